@@ -1,9 +1,10 @@
-"""The direction of a relation is the one that the grammar of the question says."""
+"""Relations go the way that grammar says, no step is one too many, and none goes too far."""
 
 import pytest
 from pyoxigraph import RdfFormat, Store
 from tests.search.asking import Known
 
+from askgraph.search.query import aggregates_of, patterns_in, predicate_of
 from askgraph.search.rank.clusters import clusters
 
 GRAPH = """
@@ -45,3 +46,79 @@ def test_a_relation_is_read_as_the_grammar_says(question: str, expected: str, ar
     rows = art.rows(art.query(best.query))
     assert not isinstance(rows, bool)
     assert {str(row[0])[1:-1].rpartition("/")[2] for row in rows} == {expected}
+
+
+HARBOUR = """
+@prefix : <https://port.example/> .
+@prefix p: <https://port.example/terms#> .
+@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+
+p:Captain rdfs:label "captain" . p:Voyage rdfs:label "voyage" . p:Ship rdfs:label "ship" .
+p:captain rdfs:label "captain" . p:homeTown rdfs:label "home town" . p:ship rdfs:label "ship" .
+p:owner rdfs:label "owner" . p:permit rdfs:label "permit" . p:needs rdfs:label "requires" .
+p:Permit rdfs:label "permit" . p:founded rdfs:label "date of founding" .
+
+:ann a p:Captain ; rdfs:label "Ann" ; p:homeTown "Kiel" .
+:bob a p:Captain ; rdfs:label "Bob" ; p:homeTown "Kiel" .
+:cid a p:Captain ; rdfs:label "Cid" ; p:homeTown "Bari" .
+:eve a p:Captain ; rdfs:label "Eve" ; p:homeTown "Bari" .
+:fay a p:Captain ; rdfs:label "Fay" ; p:homeTown "Bari" .
+:v1 a p:Voyage ; p:captain :ann ; p:ship :s1 . :v2 a p:Voyage ; p:captain :ann ; p:ship :s2 .
+:v3 a p:Voyage ; p:captain :bob ; p:ship :s1 . :v4 a p:Voyage ; p:captain :cid ; p:ship :s3 .
+:s1 a p:Ship ; rdfs:label "Heron" ; p:owner "Lund" . :s2 a p:Ship ; rdfs:label "Tern" ; p:owner "Lund" .
+:s3 a p:Ship ; rdfs:label "Gull" ; p:owner "Moss" .
+:q1 a p:Permit ; rdfs:label "Harbour pass" .
+:q2 a p:Permit ; rdfs:label "Coastal licence" ; p:needs :q1 .
+:q3 a p:Permit ; rdfs:label "Ocean licence" ; p:needs :q2 .
+:q4 a p:Permit ; rdfs:label "Polar licence" ; p:needs :q3 .
+"""  # noqa: E501
+
+
+@pytest.fixture(scope="module")
+def port() -> Known:
+    """Captains from towns, some of them with voyages; permits in a chain."""
+    store = Store()
+    store.load(HARBOUR.encode(), RdfFormat.TURTLE)
+    return Known(store)
+
+
+def _answer(question: str, port: Known) -> set[tuple[str, ...]]:
+    best = clusters(port.proposal(question).candidates)[0].best
+    rows = port.rows(port.query(best.query))
+    assert not isinstance(rows, bool)
+    return {tuple(str(cell) for cell in row) for row in rows}
+
+
+def test_captains_are_not_asked_for_voyages(port: Known) -> None:
+    assert _answer("Which home towns have at least three captains?", port) == {('"Bari"',)}
+    assert _answer("Which home town has the most captains?", port) == {('"Bari"',)}
+
+
+def test_a_step_that_no_word_asks_for_is_needless(port: Known) -> None:
+    found = port.proposal("Show the captains in Kiel.").candidates
+    detours = [
+        one
+        for one in found
+        if any(predicate_of(step).endswith("#captain") for step in patterns_in(one.query.where))
+    ]
+    assert not found[0].features["needless"]
+    assert detours
+    assert any(one.features["needless"] for one in detours)
+
+
+def test_a_compound_is_counted_by_its_last_noun(port: Known) -> None:
+    assert {
+        int(row[0].split('"')[1]) for row in _answer("How many ship owners are there?", port)
+    } == {2}
+
+
+def test_a_chain_is_walked_once(port: Known) -> None:
+    asked = "Which permit requires the Harbour pass?"
+    assert _answer(asked, port) == {("<https://port.example/q2>",)}
+
+
+def test_no_candidate_counts_what_it_groups_by(port: Known) -> None:
+    for question in ("How many captains are there for each home town?", "voyages per captain"):
+        for one in port.proposal(question).candidates:
+            counted = {call.arguments[0] for call in aggregates_of(one.tree)}
+            assert counted.isdisjoint(value for value, _ in one.tree.group_by)

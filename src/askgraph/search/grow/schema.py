@@ -11,6 +11,7 @@ import numpy as np
 from askgraph.index.tokens import stem, tokens
 from askgraph.metadata import ClassProfile, PredicateProfile, Profile
 from askgraph.metadata.names import local_name, standard_naming
+from askgraph.metadata.stated import objects_of
 from askgraph.metadata.superclasses import classes_above
 from askgraph.metadata.times import Times, times_of
 from askgraph.metadata.units import Unit, is_unit_like, unit_by_iri, unit_of_text, unit_said
@@ -130,6 +131,11 @@ class Schema:
     def transitive(self) -> frozenset[int]:
         """Predicates that may be walked more than once."""
         return frozenset(number for number, p in self.predicates.items() if p.transitive)
+
+    def is_declared_transitive(self, predicate: int) -> bool:
+        """Whether the graph says itself that a predicate is transitive."""
+        iri = self.graph.iri_of(predicate)
+        return v.OWL_TRANSITIVE_PROPERTY in objects_of(self.graph, iri, v.RDF_TYPE)
 
     @cached_property
     def naming(self) -> frozenset[int]:

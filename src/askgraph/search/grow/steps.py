@@ -10,6 +10,7 @@ from typing import Final
 import numpy as np
 
 from askgraph.index.names import Kind
+from askgraph.search.grow.kinds import kinds_of_objects
 from askgraph.search.grow.partial_match import Edge, Node, PartialMatch
 from askgraph.search.grow.predicates import holds_codes, is_mirrored, misdirected, stepped
 from askgraph.search.grow.schema import Schema
@@ -77,6 +78,7 @@ class Grower:
     total: float = 1.0
     _left: dict[int, dict[int, list[Link]]] = field(default_factory=dict)
     _by_mask: dict[int, float] = field(default_factory=dict)
+    _deep: dict[int, bool] = field(default_factory=dict)
     _present: dict[tuple[bytes, bool], frozenset[int]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -212,13 +214,14 @@ class Grower:
                 continue
             doubt = self._doubt(state, ids, predicate, inverse, literal)
             doubt += misdirected(self.linked, self.schema, state.node, predicate)
-            doubt += DOUBT_DEEP if plus and not inverse else 0.0
+            chain = DOUBT_DEEP if plus and not self._contains(predicate) else 0.0
+            doubt += DOUBT_DEEP if plus and not inverse else chain
             ways: list[Link | None] = [*links[:_LINKS]]
             if not links or self.is_class_like(links[0]):
                 ways.append(None)
             for one in ways:
                 edge = Edge(predicate, not inverse, plus, one)
-                unknown = doubt if one is None else self._mistaken(edge, ids, state)
+                unknown = doubt if one is None else chain + self._mistaken(edge, ids, state)
                 unknown += DOUBT_BACK if back else 0.0
                 yield self._stepped(state, edge, ids, unknown, literal)
 
@@ -281,7 +284,21 @@ class Grower:
         """Once, or once and more: what lies in a place lies there at any depth."""
         if predicate not in self.schema.transitive or is_mirrored(self.schema, predicate):
             return (False,)
-        return (True,) if inverse else (True, False)
+        return (True,) if inverse and self._contains(predicate) else (True, False)
+
+    def _contains(self, predicate: int) -> bool:
+        """Whether what lies in something lies in what that lies in, too, as of places.
+
+        A chain of things alone ("manager", "prerequisite") does not say so.
+        """
+        if predicate not in self._deep:
+            schema = self.schema
+            self._deep[predicate] = (
+                "places" in kinds_of_objects(schema, predicate)
+                or schema.names_subject(predicate)
+                or schema.is_declared_transitive(predicate)
+            )
+        return self._deep[predicate]
 
     def _stepped(
         self, state: PartialMatch, edge: Edge, ids: Ids, unknown: float, literal: bool

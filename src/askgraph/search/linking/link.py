@@ -16,8 +16,8 @@ from typing import Final
 from rapidfuzz.distance import OSA
 from rapidfuzz.process import extract
 
-from askgraph.index.names import Kind, Match, NameIndex, rarity
-from askgraph.index.tokens import tokens
+from askgraph.index.names import Kind, Match, Name, NameIndex, rarity
+from askgraph.index.tokens import stem, tokens
 from askgraph.search.linking.akin import (
     SCHEMA_ONLY,
     akin,
@@ -205,7 +205,7 @@ def _links(
 ) -> Iterator[Link]:
     """One link for each stretch of the question that holds (enough of) the name."""
     kind = match.name.kind
-    for run in _runs(sorted({hit[0] for hit in match.hits}), reading, kind):
+    for run in _runs(sorted({hit[0] for hit in match.hits}), reading, match.name):
         if all(reading.is_stop(at) for at in run):
             continue
         inside = sorted((hit for hit in match.hits if hit[0] in run), key=lambda hit: hit[2])
@@ -244,14 +244,15 @@ def _bent(match: Match, run: Sequence[int], reading: Reading) -> float:
     return sum(word not in own for word in bent) / len(run)
 
 
-def _runs(positions: Sequence[int], reading: Reading, kind: Kind) -> Iterator[list[int]]:
+def _runs(positions: Sequence[int], reading: Reading, name: Name) -> Iterator[list[int]]:
     """Cut positions if a word of content, or more than two function words, lie between.
 
-    Names of classes and predicates do not reach over a comma or a conjunction either.
+    Names of classes and predicates reach neither over a comma or a conjunction nor from a noun in
+    the plural to one behind it: "documents that have the status" have no "document status".
     """
     run: list[int] = []
     for at in positions:
-        if run and _parted(run[-1], at, reading, kind):
+        if run and _parted(run[-1], at, reading, name):
             yield run
             run = []
         run.append(at)
@@ -259,14 +260,31 @@ def _runs(positions: Sequence[int], reading: Reading, kind: Kind) -> Iterator[li
         yield run
 
 
-def _parted(last: int, at: int, reading: Reading, kind: Kind) -> bool:
+def _parted(last: int, at: int, reading: Reading, name: Name) -> bool:
     between = range(last + 1, at)
     if len(between) > 2 or any(not reading.is_stop(word) for word in between):
         return True
     if any(reading.tokens[word].folded in reading.words.joining for word in between):
         return True
     gap = reading.text[reading.tokens[last].end : reading.tokens[at].start]
-    return kind in (Kind.CLASS, Kind.PREDICATE) and any(mark in gap for mark in ",;?")
+    if name.kind not in (Kind.CLASS, Kind.PREDICATE):
+        return False
+    return any(mark in gap for mark in ",;?") or (
+        bool(between) and _goes_on(last, at, reading, name)
+    )
+
+
+def _goes_on(last: int, at: int, reading: Reading, name: Name) -> bool:
+    """Whether a noun in the plural, which the name has in the singular, stands before another.
+
+    So it does if the same noun comes again.
+    """
+    token, own = reading.tokens[last], tokens(name.text)
+    if token.stem == token.folded or token.folded in own:
+        return False
+    stems = [*map(stem, own)]
+    after = stems[stems.index(token.stem) :] if token.stem in stems else []
+    return reading.tokens[at].stem in after
 
 
 def _best(links: Iterable[Link]) -> Iterator[Link]:

@@ -1,12 +1,13 @@
 """Counts, averages, sums, and a row for each: how many, on average, in total, per."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 
 from pyoxigraph import Variable
 
 from askgraph.search.grow.weights import ACROSS, APART, BESIDE
 from askgraph.search.linking.operators import Operator
+from askgraph.search.operators.draft import Place
 from askgraph.search.operators.group_values import aggregated_value, bounded_group
 from askgraph.search.operators.lookups import DATED, NUMERIC, Slot
 from askgraph.search.operators.query_builder import Handlers, QueryBuilder, Spot, unnamed_spot
@@ -14,7 +15,7 @@ from askgraph.search.query import aggregate, function_of, variable_of
 from askgraph.sparql.tree import Call
 from askgraph.traversal.literals import Sort
 
-_MEASURABLE = (*NUMERIC, Sort.DATE, Sort.YEAR)
+_DATED = (Sort.DATE, Sort.YEAR)
 AGGREGATING = ("average", "sum", "minimum", "maximum", "superlative", "most", "fewest")
 """Operators that may be aggregates of one number, beside each other."""
 
@@ -24,7 +25,7 @@ def each(work: QueryBuilder, operator: Operator) -> bool:
     slot, place = work.next_slot(operator.last), work.next_place(operator.last)
     if work.reading.folded[operator.last] in work.reading.words.clauses["rate"]:
         work.notes.append("rate")
-    if place is not None and (slot is None or min(place.words) <= slot.first):
+    if place is not None and (slot is None or _comes_first(place, slot)):
         work.group_by(place)
         return True
     spot = work.spot(slot)
@@ -32,6 +33,12 @@ def each(work: QueryBuilder, operator: Operator) -> bool:
         return False
     work.group_by_value(work.shown(work.take_spot(spot), spot), slot.first)
     return True
+
+
+def _comes_first(place: Place, slot: Slot) -> bool:
+    """Whether a place is named before a slot, and not by the first of several words of it."""
+    first = min(place.words)
+    return first < slot.first or (first == slot.first and slot.first == slot.last)
 
 
 _NAMED = 0.6
@@ -87,7 +94,9 @@ def counted_rate(work: QueryBuilder) -> None:
 def count(work: QueryBuilder, operator: Operator) -> bool:
     """ "How many X": count things; if X is a number in the graph, leave it to be shown."""
     slot, place = work.next_slot(operator.last), work.next_place(operator.last)
-    if slot is not None and (place is None or slot.first <= min(place.words)):
+    if slot is not None and (
+        place is None or slot.first <= min(place.words) or _is_compound(work, place, slot)
+    ):
         spot = work.spot(slot)
         if spot is None:
             return False
@@ -106,6 +115,15 @@ def count(work: QueryBuilder, operator: Operator) -> bool:
         return False
     work.draft.columns.append(aggregate("COUNT", place.end, distinct=True))
     return True
+
+
+def _is_compound(work: QueryBuilder, place: Place, slot: Slot) -> bool:
+    """ "Movie directors": a noun in the plural right behind a class in the singular."""
+    link, tokens = place.node.cls_link, work.reading.tokens
+    if link is None or link.positions[-1] + 1 != slot.first:
+        return False
+    modifier, head = tokens[link.positions[-1]], tokens[slot.last]
+    return modifier.stem == modifier.folded and head.stem != head.folded
 
 
 def _counts_values(work: QueryBuilder, operator: Operator) -> bool:
@@ -177,7 +195,8 @@ def aggregated(work: QueryBuilder, operator: Operator, function: str) -> bool:
     """
     if operator.name in ("average", "sum") and bounded_group(work, operator):
         return True
-    variables = _aggregands(work, operator)
+    sorts = NUMERIC if function in ("AVG", "SUM") else (*NUMERIC, *_DATED)
+    variables = _aggregands(work, operator, sorts)
     if not variables:
         return False
     for variable in variables:
@@ -185,14 +204,10 @@ def aggregated(work: QueryBuilder, operator: Operator, function: str) -> bool:
     return True
 
 
-def _aggregands(work: QueryBuilder, operator: Operator) -> list[Variable]:
+def _aggregands(work: QueryBuilder, operator: Operator, sorts: Sequence[Sort]) -> list[Variable]:
     """The numbers that an aggregate is over; several aggregates may share one."""
     slot = work.next_slot(operator.last, ACROSS)
-    spot = (
-        None
-        if slot is None or _parted(work, operator, slot)
-        else work.spot(slot, sorts=_MEASURABLE)
-    )
+    spot = None if slot is None or _parted(work, operator, slot) else work.spot(slot, sorts=sorts)
     if slot is not None and spot is not None:
         others = work.frame.of(*AGGREGATING)
         among = enumerated(work, operator)

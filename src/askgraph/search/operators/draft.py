@@ -39,6 +39,7 @@ from askgraph.sparql.tree import (
     Filter,
     Group,
     Nested,
+    Path,
     Pattern,
     Query,
     Term,
@@ -308,6 +309,7 @@ def is_sound(draft: Draft) -> bool:
     return not (
         any(_is_said(one, patterns) or _is_idle(one, patterns, draft.schema) for one in denied)
         or _repeats(patterns, draft)
+        or _doubles(patterns, draft.schema)
     )
 
 
@@ -380,6 +382,20 @@ def _repeats(patterns: list[Pattern], draft: Draft) -> bool:
         for mine, theirs in _ends(listed)
         if isinstance(mine, Variable) and mine not in needed
     )
+
+
+def _doubles(patterns: list[Pattern], schema: Schema) -> bool:
+    """Whether two variables stand for the only value that a predicate has of a thing."""
+    ends: dict[tuple[Term, object], Term] = {}
+    for one in patterns:
+        if not isinstance(one.object, Variable) or isinstance(one.predicate, Path):
+            continue
+        other = ends.setdefault((one.subject, one.predicate), one.object)
+        if other != one.object:
+            number = schema.number(predicate_of(one))
+            if number is not None and schema.is_functional(number):
+                return True
+    return False
 
 
 def _ends(listed: Iterable[Pattern]) -> Iterator[tuple[Term, Term]]:

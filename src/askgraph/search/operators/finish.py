@@ -398,8 +398,9 @@ def _root_is_shown(work: QueryBuilder, shown: bool, aggregates: bool) -> bool:
 
 
 def _counted(work: QueryBuilder) -> set[Variable]:
-    """What the rows are ordered or chosen by the number of: a row for each of it counts one."""
+    """What is counted, to be shown or to order or choose rows: a row for each of it counts one."""
     values = (
+        *work.draft.columns,
         *(key for key, _ in work.draft.order),
         *(one.arguments[0] for one in work.draft.having),
     )

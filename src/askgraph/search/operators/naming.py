@@ -3,7 +3,7 @@
 A question word asks for a value that no other word names: the date, the place, the person.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from pyoxigraph import Variable
 
@@ -73,7 +73,7 @@ def owner_of(work: QueryBuilder, first: int, last: int) -> Place | None:
         if at in starts and joined:
             return starts[at]
         joined = joined or work.reading.tokens[at].folded in work.reading.words.clauses["weak"]
-        if not _may_stand_between(work, at):
+        if not _may_stand_between(work, at, starts):
             return None
     return None
 
@@ -90,7 +90,7 @@ def _named_places(work: QueryBuilder) -> tuple[dict[int, Place], dict[int, Place
     return starts, ends
 
 
-def _may_stand_between(work: QueryBuilder, at: int) -> bool:
+def _may_stand_between(work: QueryBuilder, at: int, starts: Mapping[int, Place]) -> bool:
     """Whether a word may part a property from its owner: one of function, or another property."""
     reading = work.reading
     if any(at in one.positions for one in work.frame.of(*_OWN_NOUN)):
@@ -100,6 +100,9 @@ def _may_stand_between(work: QueryBuilder, at: int) -> bool:
             reading.tokens[at].folded in reading.words.clauses["weak"]
         )
     if work.frame.mask >> at & 1 or reading.tokens[at].stem in reading.words.naming:
+        return True
+    said = {reading.tokens[first].stem for first in starts}
+    if at + 1 in starts and reading.tokens[at].stem in said:  # "parties … of the party hosts"
         return True
     return any(one.first <= at <= one.last for one in work.slots)
 

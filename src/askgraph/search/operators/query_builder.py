@@ -358,6 +358,7 @@ class QueryBuilder:
         self.draft.group.append(shown)
         self.grouped = True
         self.projected.append((token, shown))
+        self.shown_words |= 1 << token
 
     def shown(self, variable: Variable, spot: Spot) -> Variable:
         """The variable to show for a predicate's object: its name if the graph has its own."""

@@ -88,13 +88,7 @@ def owner_of(linked: Linked, frame: Frame, items: Sequence[Item]) -> Item | None
         return None
     reading, last = linked.reading, items[-1].positions[-1]
     following = next((run for run in _runs(reading, frame) if run.positions[0] > last), None)
-    if following is None:
-        return None
-    between = range(last + 1, following.positions[0])
-    parted = reading.text[reading.tokens[last].end : reading.tokens[between.stop].start]
-    said = [reading.tokens[at].folded for at in between]
-    leads = bool(said) and said[0] in reading.words.clauses["owner"]
-    if not leads or any(mark in parted for mark in ",;:.?!"):
+    if following is None or not _leads(range(last + 1, following.positions[0]), reading):
         return None
     return _item(following.positions, following.operators, linked)
 
@@ -116,15 +110,31 @@ def _listed(runs: Sequence[Run], linked: Linked, frame: Frame, zones: Zones) -> 
     reading = linked.reading
     found: list[Item] = []
     end = _start_of_sentence(runs[0].start, reading) - 1 if runs else -1
+    owned = False
     for run in runs:
         start = run.start
         between = range(end + 1, start)
-        if found and not (zones.is_head(start) and _joined(between, start, zones, frame)):
-            break
         end = run.positions[-1]
+        if found and not (zones.is_head(start) and _joined(between, start, zones, frame)):
+            if owned or not (zones.is_head(start) and _leads(between, reading)):
+                break
+            owned = True
+            continue
         if found or not _is_put_in_front(between, reading):
-            found.append(_item(run.positions, run.operators, linked))
+            item = _item(run.positions, run.operators, linked)
+            if owned and not item.is_property:
+                break
+            found.append(item)
+        owned = False
     return tuple(found)
+
+
+def _leads(between: range, reading: Reading) -> bool:
+    """Whether "of the" or the like leads from a noun to what it is said of."""
+    words = [reading.folded[at] for at in between]
+    gap = reading.text[reading.tokens[between.start - 1].end : reading.tokens[between.stop].start]
+    owns = bool(words) and words[0] in reading.words.clauses["owner"]
+    return owns and not any(mark in gap for mark in ",;:.?!")
 
 
 def _start_of_sentence(at: int, reading: Reading) -> int:

@@ -90,12 +90,13 @@ class _Noun:
     """A noun that is asked for.
 
     `aside` are predicates that other words name than those of its classes; it is `vague` if
-    some of its words name neither.
+    some of its words name neither. `owner` are the classes of which it is said.
     """
 
     item: Item
     aside: frozenset[str]
     vague: bool
+    owner: frozenset[str] = frozenset()
 
 
 class Fitting:
@@ -167,18 +168,24 @@ class Fitting:
             kinds = kinds_of_nodes(schema, candidate.ids).union(*self._kinds(said))
             return Column(Sort.NONE, kinds, None, "", said.union(own))
         if not said and isinstance(end, Variable):
-            into = next((one for one in patterns if one.object == end), None)
-            out = next((one for one in patterns if one.subject == end), None)
-            one = into or out
-            number = None if one is None else schema.number(predicate_of(one))
-            if number is not None:
-                profile = schema.predicates[number]
-                known = profile.object_classes if into is not None else profile.subject_classes
-                said = frozenset(cls for cls, _ in known[:_CLASSES])
+            said = self._around(end, patterns)
         elif isinstance(end, NamedNode) and not said:
             at = schema.node(end.value)
             said = frozenset(schema.classes_of(at)) if at is not None else said
         return Column(Sort.NONE, NONE.union(*self._kinds(said)), None, "", said)
+
+    def _around(self, end: Variable, patterns: Sequence[Pattern]) -> frozenset[str]:
+        """The classes of what all predicates around a variable lead from or to."""
+        found: frozenset[str] = frozenset()
+        for one in patterns:
+            number = self.schema.number(predicate_of(one))
+            if number is None or end not in (one.subject, one.object):
+                continue
+            profile = self.schema.predicates[number]
+            known = profile.object_classes if one.object == end else profile.subject_classes
+            classes = frozenset(cls for cls, _ in known[:_CLASSES])
+            found = found & classes or found or classes
+        return found
 
     def _kinds(self, classes: frozenset[str]) -> Iterator[Kinds]:
         return (kinds_of_class(self.schema, cls) for cls in classes)
@@ -237,12 +244,6 @@ class Fitting:
     # Nouns
 
     @cached_property
-    def _owner(self) -> frozenset[str]:
-        """The classes of which the nouns that are asked for are said."""
-        owner = owner_of(self.linked, self.frame, self.items)
-        return frozenset() if owner is None else frozenset(owner.classes)
-
-    @cached_property
     def _names_columns(self) -> bool:
         """Whether nouns tell what to show: in "how old are the players" they only say whose."""
         if not self.items or self.asks_kind or self._asks_by_verb:
@@ -262,9 +263,15 @@ class Fitting:
     def _nouns(self) -> list[_Noun]:
         """The nouns that are asked for, with what they may mean."""
         links = self.linked.of(Kind.CLASS, Kind.PREDICATE)
-        return [self._noun(item, links) for item in self.items]
+        found: list[_Noun] = []
+        owner = frozenset[str]()
+        for count in range(len(self.items), 0, -1):  # "the names and ages of the players"
+            said_of = owner_of(self.linked, self.frame, self.items[:count])
+            owner = owner if said_of is None else frozenset(said_of.classes)
+            found.append(self._noun(self.items[count - 1], links, owner))
+        return found[::-1]
 
-    def _noun(self, item: Item, links: Sequence[Link]) -> _Noun:
+    def _noun(self, item: Item, links: Sequence[Link], owner: frozenset[str]) -> _Noun:
         reading = self.linked.reading
         at = {one.target: one.mask for one in reversed(links) if one.target in item.iris}
         classes = _together(at.get(iri, 0) for iri in item.classes)
@@ -272,7 +279,7 @@ class Fitting:
         naming = bits(p for p in item.positions if reading.tokens[p].stem in reading.words.naming)
         told = _together(at.values()) | naming
         bare = bool(item.operators) and not item.iris
-        return _Noun(item, frozenset(aside), bool(bits(item.positions) & ~told) and not bare)
+        return _Noun(item, frozenset(aside), bool(bits(item.positions) & ~told) and not bare, owner)
 
     def nouns(self, columns: Sequence[Column], candidate: Candidate) -> tuple[float, float]:
         """The share of nouns asked for that lack a column, and up to one column that none names."""
@@ -286,12 +293,20 @@ class Fitting:
         ]
         missing = sum(1 - max(*row, found) for row, found in zip(held, aside, strict=True))
         keys = groups_of(candidate.tree) if self.frame.of("each") else []
-        idle = sum(
-            1 - max(row[at] for row in held)
+        idle = [
+            (1 - max(row[at] for row in held), shown in keys)
             for at, shown in enumerate(candidate.shown)
-            if shown not in keys
-        )
-        return missing / len(held), min(1.0, idle)
+        ]
+        extra = sorted(left for left, is_key in idle if is_key)[: -self._grouped_by or None]
+        unasked = sum(left for left, is_key in idle if not is_key) + sum(extra)
+        return missing / len(held), min(1.0, unasked)
+
+    @cached_property
+    def _grouped_by(self) -> int:
+        """How many columns "for each" may add: one, and one for each "and" behind it."""
+        first = min((one.last for one in self.frame.of("each")), default=0)
+        behind = [one for one in self.frame.of("and") if one.first > first]
+        return len(self.frame.of("each")) + len(behind)
 
     def _beside(self, candidate: Candidate) -> list[Column]:
         """The columns of context: the things whose values are the answer."""
@@ -327,15 +342,14 @@ class Fitting:
             return 1.0
         if column.step is not None and (iri := self._iri(column.step)) in item.predicates:
             if iri in noun.aside:  # "staff name"
-                return float(self._is_owned(column.owners, item.classes))
-            return 1.0 if self._is_owned(column.owners) else _PERHAPS
+                return float(self._is_owned(column.owners, item.classes or noun.owner))
+            return 1.0 if self._is_owned(column.owners, noun.owner) else _PERHAPS
         if thing and item.naming and len(item.positions) == 1:
-            return 1.0 if self._is_owned(column.classes) else 0.0
+            return 1.0 if self._is_owned(column.classes, noun.owner) else 0.0
         return 0.0
 
-    def _is_owned(self, classes: frozenset[str], of: Collection[str] = ()) -> bool:
-        """Whether things may be what the nouns are said of, or of the classes given."""
-        owner = of or self._owner
+    def _is_owned(self, classes: frozenset[str], owner: Collection[str]) -> bool:
+        """Whether things may be of the classes of which a noun is said."""
         return not owner or not classes or any(self._is_of(cls, owner) for cls in classes)
 
     def _iri(self, predicate: int) -> str:

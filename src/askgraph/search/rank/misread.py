@@ -1,20 +1,23 @@
-"""Misread directions: a relation that goes the other way than grammar says."""
+"""Misread steps: relations that go the other way than grammar says, and steps too many."""
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from pyoxigraph import NamedNode
+from pyoxigraph import NamedNode, Variable
 
 from askgraph.index.names import Kind
 from askgraph.rdf.vocabulary import RDF_TYPE
 from askgraph.search.grow.predicates import is_mirrored
 from askgraph.search.grow.schema import Schema
+from askgraph.search.grow.weights import SURE
 from askgraph.search.linking.link import Link, Linked
 from askgraph.search.linking.word_lists import shared_words
 from askgraph.search.operators.query_builder import Candidate
 from askgraph.search.query import patterns_in, predicate_of
+from askgraph.sparql.tree import Pattern, walk
 
 _OWN_WORDS = 0.95
 """Words of such quality are a relation's own, but for an ending."""
@@ -92,3 +95,72 @@ def thing_acts(relation: Link, thing: Link, linked: Linked, names: tuple[str, ..
     if not articles.issuperset(between) or shared_words().names["subject"] & set(last):
         return None  # "which moons has X"
     return backwards  # "who taught X"
+
+
+def needless(candidate: Candidate, used: Iterable[Link], linked: Linked, schema: Schema) -> float:
+    """Return how many steps lead to something that nothing else is about and no word asks for.
+
+    They only keep what has such a step at all. A noun that is the class of what the step starts
+    from, or ends in, does not ask for the other end: `used` are the readings of words. So it is if
+    what goes on between two things is not what words name, which hangs beside them.
+    """
+    if candidate.asks:
+        return 0.0
+    patterns = patterns_in(candidate.tree.where)
+    typed = [one for one in patterns if predicate_of(one) == RDF_TYPE]
+    steps = [
+        one
+        for one in patterns
+        if isinstance(one.subject, Variable)
+        and isinstance(one.object, Variable)
+        and predicate_of(one) != RDF_TYPE
+    ]
+    seen: Counter[object] = Counter(
+        one for one in walk(candidate.tree) if isinstance(one, Variable)
+    )
+    loose = [
+        (one, end is one.subject)
+        for one in steps
+        for end in (one.subject, one.object)
+        if seen[end] == 1
+    ]
+    aside = [one for one in typed if seen[one.subject] == 2]  # its class is said, and one step
+    if not loose and not aside:
+        return 0.0
+    classes = {one.positions for one in linked.of(Kind.CLASS) if one.similarity > SURE}
+    names = {(one.target, one.positions in classes) for one in used}
+    idle = sum(not _is_asked(one, at_start, names, schema) for one, at_start in loose)
+    return float(idle + (bool(aside) and _bypassed(aside, typed, steps, names, schema)))
+
+
+def _is_asked(one: Pattern, at_start: bool, names: set[tuple[str, bool]], schema: Schema) -> bool:
+    """Whether words name a step, and more than the class of the end that it was taken from."""
+    iri = predicate_of(one)
+    number = schema.number(iri)
+    says_end = number is not None and schema.names_subject(number) == at_start
+    return (iri, False) in names or ((iri, True) in names and says_end)
+
+
+def _bypassed(
+    aside: Sequence[Pattern],
+    typed: Sequence[Pattern],
+    steps: Sequence[Pattern],
+    names: set[tuple[str, bool]],
+    schema: Schema,
+) -> bool:
+    """Whether a thing hangs beside one that leads on through something that no word names."""
+    said = {one.subject for one in typed}
+    beside = {one.subject for one in aside}
+    ends = [(one, one.subject, one.object) for one in steps]
+    ends += [(one, one.object, one.subject) for one in steps]
+    hooks = {end for _, start, end in ends if start in beside}
+    through = {end for _, start, end in ends if start in hooks and end not in said}
+    return any(
+        sum(start == node for _, start, _ in ends) > 1
+        and not any(
+            _is_asked(one, one.subject == node, names, schema)
+            for one, start, _ in ends
+            if start == node
+        )
+        for node in through
+    )

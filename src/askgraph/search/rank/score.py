@@ -24,9 +24,9 @@ from askgraph.search.linking.operators import Frame
 from askgraph.search.linking.shortened import SHORTENED
 from askgraph.search.operators.lookups import NUMERIC
 from askgraph.search.operators.query_builder import Candidate
-from askgraph.search.query import patterns_in, predicate_of, values_of
+from askgraph.search.query import patterns_in, predicate_of, values_of, variable_of
 from askgraph.search.rank.fitting import Fitting
-from askgraph.search.rank.misread import Grammar, thing_acts
+from askgraph.search.rank.misread import Grammar, needless, thing_acts
 from askgraph.sparql.tree import Bind, Call, Pattern
 from askgraph.traversal.literals import Sort
 
@@ -58,6 +58,7 @@ FEATURES = (
     "disagrees",
     "ungrouped",
     "turned",
+    "needless",
 )
 """What is told of a candidate; `ranking.toml` has what each weighs."""
 
@@ -118,6 +119,7 @@ class _Told:
             fitting.disagrees(candidate),
             fitting.ungrouped(candidate),
             self.grammar.turned(candidate),
+            needless(candidate, links_of(candidate), linked, schema),
         )
         return dict(zip(FEATURES, found, strict=True))
 
@@ -222,14 +224,32 @@ def _head(candidate: Candidate, linked: Linked, schema: Schema) -> float:
         return 0.0
     if candidate.shown_words >> first & 1:
         return 1.0
-    if len(candidate.state.ids) and any(
-        first in one.positions
-        and one.score >= _NAMED
-        and schema.all_are(candidate.state.ids, one.target)
-        for one in linked.of(Kind.CLASS)
+    if (
+        len(candidate.state.ids)
+        and _shows_root(candidate)
+        and any(
+            first in one.positions
+            and one.score >= _NAMED
+            and schema.all_are(candidate.state.ids, one.target)
+            for one in linked.of(Kind.CLASS)
+        )
     ):
         return _OF_CLASS
     return _said_first(candidate, first, linked, schema)
+
+
+def _shows_root(candidate: Candidate) -> bool:
+    """Whether what the pattern starts at is shown, a value of it, or how many there are."""
+    root, shown = candidate.root, set(map(variable_of, candidate.shown))
+    return (
+        root in shown
+        or not isinstance(root, Variable)
+        or any(
+            (one.object in shown and one.subject == root)
+            or (one.subject in shown and one.object == root)
+            for one in patterns_in(candidate.tree.where)
+        )
+    )
 
 
 def _said_first(candidate: Candidate, first: int, linked: Linked, schema: Schema) -> float:
