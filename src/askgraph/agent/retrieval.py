@@ -49,7 +49,7 @@ _HEADINGS = {
     "descriptions": (
         "What the publisher says, which are no triples (to answer from it, SELECT with VALUES):"
     ),
-    "examples": "Answered before:",
+    "examples": "Answered before (if these break the rules, follow the rules):",
     "shapes": "Shapes:",
     "names": "Perhaps named:",
     "candidates": "Candidates:",

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from pyoxigraph import Literal, NamedNode
 
+from askgraph.agent.conversation import columns_rule
 from askgraph.agent.examples import Shot, Term, shown_query
 from askgraph.errors import SetupError
 from askgraph.index.names import Kind
@@ -28,13 +29,12 @@ from askgraph.trace import Prompt
 
 _SCHEMA = 15  # predicates and classes
 
-LINKED = """\
+LINKED = f"""\
 You write SPARQL queries that answer questions over an RDF graph.
 1. Reply with the query alone, between <sparql> and </sparql>.
-2. {names}
-3. Take care in which direction each relation leads{directions}.
-4. Select, DISTINCT, what is asked for, as IRIs or values, and nothing else; where a value of each
-of several things is asked for, the things too. ASK for yes or no.
+2. {{names}}
+3. Take care in which direction each relation leads{{directions}}.
+4. {columns_rule()} ASK for yes or no.
 5. Prefixes are declared already. Do not call a label service."""
 OWN = (
     "Use only IRIs that are listed with the question or stand in the examples. You need not use "
