@@ -4,6 +4,7 @@
     python tools/unseen.py --cache unseen --jobs 8
     python tools/unseen.py --cache quick --sample 6 --as-it-is
     python tools/unseen.py --cache after --against before  # two states side by side
+    python tools/unseen.py --cache bare --own-ranking --without lexicon  # what a part is worth
 
 The questions are those of a folder of graphs in several styles (`spider-graphs` in the data; see
 `tools/unseen_cases.py`). For each style the weights of the ranking are fitted to the graphs of all
@@ -34,6 +35,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from tools.accuracy_floors import data_folder
 from tools.unseen_cases import Attempt, Case, Item, attempted, cases_of, items_of, kept, sampled
 from tools.unseen_fit import confidence_without, confidences, ranking_without
+from tools.unseen_without import FIRST_EVIDENCE, PARTS
 
 from askgraph.evaluation.files import replaced
 from askgraph.evaluation.reports.confidence import calibration, mean_at
@@ -203,20 +205,26 @@ def work_over(
 
 
 def measured(
-    work: Work, *, as_it_is: bool = False, own_ranking: bool = False, clusters: int | None = None
+    work: Work,
+    *,
+    as_it_is: bool = False,
+    own_ranking: bool = False,
+    clusters: int | None = None,
+    without: str | None = None,
 ) -> list[Outcome]:
     """Ask all questions; return how each went.
 
     So many `clusters` questions of each graph, or all, have all their best candidates scored: for
-    the ranking and the oracle. With `own_ranking` none have.
+    the ranking and the oracle. With `own_ranking` none have; nor if it is `without` a part.
     """
     if as_it_is:
-        attempts = work.over_graphs("as-it-is", Attempt, attempted, {})
+        attempts = work.over_graphs("as-it-is", Attempt, attempted, {}, without)
         return [_outcome(one, calibrated(weighed(one.evidence)) if one.evidence else 0.0)
                 for one in attempts]  # fmt: skip
-    if own_ranking:
-        attempts = work.over_graphs("attempts", Attempt, attempted, {})
-        given = confidences(attempts, confidence_without(attempts))
+    if own_ranking or without is not None:
+        attempts = work.over_graphs("attempts", Attempt, attempted, {}, without)
+        only = FIRST_EVIDENCE if without == "confidence" else ()
+        given = confidences(attempts, confidence_without(attempts, only))
         return [_outcome(one, chance) for one, chance in zip(attempts, given, strict=True)]
     few = replace(work, items=sampled(work.items, clusters))
     cases = few.over_graphs("clusters", Case, cases_of, {}, MOST)
@@ -264,6 +272,7 @@ def _arguments() -> argparse.Namespace:
     add("--clusters", type=int, metavar="N", help="score the candidates of so many of each graph")
     add("--own-ranking", action="store_true", help="candidates as the package ranks them")
     add("--as-it-is", action="store_true", help="the package's own weights; nothing is fitted")
+    add("--without", choices=PARTS, help="leave a part out; with the package's ranking")
     add("--against", type=Path, metavar="CACHE", help="a finished run to set beside this one")
     add("--changes", action="store_true", help="list the questions whose F1 changed, too")
     return parser.parse_args()
@@ -286,6 +295,7 @@ def main() -> None:
         as_it_is=chosen.as_it_is,
         own_ranking=chosen.own_ranking,
         clusters=chosen.clusters,
+        without=chosen.without,
     )
     with replaced(chosen.cache / "outcomes.json.gz") as file:
         file.write(gzip.compress(json.dumps([asdict(one) for one in found]).encode()))

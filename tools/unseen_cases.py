@@ -10,10 +10,12 @@ import gzip
 import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence, Set
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from random import Random
 from typing import Any
+
+from tools.unseen_without import left_out
 
 from askgraph.answers.search_run import AHEAD, PASSED_OVER, SearchLimits
 from askgraph.errors import AskgraphError
@@ -133,11 +135,20 @@ def cases_of(
 
 
 def attempted(
-    data: Path, graph: str, items: Sequence[Item], cache: Path, weights: Weights | None
+    data: Path,
+    graph: str,
+    items: Sequence[Item],
+    cache: Path,
+    weights: Weights | None,
+    without: str | None = None,
 ) -> list[Attempt]:
-    """Return the answer to each question over a graph, with candidates ranked by some weights."""
-    with _Judge.of(data, graph, cache) as judge:
-        return [judge.attempt(item, weights) for item in items]
+    """Return the answer to each question over a graph, with candidates ranked by some weights.
+
+    It may be `without` a part of graph search, whose weights are then the package's.
+    """
+    with _Judge.of(data, graph, cache) as judge, left_out(without) as (ways, own):
+        judge = replace(judge, without=ways)
+        return [judge.attempt(item, weights or own) for item in items]
 
 
 @dataclass
@@ -147,6 +158,7 @@ class _Judge:
     graph: KnowledgeGraph
     names: Mapping[str, Set[Cell]]
     path: Path
+    without: Set[str] = frozenset()
     runner: asyncio.Runner = field(default_factory=asyncio.Runner)
     known: dict[str, tuple[float, float, bool]] = field(default_factory=dict)
     golds: dict[str, Table] = field(default_factory=dict)
@@ -181,7 +193,8 @@ class _Judge:
     def proposal(self, item: Item, weights: Weights | None) -> Proposal:
         """Grow and rank the candidates for a question."""
         assert self.graph.arrays is not None
-        linked = read_and_linked(item.text, item.language, self.graph.names)
+        names = self.graph.names
+        linked = read_and_linked(item.text, item.language, names, without=self.without)
         return proposed(linked, schema_of(self.graph.arrays, self.graph.profile), weights=weights)
 
     def found(self, item: Item, weights: Weights | None, most: int) -> Iterator[Found]:

@@ -1,6 +1,6 @@
 """Weights of ranking and confidence for each style, fitted to the graphs of all other styles."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 
 from tools.calibration_cases import Case as Answered
@@ -34,9 +34,12 @@ def ranked(case: Case) -> Ranked:
     return Ranked(case.id, "", case.style, graph, graph, found)
 
 
-def confidence_without(attempts: Sequence[Attempt]) -> dict[str, Model]:
-    """Return for each style the model of confidence that is fitted without it."""
-    every = [answered(one) for one in attempts if one.evidence]
+def confidence_without(attempts: Sequence[Attempt], only: Collection[str] = ()) -> dict[str, Model]:
+    """Return for each style the model of confidence that is fitted without it.
+
+    It weighs all evidence, or `only` some.
+    """
+    every = [answered(one, only) for one in attempts if one.evidence]
     styles = sorted({case.set for case in every})
     return {style: _model([case for case in every if case.set != style]) for style in styles}
 
@@ -46,11 +49,12 @@ def confidences(attempts: Sequence[Attempt], models: Mapping[str, Model]) -> lis
     return [models[one.style](one.evidence) if one.evidence else 0.0 for one in attempts]
 
 
-def answered(one: Attempt) -> Answered:
+def answered(one: Attempt, only: Collection[str] = ()) -> Answered:
     """Return an attempt as a case of calibration; its style counts as its set."""
     graph = Path(one.graph).stem
+    evidence = {name: one.evidence[name] for name in only} if only else one.evidence
     return Answered(
-        one.style, one.evidence, one.by_name, graph, left=one.left, asked=one.style, fold=one.style
+        one.style, evidence, one.by_name, graph, left=one.left, asked=one.style, fold=one.style
     )
 
 

@@ -6,16 +6,19 @@ from pathlib import Path
 
 import pytest
 from tools.unseen import MOST, Outcome, changes, compared, measured, table, work_over
-from tools.unseen_cases import Case, Found, cases_of, items_of
+from tools.unseen_cases import Case, Found, Item, attempted, cases_of, items_of
 from tools.unseen_fit import ranking_without
+from tools.unseen_without import FIRST_EVIDENCE, PARTS
 
+from askgraph.search import run
+from askgraph.search.decide.confidence import EVIDENCE
 from askgraph.search.rank.score import FEATURES
 
 GRAPH = """@prefix : <http://example.org/{name}/> .
 @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
 :Boat rdfs:label "boat" .
 :length rdfs:label "length" .
-:a a :Boat ; rdfs:label "Albatross" ; :length 12 .
+:a a :Boat ; rdfs:label "Albatross" ; :length 12 ; :speed 4 .
 :b a :Boat ; rdfs:label "Bittern" ; :length 20 .
 :c a :Boat ; rdfs:label "Curlew" ; :length 31 .
 """
@@ -115,3 +118,28 @@ def test_two_states_stand_side_by_side_and_changes_are_listed(data: Path) -> Non
     assert "-100.0" in compared(before, after)
     assert changes(before, after, items_of(data)).startswith("1.00 (0.90) -> 0.00 (0.90)  q0")
     assert changes(before, before, items_of(data)) == ""
+
+
+VELOCITY = ("What is the velocity of the Albatross?", "SELECT ?l WHERE { :a :speed ?l }")
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_questions_are_answered_without_any_one_part(data: Path, tmp_path: Path, part: str) -> None:
+    whole = (run.with_asked, run.timely, run.described)
+    items = [item for item in items_of(data) if item.graph == "north.ttl"]
+    found = attempted(data, "north.ttl", items, tmp_path, None, part)
+
+    assert (run.with_asked, run.timely, run.described) == whole
+    assert [one.by_name for one in found] == [1.0, 1.0]
+    assert EVIDENCE.issuperset(FIRST_EVIDENCE)
+
+
+def test_what_only_a_part_can_read_is_not_read_without_it(data: Path, tmp_path: Path) -> None:
+    text, query = VELOCITY
+    gold = PREFIXES.replace("{name}", "north") + query
+    item = Item("long", "north.ttl", "A", text, "en", gold)
+
+    [whole] = attempted(data, "north.ttl", [item], tmp_path, None)
+    [bare] = attempted(data, "north.ttl", [item], tmp_path, None, "lexicon")
+
+    assert (whole.f1, bare.f1) == (1.0, 0.0)

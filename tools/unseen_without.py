@@ -1,0 +1,128 @@
+"""Graph search with one of its parts left out, which tells what the part is worth.
+
+A part is left out by what it does, and not by taking the program apart: its ways of linking, its
+weights in the ranking, the functions that it is called by, the operators that it serves.
+"""
+
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from importlib import import_module
+from typing import Any
+from unittest.mock import patch
+
+from askgraph.search.linking.operators import Frame
+from askgraph.search.rank.score import weights_for
+from askgraph.search.run import timely
+
+__all__ = ["FIRST_EVIDENCE", "PARTS", "Part", "left_out"]
+
+FIRST_EVIDENCE = (
+    *("score", "margin", "covered", "rivals", "faults", "unused_names", "weakest", "required"),
+    *("unsaid_order", "groups", "scattered"),
+)
+"""What confidence weighs if the evidence that travels is left out."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """What a part consists of.
+
+    `ways` are those of linking words that it brought, `weights` its features of the ranking, and
+    `calls` its functions, each with what is called instead; `operators` are no longer heard.
+    """
+
+    about: str
+    ways: frozenset[str] = frozenset()
+    weights: frozenset[str] = frozenset()
+    calls: tuple[tuple[str, Any], ...] = ()
+    operators: frozenset[str] = frozenset()
+
+
+def _nothing(*_: object) -> None:
+    return None
+
+
+def _none(*_: object) -> tuple[()]:
+    return ()
+
+
+def _no(*_: object) -> bool:
+    return False
+
+
+def _as_linked(linked: Any, *_: object) -> Any:
+    return linked
+
+
+def _every_link(linked: Any, _: object) -> Any:
+    return linked.links
+
+
+PARTS: dict[str, Part] = {
+    "confidence": Part("evidence that means the same on every graph"),
+    "kinds": Part(
+        "the kind of thing that is asked for",
+        weights=frozenset(("misfit", "unheld", "disagrees", "ungrouped")),
+        calls=(("askgraph.search.run:with_asked", _as_linked),),
+    ),
+    "lexicon": Part(
+        "the lexicon, and names that are shortened or written otherwise",
+        ways=frozenset(
+            (
+                *("derivation", "doer", "near", "hypernym", "hyponym", "demonym", "scale"),
+                *("short", "initials", "abbreviation", "code"),
+            )
+        ),
+        calls=(("askgraph.search.linking.link:akin", _none),),
+    ),
+    "names": Part(
+        "what is a name, and of which things",
+        weights=frozenset(("parted", "unnamed", "turned")),
+        calls=(
+            ("askgraph.search.grow.steps:without_chance", _every_link),
+            ("askgraph.search.grow.growth:with_apposition", _none),
+            ("askgraph.search.operators.draft:is_mirrored", _no),
+            ("askgraph.search.operators.query_builder:is_mirrored", _no),
+            ("askgraph.search.operators.finish:show_names", _nothing),
+        ),
+    ),
+    "readings": Part(
+        "readings with two aggregates, two extremes, extremes of groups, comparisons",
+        calls=(
+            ("askgraph.search.operators.peaks:peaked", _nothing),
+            ("askgraph.search.operators.either:joined_by_or", _nothing),
+            ("askgraph.search.operators.pairs:paired", _none),
+            ("askgraph.search.run:described", _none),
+        ),
+        operators=frozenset(
+            ("yearly", "exactly", "difference", "ratio", "same", "different", "other")
+        ),
+    ),
+}
+
+
+@contextmanager
+def left_out(name: str | None) -> Iterator[tuple[frozenset[str], Mapping[str, float] | None]]:
+    """Leave a part out; give the ways of linking to do without, and the weights to rank with."""
+    if name is None:
+        yield frozenset(), None
+        return
+    part = PARTS[name]
+    with ExitStack() as patches:
+        for place, instead in part.calls:
+            module, function = place.split(":")
+            patches.enter_context(patch.object(import_module(module), function, instead))
+        if part.operators:
+            patches.enter_context(patch("askgraph.search.run.timely", _without(part.operators)))
+        own = weights_for("")
+        weights = {one: 0.0 if one in part.weights else weight for one, weight in own.items()}
+        yield part.ways, weights
+
+
+def _without(names: frozenset[str]) -> Any:
+    def heard(frame: Frame, *rest: Any) -> Frame:
+        kept = tuple(one for one in frame.operators if one.name not in names)
+        return timely(replace(frame, operators=kept), *rest)
+
+    return heard
