@@ -125,11 +125,11 @@ VELOCITY = ("What is the velocity of the Albatross?", "SELECT ?l WHERE { :a :spe
 
 @pytest.mark.parametrize("part", PARTS)
 def test_questions_are_answered_without_any_one_part(data: Path, tmp_path: Path, part: str) -> None:
-    whole = (run.with_asked, run.timely, run.described)
+    whole = dict(vars(run))
     items = [item for item in items_of(data) if item.graph == "north.ttl"]
     found = attempted(data, "north.ttl", items, tmp_path, None, part)
 
-    assert (run.with_asked, run.timely, run.described) == whole
+    assert vars(run) == whole
     assert [one.by_name for one in found] == [1.0, 1.0]
     assert EVIDENCE.issuperset(FIRST_EVIDENCE)
 
