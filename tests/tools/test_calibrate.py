@@ -58,7 +58,7 @@ def test_what_is_taken_out_of_the_library_gives_what_the_library_gives() -> None
 
 @pytest.mark.parametrize("name", ["score", "unused_names"])
 def test_no_evidence_counts_the_wrong_way(name: str) -> None:
-    trees = fitted([replace(case, f1=1 - case.f1) for case in _drawn("one", 500)])
+    trees = fitted([replace(case, f1=1 - case.f1) for case in _drawn("one", 200)])
 
     given = [trees({name: value}) for value in np.linspace(-2, 2, 20).tolist()]
 
@@ -72,7 +72,7 @@ def test_where_all_are_right_nothing_can_be_told_apart() -> None:
 
 
 def test_the_trees_of_a_graph_are_fitted_without_it() -> None:
-    usual, odd = _drawn("usual", 400), _drawn("odd", 300, bias=4.0)
+    usual, odd = _drawn("usual", 200), _drawn("odd", 150, bias=4.0)
 
     found = without(usual + odd)
 
