@@ -124,7 +124,7 @@ class Graph:
         links = {part.predicate.value for part in walk(query)
                  if isinstance(part, Pattern) and isinstance(part.predicate, NamedNode)
                  and not isinstance(part.object, Literal)}  # fmt: skip
-        literal = {one.iri for one in profile.predicates if one.literal == one.triples}
+        literal = {one.iri for one in profile.predicates if one.literal}
         for iri in iris_in(query):
             if iri.startswith(STANDARD):
                 continue
@@ -186,7 +186,7 @@ def candidates_in(prompt: str) -> dict[int, str]:
     queries: dict[int, str] = {}
     for key, (head, *lines) in found.items():
         on_head = _QUERY.search(head) if '. "' not in head[:6] else None
-        body = [line for line in lines if not line.startswith(("names: ", "   "))]
+        body = [line for line in lines if not line.startswith(("names: ", "   → "))]
         text = on_head[0].split(" # ")[0] if on_head else "\n".join(body)
         if read_or_none(text) or _QUERY.match(text):
             queries[key] = text

@@ -107,6 +107,13 @@ def test_one_that_is_too_long_does_not_keep_the_next_ones_out() -> None:
     assert tokens(shown["a"]) == [10]
 
 
+def test_pieces_that_come_in_turn_have_no_gaps() -> None:
+    kinds = {"a": [piece(10), piece(900), piece(10)], "b": []}
+
+    assert len(fitted(kinds, SHARES, room=100)["a"]) == 2
+    assert len(fitted(kinds, SHARES, room=100, in_turn=("a",))["a"]) == 1
+
+
 @given(
     st.dictionaries(
         st.sampled_from(["a", "b"]),

@@ -138,8 +138,41 @@ async def test_the_last_answer_with_rows_stands(space: KnowledgeGraph) -> None:
     steps, model = await guided(space, GALILEO, [unsure, reply(query=EMPTY)], turns=0)
 
     assert "ont:discoverer ?who" in best_query(steps)
-    assert "Candidate 1, which fits the words well, says something else" in said(model, 1)
-    assert "Only your query: " in said(model, 1)
+    assert "You have not seen this result yet" in said(model, 1)
+    assert "candidate 1" not in said(model, 1)  # which it neither took nor edited
+
+
+async def test_an_edit_is_told_apart_from_the_candidate_that_was_edited(
+    space: KnowledgeGraph,
+) -> None:
+    edited = reply(choose=1, query=OWN, sure=0.4)
+    steps, model = await guided(space, GALILEO, [edited, reply(query="same")])
+
+    assert "Only your query: " in said(model, 1) and "candidate 1 has" in said(model, 1)
+    assert "ont:discoverer ?who" in best_query(steps) and turns(steps) == 2
+
+
+async def test_an_edit_that_gives_other_things_is_not_compared(space: KnowledgeGraph) -> None:
+    who = "SELECT DISTINCT ?who { ?moon ont:orbits space:Jupiter ; ont:discoverer ?who }"
+    _, model = await guided(space, GALILEO, [reply(choose=1, query=who, sure=0.4), "same"])
+
+    assert "You have not seen this result yet" in said(model, 1)
+    assert "candidate 1" not in said(model, 1)
+
+
+async def test_a_yes_or_no_that_nobody_has_seen_is_shown(space: KnowledgeGraph) -> None:
+    ask = reply(query="ASK { space:Io ont:orbits space:Jupiter }", sure=0.5)
+    steps, model = await guided(space, "Does Io orbit Saturn?", [ask, "same"])
+
+    assert "Your query gives yes." in said(model, 1)
+    assert "ASK" in best_query(steps) and turns(steps) == 2
+
+
+async def test_the_same_as_nothing_is_no_reply(space: KnowledgeGraph) -> None:
+    steps, model = await guided(space, GALILEO, ["same", reply(choose=1)])
+
+    assert "nothing before this" in said(model, 1)
+    assert isinstance(outcome(steps), Answer)
 
 
 async def test_without_validation_a_query_runs_as_it_was_written(space: KnowledgeGraph) -> None:
@@ -202,7 +235,7 @@ async def test_the_model_is_not_asked_where_graph_search_is_sure(space: Knowledg
 
 async def test_where_the_budget_ends_the_best_so_far_stands(space: KnowledgeGraph) -> None:
     none, _ = await guided(space, GALILEO, [reply(choose=1)], tokens=100)
-    one, _ = await guided(space, GALILEO, [reply(query=OWN, sure=0.3)], tokens=4_000)
+    one, _ = await guided(space, GALILEO, [reply(query=OWN, sure=0.3)], tokens=2_500)
 
     found = outcome(none)
     assert isinstance(found, Answer) and found.cut_short and found.usage.llm_calls == 0

@@ -236,15 +236,20 @@ class Piece:
 
 
 def fitted(
-    kinds: Mapping[str, Sequence[Piece]], shares: Mapping[str, float], *, room: int
+    kinds: Mapping[str, Sequence[Piece]],
+    shares: Mapping[str, float],
+    *,
+    room: int,
+    in_turn: Collection[str] = (),
 ) -> dict[str, list[str]]:
     """Return the texts of each kind that have room in so many tokens together, in their order.
 
     Within its share of the room each kind gets in as many pieces as it can, at their shortest, and
     then lengthens them, the first ones first. What is left of the room goes to what is still out or
-    short, kind by kind. `shares` are parts of 1.
+    short, kind by kind. `shares` are parts of 1. Of kinds that are taken `in_turn` no piece comes
+    after one that has no room.
     """
-    chosen = {name: _Chosen(pieces) for name, pieces in kinds.items()}
+    chosen = {name: _Chosen(pieces, in_turn=name in in_turn) for name, pieces in kinds.items()}
     left = room
     for name, one in chosen.items():
         left -= one.fill(int(room * shares[name]))
@@ -256,18 +261,23 @@ def fitted(
 class _Chosen:
     """Which length of each piece of one kind is taken; -1 for none."""
 
-    def __init__(self, pieces: Sequence[Piece]) -> None:
+    def __init__(self, pieces: Sequence[Piece], *, in_turn: bool) -> None:
         self._pieces = [piece for piece in pieces if piece.texts]
         self._costs = [[estimated_tokens(t) + 1 for t in piece.texts] for piece in self._pieces]
         self._taken = [-1] * len(self._pieces)
+        self._in_turn = in_turn
 
     def fill(self, room: int) -> int:
         """Take what has room, and return what it costs more than before."""
         left = room
         for at, costs in enumerate(self._costs):
-            if self._taken[at] < 0 and costs[-1] <= left:
+            if self._taken[at] >= 0:
+                continue
+            if costs[-1] <= left:
                 self._taken[at] = len(costs) - 1
                 left -= costs[-1]
+            elif self._in_turn:
+                break
         for at, costs in enumerate(self._costs):
             left -= self._lengthen(at, costs, left)
         return room - left

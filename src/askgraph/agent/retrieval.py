@@ -131,7 +131,7 @@ async def message_for(
     asked = question.text if veil is None else veil.question()
     ends = [*_listed(graphs), f"Question: {asked}"]
     room = min(shown.room, _MOST - _AROUND - sum(map(estimated_tokens, ends)))
-    text = _laid_out(fitted(kinds, shares, room=room), ends)
+    text = _laid_out(fitted(kinds, shares, room=room, in_turn=("candidates",)), ends)
     return text if veil is None else veil.checked(text)
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from pyoxigraph import NamedNode, Variable
+from pyoxigraph import Literal, NamedNode, Variable
 
 from askgraph.errors import QueryError, ServiceError
 from askgraph.explanation.verbalise import iris_of
@@ -21,7 +21,7 @@ from askgraph.search.operators.query_builder import Candidate
 from askgraph.search.query import conditions_in, patterns_in, predicate_of, values_of
 from askgraph.search.rank.clusters import Cluster, clusters
 from askgraph.search.run import Proposal, proposal_of
-from askgraph.sparql.results import SelectResult, Truncation
+from askgraph.sparql.results import Row, SelectResult, Truncation
 from askgraph.sparql.tree import Filter, Path, Union
 from askgraph.sparql.write import plain_text
 from askgraph.tools import Context
@@ -177,8 +177,19 @@ def preview(one: RunCandidate, writer: Writer, rows: int) -> str:
         return "no rows"
     number = len(one.result.rows)
     count = f"{number}{'+' if one.result.truncated else ''} row{'s' * (number > 1)}"
-    shown = [", ".join(map(writer.term, row)) for row in one.result.rows[:rows]]
+    shown = [_row(row, writer) for row in one.result.rows[:rows]]
     return f"{count}: {'; '.join(shown)}{'; …' if number > rows else ''}"
+
+
+def _row(row: Row, writer: Writer) -> str:
+    """A row; a thing whose name stands beside it goes without its label."""
+    texts = {term.value for term in row if isinstance(term, Literal)}
+    return ", ".join(
+        writer.short(term.value)
+        if isinstance(term, NamedNode) and writer.labels.get(term.value) in texts
+        else writer.term(term)
+        for term in row
+    )
 
 
 def _batches(context: Context, ranked: Sequence[Cluster]) -> Iterator[Sequence[Cluster]]:

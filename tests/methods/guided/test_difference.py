@@ -73,7 +73,7 @@ def test_a_count_of_the_other_direction_is_told_by_one_triple(space: KnowledgeGr
 
     assert found is not None and len(found.example) == 1
     assert "ont:orbits space:" in found.text
-    assert found.text.splitlines()[-1].startswith("If space:")
+    assert found.text.splitlines()[-1].startswith("For example, on these triples alone: space:")
 
 
 def test_a_count_without_distinct_is_told_by_what_it_counts_twice(space: KnowledgeGraph) -> None:

@@ -69,7 +69,7 @@ class Guided:
     model: LanguageModel
     ask: str = "always"
     sure_from: float = 0.95
-    candidates: int = 8
+    candidates: int = 5
     values: bool = True
     shots: int = 3
     examples: str = ""

@@ -39,6 +39,8 @@ from askgraph.tools.shown import Writer, body_lines
 _TRIED = 2  # times as many clusters are looked at as candidates are shown
 _AFAR = 3.0  # seconds for the results of candidates of a graph that is elsewhere
 _READ = 3  # candidates of a graph that tell what words of the question are taken for
+_WORSE, _UNSURE = 0.6, 0.4
+"""A candidate whose score is so much below the best is not shown, unless no one is that sure."""
 _LATER = 0.5  # of what is believed of a candidate, for the one after it
 Item = TypeVar("Item")
 
@@ -180,9 +182,12 @@ async def with_results(candidates: Candidates) -> Candidates:
 async def _found(search: GraphCandidates, most: int) -> Sequence[RunCandidate]:
     asked = search.linked.asked
     afar = asked.given.arrays is None
+    worth = search.ranked
+    if search.confidence >= _UNSURE:
+        worth = [one for one in worth if one.score >= worth[0].score - _WORSE]
     found = await distinct_results(
         asked.context,
-        search.ranked[: _TRIED * most],
+        worth[: _TRIED * most],
         most=most + 1,
         quickly=not afar,
         seconds=_AFAR if afar else None,
@@ -265,7 +270,8 @@ SEVERAL = """
 SERVICE <IRI of that graph> { ... }, joined by a variable that both sides bind to the same IRI or
 value. If one graph can answer, ask it alone."""
 
-_LENGTHS = (6, 3, 1)  # rows of a preview
+_LENGTHS = (10, 3, 1)  # rows that are shown of a candidate that has no more
+_FIRST = 4  # rows that are shown of one that has more
 _LEFT = 5  # words named that a candidate leaves out
 
 
@@ -323,11 +329,44 @@ async def candidate_pieces(
             writers[one.graph] = await Writer.knowing(one.context, iris)
         writer = writers[one.graph]
         named = told.setdefault(one.graph, set())
-        pieces.append(_piece(one, writer, named, results=results, several=several))
+        head = _head(one, writer, named, several=several)
+        if not results:
+            pieces.append(Piece((head,)))
+            continue
+        shared = _in_common(one, candidates[0])
+        shown = (preview(one.ran, writer, _fitting(one, rows)) for rows in _LENGTHS)
+        texts = dict.fromkeys(
+            f"{head}\n   → {text.replace(':', f'{shared}:', 1)}" for text in shown
+        )
+        pieces.append(Piece(tuple(texts)))
     return pieces
 
 
-def _piece(one: Numbered, writer: Writer, told: set[str], *, results: bool, several: bool) -> Piece:
+def _fitting(one: Numbered, rows: int) -> int:
+    """How many rows are shown: all if they are so few, of more only the first."""
+    return rows if len(one.ran.result.rows) <= rows else min(rows, _FIRST)
+
+
+def _in_common(one: Numbered, first: Numbered) -> str:
+    """How many values of its answer column a candidate shares with the first one, if some."""
+    both = [_values(of) for of in (one, first)]
+    shared = len(both[0] & both[1])
+    if one is first or not shared or one.graph != first.graph:
+        return ""
+    if shared == len(both[0]) == len(both[1]):
+        return f" (as in {first.number})"
+    return f" ({shared} in {first.number})"
+
+
+def _values(one: Numbered) -> frozenset[object]:
+    """What the answer column of a candidate holds; nothing for yes or no."""
+    result = one.ran.result
+    at = [result.variables.index(name) for name in one.ran.columns[:1] if result.rows]
+    return frozenset(row[place] for row in result.rows for place in at)
+
+
+def _head(one: Numbered, writer: Writer, told: set[str], *, several: bool) -> str:
+    """The query of a candidate, the names in it that were not told before, what it leaves out."""
     graph = f"[{one.graph}] " if several else ""
     veil = one.context.veil
     query = one.ran.query if veil is None else veil.query(one.ran.query)
@@ -342,8 +381,4 @@ def _piece(one: Numbered, writer: Writer, told: set[str], *, results: bool, seve
     left = left_out(one.found.proposal, one.ran.cluster.best)
     more = " …" if len(left) > _LEFT else ""
     words = ", ".join(left[:_LEFT])
-    note = f" # not used: {veil.words(words) if veil else words}{more}" if left else ""
-    if not results:
-        return Piece((head + note,))
-    shown = (preview(one.ran, writer, rows) for rows in _LENGTHS)
-    return Piece(tuple(dict.fromkeys(f"{head}\n   → {text}{note}" for text in shown)))
+    return f"{head} # not used: {veil.words(words) if veil else words}{more}" if left else head

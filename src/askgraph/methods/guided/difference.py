@@ -321,7 +321,8 @@ class _Said:
         facts = "; ".join(
             " ".join(self.writer.term(term) for term in triple) for triple in example.triples
         )
-        return f"If {facts} were all: {self.outcomes(example.first, example.second)}."
+        outcomes = self.outcomes(example.first, example.second)
+        return f"For example, on these triples alone: {facts} – {outcomes}."
 
     def outcomes(self, one: SelectResult | bool, other: SelectResult | bool) -> str:
         first, second = self.names
@@ -337,7 +338,8 @@ class _Said:
             return "a yes or no"
         many = len(set(given.rows))
         cut = "the first " if given.truncated else ""
-        return f"{cut}{many:,} {'row' if many == 1 else 'rows'}"
+        only = "different " if many < len(given.rows) else ""
+        return f"{cut}{many:,} {only}{'row' if many == 1 else 'rows'}"
 
     def rows(self, rows: Sequence[Row]) -> str:
         shown = "; ".join(self.row(row) for row in rows[:_ROWS])

@@ -31,7 +31,8 @@ You may now look up what is missing with the functions, in at most {turns} turns
 one turn if they do not depend on each other. End with `answer`, or with `cancel` if the graph
 cannot answer."""
 _LAST = "This was the last turn to look things up. End now with `answer`, or with `cancel`."
-_AGAIN = "Reply again, in the same form: mended, or the same if you are sure of it."
+_AGAIN = """\
+Reply again, in the same form: mended, or with "query": "same" if you keep to what you said."""
 _DECLINED = """\
 Are you sure? Candidate 1 uses the words of the question like this and has a result. If the graph
 still holds no answer, say so again."""
@@ -88,6 +89,8 @@ class Panel:
             turn = (await talk.turn()).step
             yield turn
             reply = self.judge.read(turn.choice)
+            if reply.same and self.verdict is not None:
+                break
             verdict = await self.judge.judged(reply, revised=left < self.looks)
             self._take(verdict)
             if verdict.answer is not None:
@@ -99,13 +102,18 @@ class Panel:
             if left:
                 talk.told(self.checked("\n".join([*doubts, _AGAIN])))
         if self.turns and self.toolbox is not None and self._lacks():
-            looking_up = looked_up_further(talk, self.toolbox(), turns=self.turns)
-            async with aclosing(looking_up) as items:
-                async for item in items:
-                    self._note(item)
-                    if not isinstance(item, Answer):
-                        yield item
+            async with aclosing(self._looked_up(talk, self.toolbox())) as steps:
+                async for step in steps:
+                    yield step
         await self._note_rival()
+
+    async def _looked_up(self, talk: Conversation, toolbox: Toolbox) -> AsyncGenerator[Step, None]:
+        """Let the model look things up, and keep what that comes to."""
+        async with aclosing(looked_up_further(talk, toolbox, turns=self.turns)) as items:
+            async for item in items:
+                self._note(item)
+                if not isinstance(item, Answer):
+                    yield item
 
     def checked(self, text: str) -> str:
         """Return a text as a model may read it."""
@@ -140,11 +148,13 @@ class Panel:
         return self.answer is None or self.answer.is_empty or verdict.signs.findings > 0
 
     async def _note_rival(self) -> None:
-        """Keep the best candidate with another result, if graph search believes in it."""
-        verdict = self.verdict
-        if verdict is not None and verdict.rival and verdict.signs.against >= _RIVAL:
-            answer = await self.judge.taken(verdict.rival)
-            self.rivals = () if answer is None else (answer,)
+        """Keep the best candidate with another result of this kind that graph search believes."""
+        verdict, own = self.verdict, self.answer
+        if own is None or verdict is None or not verdict.rival or verdict.signs.against < _RIVAL:
+            return
+        answer = await self.judge.taken(verdict.rival)
+        if answer is not None and self.judge.of_one_kind(own, answer):
+            self.rivals = (answer,)
 
     def _note(self, item: Step) -> None:
         """Keep what a lookup came to: an answer, or the reason why there is none."""

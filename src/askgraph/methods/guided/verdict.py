@@ -9,7 +9,9 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Literal as OneOf
+
+from pyoxigraph import Literal
 
 from askgraph.agent.trials import Trials, Written, disagrees, written_query
 from askgraph.answers.build import bare_answer
@@ -18,11 +20,15 @@ from askgraph.explanation.verbalise import in_words
 from askgraph.llm import Choice
 from askgraph.llm.structured import Unfit, read_structured
 from askgraph.methods.guided.candidates import Candidates, Numbered
+from askgraph.rdf.vocabulary import NUMERIC_DATATYPES, RDF_LANG_STRING, XSD_STRING
 from askgraph.search.decide.evidence import left_out
 from askgraph.search.rank.expected import expected_of
 from askgraph.search.rank.expected_misfits import misfits
+from askgraph.tools import Context
+from askgraph.tools._facts import own_types
 from askgraph.tools.shown import table
 from askgraph.trace import Answer
+from askgraph.traversal.arrays import GraphArrays
 
 REPLY: Mapping[str, object] = {
     "type": "object",
@@ -52,11 +58,13 @@ _FORGIVING: Mapping[str, object] = {
     },
 }
 _VARIABLE = re.compile(r"[?$]?(\w+)\Z")
+_NOTHING_SAID = "There is nothing before this that could stay the same."
 _NOT_BETWEEN = "You ask back, but not between two of the candidates: decide yourself."
-_STRONG = 0.8  # what graph search believes of a candidate that is not passed over in silence
+_SAME = "same"  # the reply of a model that keeps to what it said
+_UNSEEN = "You have not seen this result yet: look whether it is what the question asks for."
 _SURE = 0.95  # what a model says of a query that need not see what it gives
 _SHOWN = 6  # rows of a result that is doubted
-Said = float | Literal["low", "medium", "high"]
+Said = float | OneOf["low", "medium", "high"]
 """How sure a language model says it is: between 0 and 1, or in a word."""
 _WORDS = {"low": 0.3, "medium": 0.6, "high": 0.9}
 _BIAS = 0.8
@@ -80,8 +88,8 @@ class Reply:
 
     `chosen` is the number of a candidate, 0 for none; `written` a query, None if the candidate
     stands as it is. `columns` are the variables that answer. `sure` is between 0 and 1, None where
-    it was not said. `ask` is a question back `between` candidates. One with nothing but a thought
-    says that there is no answer.
+    it was not said. `ask` is a question back `between` candidates. One that says the `same` keeps
+    to the reply before it. One with nothing but a thought says that there is no answer.
     """
 
     chosen: int = 0
@@ -92,13 +100,18 @@ class Reply:
     between: tuple[int, ...] = ()
     thought: str = ""
     problem: str = ""
+    same: bool = False
 
 
 def read_reply(choice: Choice, candidates: int) -> Reply:
     """Read a reply to a prompt that showed so many candidates."""
+    if _is_same(choice.text):
+        return Reply(same=True)
     read = read_structured(choice, _FORGIVING)
     if isinstance(read, Unfit):
         return _unfit(choice.text, read.feedback)
+    if _is_same(str(read.value.get("query") or "")):
+        return Reply(same=True)
     found = _read(read.value)
     if found.chosen and not 1 <= found.chosen <= candidates:
         return Reply(problem=f"There is no candidate {found.chosen}: there are {candidates}.")
@@ -111,6 +124,10 @@ def read_reply(choice: Choice, candidates: int) -> Reply:
     ):
         return found
     return Reply(problem="Your reply neither chooses a candidate nor has a SELECT or ASK query.")
+
+
+def _is_same(text: str) -> bool:
+    return text.strip(" \n.\"'`").lower() == _SAME
 
 
 def _read(value: Mapping[str, object]) -> Reply:
@@ -236,7 +253,7 @@ class Verdict:
     def declines(self) -> bool:
         """Whether the model says that the graph holds no answer."""
         said = self.reply
-        return not (said.problem or said.chosen or said.written or said.ask)
+        return not (said.problem or said.chosen or said.written or said.ask or said.same)
 
 
 @dataclass(eq=False)
@@ -267,8 +284,8 @@ class Judge:
 
         Raises `ServiceError` if an endpoint is down.
         """
-        if reply.problem:
-            return Verdict(reply, doubts=(reply.problem,))
+        if reply.problem or reply.same:
+            return Verdict(reply, doubts=(reply.problem or _NOTHING_SAID,))
         if reply.written is not None:
             return await self._written(reply, reply.written, revised=revised)
         if reply.chosen:
@@ -334,14 +351,15 @@ class Judge:
             revised=revised,
         )
         doubts = [*self._told([*findings, *_of_result(answer), *unfit], answer.query)]
-        unseen = reply.written is not None and not same and not signs.empty and bool(chances)
+        seen = same and (answer.boolean is None or reply.chosen)  # yes is given by many a query
+        unseen = reply.written is not None and not seen and not signs.empty and bool(chances)
         if unseen and (reply.sure or 0.0) < _SURE:
-            doubts.append(await self._unseen(answer, other if signs.against >= _STRONG else 0))
+            doubts.append(await self._unseen(answer, reply.chosen))
         veil = self.candidates.veil
-        if doubts and not signs.empty and answer.boolean is None and (veil is None or veil.rows):
+        if doubts and not signs.empty and (veil is None or veil.rows):
             context = search.linked.context
             few = replace(context, limits=replace(context.limits, rows=_SHOWN))
-            doubts.insert(0, f"Your query gives {(await table(few, answer.result)).text}")
+            doubts.insert(0, f"Your query gives {await _given(few, answer)}")
         return Verdict(reply, answer, tuple(doubts), signs, other)
 
     def _told(self, texts: Sequence[str], query: str) -> tuple[str, ...]:
@@ -361,25 +379,64 @@ class Judge:
         return same, other
 
     async def _unseen(self, answer: Answer, number: int) -> str:
-        """That nobody has seen this result, and how it differs from a candidate's, if from one.
+        """That nobody has seen this result, and how it differs from that of the candidate edited.
 
-        The difference is told by the rows that only one of them has.
+        The difference is told by the rows that only one of them has; nothing if the two hold
+        different kinds of things, which the question decides and not the rows.
         """
-        said = "You have not seen this result yet: look whether it is what the question asks for."
-        if not number:
-            return said
-        said = f"{said} Candidate {number}, which fits the words well, says something else."
-        theirs = await self.taken(number)
         veil = self.candidates.veil
-        hides_rows = veil is not None and not veil.rows
-        if theirs is None or theirs.graph != answer.graph or hides_rows:
-            return said
+        if not number or (veil is not None and not veil.rows):
+            return _UNSEEN
+        theirs = await self.taken(number)
+        if theirs is None or not self.of_one_kind(answer, theirs):
+            return _UNSEEN
         from askgraph.methods.guided.difference import told_apart  # for a result nobody has seen
 
         context = self.candidates.by_graph[answer.graph].linked.context
         names = ("your query", f"candidate {number}")
         apart = await told_apart(context, answer, theirs, names=names)
-        return f"{said} {apart.text}" if apart else said
+        return f"{_UNSEEN} {apart.text}" if apart else _UNSEEN
+
+    def of_one_kind(self, answer: Answer, other: Answer) -> bool:
+        """Whether the answer columns of two answers on one graph hold what can be compared.
+
+        Things can if they share a class or have none, numbers with numbers, texts with texts, and
+        yes with no. What is empty can be compared with anything.
+        """
+        if answer.graph != other.graph or (answer.boolean is None) != (other.boolean is None):
+            return False
+        arrays = self.candidates.by_graph[answer.graph].searched.graph.arrays
+        kinds = [_kinds(one, arrays) for one in (answer, other)]
+        return not all(kinds) or bool(kinds[0] & kinds[1])
+
+
+def _kinds(answer: Answer, arrays: GraphArrays | None) -> set[str]:
+    """The kinds of what the answer columns hold in the first rows; "thing" if it has no class."""
+    at = [answer.result.variables.index(name) for name in answer.answer_columns]
+    found = set[str]()
+    for row in answer.result.rows[:_SHOWN]:
+        for term in (row[place] for place in at):
+            if isinstance(term, Literal):
+                found.add(_sort(term))
+            elif term is not None:
+                types = own_types(arrays, str(term)) if arrays is not None else ()
+                found.update(types or ("thing",))
+    return found
+
+
+def _sort(literal: Literal) -> str:
+    """Return the kind of a literal: texts are alike, and so are numbers."""
+    datatype = literal.datatype.value
+    if datatype in NUMERIC_DATATYPES:
+        return "number"
+    return "text" if datatype in (XSD_STRING, RDF_LANG_STRING) else datatype
+
+
+async def _given(context: Context, answer: Answer) -> str:
+    """What a query gives: the first rows, or yes or no."""
+    if answer.boolean is not None:
+        return "yes." if answer.boolean else "no."
+    return (await table(context, answer.result)).text
 
 
 def _bare(one: Numbered, chance: float) -> Answer:
