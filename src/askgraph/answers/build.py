@@ -105,22 +105,28 @@ class AnswerBuilder:
         known = dict(labels)
         if isinstance(given, SelectResult):
             known |= await self._labels(_resources(given, _LABELLED))
+        answer = await self.reading(query, given, columns=columns, labels=known)
+        answer = replace(answer, confidence=round(confidence, 4), ordered=ordered)
+        return await self._explained(answer)
+
+    async def reading(
+        self,
+        query: str,
+        given: SelectResult | bool,
+        *,
+        columns: Sequence[str],
+        labels: Mapping[str, str],
+    ) -> Answer:
+        """Return the answer of a query that is laid out, with words and nothing that is asked."""
         language = self.languages[0]
         nouns = language_of_labels(self.graph, language)
         if isinstance(query, QueryText):
-            words = in_words(query, known, language=language, nouns=nouns)
+            words = in_words(query, labels, language=language, nouns=nouns)
         else:  # in a thread, since a text may be long
-            words = await asyncio.to_thread(in_words, query, known, language=language, nouns=nouns)
-        answer = bare_answer(
-            query,
-            self.graph.name,
-            given,
-            columns=columns,
-            words=words,
-            confidence=round(confidence, 4),
-            labels=known,
+            words = await asyncio.to_thread(in_words, query, labels, language=language, nouns=nouns)
+        return bare_answer(
+            query, self.graph.name, given, columns=columns, words=words, labels=labels
         )
-        return await self._explained(replace(answer, ordered=ordered))
 
     async def written(self, query: str, given: Result, *, columns: Sequence[str] = ()) -> Answer:
         """Return the answer of a query that a person wrote, who is the surest judge of it.

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import date
 
@@ -133,7 +134,7 @@ class SearchRun:
             case "answer":
                 return answer
             case "ask":
-                options = await self.options(proposal, found)
+                options = await self.options(proposal, found, answer)
                 if len(options) > 1:
                     return Clarification("Which of these do you mean?", options, answer)
                 return Refusal(_unsure(proposal), answer)
@@ -192,15 +193,27 @@ class SearchRun:
             return await endpoint.ask(query, timeout=timeout)
         return await endpoint.select(query, timeout=timeout, limit=self.limits.rows)
 
-    async def options(self, proposal: Proposal, found: Sequence[Cluster]) -> tuple[Option, ...]:
-        """Return the best readings that are worth asking, each with its number of rows."""
-        answers = []
+    async def options(
+        self, proposal: Proposal, found: Sequence[Cluster], known: Answer
+    ) -> tuple[Option, ...]:
+        """Return the best readings that are worth asking, each with its number of rows.
+
+        What an answer is `known` to give is not asked again.
+        """
+        builder, answers = self.builder(proposal.reading.language), []
         for cluster in found[:_READINGS]:
             if cluster.score < found[0].score - _FAR:
                 break
-            answer = await self.answer(cluster.best, proposal, 0.0)
-            if answer is not None:
-                answers.append(answer)
+            best = cluster.best
+            query, labels = await builder.layout(best.query)
+            if query == known.query:
+                answers.append(known)
+                continue
+            with suppress(QueryError, TimedOut):
+                given = await self.ran(query, best)
+                answers.append(
+                    await builder.reading(query, given, columns=best.columns, labels=labels)
+                )
         return worth_asking(answers)
 
 

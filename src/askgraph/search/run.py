@@ -24,6 +24,8 @@ from askgraph.search.linking.text import Reading, read
 from askgraph.search.operators.description import described, description_wanted, with_description
 from askgraph.search.operators.finish import Finisher
 from askgraph.search.operators.query_builder import Candidate
+from askgraph.search.rank.expected import Expected, expected_of
+from askgraph.search.rank.fitting import Fitting
 from askgraph.search.rank.score import ranked, weights_for
 from askgraph.trace import Question
 from askgraph.traversal import Seeds
@@ -34,12 +36,13 @@ _FIRST_DAY = date(1970, 1, 1).toordinal()
 
 @dataclass(frozen=True, eq=False)
 class Proposal:
-    """A question as it was read, and the candidates for it, best first."""
+    """A question as it was read, the candidates for it, best first, and the answer's shape."""
 
     linked: Linked
     frame: Frame
     candidates: tuple[Candidate, ...]
     schema: Schema
+    expected: Expected
 
     @property
     def reading(self) -> Reading:
@@ -143,8 +146,9 @@ def proposed(
         from askgraph.search.operators.pairs import paired
 
         built += paired(grower, frame)
-    candidates = ranked(built, linked, frame, schema, weights)
-    return Proposal(linked, frame, tuple(candidates), schema)
+    expected = expected_of(linked)
+    candidates = ranked(built, Fitting(linked, frame, schema, expected), weights)
+    return Proposal(linked, frame, tuple(candidates), schema, expected)
 
 
 _OF_TWO = ("comparative", "superlative", "difference", "ratio", "sum", "count")

@@ -93,6 +93,9 @@ class Grower:
             if not (self.schema.leads_on(number) and self._is_rather_a_number(one)):
                 self.by_predicate.setdefault(number, []).append(one)
         self.total = sum(self.linked.weights) or 1.0
+        weights = self.weights
+        self._covered, self._patterns = weights["covered"], weights["patterns"]
+        self._unknown, self._spread = BEAM_DOUBT * weights["unknown"], weights["spread"]
 
     def _plausible(self, link: Link) -> bool:
         """Whether a link's words are free for it: an operator's words name things only exactly."""
@@ -114,15 +117,12 @@ class Grower:
     def score(self, state: PartialMatch) -> float:
         """How good a state is to go on with."""
         worth = self.worth(state.gain, state.patterns, state.unknown)
-        return worth + self.weights["spread"] * state.spread
+        return worth + self._spread * state.spread
 
     def worth(self, gain: float, patterns: int = 0, unknown: float = 0.0) -> float:
         """What words, patterns and doubts speak for or against, by the weights of the ranking."""
-        weights = self.weights
         return (
-            weights["covered"] * gain / self.total
-            + weights["patterns"] * patterns
-            + BEAM_DOUBT * weights["unknown"] * unknown
+            self._covered * gain / self.total + self._patterns * patterns + self._unknown * unknown
         )
 
     def gain(self, link: Link, used: int) -> float:

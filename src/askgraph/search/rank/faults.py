@@ -37,7 +37,7 @@ from askgraph.search.query import (
     text_of,
     variable_of,
 )
-from askgraph.search.rank.expected import Expected, expected_of, in_a_name
+from askgraph.search.rank.expected import Expected, in_a_name
 from askgraph.search.run import Proposal
 from askgraph.sparql.tree import Bind, Call, Group, Pattern, Query, Values, variables_of
 from askgraph.sparql.write import text_of as written
@@ -177,10 +177,10 @@ class Subject:
         """The question's operators."""
         return self.proposal.frame
 
-    @cached_property
+    @property
     def expected(self) -> Expected:
         """The shape that an answer should have."""
-        return expected_of(self.linked)
+        return self.proposal.expected
 
     @cached_property
     def said(self) -> Mapping[str, float]:

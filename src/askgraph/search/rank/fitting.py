@@ -41,7 +41,6 @@ from askgraph.search.rank.expected import (
     AGGREGATING,
     Expected,
     Item,
-    expected_of,
     interrogative,
     items_of,
     owner_of,
@@ -102,13 +101,9 @@ class _Noun:
 class Fitting:
     """Tells how the candidates for one question fit it."""
 
-    def __init__(self, linked: Linked, frame: Frame, schema: Schema) -> None:
+    def __init__(self, linked: Linked, frame: Frame, schema: Schema, expected: Expected) -> None:
         self.linked, self.frame, self.schema = linked, frame, schema
-
-    @cached_property
-    def expected(self) -> Expected:
-        """The shape that an answer should have."""
-        return expected_of(self.linked)
+        self.expected = expected
 
     @cached_property
     def items(self) -> tuple[Item, ...]:

@@ -64,14 +64,10 @@ FEATURES = (
 
 
 def ranked(
-    candidates: list[Candidate],
-    linked: Linked,
-    frame: Frame,
-    schema: Schema,
-    weights: Mapping[str, float],
+    candidates: list[Candidate], fitting: Fitting, weights: Mapping[str, float]
 ) -> list[Candidate]:
     """Score candidates and return them best first; equal queries only once."""
-    told = _Told(linked, frame, schema)
+    told = _Told(fitting)
     scored = []
     for candidate in candidates:
         features = told.features(candidate)
@@ -87,14 +83,18 @@ def ranked(
 class _Told:
     """Tells the features of all candidates for one question."""
 
-    linked: Linked
-    frame: Frame
-    schema: Schema
+    fitting: Fitting
+
+    def __post_init__(self) -> None:
+        self.linked, self.frame = self.fitting.linked, self.fitting.frame
+        self.schema = self.fitting.schema
 
     def features(self, candidate: Candidate) -> dict[str, float]:
         """What speaks for and against a candidate, by name, in the order of `FEATURES`."""
         linked, frame, schema = self.linked, self.frame, self.schema
         fitting = self.fitting
+        nodes = list(candidate.state.node.walk())
+        links = list(links_of(candidate))
         columns = fitting.columns(candidate)
         kind = fitting.kind(columns)
         unheld, unnamed = fitting.nouns(columns, candidate)
@@ -107,12 +107,12 @@ class _Told:
             max(0.0, kind) if fitting.asks_kind else _agrees(candidate, frame, schema),
             _head(candidate, linked, schema),
             _far(candidate),
-            _astray(candidate.state.node),
+            _astray(nodes),
             _trivial(candidate),
-            self.obscure(candidate.state.node),
-            self.told_by(candidate, AKIN),
-            self.told_by(candidate, SHORTENED),
-            _parted(candidate.state.node, linked),
+            self.obscure(nodes),
+            self.told_by(links, AKIN),
+            self.told_by(links, SHORTENED),
+            _parted(nodes, linked),
             max(0.0, -kind),
             unheld,
             unnamed,
@@ -123,20 +123,17 @@ class _Told:
         )
         return dict(zip(FEATURES, found, strict=True))
 
-    def told_by(self, candidate: Candidate, relations: frozenset[str]) -> float:
+    def told_by(self, links: Sequence[Link], relations: frozenset[str]) -> float:
         """The share of the question's words that stand for a name's by certain relations."""
         mask = 0
-        for one in links_of(candidate):
+        for one in links:
+            if relations.isdisjoint(one.how):
+                continue
             for at, how in zip(one.positions, one.how, strict=False):
                 if how in relations:
                     mask |= 1 << at
         told = (weight for at, weight in enumerate(self.linked.weights) if mask >> at & 1)
         return sum(told) / self.total if mask else 0.0
-
-    @cached_property
-    def fitting(self) -> Fitting:
-        """Tells how what is shown fits what is asked for."""
-        return Fitting(self.linked, self.frame, self.schema)
 
     @cached_property
     def grammar(self) -> Grammar:
@@ -148,9 +145,9 @@ class _Told:
         """What all words of content weigh, and the operators."""
         return sum(self.linked.weights) + WORTH_OPERATOR * len(self.frame.operators) or 1.0
 
-    def obscure(self, root: Node) -> float:
+    def obscure(self, nodes: Sequence[Node]) -> float:
         """How much less the graph says of the things meant than of others called the same."""
-        links = (node.link for node in root.walk() if node.link is not None)
+        links = (node.link for node in nodes if node.link is not None)
         named = dict.fromkeys((link.target, link.positions) for link in links)
         return sum(self.behind.get(one, 0.0) for one in named)
 
@@ -279,11 +276,11 @@ def _agrees_with(edge: Edge, child: Node, linked: Linked, schema: Schema) -> boo
     return acts is edge.inverse
 
 
-def _astray(root: Node) -> float:
+def _astray(nodes: Sequence[Node]) -> float:
     """How many values hang on another thing than the one whose words stand nearest before them."""
-    named = {node: node.cls_link.positions[0] for node in root.walk() if node.cls_link is not None}
+    named = {node: node.cls_link.positions[0] for node in nodes if node.cls_link is not None}
     count = 0.0
-    for node in root.walk():
+    for node in nodes if named else ():
         for _, child in node.edges:
             first = _first_word(child)
             before = {at for at in named.values() if first is not None and at < first}
@@ -292,14 +289,16 @@ def _astray(root: Node) -> float:
     return count
 
 
-def _parted(root: Node, linked: Linked) -> float:
+def _parted(nodes: Sequence[Node], linked: Linked) -> float:
     """How many names in two words, each of them in capitals, stand for two things."""
     found = [
         (child.link, node)
-        for node in root.walk()
+        for node in nodes
         for _, child in node.edges
         if child.link is not None and not child.edges
     ]
+    if len(found) < 2:
+        return 0.0
     return float(
         sum(
             node is not beside and _is_one_name(one, other, linked)
