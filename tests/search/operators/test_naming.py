@@ -84,3 +84,35 @@ def test_a_label_that_only_numbers_a_thing_is_no_name() -> None:
     store.load(ROLES.encode(), RdfFormat.TURTLE)
     asked = "What are the names and laps of the swimmers?"
     assert answer(Known(store), asked) == {"30 ann", "20 bob"}
+
+
+BIRTHS = """
+@prefix : <https://lives.example/> .
+@prefix l: <https://lives.example/terms#> .
+@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+@prefix xsd: <http://www.w3.org/2001/XMLSchema#> .
+
+l:Painter rdfs:label "painter" . l:Town a rdfs:Class ; rdfs:label "town" .
+l:birthDate rdfs:label "date of birth" . l:birthPlace rdfs:label "place of birth" .
+l:deathDate rdfs:label "date of death" .
+:ann a l:Painter ; rdfs:label "Ann Ash" ; l:birthPlace :york ;
+  l:birthDate "1901-02-03"^^xsd:date ; l:deathDate "1980-01-01"^^xsd:date .
+:bo a l:Painter ; rdfs:label "Bo Birch" ; l:birthPlace :lyon ;
+  l:birthDate "1911-02-03"^^xsd:date ; l:deathDate "1990-01-01"^^xsd:date .
+:york a l:Town ; rdfs:label "York" . :lyon a l:Town ; rdfs:label "Lyon" .
+"""
+
+
+@pytest.mark.parametrize(
+    ("question", "row"),
+    [
+        ("When and where was Ann Ash born?", {"1901-02-03", "york"}),
+        ("Where and when was Ann Ash born?", {"1901-02-03", "york"}),
+        ("When was Ann Ash born?", {"1901-02-03"}),
+        ("Where was Ann Ash born?", {"york"}),
+    ],
+)
+def test_two_question_words_ask_for_two_values_of_one_thing(question: str, row: set[str]) -> None:
+    store = Store()
+    store.load(BIRTHS.encode(), RdfFormat.TURTLE)
+    assert answer(Known(store), question) == {" ".join(sorted(row))}

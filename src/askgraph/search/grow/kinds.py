@@ -173,8 +173,7 @@ def with_asked(linked: Linked, frame: Frame, schema: Schema) -> Linked:
     known = {(one.target, one.positions): one.score for one in linked.of(Kind.PREDICATE)}
     found = [
         one
-        for named in predicates_asked(schema, name)
-        for one in _links(named, linked, at)
+        for one in links_asked(linked, schema, name, at)
         if one.score > known.get((one.target, one.positions), 0.0)
     ]
     if not found:
@@ -183,6 +182,12 @@ def with_asked(linked: Linked, frame: Frame, schema: Schema) -> Linked:
     kept = [one for one in linked.links if (one.target, one.positions) not in best]
     every = sorted([*kept, *_best(found)], key=lambda one: -one.score)
     return replace(linked, links=tuple(every))
+
+
+def links_asked(linked: Linked, schema: Schema, asked: str, at: int) -> Iterator[Link]:
+    """Yield predicates that lead to what a question word at a token asks for, by other words."""
+    for named in predicates_asked(schema, asked):
+        yield from _links(named, linked, at)
 
 
 def _best(found: Iterable[Link]) -> Iterator[Link]:

@@ -71,6 +71,26 @@ class Frame:
         return (best[2], best[0]) if best is not None else None
 
     @cached_property
+    def also_asked(self) -> tuple[tuple[str, int], ...]:
+        """What further question words ask for that follow on the first: "when and where"."""
+        found = [self.asked_at] if self.asked_at is not None else []
+        reading = self.reading
+        while found:
+            name, at = found[-1]
+            end = at + max(len(one) for one in reading.words.asks[name] if reading.says(one, at))
+            if not reading.words.joining.issuperset(reading.folded[end : end + 1] or " "):
+                break
+            follows = [
+                (other, end + 1)
+                for other, phrases in reading.words.asks.items()
+                if other != name and any(reading.says(phrase, end + 1) for phrase in phrases)
+            ]
+            if not follows:
+                break
+            found.append(follows[0])
+        return tuple(found[1:])
+
+    @cached_property
     def mask(self) -> int:
         """The tokens of all operators, as bits."""
         return bits(at for operator in self.operators for at in operator.positions)

@@ -107,7 +107,7 @@ class Draft:
         return self._lay(root, 0, None, None)
 
     def _lay(self, node: Node, below: int, edge: Edge | None, parent: Place | None) -> Place:
-        end = self._constant(node) or self.variable(self._hint(node, edge))
+        end = self.constant(node) or self.variable(self._hint(node, edge))
         place = Place(end, node, below, self._words(node, edge), parent, edge)
         self.places.append(place)
         if node.cls is not None:
@@ -137,7 +137,7 @@ class Draft:
         return named
 
     def _step(self, parent: Place, edge: Edge, child: Node) -> None:
-        constant = self._constant(child)
+        constant = self.constant(child)
         if constant is not None and not (child.edges or child.cls or child.without):
             self.patterns.append(self._edge(parent.end, edge, constant))
             return
@@ -154,7 +154,8 @@ class Draft:
         either = is_mirrored(self.schema, edge.predicate)
         return pattern(ends[0], iri, ends[1], walked=edge.plus, either=either)
 
-    def _constant(self, node: Node) -> Term | None:
+    def constant(self, node: Node) -> Term | None:
+        """Return the one thing that a node is; None if it is several, or a number."""
         if len(node.terms) != 1 or node.quantity is not None:
             return None
         return self._term(node.terms[0])

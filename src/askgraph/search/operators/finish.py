@@ -25,7 +25,7 @@ from askgraph.search.grow.weights import (
 from askgraph.search.linking.operators import Frame, Operator
 from askgraph.search.operators.draft import Place, is_sound
 from askgraph.search.operators.lookups import DATED, NUMERIC, Lookups, Slot
-from askgraph.search.operators.naming import owner_of, show_names, value_asked
+from askgraph.search.operators.naming import also_asked, owner_of, show_names, value_asked
 from askgraph.search.operators.query_builder import Candidate, QueryBuilder, Spot
 from askgraph.search.query import (
     Value,
@@ -309,7 +309,8 @@ def choose_columns(work: QueryBuilder) -> None:
     root_shown = not dated and _root_is_shown(work, bool(shown), bool(aggregates))
     if root_shown and isinstance(work.root.end, Variable):
         shown.insert(0, work.named(work.root))
-    shown = list(dict.fromkeys(shown))
+    also = also_asked(work) if work.frame.also_asked and not aggregates else ()
+    shown = list(dict.fromkeys((*shown, *also)))
     context = [] if aggregates else _context(work, shown)
     draft.columns = [*context, *shown, *aggregates]
     if (aggregates and shown) or (work.grouped and not aggregates):

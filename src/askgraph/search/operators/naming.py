@@ -3,13 +3,18 @@
 A question word asks for a value that no other word names: the date, the place, the person.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from pyoxigraph import Variable
 
 from askgraph.index.names import Kind, name_tokens
 from askgraph.metadata.names import NAME_WORDS
-from askgraph.search.grow.kinds import kinds_of_nodes, kinds_of_predicate
+from askgraph.search.grow.kinds import (
+    KINDS,
+    kinds_of_nodes,
+    kinds_of_predicate,
+    links_asked,
+)
 from askgraph.search.grow.weights import DOUBT_OTHER_FITS, WORTH_NAMING
 from askgraph.search.linking.word_lists import kind_words, shared_words
 from askgraph.search.operators.draft import Place
@@ -221,6 +226,36 @@ def value_asked(work: QueryBuilder) -> Spot | None:
             work.unknown += DOUBT_OTHER_FITS * (len(fits) - 1)
             return unnamed_spot(place, (plain or fits)[0])
     return None
+
+
+def also_asked(work: QueryBuilder) -> Iterator[Variable]:
+    """Yield what further question words ask for: "when and where was X launched".
+
+    It is said of the thing that the value for the first word is said of, by the same words.
+    """
+    for name, at in work.frame.also_asked:
+        links = links_asked(work.linked, work.schema, name, at) if name in KINDS else ()
+        for link in sorted(links, key=lambda one: -one.quality):
+            number = work.schema.number(link.target)
+            place = next((one for one in _things(work) if _bears(work, one, number)), None)
+            if place is not None and number is not None:
+                yield work.draft.attach(place, number)
+                work.shown_words |= 1 << at
+                break
+
+
+def _things(work: QueryBuilder) -> Iterator[Place]:
+    """The places of a draft, and the named things that they are linked to."""
+    for place in work.draft.places:
+        yield place
+        for _, child in place.node.edges:
+            constant = work.draft.constant(child)
+            if constant is not None:
+                yield Place(constant, child)
+
+
+def _bears(work: QueryBuilder, place: Place, predicate: int | None) -> bool:
+    return predicate is not None and work.lookups.applies(work.ids_at(place), predicate, False)
 
 
 def _texts(work: QueryBuilder, place: Place, kind: str) -> list[int]:

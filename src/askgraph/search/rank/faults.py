@@ -386,6 +386,8 @@ def _columns_missing(subject: Subject) -> bool:
     """Fewer columns than the question lists things to show."""
     expected = subject.expected
     wanted = max(expected.columns or 0, expected.nouns)
+    if subject.frame.also_asked:
+        wanted = max(wanted, 1 + len(subject.frame.also_asked))
     return not subject.candidate.asks and wanted > len(subject.shown)
 
 
