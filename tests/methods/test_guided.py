@@ -91,6 +91,18 @@ async def test_replies_that_are_no_use_end_in_graph_searchs_answer(
     assert found.query == own.query and found.cut_short
 
 
+@pytest.mark.parametrize("question", ["Which moons orbit Jupiter?", "Who discovered Titan?"])
+async def test_of_a_brief_prompt_a_small_model_chooses_a_number(
+    space: KnowledgeGraph, question: str
+) -> None:
+    steps, model = await guided(space, question, ['{"choose": 2}'], detail="brief", looks=0)
+    full, _ = await guided(space, question, [reply(choose=2)], looks=0)
+
+    got, other = outcome(steps), outcome(full)
+    assert isinstance(got, Answer) and isinstance(other, Answer) and got.query == other.query
+    assert "Shapes:" not in prompt_text(steps) and estimated_input(model.requests[0]) <= 900
+
+
 async def test_a_query_in_plain_text_is_taken(space: KnowledgeGraph) -> None:
     plain = f"Here it is:\n```sparql\n{OWN}\n```"
     steps, _ = await guided(space, GALILEO, [plain, plain])

@@ -122,6 +122,12 @@ async def test_the_prompt_of_guided_with_a_list_of_the_schema(
     check("guided-list", written(prompt.messages))
 
 
+async def test_the_brief_prompt_of_guided(graphs: list[KnowledgeGraph]) -> None:
+    [prompt] = await prompts(Guided(ScriptedModel(['{"choose": 1}']), detail="brief"), graphs[:1])
+
+    check("guided-brief", written(prompt.messages))
+
+
 @pytest.mark.parametrize("name", SETS)
 def test_the_tools_of_each_set(name: str) -> None:
     check(f"tools-{name}", written((), set_schemas(SETS[name])))

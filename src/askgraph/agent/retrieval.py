@@ -11,7 +11,13 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from askgraph.agent.conversation import Piece, fitted
-from askgraph.agent.schema_near import ShapeParts, classes_near, listed_schema, shape_pieces
+from askgraph.agent.schema_near import (
+    ShapeParts,
+    classes_near,
+    listed_schema,
+    named_schema,
+    shape_pieces,
+)
 from askgraph.agent.several_graphs import AskedGraphs, LinkedGraph, linked_graph
 from askgraph.agent.trials import GRAPH
 from askgraph.errors import QueryError
@@ -51,6 +57,7 @@ _HEADINGS = {
     ),
     "examples": "Answered before (if these break the rules, follow the rules):",
     "shapes": "Shapes:",
+    "schema": "Classes, with properties:",
     "names": "Perhaps named:",
     "candidates": "Candidates:",
 }
@@ -76,7 +83,8 @@ class Shown:
     """What a message shows: so many examples and classes, in so much room, found how.
 
     With an `embedder` (see `askgraph.index.embeddings`) meanings are compared besides words. With
-    `listed` the schema is a list of classes and properties, instead of a shape for each class.
+    `listed` the schema is a list of classes and properties, instead of a shape for each class; with
+    `named` classes and their properties stand by name in the room that is left.
     """
 
     examples: int = 5
@@ -86,6 +94,7 @@ class Shown:
     embedder: str = ""
     parts: ShapeParts = field(default_factory=ShapeParts)
     listed: bool = False
+    named: bool = False
 
 
 async def message_for(
@@ -127,7 +136,12 @@ async def message_for(
         "shapes": await _schema(text, linked, shown, several=graphs.several),
         "candidates": await candidates() if candidates is not None else [],
     }
-    shares = {**_SHARES, "candidates": 0.0} if candidates is None else _SHARES_BESIDE
+    if shown.named:
+        kinds["schema"] = [await named_schema(one, several=graphs.several) for one in linked]
+    shares = {**_SHARES, "candidates": 0.0} if candidates is None else {**_SHARES_BESIDE}
+    if not shown.classes:
+        shares |= {"candidates": shares["candidates"] + shares["shapes"], "shapes": 0.0}
+    shares["schema"] = 0.0
     asked = question.text if veil is None else veil.question()
     ends = [*_listed(graphs), f"Question: {asked}"]
     room = min(shown.room, _MOST - _AROUND - sum(map(estimated_tokens, ends)))
@@ -226,6 +240,7 @@ def _laid_out(shown: Mapping[str, Sequence[str]], ends: Sequence[str]) -> str:
         *graphs,
         *_headed("descriptions", shown["descriptions"]),
         *_headed("shapes", shown["shapes"]),
+        *_headed("schema", shown.get("schema", ())),
         *_headed("examples", shown["examples"][::-1]),
         *_headed("names", ["\n".join(shown["names"])] if shown["names"] else []),
         *_headed("candidates", ["\n".join(shown["candidates"])] if shown["candidates"] else []),

@@ -243,8 +243,19 @@ async def _further(told: Sequence[Sequence[tuple[NearClass, Shape]]], several: b
         others = [iri for iri in order if iri not in {near.iri for near, _ in own}]
         if others:
             head = f"{GRAPH}{one.asked.name}\n" if several else ""
-            pieces.append(Piece(tuple(head + text for text in await _by_name(one, others))))
+            texts = await _by_name(one, others)
+            whole = (f"{head}# Further classes, with properties:\n{text}" for text in texts[:-1])
+            pieces.append(Piece((*whole, f"{head}# Further classes: {texts[-1]}")))
     return pieces
+
+
+async def named_schema(linked: LinkedGraph, *, several: bool = False) -> Piece:
+    """Return the classes of a graph with their properties by name, the nearest first."""
+    known = [cls.iri for cls in _classes(linked.context.graph.profile)]
+    order = [iri for iri in linked.near.needed if iri in known]
+    texts = await _by_name(linked, list(dict.fromkeys([*order, *known])))
+    head = f"{GRAPH}{linked.asked.name}\n" if several else ""
+    return Piece(tuple(head + text for text in texts))
 
 
 async def _by_name(linked: LinkedGraph, classes: Sequence[str]) -> list[str]:
@@ -263,8 +274,8 @@ async def _by_name(linked: LinkedGraph, classes: Sequence[str]) -> list[str]:
             for cls in shown
             if (some := properties[cls][:most])
         ]
-        texts.append("\n".join(["# Further classes, with properties:", *lines]) + rest)
-    return [*texts, f"# Further classes: {', '.join(map(writer.iri, shown))}{rest}"]
+        texts.append("\n".join(lines) + rest)
+    return [*texts, f"{', '.join(map(writer.iri, shown))}{rest}"]
 
 
 def _properties(linked: LinkedGraph, classes: Sequence[str]) -> dict[str, list[PredicateProfile]]:

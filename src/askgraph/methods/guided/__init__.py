@@ -32,7 +32,7 @@ from askgraph.methods.guided.candidates import (
     with_results,
 )
 from askgraph.methods.guided.panel import Ending, Panel, Voice, outcome_of, searched_outcome
-from askgraph.methods.guided.verdict import REPLY, Judge
+from askgraph.methods.guided.verdict import CHOICE, REPLY, Judge
 from askgraph.search.decide.decision import Thresholds
 from askgraph.tools import Limits, Sees, Toolbox
 from askgraph.trace import Answer, Clarification, Question, Refusal, Step
@@ -40,6 +40,8 @@ from askgraph.trace import Answer, Clarification, Question, Refusal, Step
 __all__ = ["Guided"]
 
 _ASKS = ("always", "unsure", "never")
+_DETAILS = ("full", "brief")
+_CHOICES = 6  # candidates of a brief prompt
 _SCHEMAS = ("shapes", "list", "both")
 _TOOLS = ("execute", "search_constrained", "describe", "answer", "cancel")
 
@@ -53,12 +55,13 @@ class Guided:
     theirs and no example values; `shots` similar examples, those of the graphs or those that
     `examples` names (a file or folder), found by meaning too with an `embedder`; so many `classes`;
     linked `names`; all in `room` tokens besides the instruction. The `schema` is written as shapes
-    or as a list; "both" asks with each. Without `validate` a query runs as it was written. A
-    doubtful answer is asked for again, at most `looks` times; if there is still none, the model
-    may call functions for `turns` turns. `n` replies are wanted of it; `models` names further
-    models and `consult` further methods (several with + between), and with more than one opinion
-    what they give is voted on. What a model `sees` is everything, masked (the schema, and
-    placeholders for things and values), schema (that alone) or nothing (it is not asked). Below
+    or as a list; "both" asks with each. With `detail` "brief" a prompt has at most 900 tokens (six
+    candidates, and names) and small models only choose. Without `validate` a query runs as
+    it was written. A doubtful answer is asked for again, at most `looks` times; if there is still
+    none, the model may call functions for `turns` turns. `n` replies are wanted of it; `models`
+    names further models and `consult` further methods (several with + between), and with more than
+    one opinion what they give is voted on. What a model `sees` is everything, masked (the schema,
+    and placeholders for things and values), schema (that alone) or nothing (it is not asked). Below
     `answer_from` (a confidence) it asks back if `asks_back`, below `ask_from` it refuses. A run
     ends with its best after `tokens`, `seconds` or `money`. `timeout` is in seconds a query.
     """
@@ -78,6 +81,7 @@ class Guided:
     names: bool = True
     room: int = 1_700
     schema: str = "shapes"
+    detail: str = "full"
     validate: bool = True
     looks: int = 1
     turns: int = 3
@@ -99,7 +103,7 @@ class Guided:
     others: Mapping[str, Method] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        one_of(self, ask=_ASKS, schema=_SCHEMAS, sees=get_args(Sees))
+        one_of(self, ask=_ASKS, schema=_SCHEMAS, detail=_DETAILS, sees=get_args(Sees))
         at_least(self, 0, "candidates", "shots", "classes", "room", "looks", "turns")
         at_least(self, 1, "n")
         above_zero(self, "timeout", "tokens", "seconds", "money")
@@ -109,6 +113,11 @@ class Guided:
                 f"'ask_from' is at most 'answer_from' ({self.answer_from:g}), not {self.ask_from:g}"
             )
         shares(self, "sure_from", "answer_from", "ask_from")
+
+    @property
+    def brief(self) -> bool:
+        """Whether little is shown, and a choice is all that is asked for."""
+        return self.detail == "brief"
 
     def answer(self, question: Question, graphs: Sequence[KnowledgeGraph]) -> AsyncIterator[Step]:
         """Answer a question over one graph, or by a query that may join several."""
@@ -158,7 +167,7 @@ class _Run:
         candidates = await candidates_of(
             self.question,
             self.graphs,
-            most=method.candidates,
+            most=min(method.candidates, _CHOICES) if method.brief else method.candidates,
             sees=method.sees,
             deciding=deciding,
         )
@@ -234,9 +243,12 @@ class _Run:
     ) -> AsyncGenerator[Voice, None]:
         """Each model with each rendering of the schema."""
         method = self.method
-        options = Options(temperature=method.temperature, seed=method.seed, schema=REPLY)
+        schema = CHOICE if method.brief else REPLY
+        options = Options(temperature=method.temperature, seed=method.seed, schema=schema)
         renderings = ("shapes", "list") if method.schema == "both" else (method.schema,)
-        renderings = ("list",) if candidates.veil else renderings
+        renderings = (
+            ("list",) if candidates.veil else renderings[:1] if method.brief else renderings
+        )
         for rendering in renderings:
             messages = await guided_messages(
                 self.question,
@@ -245,6 +257,7 @@ class _Run:
                 finding,
                 self.shown(rendering),
                 results=method.values,
+                brief=method.brief,
             )
             for name, model in [("model", method.model), *method.further.items()]:
                 own = Account(Budget())  # voices speak at once: each knows what it cost itself

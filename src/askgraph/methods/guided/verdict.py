@@ -45,6 +45,13 @@ REPLY: Mapping[str, object] = {
     "additionalProperties": False,
 }
 
+CHOICE: Mapping[str, object] = {
+    "type": "object",
+    "properties": {"choose": {"type": "integer"}, "query": {"type": "string"}},
+    "required": ["choose"],
+}
+"""What a reply to a brief prompt has to fulfil."""
+
 _FORGIVING: Mapping[str, object] = {
     "type": "object",
     "properties": {
