@@ -66,7 +66,7 @@ def calls(*several: ToolCall) -> Choice:
 
 
 def answered(query: str, *columns: str, **more: object) -> ToolCall:
-    return call("answer", query=query, columns=list(columns), **more)
+    return call("answer", query=query, columns=list(columns), **{"certainty": 1.0, **more})
 
 
 def run(

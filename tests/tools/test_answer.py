@@ -97,12 +97,43 @@ def test_what_a_result_has_shown_may_be_used(space: KnowledgeGraph) -> None:
     box = toolbox(space)
     called(box, "execute", query=SHOWING)
     called(box, "execute", query="SELECT * { space:Mars a ?c }")
-    assert called(box, "answer", query=MARS, columns=["m"]).ends == "answer"
+    assert called(box, "answer", query=MARS, columns=["m"], certainty=1.0).ends == "answer"
+
+
+def test_a_result_that_nobody_has_seen_is_shown_once(space: KnowledgeGraph) -> None:
+    box = toolbox(space)
+    called(box, "execute", query=SHOWING)
+    called(box, "execute", query="SELECT * { space:Mars a ?c }")
+
+    first = called(box, "answer", query=MARS, columns=["m"], certainty=0.6)
+    again = called(box, "answer", query=f"{MARS} # indeed", columns=["m"], certainty=0.6)
+
+    assert first.failed and not first.ends and "2 rows" in first.text
+    assert "space:Phobos" in first.text and "answer with the same query again" in first.text
+    assert again.ends == "answer"
+
+
+def test_a_result_that_another_query_has_shown_is_no_news(space: KnowledgeGraph) -> None:
+    box = toolbox(space)
+    called(box, "execute", query=MARS)
+    other = "SELECT DISTINCT ?moon { ?moon ont:orbits space:Mars }"
+
+    assert called(box, "answer", query=other, columns=["moon"], certainty=0.6).ends == "answer"
+
+
+def test_a_candidate_that_was_proposed_is_no_news(space: KnowledgeGraph) -> None:
+    box = toolbox(space)
+    proposed = called(box, "propose_queries", question="Which moons orbit Mars?")
+    assert proposed.answer is not None
+    query, columns = proposed.answer.query, list(proposed.answer.answer_columns)
+
+    assert called(box, "answer", query=query, columns=columns, certainty=0.6).ends == "answer"
 
 
 def test_standard_vocabularies_need_not_be_shown(space: KnowledgeGraph) -> None:
     query = 'SELECT ?m { ?m <http://www.w3.org/2000/01/rdf-schema#label> "Titan"@en }'
-    assert called(toolbox(space), "answer", query=query, columns=["m"]).ends == "answer"
+    found = called(toolbox(space), "answer", query=query, columns=["m"], certainty=1.0)
+    assert found.ends == "answer"
 
 
 def test_an_empty_result_is_told_even_where_its_iris_were_doubted_before(

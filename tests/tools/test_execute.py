@@ -57,7 +57,7 @@ def test_true_and_false_are_told_with_the_reason_for_false(space: KnowledgeGraph
     yes = called(box, "execute", query="ASK { space:Titan ont:orbits space:Saturn }")
     no = called(box, "execute", query="ASK { space:Titan ont:orbits space:Mars }")
     assert yes.text.split("\n")[0] == "true" and yes.rows == 1
-    assert no.text.startswith("false\nNothing in the graph matches")
+    assert no.text.startswith("false\nif true was to be expected: Nothing in the graph matches")
 
 
 def test_a_described_thing_is_shown_as_triples(space: KnowledgeGraph) -> None:
@@ -149,3 +149,15 @@ def test_a_query_over_its_time_is_told_from_an_endpoint_that_is_down() -> None:
 def test_a_result_that_was_cut_off_says_by_whom(space: KnowledgeGraph) -> None:
     found = called(toolbox(space), "execute", query="SELECT * { ?s ?p ?o }")
     assert found.text.startswith("at least 1,000 rows (cut off by askgraph: ")
+
+
+def test_a_page_shows_rows_of_the_middle(space: KnowledgeGraph) -> None:
+    query = "SELECT ?s ?p { ?s ?p ?o } ORDER BY ?s ?p ?o LIMIT 42"
+    whole = called(toolbox(space), "execute", query=query)
+    second, last = (called(toolbox(space), "execute", query=query, page=n) for n in (2, 5))
+    beyond = called(toolbox(space), "execute", query=query, page=6)
+
+    assert "showing the first 5 and the last 5 rows" in whole.text
+    assert second.text.startswith("page 2 of 5, 42 rows in all: 10 rows")
+    assert "2 rows, 2 columns" in last.text and "showing" not in last.text
+    assert beyond.text == "there is no page 6: 42 rows are 5 of 10" and not beyond.failed

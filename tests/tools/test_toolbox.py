@@ -64,7 +64,9 @@ def test_an_iri_of_the_question_has_been_seen() -> None:
     query = "SELECT ?what WHERE { <http://example.org/Io> ?p ?what }"
     asked = Question("What is known of <http://example.org/Io>?")
     with served(MOONS, PREFIXES) as (_, graph):
-        ((use,),) = turns(graph, [call("a", "answer", query=query, columns=[])], question=asked)
+        ((use,),) = turns(
+            graph, [call("a", "answer", query=query, columns=[], certainty=1.0)], question=asked
+        )
 
     assert use.observation.answer is not None
 

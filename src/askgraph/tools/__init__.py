@@ -85,10 +85,11 @@ class Context:
     """What a tool works on: one graph, for one question.
 
     `seen` are the IRIs that any graph of the run has shown before this turn of the model. With
-    `guarded`, `answer` takes only queries whose IRIs have been seen. `refused` notes which queries
-    it did not take before, and why: some it takes when they come again. Each call has its own
-    copies, so that no call of a turn counts on what another one happened to show first. If there
-    is a `veil`, things and literals are shown as its placeholders. `language` is the asker's, as a
+    `guarded`, `answer` takes only queries whose IRIs and results have been seen. `refused` notes
+    which queries it did not take before, and why: some it takes when they come again. `shown` are
+    the queries and columns of values whose rows the model has read. Each call has its own copies,
+    so that no call of a turn counts on what another one happened to show first. If there is a
+    `veil`, things and literals are shown as its placeholders. `language` is the asker's, as a
     BCP 47 tag.
     """
 
@@ -98,6 +99,7 @@ class Context:
     seen: set[str] = field(default_factory=set)
     guarded: bool = True
     refused: set[str] = field(default_factory=set)
+    shown: set[object] = field(default_factory=set)
     veil: "Veil | None" = None
 
     @property

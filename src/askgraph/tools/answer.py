@@ -4,8 +4,7 @@ import math
 from typing import Annotated
 
 from askgraph.errors import QueryError, ServiceError
-from askgraph.sparql.lexer import lexed
-from askgraph.sparql.results import SelectResult
+from askgraph.sparql.results import GraphResult, SelectResult
 from askgraph.tools import Context
 from askgraph.tools._faults import (
     said_empty,
@@ -17,7 +16,7 @@ from askgraph.tools._faults import (
     unseen_in,
 )
 from askgraph.tools.named import STANDARD
-from askgraph.tools.query_run import MOST_ROWS, Ran, built_answer, ready, run
+from askgraph.tools.query_run import MOST_ROWS, Ran, built_answer, key_of, ready, run, was_shown
 from askgraph.tools.shown import Shown, quoted, table
 from askgraph.trace import Answer, Observation
 
@@ -25,22 +24,25 @@ __all__ = ["answer"]
 
 _ALL = "*"  # what a method says for a model that could not name any
 _CERTAINTY = 0.7
+_SURE = 0.95  # what a model says of a result that it need not see
 _EMPTY = 0.5
 _LONGEST = 300
+_LOOK = "If that is what was asked for, answer with the same query again; else mend it."
 
 
 async def answer(
     context: Context,
     query: Annotated[str, "final SPARQL"],
     columns: Annotated[list[str], "variables that answer, without context; [] for ASK"],
-    certainty: Annotated[float, "0 to 1"] = _CERTAINTY,
+    certainty: Annotated[float, "0 to 1, how likely it is right"] = _CERTAINTY,
 ) -> Observation:
     """Answer with the result of a query; ends the run.
 
     Refused, with what to do, if the query fails, if a column is not in the result, if the
-    result is empty and, if the context is guarded, if IRIs in the query have not been shown
-    before. An empty result and IRIs that the graph does hold are taken when the same query comes
-    again: both may be right.
+    result is empty and, if the context is guarded, if IRIs in the query have not been shown before,
+    or if the result has not (its first rows are, then) and the certainty is below 0.95. An empty
+    result, one that was not shown and IRIs that the graph does hold are taken when the same query
+    comes again: all may be right.
     """
     repaired = ready(context, query)
     try:
@@ -51,6 +53,10 @@ async def answer(
         empty = isinstance(ran.result, SelectResult) and not ran.result.rows
         if empty and _first_time(context, "empty", repaired.query):
             return _refused(await _said_empty(context, ran))
+        insisted = _key("unseen", repaired.query) in context.refused
+        is_new = context.guarded and not (empty or insisted) and certainty < _SURE
+        if is_new and (unseen := await _unseen(context, ran, columns)):
+            return unseen
         sure = _share(certainty) * (_EMPTY if empty else 1.0)
         found = await built_answer(context, ran, names, confidence=sure)
     except QueryError as problem:
@@ -77,11 +83,14 @@ def _refused(why: Shown) -> Observation:
 
 def _first_time(context: Context, why: str, query: str) -> bool:
     """Whether a query was not refused before for this reason; from now on it was."""
-    words = [token.text for token in lexed(query).given]
-    key = " ".join([f"{why}:", *words])
+    key = _key(why, query)
     is_new = key not in context.refused
     context.refused.add(key)
     return is_new
+
+
+def _key(why: str, query: str) -> str:
+    return f"{why}: {key_of(query)}"
 
 
 async def _strange(context: Context, query: str) -> Shown | None:
@@ -107,6 +116,23 @@ async def _said_empty(context: Context, ran: Ran) -> Shown:
     said = await said_empty(context, ran.query)
     text = f"it has no rows. {said.text}\nMend it, or end with the same query again."
     return Shown(text, said.seen)
+
+
+async def _unseen(context: Context, ran: Ran, columns: list[str]) -> Observation | None:
+    """What a query gives, if nobody has seen it; a method knows what it ends with."""
+    if columns == [_ALL] or isinstance(ran.result, GraphResult):
+        return None
+    named = _columns(columns, ran)
+    if isinstance(ran.result, SelectResult) and not set(named) <= set(ran.result.variables):
+        return None  # which is told when the answer is built
+    if was_shown(context, ran, named) or not _first_time(context, "result", ran.query):
+        return None
+    if isinstance(ran.result, bool):
+        shown = Shown(str(ran.result).lower())
+    else:
+        shown = await table(context, ran.result)
+    text = f"not taken yet, as you have not seen what it gives: {shown.text}\n{_LOOK}"
+    return Observation(text, shown.seen, failed=True)
 
 
 def _columns(columns: list[str], ran: Ran) -> list[str]:

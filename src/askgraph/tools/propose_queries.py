@@ -15,6 +15,7 @@ from askgraph.tools.candidates import (
     preview,
     shown_iris,
 )
+from askgraph.tools.query_run import showed
 from askgraph.tools.shown import Writer, body_lines, quoted
 from askgraph.trace import Observation
 
@@ -47,6 +48,7 @@ async def _written(context: Context, found: BestCandidates) -> Observation:
     writer = await Writer.knowing(context, iris)
     lines = []
     for number, one in enumerate(candidates, 1):
+        showed(context, one.query, one.given)
         words = quoted(in_words(one.query, writer.labels, language=context.language), _LONGEST)
         left: Sequence[str] = left_out(proposal, one.cluster.best)
         body = "\n".join(body_lines(one.query))

@@ -12,7 +12,7 @@ from askgraph.errors import (
     QuerySyntaxError,
     ServiceError,
 )
-from askgraph.sparql.lexer import with_declared
+from askgraph.sparql.lexer import lexed, with_declared
 from askgraph.sparql.results import GraphResult, SelectResult
 from askgraph.sparql.rewrite.repair import Repaired, form_of, repaired
 from askgraph.tools import Context
@@ -79,6 +79,32 @@ async def executed(context: Context, query: str, *, rows: int) -> Executed | Obs
     return Executed(ran, tuple(repaired.notes), await _remark(context, ran))
 
 
+def showed(context: Context, query: str, result: SelectResult | bool | GraphResult) -> None:
+    """Note that the model has read what a query gives."""
+    context.shown.add(key_of(query))
+    if isinstance(result, SelectResult):
+        context.shown.update(result_values(result, result.variables))
+
+
+def was_shown(context: Context, ran: Ran, columns: Sequence[str]) -> bool:
+    """Whether the model has read what these columns, or all, give: by this query or another."""
+    if key_of(ran.query) in context.shown:
+        return True
+    if not isinstance(ran.result, SelectResult):
+        return False
+    return result_values(ran.result, columns or ran.result.variables) <= context.shown
+
+
+def key_of(query: str) -> str:
+    """Return the words of a query, however it is laid out."""
+    return " ".join(token.text for token in lexed(query).given)
+
+
+def result_values(result: SelectResult, columns: Sequence[str]) -> set[object]:
+    """Return the values of each column, as one thing each."""
+    return {frozenset(result.column(name)) for name in columns}
+
+
 def row_count(ran: Ran) -> int:
     """Return how many rows or triples a query gave; a yes or no is one."""
     match ran.result:
@@ -94,7 +120,10 @@ async def _remark(context: Context, ran: Ran) -> Shown:
     """Why there is nothing, or what the IRIs are that the query was the first to name."""
     from askgraph.tools import _faults
 
-    if not row_count(ran) or ran.result is False:
+    if ran.result is False:
+        why = await _faults.said_empty(context, ran.query)
+        return Shown(f"if true was to be expected: {why.text}" if why.text else "", why.seen)
+    if not row_count(ran):
         return await _faults.said_empty(context, ran.query)
     unseen = _faults.unseen_in(context, ran.query)
     if not unseen:

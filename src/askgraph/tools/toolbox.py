@@ -152,7 +152,9 @@ class GraphToolbox:
         done = [task.result() for task in tasks]
         for use, context in done:
             self._seen.update(context.seen, use.observation.seen)
-            self._contexts[context.graph.name].refused.update(context.refused)
+            known = self._contexts[context.graph.name]
+            known.refused.update(context.refused)
+            known.shown.update(context.shown)
         return tuple(use for use, _ in done)
 
     async def _use(self, call: ToolCall) -> tuple[ToolUse, Context]:
@@ -174,7 +176,8 @@ class GraphToolbox:
     def _context(self, arguments: dict[str, object]) -> Context:
         first = next(iter(self._contexts))
         known = self._contexts[str(arguments.get("graph", first))]
-        return replace(known, seen=set(known.seen), refused=set(known.refused))
+        sets = set(known.seen), set(known.refused), set(known.shown)
+        return replace(known, seen=sets[0], refused=sets[1], shown=sets[2])
 
     async def _run(self, name: str, context: Context, arguments: dict[str, object]) -> Observation:
         """What a tool gives, or why it gives nothing."""
