@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from pyoxigraph import Literal, NamedNode, Variable
@@ -13,10 +13,13 @@ from askgraph.rdf.vocabulary import RDF_TYPE
 from askgraph.sparql.tree import (
     Call,
     Expression,
+    Filter,
+    Group,
     Pattern,
     Query,
     Term,
     Values,
+    transform,
     variables_of,
     walk,
 )
@@ -236,7 +239,7 @@ class Sentence(Grouping):
     def select(self) -> str:
         if self.is_wrapper():
             return self.ordered(self.wrapped(), None)
-        if (told := self.described() or self.picked()) is not None:
+        if (told := self.described() or self.picked() or self.crowned()) is not None:
             return told
         if self.is_union():
             return self.ordered(self.alternatives(), None)
@@ -275,6 +278,47 @@ class Sentence(Grouping):
                     things = [self.names.term(row[0]) for row in rows if row[0] is not None]
                     return self.say("picked", self.listed(things), self.superlative(given))
         return None
+
+    def crowned(self) -> str | None:
+        """All that have the most or the fewest of what is counted in sub-queries; else None.
+
+        They are told as the first of an order, or as what belongs to the first.
+        """
+        match self.scope.selects, self.query.where.elements:
+            case [
+                Query(group_by=((Variable() as key, None),)) as mine,
+                Query(columns=((most, Call("MAX" | "MIN" as function)),)),
+            ], elements:
+                number, call = mine.columns[0]
+                is_most = Filter(Call("=", (number, most)))
+                rest = Group(
+                    tuple(
+                        one for one in elements if one not in self.scope.selects and one != is_most
+                    )
+                )
+                same = dict(zip(_every(mine.where), _every(rest), strict=False))
+                if call is None or len(rest.elements) != len(mine.where.elements):
+                    return None
+                counted = transform(call, lambda node: same.get(node, node))
+                order = ((counted, function == "MAX"),)
+                first = replace(
+                    mine, where=rest, columns=((key, None),), group_by=((key, None),),
+                    order=order, limit=1,
+                )  # fmt: skip
+                return self.of_first(first, {number: counted})
+        return None
+
+    def of_first(self, first: Query, counts: Mapping[Variable, Expression]) -> str:
+        """What is asked of the first of some groups, which have numbers."""
+        key = first.columns[0][0]
+        columns = tuple((name, counts.get(name, value)) for name, value in self.query.columns)
+        plain = [name for name, value in columns if value is None]
+        owned = {one.object for one in self.scope.patterns if one.subject == key}
+        if all(name == key or name in owned for name in plain):
+            keys = ((key, None), *((name, None) for name in plain if name != key))
+            return Sentence(replace(first, columns=columns, group_by=keys), self.names).text()
+        listed = Sentence(replace(self.query, where=first.where), self.names).text()
+        return self.say("of winner", listed, Sentence(first, self.names).text())
 
     def is_union(self) -> bool:
         """Whether there is nothing but a union of parts that do not speak of one thing alike."""
@@ -445,6 +489,11 @@ class Sentence(Grouping):
         about = self.subject_text(root) if root is not None else self.say("things")
         listed = self.listed(list(dict.fromkeys(nouns)))
         return self.say("triples", listed, self.with_leftovers(about))
+
+
+def _every(part: Group) -> list[Variable]:
+    """All variables of a group, each time that they stand there."""
+    return [one for one in walk(part) if isinstance(one, Variable)]
 
 
 def _fact(pattern: Pattern, names: Names) -> str:

@@ -395,13 +395,17 @@ def names_of(hints: Mapping[Variable, str]) -> dict[Variable, Variable]:
 def named(query: Query, names: Mapping[Variable, Variable]) -> Query:
     """Return a query with its variables named, aggregates after what they are of."""
     known = dict(names)
-    for node in walk(query):
-        if isinstance(node, Query):
-            known |= {
-                alias: title(alias, variable_of(value), names)
-                for alias, value in node.columns
-                if value is not None
-            }
+    made = {
+        alias: variable_of(value)
+        for node in walk(query)
+        if isinstance(node, Query)
+        for alias, value in node.columns
+        if value is not None
+    }
+    for alias, of in made.items():
+        while of in made:  # the highest of some numbers
+            of = made[of]
+        known[alias] = title(alias, of, names)
 
     def change(node: object) -> object:
         if isinstance(node, BlankNode):

@@ -310,3 +310,85 @@ def test_how_often_something_comes_is_counted_and_no_number_of_it_is_taken(
     store = Store()
     store.bulk_load(STAFF.encode(), RdfFormat.TURTLE)
     assert answer(Known(store), question) == rows
+
+
+GROUPS = """
+@prefix : <https://clubs.example/> .
+@prefix c: <https://clubs.example/terms#> .
+@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+
+c:Group rdfs:label "group"@en, "Gruppe"@de, "grupo"@es, "groupe"@fr .
+c:Member rdfs:label "member"@en, "Mitglied"@de, "miembro"@es, "membre"@fr .
+c:plays_in rdfs:label "plays in"@en, "spielt in"@de, "toca en"@es, "joue dans"@fr .
+c:instrument rdfs:label "instrument"@en . c:town rdfs:label "town"@en .
+:A a c:Group ; rdfs:label "Aulos" ; c:town "Ulm" . :B a c:Group ; rdfs:label "Bombarde" ;
+    c:town "Bern" . :C a c:Group ; rdfs:label "Cornett" ; c:town "Graz" .
+:a1 a c:Member ; rdfs:label "Ann" ; c:plays_in :A ; c:instrument "lute" .
+:a2 a c:Member ; rdfs:label "Abe" ; c:plays_in :A ; c:instrument "harp" .
+:b1 a c:Member ; rdfs:label "Bea" ; c:plays_in :B ; c:instrument "lute" .
+:b2 a c:Member ; rdfs:label "Ben" ; c:plays_in :B ; c:instrument "harp" .
+:c1 a c:Member ; rdfs:label "Cho" ; c:plays_in :C ; c:instrument "viol" .
+"""
+
+
+@pytest.fixture(scope="module")
+def groups() -> Known:
+    store = Store()
+    store.bulk_load(GROUPS.encode(), RdfFormat.TURTLE)
+    return Known(store)
+
+
+@pytest.mark.parametrize(
+    ("question", "language", "rows"),
+    [
+        ("Which group has the most members?", "en", {("A",), ("B",)}),
+        ("Which group has the fewest members?", "en", {("C",)}),
+        ("What is the town of the group with the most members?", "en", {("Ulm",), ("Bern",)}),
+        ("Which instrument is most common?", "en", {("lute",), ("harp",)}),
+        ("Welche Gruppe hat die meisten Mitglieder?", "de", {("A",), ("B",)}),
+        ("¿Qué grupo tiene más miembros?", "es", {("A",), ("B",)}),
+        ("Quel groupe a le plus de membres ?", "fr", {("A",), ("B",)}),
+        (
+            "What are the names of the members with the most common instrument?",
+            "en",
+            {("a1",), ("a2",), ("b1",), ("b2",)},
+        ),
+    ],
+)
+def test_all_groups_that_have_the_most_are_the_answer(
+    groups: Known, question: str, language: str, rows: set[tuple[str, ...]]
+) -> None:
+    assert answer(groups, question, language) == rows
+
+
+@pytest.mark.parametrize(
+    ("question", "language", "text"),
+    [
+        (
+            "Which group has the most members?",
+            "en",
+            "The group with the most members that play in that group.",
+        ),
+        (
+            "What are the names of the members with the most common instrument?",
+            "en",
+            "The members that have an instrument, only for the instrument with the most members.",
+        ),
+        (
+            "Which group has the most members?",
+            "de",
+            "Group mit der größten Anzahl Member („plays in“).",
+        ),
+        ("Which group has the most members?", "es", "Group con más memberes («plays in»)."),
+        (
+            "Which group has the most members?",
+            "fr",
+            "Group avec le plus de members (« plays in »).",
+        ),
+    ],
+)
+def test_what_several_share_is_read_as_what_one_has(
+    groups: Known, question: str, language: str, text: str
+) -> None:
+    query = groups.query(clusters(groups.proposal(question).candidates)[0].best.query)
+    assert in_words(query, {}, language=language) == text

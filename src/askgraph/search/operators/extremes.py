@@ -166,27 +166,41 @@ def measure(work: QueryBuilder, operator: Operator) -> bool:
 def _most_of(work: QueryBuilder, operator: Operator, descending: bool) -> bool:
     """ "The most X": the member with the most things that X names."""
     place = work.next_place(operator.last, NEAR)
-    counted: Variable | None = None
-    frequent = place is not None and _says_frequent(work, operator)
-    if place is not None and frequent and _by_things(work, operator, place, descending):
+    often = _says_frequent(work, operator)
+    key = _most_common(work, operator, place) if often else None
+    if key is not None and _by_things(work, operator, key, descending):
         return True
     if place is not None and place is not work.root and isinstance(place.end, Variable):
-        counted = place.end
-    else:
-        spot = work.spot(work.next_slot(operator.last, NEAR))
-        if spot is not None:
-            common = _is_common(work, operator, spot)
-            counted = work.take_spot(spot)
-            if common and _by_value_before(work, operator, counted, descending):
-                return True
-            if common:
-                shown = work.shown(counted, spot)  # "the most common X": what most members share
-                return _by_members(work, operator, shown, operator.last, descending)
-    if counted is None:
+        if not _by_value_of(work, operator, place):
+            group_counted(work, place.end, operator)
+        return _counting(work, operator, place.end, descending)
+    spot = work.spot(work.next_slot(operator.last, NEAR))
+    if spot is None:
         return _most_frequent(work, operator, descending)
-    if not (place is not None and _by_value_of(work, operator, place)):
-        group_counted(work, counted, operator)
+    if work.lookups.is_id(spot.predicate, spot.link) and isinstance(work.root.end, Variable):
+        work.use_spot(spot)  # "the most customers", where each has its number
+        return _by_value_before(work, operator, work.root.end, descending)
+    common = _is_common(work, operator, spot)
+    counted = work.take_spot(spot)
+    if not often and _by_value_before(work, operator, counted, descending):
+        return True
+    if common:  # "the most common X": what most members share
+        shown = work.shown(counted, spot)
+        return _by_members(work, operator, shown, operator.last, descending)
+    group_counted(work, counted, operator)
     return _counting(work, operator, counted, descending)
+
+
+def _most_common(work: QueryBuilder, operator: Operator, after: Place | None) -> Place | None:
+    """The thing that comes most often: named after "most common", or before "is most common in"."""
+    reading, following = work.reading, operator.last + 1
+    leads = reading.words.clauses["restrict"] | reading.words.clauses["among"]
+    if following < len(reading.tokens) and reading.folded[following] not in leads:
+        return after
+    before = [
+        (at, place) for place in work.draft.places for at in place.words if at < operator.first
+    ]
+    return max(before, key=lambda one: one[0])[1] if before else None
 
 
 def _by_value_before(
@@ -200,19 +214,18 @@ def _by_value_before(
 def _by_value_of(work: QueryBuilder, operator: Operator, counted: Place | None) -> bool:
     """ "Which year has the most orders": a row for each value, if what is counted has it.
 
-    Not if what the pattern starts at is named before; it makes the groups then.
+    Not if a thing is named before; it makes the groups then.
     """
     slot = work.last_slot(operator.first, ACROSS)
     if slot is None or not work.zones.is_head(slot.first):
         return False
+    tokens, names = work.reading.tokens, work.reading.words.naming
     spot = work.spot(slot)
-    if counted is not None:
-        tokens, names = work.reading.tokens, work.reading.words.naming
-        named = any(at < operator.first for at in work.root.words)
-        named = named or any(tokens[at].stem in names for at in slot.links[0].positions)
-        if named or counted is work.root or spot is None or spot.place is not counted:
-            return False
-    if spot is None:
+    if spot is None or any(tokens[at].stem in names for at in slot.links[0].positions):
+        return False
+    if any(at < operator.first for one in work.draft.places for at in one.words):
+        return False
+    if counted is not None and (counted is work.root or spot.place is not counted):
         return False
     work.group_by_value(work.shown(work.take_spot(spot), spot), slot.first)
     return True

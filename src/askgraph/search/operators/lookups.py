@@ -127,13 +127,13 @@ class Lookups:
             number = self.schema.number(link.target)
             if number is None or (sorts and self.schema.sort(number) not in sorts):
                 continue
-            if not (sorts and (self.is_key(number, link) or self._is_id(number, link))):
+            if not (sorts and (self.is_key(number, link) or self.is_id(number, link))):
                 yield order, link, number
 
-    def _is_id(self, number: int, link: Link) -> bool:
-        """Whether a predicate's numbers only tell things apart, and no word says that they do."""
+    def is_id(self, number: int, link: Link) -> bool:
+        """Whether a predicate's values only tell things apart, and no word says that they do."""
         ids = shared_words().names["ids"]
-        if self.schema.sort(number) not in NUMERIC or ids.isdisjoint(self.schema.words(number)):
+        if self.schema.sort(number) is Sort.NONE or ids.isdisjoint(self.schema.words(number)):
             return False
         return not any(self.reading.tokens[at].stem in ids for at in link.positions)
 
@@ -189,7 +189,7 @@ class Lookups:
             for order, link in enumerate(slot.links[:_NAMED_AFAR])
             if (number := self.schema.number(link.target)) is not None
             and not (sorts and self.schema.sort(number) not in sorts)
-            and not (sorts and self._is_id(number, link))
+            and not (sorts and self.is_id(number, link))
         ]
         for steps, found in self.schema.around(ids) if named else ():
             present = self.present(found)

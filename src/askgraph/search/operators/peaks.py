@@ -4,20 +4,37 @@ An order cut after its first row would keep only one of them, so that the extrem
 sub-query, and what has it is kept. Where the graph has only one, the order stays.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import reduce
 
+import numpy as np
+from numpy.typing import NDArray
 from pyoxigraph import Variable
 
+from askgraph.search.grow.partial_match import Edge
+from askgraph.search.grow.predicates import is_mirrored
+from askgraph.search.grow.weights import DOUBT_MISTAKEN
 from askgraph.search.operators.draft import Place
 from askgraph.search.operators.group_values import spreads
 from askgraph.search.operators.query_builder import QueryBuilder
-from askgraph.search.query import DECIMAL, aggregate_of, alias_of, condition, variable_of
-from askgraph.sparql.tree import Call, Element, Expression, Filter, Query, transform
+from askgraph.search.query import (
+    DECIMAL,
+    aggregate,
+    aggregate_of,
+    alias_of,
+    condition,
+    function_of,
+    variable_of,
+)
+from askgraph.sparql.tree import Call, Element, Expression, Filter, Group, Query, transform
 from askgraph.traversal.arrays import Ids, in_both
 
 _MOST = 20_000
 """Of more values it is not looked up if several share the highest."""
+
+
+_TIED = 2
+"""So many groups share the most, at least, if some do."""
 
 
 def peaked(work: QueryBuilder) -> None:
@@ -26,12 +43,19 @@ def peaked(work: QueryBuilder) -> None:
     if draft.limit != 1 or draft.offset or not draft.order or draft.ask or draft.averages:
         return
     (key, descending), *others = draft.order
-    if others not in ([], [(key, not descending)]):
+    if draft.having or others not in ([], [(key, not descending)]):
         return
-    ways = (descending, not descending)[: len(draft.order)]  # "the largest and the smallest"
-    if _is_aggregate(key) or any(map(_is_aggregate, draft.columns)) or draft.having:
-        return
-    value = variable_of(key)
+    if isinstance(key, Call) and key.is_aggregate:
+        if not others:
+            _most_counted(work, key, descending=descending)
+    elif not any(map(_is_aggregate, draft.columns)):
+        ways = (descending, not descending)[: len(draft.order)]  # "the largest and the smallest"
+        _highest(work, key, ways)
+
+
+def _highest(work: QueryBuilder, key: Expression, ways: Sequence[bool]) -> None:
+    """Keep all that have the highest or lowest value, or both."""
+    draft, value = work.draft, variable_of(key)
     if work.grouped:
         owner = _owner(work, value)
         told = value in draft.group  # one value in each group
@@ -40,7 +64,7 @@ def peaked(work: QueryBuilder) -> None:
             _keep(work, value, key, ways, groups)
             _show(work, owner)
             draft.group, work.grouped = [], False
-    elif others or _is_shared(work, value, descending):
+    elif len(ways) > 1 or _is_shared(work, value, ways[0]):
         _keep(work, value, key, ways, [])
 
 
@@ -86,18 +110,25 @@ def _extreme_of(
     cast: str,
 ) -> Query:
     """The sub-query of the highest or lowest value of the whole, or of each group."""
+    renamed = _renamed(work, groups)
+    inner, other = transform(whole, renamed), renamed(value)
+    assert isinstance(other, Variable)
+    function = "MAX" if descending else "MIN"
+    return aggregate_of(other, inner, function, groups, cast=cast)
+
+
+def _renamed(work: QueryBuilder, keep: Collection[Variable]) -> Callable[[object], object]:
+    """What gives each variable another one, always the same, but for those that are kept."""
     others: dict[Variable, Variable] = {}
 
     def renamed(node: object) -> object:
-        if not isinstance(node, Variable) or node in groups:
+        if not isinstance(node, Variable) or node in keep:
             return node
         if node not in others:
             others[node] = work.draft.variable("other " + work.draft.hints[node])
         return others[node]
 
-    inner = transform(whole, renamed)
-    function = "MAX" if descending else "MIN"
-    return aggregate_of(others[value], inner, function, groups, cast=cast)
+    return renamed
 
 
 def _owner(work: QueryBuilder, value: Variable) -> Place | None:
@@ -156,3 +187,151 @@ def _fans(work: QueryBuilder, place: Place) -> bool:
 
 def _is_aggregate(value: object) -> bool:
     return isinstance(value, Call) and value.is_aggregate
+
+
+def _most_counted(work: QueryBuilder, key: Call, *, descending: bool) -> None:
+    """Keep all groups that have the most of what is counted, and all that is asked of them.
+
+    Each group's number is compared with the highest of all numbers, both from sub-queries. If only
+    one group has it, and one row, the order stays.
+    """
+    draft = work.draft
+    if function_of(key) != "COUNT" or not draft.group or "each" in work.notes:
+        return
+    if any(_is_aggregate(one) and one != key for one in draft.columns):
+        return
+    group, counted = draft.group[0], variable_of(key)
+    counts = _counts(work, group, counted)
+    if len(counts) and counts.max() == 1:
+        work.unknown += DOUBT_MISTAKEN  # there is one of it in each group: nothing has the most
+        return
+    asked = [one for one in draft.columns if isinstance(one, Variable) and one != group]
+    of_group = [one for one in asked if _is_told(work, group, one)]
+    place, value = _at(work, group)
+    meant = _is_behind(work, group) if value is not None else bool(place and place.words)
+    fans = meant and len(of_group) < len(asked)
+    first = counts.max() if descending and len(counts) else counts.min(initial=1)
+    if not fans and int((counts == first).sum()) < _TIED:
+        return
+    if fans and value is not None:
+        draft.columns = [one for one in draft.columns if one != group]
+        draft.context = [one for one in draft.context if one != group]
+    whole = _whole(work)
+    mine = _numbers(work, whole, (group, counted), keep=(group,))
+    theirs = _numbers(work, whole, (group, counted))
+    number, other = alias_of(mine), alias_of(theirs)
+    most = Variable(("highest_" if descending else "lowest_") + other.value)
+    highest = Call("MAX" if descending else "MIN", (other,))
+    draft.averages += [mine, Query("SELECT", Group((theirs,)), columns=((most, highest),))]
+    draft.filters.append(condition(number, "=", most))
+    draft.columns = [number if one == key else one for one in draft.columns]
+    draft.order, draft.limit, draft.group, work.grouped = [], None, [], False
+
+
+def _numbers(
+    work: QueryBuilder,
+    whole: tuple[Element, ...],
+    over: tuple[Variable, Variable],
+    *,
+    keep: tuple[Variable, ...] = (),
+) -> Query:
+    """The sub-query of how many different ones there are in each group."""
+    renamed = _renamed(work, keep)
+    group, counted = renamed(over[0]), renamed(over[1])
+    assert isinstance(group, Variable) and isinstance(counted, Variable)
+    call = aggregate("COUNT", counted, distinct=True)
+    columns = ((alias_of(call), call), *((one, None) for one in keep))
+    inner = Group(transform(whole, renamed))
+    return Query("SELECT", inner, columns=columns, group_by=((group, None),))
+
+
+def _is_behind(work: QueryBuilder, group: Variable) -> bool:
+    """Whether a value is named after "the most": what was asked for before it is another thing."""
+    places = [token for token, shown in work.projected if shown == group]
+    return any(one.last <= at for one in work.frame.of("most", "fewest") for at in places)
+
+
+_Place = tuple[Place | None, tuple[int, bool] | None]
+"""A place of the pattern, and the predicate of it that leads to a value."""
+
+
+def _at(work: QueryBuilder, variable: Variable) -> _Place:
+    """Where a variable stands: at a place, or at the end of a predicate of one."""
+    for place in work.draft.places:
+        if place.end == variable:
+            return place, None
+    for (end, predicate, inverse), value in work.draft.attached.items():
+        if value == variable:
+            owner = next((one for one in work.draft.places if one.end == end), None)
+            return owner, (predicate, inverse)
+    return None, None
+
+
+def _is_told(work: QueryBuilder, group: Variable, value: Variable) -> bool:
+    """Whether each group has only one of a value."""
+    (place, of_place), (owner, step) = _at(work, group), _at(work, value)
+    if place is None or owner is None or of_place is not None:
+        return False
+    single = step is None or work.schema.is_functional(step[0], inverse=step[1])
+    return single and (owner is place or not spreads(work, place, owner))
+
+
+def _counts(work: QueryBuilder, group: Variable, counted: Variable) -> NDArray[np.int64]:
+    """How many of what is counted each group has; none if that is hard to tell."""
+    pairs = _pairs(work, _at(work, counted), _at(work, group))
+    if pairs is None:
+        return np.zeros(0, dtype=np.int64)
+    both = np.unique(np.stack(pairs), axis=1)
+    return np.unique(both[1], return_counts=True)[1]
+
+
+def _pairs(work: QueryBuilder, start: _Place, end: _Place) -> tuple[Ids, Ids] | None:
+    """What goes together at two ends of the pattern; None if it is too much, or not plain."""
+    (place, value), (target, key) = start, end
+    if place is None or target is None:
+        return None
+    ids = work.ids_at(place)
+    found: tuple[Ids, Ids] | None = (ids, ids)
+    if value is not None:
+        found = work.graph.pairs(ids, value[0], inverse=value[1])[::-1]
+    for edge, to, back in _route(place, target):
+        found = None if found is None else _stepped(work, found, edge, to, back=back)
+    if found is None or key is None:
+        return found
+    return _joined(found, work.graph.pairs(np.unique(found[1]), key[0], inverse=key[1]))
+
+
+def _route(start: Place, end: Place) -> Iterator[tuple[Edge, Place, bool]]:
+    """The steps from one place to another, each with where it leads, and whether it leads up."""
+    above = [end]
+    while above[-1].parent is not None:
+        above.append(above[-1].parent)
+    while start not in above and start.parent is not None and start.edge is not None:
+        yield start.edge, start.parent, True
+        start = start.parent
+    for one in reversed(above[: above.index(start)]):
+        if one.edge is not None:
+            yield one.edge, one, False
+
+
+def _stepped(
+    work: QueryBuilder, pairs: tuple[Ids, Ids], edge: Edge, to: Place, *, back: bool
+) -> tuple[Ids, Ids] | None:
+    """Pairs whose second ends go a step on, to what stands at a place."""
+    if edge.plus or is_mirrored(work.schema, edge.predicate) or len(pairs[1]) > _MOST:
+        return None
+    inverse = edge.inverse != back
+    steps = work.graph.pairs(np.unique(pairs[1]), edge.predicate, inverse=inverse)
+    kept = np.isin(steps[1], work.ids_at(to))
+    return _joined(pairs, (steps[0][kept], steps[1][kept]))
+
+
+def _joined(one: tuple[Ids, Ids], other: tuple[Ids, Ids]) -> tuple[Ids, Ids]:
+    """Pairs of the first ends of some and the second ends of others that meet between."""
+    order = np.argsort(other[0], kind="stable")
+    starts, ends = other[0][order], other[1][order]
+    low = np.searchsorted(starts, one[1], "left")
+    counts = np.searchsorted(starts, one[1], "right") - low
+    shift = np.concatenate([[0], np.cumsum(counts)[:-1]]) if len(counts) else counts
+    places = np.repeat(low - shift, counts) + np.arange(int(counts.sum()))
+    return np.repeat(one[0], counts), ends[places]

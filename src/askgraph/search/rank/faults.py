@@ -197,8 +197,10 @@ class Subject:
 
     @cached_property
     def conditions(self) -> list[Condition]:
-        """The comparisons that have to hold."""
-        return conditions_in(self.tree.where)
+        """The comparisons that have to hold, but those of one sub-query's number with another's."""
+        parts = averages_in(self.tree.where)
+        numbers = {name for part in parts for name, value in part.columns if value is not None}
+        return [one for one in conditions_in(self.tree.where) if one.variable not in numbers]
 
     @cached_property
     def denied(self) -> list[Group]:
