@@ -15,6 +15,7 @@ from askgraph.sparql.tree import (
     Expression,
     Filter,
     Group,
+    Nested,
     Pattern,
     Query,
     Term,
@@ -239,7 +240,7 @@ class Sentence(Grouping):
     def select(self) -> str:
         if self.is_wrapper():
             return self.ordered(self.wrapped(), None)
-        if (told := self.described() or self.picked() or self.crowned()) is not None:
+        if (told := self.described() or self.picked() or self.crowned() or self.few()) is not None:
             return told
         if self.is_union():
             return self.ordered(self.alternatives(), None)
@@ -306,6 +307,19 @@ class Sentence(Grouping):
                     order=order, limit=1,
                 )  # fmt: skip
                 return self.of_first(first, {number: counted})
+        return None
+
+    def few(self) -> str | None:
+        """Groups that have at most so many of what need not be there: `…, or none`; else None."""
+        elements = self.query.where.elements
+        match self.query.having, [one for one in elements if isinstance(one, Nested)]:
+            case (Call("<" | "<=", (Call() as call, Literal())),), [
+                Nested("OPTIONAL", group) as one
+            ]:
+                if call.arguments[0] in _every(group) and self.is_count(call):
+                    kept = tuple(part for part in elements if part is not one)
+                    plain = replace(self.query, where=Group((*kept, *group.elements)))
+                    return self.say("or none", Sentence(plain, self.names).text())
         return None
 
     def of_first(self, first: Query, counts: Mapping[Variable, Expression]) -> str:

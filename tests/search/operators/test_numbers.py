@@ -392,3 +392,78 @@ def test_what_several_share_is_read_as_what_one_has(
 ) -> None:
     query = groups.query(clusters(groups.proposal(question).candidates)[0].best.query)
     assert in_words(query, {}, language=language) == text
+
+
+FEW = """
+:D a c:Group ; rdfs:label "Dulcian" ; c:town "Ulm" .
+"""
+
+
+@pytest.fixture(scope="module")
+def few() -> Known:
+    store = Store()
+    store.bulk_load((GROUPS + FEW).encode(), RdfFormat.TURTLE)
+    return Known(store)
+
+
+@pytest.mark.parametrize(
+    ("question", "language", "rows"),
+    [
+        ("Which groups have at most one member?", "en", {("C",), ("D",)}),
+        ("Which groups have fewer than 2 members?", "en", {("C",), ("D",)}),
+        ("Which groups have no more than 1 member?", "en", {("C",), ("D",)}),
+        ("Which groups have exactly one member?", "en", {("C",)}),
+        ("Which groups have only one member?", "en", {("C",)}),
+        ("Which groups have no members?", "en", {("D",)}),
+        ("Which groups have more than 1 member?", "en", {("A",), ("B",)}),
+        ("Welche Gruppen haben höchstens 1 Mitglied?", "de", {("C",), ("D",)}),
+        ("¿Qué grupos tienen menos de 2 miembros?", "es", {("C",), ("D",)}),
+        ("Quels groupes ont moins de 2 membres ?", "fr", {("C",), ("D",)}),
+    ],
+)
+def test_few_of_a_thing_may_be_none(
+    few: Known, question: str, language: str, rows: set[tuple[str, ...]]
+) -> None:
+    assert answer(few, question, language) == rows
+
+
+@pytest.mark.parametrize(
+    ("language", "ending"),
+    [
+        ("en", ", or none."),
+        ("de", ", oder nichts davon."),
+        ("es", ", o ninguno."),
+        ("fr", ", ou aucun."),
+    ],
+)
+def test_that_it_may_be_none_is_said(few: Known, language: str, ending: str) -> None:
+    proposal = few.proposal("Which groups have at most 2 members?")
+    query = few.query(clusters(proposal.candidates)[0].best.query)
+    assert in_words(query, {}, language=language).endswith(ending)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What are the names of the groups and the number of members?",
+        "names of groups and how many members they have",
+        "Show the names of groups and the number of members in each.",
+    ],
+)
+def test_names_and_a_number_are_two_columns(groups: Known, question: str) -> None:
+    assert answer(groups, question) == {("2", "A"), ("2", "B"), ("1", "C")}
+
+
+@pytest.mark.parametrize(
+    ("question", "language", "rows"),
+    [
+        ("Which players have a salary greater than their height?", "en", {("bea",), ("cho",)}),
+        ("players whose height is lower than their salary", "en", {("bea",), ("cho",)}),
+        ("Which players have a higher salary than height?", "en", {("bea",), ("cho",)}),
+        ("Welche Spieler haben ein Gehalt größer als ihre Größe?", "de", {("bea",), ("cho",)}),
+    ],
+)
+def test_two_properties_of_one_thing_are_compared(
+    known: Known, question: str, language: str, rows: set[tuple[str, ...]]
+) -> None:
+    assert answer(known, question, language) == rows

@@ -72,6 +72,8 @@ WORTH_SPELLED: Final = 0.6
 """A number in letters, as a share: "one" is often no number."""
 WORTH_ALTERNATIVES: Final = 0.5
 """Two numbers read as alternatives, on top of their words."""
+WORTH_NONE: Final = 0.1
+"""That what has none of a thing has few of it."""
 WORTH_AGAIN: Final = 0.3
 """A class whose words the last step has used for the same thing."""
 WORTH_EXACT: Final = 1.05

@@ -174,11 +174,14 @@ def _at(reading: Reading, at: int, scale: Measure | None) -> Operator | None:
         last = at + len(scale.phrase) - 1
         found.append((len(scale.phrase), 1, Operator(scale.degree, at, last, scale)))
     for phrase, name in lists.phrases.get(token.folded, ()):
+        last = at + len(phrase) - 1
+        if name == "not" and _compares(reading, last):
+            continue  # "have no more than"
         if reading.says(phrase, at) and _may_stand(name, at, reading):
             rank = 2 if name in _FIRST else int(name == "past")
-            found.append((len(phrase), rank, Operator(name, at, at + len(phrase) - 1)))
+            found.append((len(phrase), rank, Operator(name, at, last)))
             if name in _WHOLE:
-                found += _after_article(reading, at, at + len(phrase) - 1)
+                found += _after_article(reading, at, last)
     if _holds(reading, at):
         found.append((1, _HOLDS, Operator("containing", at, at)))
     return max(found, key=lambda one: one[:2])[2] if found else None
@@ -223,6 +226,16 @@ def _adjectives(reading: Reading, at: int) -> Iterator[tuple[int, int, Operator]
                 wider = [p for p, n in lists.phrases.get(word, ()) if n in _THAN]
                 length = max([length, *(len(p) for p in wider if reading.says(p, at))])
             yield length, 3, Operator(name, at, at + length - 1, measure)
+
+
+def _compares(reading: Reading, at: int) -> bool:
+    """Whether a comparison of several words begins at a token: "no more than"."""
+    word = reading.folded[at] if at < len(reading.tokens) else ""
+    phrases = reading.words.phrases.get(word, ())
+    return any(
+        name in COMPARING and len(phrase) > 1 and reading.says(phrase, at)
+        for phrase, name in phrases
+    )
 
 
 def _after_article(reading: Reading, first: int, last: int) -> Iterator[tuple[int, int, Operator]]:

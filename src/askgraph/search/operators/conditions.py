@@ -13,7 +13,7 @@ from askgraph.search.linking.link import Link
 from askgraph.search.linking.operators import COMPARING, Operator
 from askgraph.search.linking.quantities import Quantity
 from askgraph.search.operators.draft import FIRST_DAY, Place, day_term, year_of
-from askgraph.search.operators.group_values import FUNCTIONS, cast_of, group_counted
+from askgraph.search.operators.group_values import FEW, FUNCTIONS, cast_of, group_counted
 from askgraph.search.operators.lookups import DATED, NUMERIC
 from askgraph.search.operators.measures import by_dimension, compared_age, compared_nodes, number_of
 from askgraph.search.operators.query_builder import Handlers, QueryBuilder, Spot, unnamed_spot
@@ -120,27 +120,28 @@ def _counted_against(work: QueryBuilder, operator: Operator, quantity: Quantity,
     """ "More than two X": a condition on how many things X names."""
     if quantity.value is None:
         return False
-    place = work.next_place(quantity.last, BESIDE)
-    counted: Variable | None = None
-    if place is work.root and isinstance(place.end, Variable):
-        if not _grouped_before(work, operator):
-            return False
-        counted = place.end
-    elif place is not None and isinstance(place.end, Variable):
-        counted = place.end
-    else:
-        spot = work.spot(work.next_slot(quantity.last, BESIDE))
-        if spot is not None and not _is_single(work, spot):
-            counted = work.take_spot(spot)
+    counted = _counted(work, operator, quantity)
     if counted is None:
         return False
     count = aggregate("COUNT", counted, distinct=True)
     work.draft.having.append(Call(sign, (count, number_term(quantity.value))))
+    work.notes += [FEW] if sign in ("<", "<=") else []
     if not work.draft.group:
         group_counted(work, counted, operator)
     work.grouped = True
     work.take_quantity(quantity)
     return True
+
+
+def _counted(work: QueryBuilder, operator: Operator, quantity: Quantity) -> Variable | None:
+    """What there are so many of, by the words after a number."""
+    place = work.next_place(quantity.last, BESIDE)
+    if place is work.root and isinstance(place.end, Variable):
+        return place.end if _grouped_before(work, operator) else None
+    if place is not None and isinstance(place.end, Variable):
+        return place.end
+    spot = work.spot(work.next_slot(quantity.last, BESIDE))
+    return work.take_spot(spot) if spot is not None and not _is_single(work, spot) else None
 
 
 def _is_single(work: QueryBuilder, spot: Spot) -> bool:
@@ -199,11 +200,41 @@ def _against(work: QueryBuilder, operator: Operator, sign: str | None) -> bool:
     mean = next((op for op in near if op.first - operator.last <= _SOON), None)
     if mean is not None and mean.name != "sum":
         return _against_aggregate(work, operator, mean, sign)
-    return any(
+    return _against_property(work, operator, sign) or any(
         _against_thing(work, operator, link, sign)
         for link in work.linked.of(Kind.ENTITY, Kind.VALUE)
         if 0 < link.positions[0] - operator.last <= BESIDE and work.grower.gain(link, work.used)
     )
+
+
+def _against_property(work: QueryBuilder, operator: Operator, sign: str) -> bool:
+    """ "Whose height is greater than its width", "a higher price than cost": of one thing."""
+    reading = work.reading
+    after = work.next_slot(operator.last, APART)
+    before = work.last_slot(operator.first, APART)
+    than = reading.words.clauses["than"]
+    if after is not None and any(
+        reading.folded[at] in than for at in range(after.last + 1, len(reading.tokens))
+    ):
+        before, after = after, work.next_slot(after.last, APART)
+    mine, theirs = (work.spot(one, sorts=_MEASURED) for one in (before, after))
+    if mine is None or theirs is None or mine.predicate == theirs.predicate:
+        return False
+    numbers = {work.schema.sort(one.predicate) in NUMERIC for one in (mine, theirs)}
+    if mine.place is not theirs.place or mine.path or theirs.path or len(numbers) > 1:
+        return False
+    value, other = work.take_spot(mine), work.take_spot(theirs)
+    cast = cast_of(work, value) or cast_of(work, other)
+    if cast:
+        return False  # texts that read as numbers cannot be compared with each other
+    dated = operator.measure is not None and True not in numbers
+    turned = _TURNED[sign] if dated else sign
+    work.draft.filters.append(condition(value, turned, other))
+    work.notes.append("own")
+    return True
+
+
+_TURNED = {">": "<", "<": ">", ">=": "<=", "<=": ">="}
 
 
 def _against_aggregate(work: QueryBuilder, operator: Operator, mean: Operator, sign: str) -> bool:

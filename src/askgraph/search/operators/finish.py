@@ -24,6 +24,7 @@ from askgraph.search.grow.weights import (
 )
 from askgraph.search.linking.operators import Frame, Operator
 from askgraph.search.operators.draft import Place, is_sound
+from askgraph.search.operators.group_values import FEW, with_none
 from askgraph.search.operators.lookups import DATED, NUMERIC, Lookups, Slot
 from askgraph.search.operators.naming import also_asked, owner_of, show_names, value_asked
 from askgraph.search.operators.query_builder import Candidate, QueryBuilder, Spot
@@ -130,9 +131,8 @@ class Finisher:
                 from askgraph.search.operators.peaks import peaked
 
                 peaked(work)
-            candidate = closed(work) if self._holds_together(work) else None
-            if candidate is not None:
-                yield candidate
+            if self._holds_together(work):
+                yield from _closed(work)
             if not work.missed:
                 return
 
@@ -436,6 +436,17 @@ def _break_ties(work: QueryBuilder) -> None:
 
 def _is_aggregate(value: Expression) -> bool:
     return isinstance(value, Call) and value.is_aggregate
+
+
+def _closed(work: QueryBuilder) -> Iterator[Candidate]:
+    """Close a candidate; of groups that have few of a thing there are two: with those of none."""
+    candidate = closed(work)
+    if candidate is None:
+        return
+    with_those = with_none(work, candidate) if FEW in work.notes else None
+    if with_those is not None:
+        yield with_those
+    yield candidate
 
 
 def closed(work: QueryBuilder) -> Candidate | None:

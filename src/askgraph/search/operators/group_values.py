@@ -1,18 +1,24 @@
 """Groups by their aggregates: the highest average, a total above a number."""
 
+from dataclasses import replace
+
 from pyoxigraph import Variable
 
-from askgraph.search.grow.weights import ACROSS, BESIDE, FAR
+from askgraph.search.grow.weights import ACROSS, BESIDE, FAR, WORTH_NONE
 from askgraph.search.linking.operators import COMPARING, Operator
 from askgraph.search.operators.draft import Place
 from askgraph.search.operators.lookups import NUMERIC
-from askgraph.search.operators.query_builder import QueryBuilder, Spot
-from askgraph.search.query import DECIMAL, aggregate, number_term
-from askgraph.sparql.tree import Call
+from askgraph.search.operators.query_builder import Candidate, QueryBuilder, Spot
+from askgraph.search.query import DECIMAL, aggregate, number_term, values_of, variable_of
+from askgraph.sparql.tree import Call, Group, Nested, variables_of
 from askgraph.traversal.literals import Sort
 
 FUNCTIONS = {"average": "AVG", "sum": "SUM", "maximum": "MAX", "minimum": "MIN"}
 """The aggregates that groups are compared by."""
+
+
+FEW = "few"
+"""The note that groups have at most so many of something, or fewer than so many."""
 
 
 def extreme_group(work: QueryBuilder, operator: Operator, *, descending: bool) -> bool:
@@ -207,3 +213,37 @@ def _is_numeral(work: QueryBuilder, at: int) -> bool:
     """Whether a number says how many: it is not that of a noun before it ("room 111")."""
     before = at - 1
     return at == 0 or work.reading.is_stop(before) or bool(work.frame.mask >> before & 1)
+
+
+def with_none(work: QueryBuilder, candidate: Candidate) -> Candidate | None:
+    """Return a candidate for groups of few things that has those of none, too, if there are such.
+
+    What is counted, and all that hangs on it alone, need not be there then.
+    """
+    tree, draft = candidate.tree, work.draft
+    if not (draft.having and draft.group):
+        return None
+    group, counted = draft.group[0], variable_of(draft.having[0].arguments[0])
+    place = next((one for one in draft.places if one.end == group), None)
+    if place is None or place.node.cls is None or len(draft.having) > 1 or tree.order:
+        return None
+    every = work.schema.instances(place.node.cls)
+    if len(every) == len(work.ids_at(place)) or draft.averages or draft.denied:
+        return None
+    parts = [(one, set(variables_of(one)) - {group}) for one in tree.where.elements]
+    free, before = {counted}, 0
+    while len(free) > before:
+        before = len(free)
+        free = free.union(*(some for _, some in parts if some & free))
+    shown = {variable_of(one) for one in values_of(tree) if isinstance(one, Variable)}
+    if free & shown or not any(not some for _, some in parts):
+        return None
+    kept = tuple(one for one, some in parts if not some & free)
+    inner = tuple(one for one, some in parts if some & free)
+    where = Group((*kept, Nested("OPTIONAL", Group(inner))))
+    return replace(
+        candidate,
+        tree=replace(tree, where=where),
+        ids=every if place is work.root else candidate.ids,
+        gain=candidate.gain + WORTH_NONE,
+    )
