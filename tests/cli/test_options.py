@@ -1,22 +1,20 @@
 """Options that several commands share are declared once."""
 
 import inspect
-import json
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import fields
 from importlib import import_module
-from importlib.resources import files
 from typing import Any
 
 import typer
 
 from askgraph.cli import COMMANDS, GROUPS
-from askgraph.cli.context import Bundle, expanded
+from askgraph.cli.context import Bundle, descriptions, expanded
 
-DESCRIPTIONS: dict[str, dict[str, Any]] = json.loads(
-    files("askgraph.cli").joinpath("options.json").read_text("utf-8")
-)
+DESCRIPTIONS = {
+    name: table for name, table in descriptions().items() if name not in ("commands", "groups")
+}
 
 
 def commands() -> Iterator[tuple[str, Callable[..., Any]]]:

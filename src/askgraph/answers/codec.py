@@ -12,7 +12,7 @@ from dataclasses import asdict, replace
 from pyoxigraph import Literal
 
 from askgraph.rdf import vocabulary as voc
-from askgraph.sparql.results import Term, Truncation, value_of
+from askgraph.sparql.results import SelectResult, Term, Truncation, value_of
 from askgraph.trace import Answer, Clarification, Outcome, Refusal, Usage, attempt_of
 
 Json = dict[str, object]
@@ -130,42 +130,13 @@ def _attempt(answer: Answer) -> Json:
 
 
 def _no_attempt() -> Json:
-    return {
-        "sparql": None,
-        "graph": None,
-        "columns": [],
-        "rows": [],
-        "boolean": None,
-        "answer_columns": [],
-        "ordered": False,
-        "confidence": 0.0,
-        "words": "",
-        "unused_words": [],
-        "interpretation": None,
-        "labels": {},
-        "evidence": [],
-        "why_empty": None,
-        "truncated": None,
-        "cut_short": None,
-        "confirmed": None,
-    }
+    nothing = Answer("", "", SelectResult((), ()), (), "", 0.0)
+    return {**_attempt(nothing), "sparql": None, "graph": None}
 
 
 def _options(outcome: Outcome) -> list[Json]:
-    if not isinstance(outcome, Clarification):
-        return []
-    return [
-        {"words": option.words, "count": option.count, "query": option.query}
-        for option in outcome.options
-    ]
+    return list(map(asdict, outcome.options)) if isinstance(outcome, Clarification) else []
 
 
 def _usage(usage: Usage) -> Json:
-    return {
-        "requests": usage.requests,
-        "llm_calls": usage.llm_calls,
-        "input_tokens": usage.input_tokens,
-        "cached_tokens": usage.cached_tokens,
-        "output_tokens": usage.output_tokens,
-        "money": usage.money,
-    }
+    return {name: cost for name, cost in asdict(usage).items() if name != "seconds"}

@@ -13,52 +13,15 @@ from askgraph.cli.context import (
     DebugOption,
     Shared,
     WorkspaceOption,
+    descriptions,
     exit_code,
     expanded,
     shared,
 )
 from askgraph.errors import SetupError
 
-COMMANDS = {
-    "add": "Add a graph to the workspace.",
-    "graphs": "List the graphs of the workspace.",
-    "describe": "Show the classes and predicates of a graph, with examples, and questions to start "
-    "with.",
-    "ask": "Answer a question over a graph, or over several.",
-    "batch": "Answer a file of questions.",
-    "query": "Run a SPARQL query on a graph.",
-    "validate": "Check a query against what a graph is known to hold; nothing is run.",
-    "advise": "Say what to add to a graph so that questions find their way: shortcuts, inverses, "
-    "words.",
-    "enrich": "Add what a graph only implies: inverses, shortcuts for paths, comments, names of "
-    "relations.",
-    "remove": "Take a graph and its data out of the workspace; its sources stay where they are.",
-    "evaluate": "Score the answers to questions whose right answers are known.",
-    "score": "Score predictions of any system against a benchmark.",
-    "report": "Report the figures of one or several runs, a row for each benchmark and method.",
-    "compare": "Compare two runs, or two methods of one, on the questions that both were asked.",
-    "study": "Ask the same questions over variants of a graph, and print one table.",
-    "metrics": "List the metrics that compare an answer with gold; with --examples, how they "
-    "disagree.",
-    "tools": "List the tools that explore a graph, or the schemas of a set as a model gets them.",
-    "serve": "Serve the page, REST, WebSocket, MCP and OpenAI-compatible interfaces.",
-    "mcp": "Speak the Model Context Protocol on standard input and output, for an agent that "
-    "starts it.",
-}
-GROUPS = {
-    "benchmark": "Check, freeze, split and convert files of questions; list the formats that are "
-    "read.",
-    "examples": "Keep questions with their queries: confirmed, checked again, generated, "
-    "converted.",
-    "finetune": "Train models to write queries: a language model on pairs, or our own small "
-    "writer.",
-    "index": "Build, look over and search the indices of a graph: entities, properties, literals.",
-    "keys": "Make API keys for 'askgraph serve', list them, revoke them.",
-    "metadata": "Read, ask for and show what is known of a graph: VoID, shapes, completeness.",
-    "trace": "Read a run that was kept with 'ask --trace', or run it again without model and "
-    "graph.",
-    "tune": "Search the numbers of a ranking on training questions.",
-}
+COMMANDS = descriptions()["commands"]
+GROUPS = descriptions()["groups"]
 _OF_THE_SERVER = ("keys", "mcp", "serve")
 _SERVER_LIBRARIES = ("fastapi", "uvicorn", "sqlalchemy", "alembic", "mcp", "structlog")
 

@@ -189,7 +189,7 @@ def _described(kind: Any, name: str, *tables: str) -> Any:
     """Return the type of an option with its description, unless it has one."""
     if get_origin(kind) is Annotated:
         return kind
-    known = _descriptions()
+    known = descriptions()
     found = next((known[one][name] for one in tables if name in known.get(one, ())), name)
     about = dict(known["shared"][found] if isinstance(found, str) else found)
     if complete := about.get("autocompletion"):
@@ -201,7 +201,8 @@ def _described(kind: Any, name: str, *tables: str) -> Any:
 
 
 @cache
-def _descriptions() -> dict[str, dict[str, Any]]:
+def descriptions() -> dict[str, dict[str, Any]]:
+    """Return what `options.json` says of commands, groups and options, by table and name."""
     text = files("askgraph.cli").joinpath("options.json").read_text("utf-8")
-    descriptions: dict[str, dict[str, Any]] = json.loads(text)
-    return descriptions
+    found: dict[str, dict[str, Any]] = json.loads(text)
+    return found

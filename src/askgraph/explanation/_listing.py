@@ -23,18 +23,8 @@ from askgraph.sparql.tree import (
 )
 
 _AGGREGATE_PHRASES = {"SUM": "sum", "AVG": "avg", "MIN": "min", "MAX": "max", "SAMPLE": "sample"}
-ORDINALS = {
-    1: "",
-    2: "second-",
-    3: "third-",
-    4: "fourth-",
-    5: "fifth-",
-    6: "sixth-",
-    7: "seventh-",
-    8: "eighth-",
-    9: "ninth-",
-    10: "tenth-",
-}
+_PLACES = "second third fourth fifth sixth seventh eighth ninth tenth".split()
+ORDINALS = {1: "", **{place: f"{word}-" for place, word in enumerate(_PLACES, 2)}}
 _HUNDRED = Literal(100)
 _SYMBOLS = frozenset(["||", "&&", "=", "!=", "<", ">", "<=", ">=", "+", "-", "*", "/"])
 

@@ -6,18 +6,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
+from askgraph import llm
 from askgraph.errors import MalformedReply
-from askgraph.llm import (
-    Assistant,
-    Event,
-    Finish,
-    Message,
-    Request,
-    System,
-    TokenUsage,
-    ToolResult,
-    User,
-)
 from askgraph.llm._streams import Assembly, Json
 from askgraph.llm.structured import asking_for
 
@@ -38,7 +28,7 @@ class Lacks(set[str]):
     """Names of parameters that a server refused; `schema` is a schema in `response_format`."""
 
 
-def body(request: Request, model: str, lacks: Lacks, *, choices: int, seed: int | None) -> Any:
+def body(request: llm.Request, model: str, lacks: Lacks, *, choices: int, seed: int | None) -> Any:
     """Return the JSON of a streamed request for so many choices."""
     name = _length_name(lacks)
     wanted: dict[str, Any] = {
@@ -99,22 +89,22 @@ def _length_name(lacks: Lacks) -> str:
     return "max_completion_tokens" if "max_tokens" in lacks else "max_tokens"
 
 
-def _told(request: Request, lacks: Lacks) -> tuple[Message, ...]:
+def _told(request: llm.Request, lacks: Lacks) -> tuple[llm.Message, ...]:
     """Return the messages, with the schema in words if the server cannot enforce it."""
     if request.schema is None or not lacks & {"schema", "response_format"}:
         return request.messages
     return asking_for(request.schema, request.messages)
 
 
-def _message(message: Message) -> dict[str, object]:
+def _message(message: llm.Message) -> dict[str, object]:
     match message:
-        case System(text):
+        case llm.System(text):
             return {"role": "system", "content": text}
-        case User(text):
+        case llm.User(text):
             return {"role": "user", "content": text}
-        case ToolResult(call, _, text):
+        case llm.ToolResult(call, _, text):
             return {"role": "tool", "tool_call_id": call, "content": text}
-        case Assistant(text, calls, _, opaque):
+        case llm.Assistant(text, calls, _, opaque):
             said: dict[str, object] = {"role": "assistant", "content": text or None}
             if calls:
                 said["tool_calls"] = [
@@ -145,7 +135,7 @@ def _tool_choice(choice: str) -> object:
     return {"type": "function", "function": {"name": choice}}
 
 
-def _format(request: Request, lacks: Lacks) -> object:
+def _format(request: llm.Request, lacks: Lacks) -> object:
     if request.schema is None:
         return None
     if "schema" in lacks:
@@ -175,28 +165,28 @@ def _is_strict(schema: object) -> bool:
 
 
 _FINISH = {
-    "stop": Finish.STOP,
-    "eos": Finish.STOP,
-    "tool_calls": Finish.CALLS,
-    "function_call": Finish.CALLS,
-    "length": Finish.LENGTH,
-    "content_filter": Finish.REFUSED,
+    "stop": llm.Finish.STOP,
+    "eos": llm.Finish.STOP,
+    "tool_calls": llm.Finish.CALLS,
+    "function_call": llm.Finish.CALLS,
+    "length": llm.Finish.LENGTH,
+    "content_filter": llm.Finish.REFUSED,
 }
 
 _REASONING = ("reasoning_content", "reasoning")
 
 
-def read_chunk(chunk: Json, assembly: Assembly) -> Iterator[Event]:
+def read_chunk(chunk: Json, assembly: Assembly) -> Iterator[llm.Event]:
     """Add a chunk to the assembly and yield its parts; `MalformedReply` for other JSON."""
     yield from _read(chunk, assembly, "delta")
 
 
-def read_whole(reply: Json, assembly: Assembly) -> Iterator[Event]:
+def read_whole(reply: Json, assembly: Assembly) -> Iterator[llm.Event]:
     """Add a reply that a server without streaming sends at once, and yield its parts."""
     yield from _read(reply, assembly, "message")
 
 
-def _read(chunk: Json, assembly: Assembly, place: str) -> Iterator[Event]:
+def _read(chunk: Json, assembly: Assembly, place: str) -> Iterator[llm.Event]:
     assembly.model = _string(chunk.get("model")) or assembly.model
     assembly.id = _string(chunk.get("id")) or assembly.id
     if isinstance(chunk.get("usage"), dict):
@@ -213,7 +203,7 @@ def _read(chunk: Json, assembly: Assembly, place: str) -> Iterator[Event]:
         yield from _choice(choice, place, assembly, number if isinstance(number, int) else at)
 
 
-def _choice(choice: Json, place: str, assembly: Assembly, number: int) -> Iterator[Event]:
+def _choice(choice: Json, place: str, assembly: Assembly, number: int) -> Iterator[llm.Event]:
     said = choice.get(place)
     said = said if isinstance(said, dict) else {}
     for name in _REASONING:
@@ -227,7 +217,7 @@ def _choice(choice: Json, place: str, assembly: Assembly, number: int) -> Iterat
     _calls(said.get("tool_calls"), assembly, number)
     _logprobs(choice.get("logprobs"), assembly, number)
     if finish := _string(choice.get("finish_reason")):
-        assembly.finish(_FINISH.get(finish, Finish.OTHER), number)
+        assembly.finish(_FINISH.get(finish, llm.Finish.OTHER), number)
 
 
 def _calls(calls: object, assembly: Assembly, number: int) -> None:
@@ -258,11 +248,11 @@ def _logprobs(logprobs: object, assembly: Assembly, number: int) -> None:
                         assembly.logprob(text, float(value), number)
 
 
-def _usage(usage: Json) -> TokenUsage | None:
+def _usage(usage: Json) -> llm.TokenUsage | None:
     input_, output = usage.get("prompt_tokens"), usage.get("completion_tokens")
     if not isinstance(input_, int) or not isinstance(output, int):
         return None
-    return TokenUsage(
+    return llm.TokenUsage(
         input=input_,
         cached=_count(usage.get("prompt_tokens_details"), "cached_tokens"),
         output=output,

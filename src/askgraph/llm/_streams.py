@@ -9,25 +9,11 @@ from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from askgraph import llm
 from askgraph.errors import MalformedReply, SetupError, TimedOut
-from askgraph.llm import (
-    CallPart,
-    Choice,
-    Completion,
-    Event,
-    Finish,
-    Identity,
-    ReasoningPart,
-    Request,
-    Restart,
-    TextPart,
-    TokenLogprob,
-    TokenUsage,
-    ToolCall,
-)
 from askgraph.llm.estimate import estimated_usage
 
-Stream = AsyncGenerator[Event, None]
+Stream = AsyncGenerator[llm.Event, None]
 
 
 async def timed(stream: Stream, *, first: float, total: float, address: str) -> Stream:
@@ -58,10 +44,10 @@ async def topped_up(ask: Callable[[int, int], Stream], wanted: int) -> Stream:
     `ask(choices, already)` streams so many choices at most. The first request is for all; if
     fewer come, the rest is asked for one by one, all at once.
     """
-    whole: Completion | None = None
+    whole: llm.Completion | None = None
     async with aclosing(ask(wanted, 0)) as stream:
         async for event in stream:
-            if isinstance(event, Completion):
+            if isinstance(event, llm.Completion):
                 whole = event
             else:
                 yield event
@@ -72,7 +58,7 @@ async def topped_up(ask: Callable[[int, int], Stream], wanted: int) -> Stream:
         others = [ask(1, already) for already in range(there, wanted)]
         async with aclosing(together(others, already=there)) as stream:
             async for event in stream:
-                if not isinstance(event, Completion):
+                if not isinstance(event, llm.Completion):
                     yield event
                     continue
                 whole = replace(
@@ -90,42 +76,44 @@ async def together(streams: Sequence[Stream], *, already: int = 0) -> Stream:
             async for event in stream:
                 yield event
         return
-    queue: asyncio.Queue[tuple[int, Event | None]] = asyncio.Queue()
+    queue: asyncio.Queue[tuple[int, llm.Event | None]] = asyncio.Queue()
     tasks = [asyncio.create_task(_read(at, one, queue)) for at, one in enumerate(streams)]
-    ends: dict[int, Completion] = {}
+    ends: dict[int, llm.Completion] = {}
     try:
         while len(ends) < len(streams):
             at, news = await queue.get()
             if news is None:
                 await tasks[at]
-            elif isinstance(news, Completion):
+            elif isinstance(news, llm.Completion):
                 ends[at] = news
             else:
-                yield news if isinstance(news, Restart) else replace(news, choice=already + at)
+                yield news if isinstance(news, llm.Restart) else replace(news, choice=already + at)
     finally:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
     whole = [ends[at] for at in range(len(streams))]
     choices = tuple(choice for one in whole for choice in one.choices[:1])
-    usage = sum((one.usage for one in whole), TokenUsage())
+    usage = sum((one.usage for one in whole), llm.TokenUsage())
     yield replace(whole[0], choices=choices, usage=usage)
 
 
-async def _read(at: int, stream: Stream, queue: asyncio.Queue[tuple[int, Event | None]]) -> None:
+async def _read(
+    at: int, stream: Stream, queue: asyncio.Queue[tuple[int, llm.Event | None]]
+) -> None:
     """Put all events into the queue, and None once the stream is over, well or not."""
     try:
         async with aclosing(stream):
             async for event in stream:
                 queue.put_nowait((at, event))
-                if isinstance(event, Completion):
+                if isinstance(event, llm.Completion):
                     return
         raise MalformedReply("the stream of a language model ended without a completion")
     finally:
         queue.put_nowait((at, None))
 
 
-def no_beams(identity: Identity, why: str) -> SetupError:
+def no_beams(identity: llm.Identity, why: str) -> SetupError:
     """Return the error, which names the way out."""
     return SetupError(
         f"the model {identity.model!r} cannot do a beam search: {why}. vLLM can; elsewhere take "
@@ -133,13 +121,13 @@ def no_beams(identity: Identity, why: str) -> SetupError:
     )
 
 
-def refuse_beams(request: Request, identity: Identity) -> None:
+def refuse_beams(request: llm.Request, identity: llm.Identity) -> None:
     """Raise `SetupError` if a request to a provider without beam search asks for beams."""
     if request.beams:
         raise no_beams(identity, "its provider offers none")
 
 
-async def beams_of(stream: Stream, wanted: int, identity: Identity) -> Stream:
+async def beams_of(stream: Stream, wanted: int, identity: llm.Identity) -> Stream:
     """Pass a stream on; `SetupError` if what came cannot be beams.
 
     A server that silently ignores beams gives fewer replies than wanted, or, at
@@ -147,7 +135,7 @@ async def beams_of(stream: Stream, wanted: int, identity: Identity) -> Stream:
     """
     async with aclosing(stream):
         async for event in stream:
-            if isinstance(event, Completion):
+            if isinstance(event, llm.Completion):
                 texts = {choice.text for choice in event.choices}
                 if len(event.choices) < wanted or (wanted > 1 and len(texts) == 1):
                     raise no_beams(
@@ -241,8 +229,8 @@ class _Draft:
     reasoning: list[str] = field(default_factory=list)
     refusal: list[str] = field(default_factory=list)
     calls: dict[Hashable, _Call] = field(default_factory=dict)
-    logprobs: list[TokenLogprob] = field(default_factory=list)
-    finish: Finish | None = None
+    logprobs: list[llm.TokenLogprob] = field(default_factory=list)
+    finish: llm.Finish | None = None
     opaque: str = ""
 
 
@@ -253,10 +241,10 @@ class Assembly:
     count as cut off. `model`, `id` and `usage` are set as the server tells them.
     """
 
-    def __init__(self, request: Request, *, model: str) -> None:
+    def __init__(self, request: llm.Request, *, model: str) -> None:
         self.model = model
         self.id = ""
-        self.usage: TokenUsage | None = None
+        self.usage: llm.TokenUsage | None = None
         self._request = request
         self._drafts: dict[int, _Draft] = {}
         self._size = 0
@@ -272,15 +260,15 @@ class Assembly:
         drafts = self._drafts.values()
         return bool(drafts) and all(draft.finish is not None for draft in drafts)
 
-    def text(self, text: str, choice: int = 0) -> TextPart:
+    def text(self, text: str, choice: int = 0) -> llm.TextPart:
         """Add text."""
         self._draft(choice, text).text.append(text)
-        return TextPart(text, choice)
+        return llm.TextPart(text, choice)
 
-    def reasoning(self, text: str, choice: int = 0) -> ReasoningPart:
+    def reasoning(self, text: str, choice: int = 0) -> llm.ReasoningPart:
         """Add reasoning."""
         self._draft(choice, text).reasoning.append(text)
-        return ReasoningPart(text, choice)
+        return llm.ReasoningPart(text, choice)
 
     def refusal(self, text: str, choice: int = 0) -> None:
         """Add words of refusal."""
@@ -303,7 +291,7 @@ class Assembly:
 
     def logprob(self, token: str, logprob: float, choice: int = 0) -> None:
         """Add a token's log-probability."""
-        self._draft(choice, "").logprobs.append(TokenLogprob(token, logprob))
+        self._draft(choice, "").logprobs.append(llm.TokenLogprob(token, logprob))
 
     def opaque(self, text: str, choice: int = 0) -> None:
         """Set the text that the provider wants back."""
@@ -315,43 +303,43 @@ class Assembly:
         known = json.loads(draft.opaque) if draft.opaque else {}
         draft.opaque = json.dumps(known | {call: signature})
 
-    def finish(self, finish: Finish, choice: int = 0) -> None:
+    def finish(self, finish: llm.Finish, choice: int = 0) -> None:
         """Set why a choice ended."""
         self._draft(choice, "").finish = finish
 
-    def calls(self) -> list[CallPart]:
+    def calls(self) -> list[llm.CallPart]:
         """Return all tool calls, complete once the reply has ended."""
         return [
-            CallPart(call, number)
+            llm.CallPart(call, number)
             for number in sorted(self._drafts)
             for call in self._calls(number)
         ]
 
-    def completion(self) -> Completion:
+    def completion(self) -> llm.Completion:
         """Return the reply as a whole."""
         choices = tuple(self._choice(number) for number in sorted(self._drafts))
         usage = self.usage or estimated_usage(self._request, choices)
-        return Completion(choices, usage, self.model, self.id)
+        return llm.Completion(choices, usage, self.model, self.id)
 
     def _draft(self, choice: int, text: str) -> _Draft:
         self._size += len(text)
         return self._drafts.setdefault(choice, _Draft())
 
-    def _calls(self, number: int) -> tuple[ToolCall, ...]:
+    def _calls(self, number: int) -> tuple[llm.ToolCall, ...]:
         return tuple(
-            ToolCall(call.id or f"call_{number}_{at}", call.name, "".join(call.arguments))
+            llm.ToolCall(call.id or f"call_{number}_{at}", call.name, "".join(call.arguments))
             for at, call in enumerate(self._drafts[number].calls.values())
         )
 
-    def _choice(self, number: int) -> Choice:
+    def _choice(self, number: int) -> llm.Choice:
         draft = self._drafts[number]
         calls = self._calls(number)
-        finish = draft.finish or Finish.LENGTH
-        if calls and finish in (Finish.STOP, Finish.OTHER):
-            finish = Finish.CALLS
-        if finish is Finish.STOP and draft.refusal:
-            finish = Finish.REFUSED
-        return Choice(
+        finish = draft.finish or llm.Finish.LENGTH
+        if calls and finish in (llm.Finish.STOP, llm.Finish.OTHER):
+            finish = llm.Finish.CALLS
+        if finish is llm.Finish.STOP and draft.refusal:
+            finish = llm.Finish.REFUSED
+        return llm.Choice(
             "".join(draft.text),
             calls,
             finish,

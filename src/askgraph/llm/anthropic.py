@@ -13,18 +13,8 @@ from typing import Any, Unpack
 import httpx2
 from anthropic import APIError, APIStatusError, AsyncAnthropic, Omit
 
+from askgraph import llm
 from askgraph.errors import ErrorReply, MalformedReply, PromptTooLong
-from askgraph.llm import (
-    Assistant,
-    Event,
-    Finish,
-    Message,
-    Options,
-    Request,
-    System,
-    ToolResult,
-    User,
-)
 from askgraph.llm import TokenUsage as Tokens
 from askgraph.llm._connection import ModelServer
 from askgraph.llm._streams import Assembly, Json, json_events, refuse_beams, together
@@ -51,10 +41,10 @@ class AnthropicModel(ModelServer[AsyncAnthropic]):
     _in_words: bool = field(default=False, init=False)
 
     async def complete(
-        self, messages: Sequence[Message], **options: Unpack[Options]
-    ) -> AsyncGenerator[Event, None]:
+        self, messages: Sequence[llm.Message], **options: Unpack[llm.Options]
+    ) -> AsyncGenerator[llm.Event, None]:
         """Send the messages and stream the reply."""
-        request = Request.of(messages, options)
+        request = llm.Request.of(messages, options)
         refuse_beams(request, self.identity)
         refuse_grammar(request, self.identity)
         streams = [self._timed(self._one(request)) for _ in range(request.n)]
@@ -65,7 +55,7 @@ class AnthropicModel(ModelServer[AsyncAnthropic]):
     def _settings(self) -> str:
         return json.dumps([self.max_tokens, self.extra], sort_keys=True)
 
-    async def _one(self, request: Request) -> AsyncGenerator[Event, None]:
+    async def _one(self, request: llm.Request) -> AsyncGenerator[llm.Event, None]:
         try:
             async with aclosing(self._sent(request)) as stream:
                 async for event in stream:
@@ -82,7 +72,7 @@ class AnthropicModel(ModelServer[AsyncAnthropic]):
             async for event in stream:
                 yield event
 
-    async def _sent(self, request: Request) -> AsyncGenerator[Event, None]:
+    async def _sent(self, request: llm.Request) -> AsyncGenerator[llm.Event, None]:
         assembly = Assembly(request, model=self.model)
         sent = body(request, self.model, in_words=self._in_words, max_tokens=self.max_tokens)
         try:
@@ -106,7 +96,7 @@ class AnthropicModel(ModelServer[AsyncAnthropic]):
 
     async def _read(
         self, parts: AsyncGenerator[bytes, None], assembly: Assembly
-    ) -> AsyncGenerator[Event, None]:
+    ) -> AsyncGenerator[llm.Event, None]:
         blocks: dict[int, Json] = {}
         async with aclosing(
             json_events(parts, address=self._address, last_type="message_stop")
@@ -137,21 +127,21 @@ class AnthropicModel(ModelServer[AsyncAnthropic]):
 _CACHED = {"cache_control": {"type": "ephemeral"}}
 
 _FINISH = {
-    "end_turn": Finish.STOP,
-    "stop_sequence": Finish.STOP,
-    "tool_use": Finish.CALLS,
-    "max_tokens": Finish.LENGTH,
-    "model_context_window_exceeded": Finish.LENGTH,
-    "refusal": Finish.REFUSED,
+    "end_turn": llm.Finish.STOP,
+    "stop_sequence": llm.Finish.STOP,
+    "tool_use": llm.Finish.CALLS,
+    "max_tokens": llm.Finish.LENGTH,
+    "model_context_window_exceeded": llm.Finish.LENGTH,
+    "refusal": llm.Finish.REFUSED,
 }
 
 
-def body(request: Request, model: str, *, in_words: bool, max_tokens: int) -> Any:
+def body(request: llm.Request, model: str, *, in_words: bool, max_tokens: int) -> Any:
     """Return the JSON of a streamed request; a schema goes into the text if `in_words`."""
     messages = request.messages
     if request.schema is not None and in_words:
         messages = asking_for(request.schema, messages)
-    system = "\n\n".join(message.text for message in messages if isinstance(message, System))
+    system = "\n\n".join(message.text for message in messages if isinstance(message, llm.System))
     wanted: dict[str, Any] = {
         "model": model,
         "stream": True,
@@ -173,7 +163,7 @@ def body(request: Request, model: str, *, in_words: bool, max_tokens: int) -> An
     return {key: value for key, value in wanted.items() if value is not None}
 
 
-def read_event(event: Json, blocks: dict[int, Json], assembly: Assembly) -> Iterator[Event]:
+def read_event(event: Json, blocks: dict[int, Json], assembly: Assembly) -> Iterator[llm.Event]:
     """Add an event to the assembly and yield its parts.
 
     `blocks` holds the content blocks so far. Raises `MalformedReply` for an event without its
@@ -185,7 +175,7 @@ def read_event(event: Json, blocks: dict[int, Json], assembly: Assembly) -> Iter
         raise MalformedReply(f"an event of the reply lacks its fields: {problem!r}") from problem
 
 
-def _read(event: Json, blocks: dict[int, Json], assembly: Assembly) -> Iterator[Event]:
+def _read(event: Json, blocks: dict[int, Json], assembly: Assembly) -> Iterator[llm.Event]:
     match event.get("type"):
         case "message_start":
             message = event["message"]
@@ -198,7 +188,7 @@ def _read(event: Json, blocks: dict[int, Json], assembly: Assembly) -> Iterator[
             yield from _delta(event["index"], event["delta"], blocks, assembly)
         case "message_delta":
             if reason := event["delta"].get("stop_reason"):
-                assembly.finish(_FINISH.get(reason, Finish.OTHER))
+                assembly.finish(_FINISH.get(reason, llm.Finish.OTHER))
             assembly.usage = _usage(event["usage"], assembly.usage or Tokens())
         case "message_stop":
             _keep_reasoning(blocks, assembly)
@@ -209,7 +199,9 @@ def _begin(at: int, block: Json, assembly: Assembly) -> None:
         assembly.call(at, id=block["id"], name=block["name"])
 
 
-def _delta(at: int, delta: Json, blocks: dict[int, Json], assembly: Assembly) -> Iterator[Event]:
+def _delta(
+    at: int, delta: Json, blocks: dict[int, Json], assembly: Assembly
+) -> Iterator[llm.Event]:
     match delta["type"]:
         case "text_delta":
             yield assembly.text(delta["text"])
@@ -245,11 +237,11 @@ def _usage(usage: Json, before: Tokens) -> Tokens:
     )
 
 
-def _turns(messages: tuple[Message, ...]) -> list[Json]:
+def _turns(messages: tuple[llm.Message, ...]) -> list[Json]:
     """Return the messages as turns of user and assistant; the cached part ends with the last."""
     turns: list[Json] = []
-    spoken = [message for message in messages if not isinstance(message, System)]
-    for own, group in groupby(spoken, key=lambda message: isinstance(message, Assistant)):
+    spoken = [message for message in messages if not isinstance(message, llm.System)]
+    for own, group in groupby(spoken, key=lambda message: isinstance(message, llm.Assistant)):
         content = [block for message in group for block in _blocks(message)]
         turns.append({"role": "assistant" if own else "user", "content": content})
     if turns and turns[-1]["role"] == "user":
@@ -257,11 +249,11 @@ def _turns(messages: tuple[Message, ...]) -> list[Json]:
     return turns
 
 
-def _blocks(message: Message) -> list[Json]:
+def _blocks(message: llm.Message) -> list[Json]:
     match message:
-        case ToolResult(call, _, text):
+        case llm.ToolResult(call, _, text):
             return [{"type": "tool_result", "tool_use_id": call, "content": text}]
-        case Assistant(text, calls, _, opaque):
+        case llm.Assistant(text, calls, _, opaque):
             blocks: list[Json] = json.loads(opaque) if opaque else []
             if text or not calls:
                 blocks.append({"type": "text", "text": text or "(nothing)"})
@@ -275,7 +267,7 @@ def _blocks(message: Message) -> list[Json]:
                 for call in calls
             ]
             return blocks
-        case User(text) | System(text):
+        case llm.User(text) | llm.System(text):
             return [{"type": "text", "text": text}]
 
 
@@ -292,7 +284,7 @@ def _tool_choice(choice: str) -> Json:
     return {"type": known[choice]} if choice in known else {"type": "tool", "name": choice}
 
 
-def _output(request: Request, *, in_words: bool) -> Json | None:
+def _output(request: llm.Request, *, in_words: bool) -> Json | None:
     config: Json = {}
     if request.schema is not None and not in_words:
         config["format"] = {"type": "json_schema", "schema": request.schema}

@@ -12,31 +12,14 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Unpack
 
-from askgraph.llm import (
-    CallPart,
-    Choice,
-    Completion,
-    Event,
-    Finish,
-    Identity,
-    LanguageModel,
-    Message,
-    ModelAround,
-    Options,
-    ReasoningPart,
-    Request,
-    TextPart,
-    TokenLogprob,
-    TokenUsage,
-    ToolCall,
-)
+from askgraph import llm
 
 __all__ = ["CachedModel"]
 
 _VERSION = 1
 
 
-class CachedModel(ModelAround):
+class CachedModel(llm.ModelAround):
     """Keeps the completions of `inner` in a folder, one file each, without end.
 
     The key is the model's identity and the whole request: messages, tools, schema and all options.
@@ -45,15 +28,15 @@ class CachedModel(ModelAround):
     the disk has `stored` set. Files hold the questions and replies as text, and no key.
     """
 
-    def __init__(self, inner: LanguageModel, folder: Path | str) -> None:
+    def __init__(self, inner: llm.LanguageModel, folder: Path | str) -> None:
         super().__init__(inner)
         self._folder = Path(folder)
 
     async def complete(
-        self, messages: Sequence[Message], **options: Unpack[Options]
-    ) -> AsyncGenerator[Event, None]:
+        self, messages: Sequence[llm.Message], **options: Unpack[llm.Options]
+    ) -> AsyncGenerator[llm.Event, None]:
         """Stream the stored reply, or send the messages and store it."""
-        request = Request.of(messages, options)
+        request = llm.Request.of(messages, options)
         key = json.dumps([_VERSION, request_to_json(self.identity, request)], sort_keys=True)
         kept = await asyncio.to_thread(self._read, key)
         if kept is not None:
@@ -62,7 +45,7 @@ class CachedModel(ModelAround):
             return
         async with aclosing(self._inner.complete(messages, **options)) as stream:
             async for event in stream:
-                if isinstance(event, Completion) and _lasting(event):
+                if isinstance(event, llm.Completion) and _lasting(event):
                     with contextlib.suppress(OSError):  # a full disk costs money, not the answer
                         await asyncio.to_thread(self._write, key, event)
                 yield event
@@ -71,7 +54,7 @@ class CachedModel(ModelAround):
         name = hashlib.sha256(key.encode()).hexdigest()
         return self._folder / name[:2] / f"{name}.json"
 
-    def _read(self, key: str) -> Completion | None:
+    def _read(self, key: str) -> llm.Completion | None:
         """Return the completion stored under a key; None if there is none, or none sound."""
         try:
             head, _, body = self._file(key).read_bytes().partition(b"\n")
@@ -82,7 +65,7 @@ class CachedModel(ModelAround):
         except (OSError, ValueError, KeyError, TypeError):
             return None
 
-    def _write(self, key: str, completion: Completion) -> None:
+    def _write(self, key: str, completion: llm.Completion) -> None:
         body = json.dumps(completion_to_json(completion)).encode()
         head = json.dumps({"key": key, "sha256": hashlib.sha256(body).hexdigest()}).encode()
         file = self._file(key)
@@ -97,26 +80,26 @@ class CachedModel(ModelAround):
             raise
 
 
-def _lasting(completion: Completion) -> bool:
+def _lasting(completion: llm.Completion) -> bool:
     """Return whether every choice has content, and is whole."""
     return all(
-        choice.finish is not Finish.LENGTH and (choice.text or choice.calls or choice.refusal)
+        choice.finish is not llm.Finish.LENGTH and (choice.text or choice.calls or choice.refusal)
         for choice in completion.choices
     )
 
 
-def _parts(completion: Completion) -> list[Event]:
-    events: list[Event] = []
+def _parts(completion: llm.Completion) -> list[llm.Event]:
+    events: list[llm.Event] = []
     for number, choice in enumerate(completion.choices):
         if choice.reasoning:
-            events.append(ReasoningPart(choice.reasoning, number))
+            events.append(llm.ReasoningPart(choice.reasoning, number))
         if choice.text:
-            events.append(TextPart(choice.text, number))
-        events += [CallPart(call, number) for call in choice.calls]
+            events.append(llm.TextPart(choice.text, number))
+        events += [llm.CallPart(call, number) for call in choice.calls]
     return [*events, completion]
 
 
-def request_to_json(identity: Identity, request: Request) -> dict[str, Any]:
+def request_to_json(identity: llm.Identity, request: llm.Request) -> dict[str, Any]:
     """Return everything that a model's reply depends on."""
     messages = [[type(message).__name__, asdict(message)] for message in request.messages]
     tools = [[tool.name, tool.description, dict(tool.parameters)] for tool in request.tools]
@@ -137,29 +120,29 @@ def request_to_json(identity: Identity, request: Request) -> dict[str, Any]:
     }
 
 
-def completion_to_json(completion: Completion) -> dict[str, Any]:
+def completion_to_json(completion: llm.Completion) -> dict[str, Any]:
     """Return a completion as JSON."""
     return asdict(completion)
 
 
-def completion_from_json(value: dict[str, Any]) -> Completion:
+def completion_from_json(value: dict[str, Any]) -> llm.Completion:
     """Read it again, as stored; `KeyError`, `TypeError` or `ValueError` if it is none."""
-    return Completion(
+    return llm.Completion(
         choices=tuple(_choice(choice) for choice in value["choices"]),
-        usage=TokenUsage(**value["usage"]),
+        usage=llm.TokenUsage(**value["usage"]),
         model=value["model"],
         id=value["id"],
         stored=True,
     )
 
 
-def _choice(value: dict[str, Any]) -> Choice:
-    return Choice(
+def _choice(value: dict[str, Any]) -> llm.Choice:
+    return llm.Choice(
         text=value["text"],
-        calls=tuple(ToolCall(**call) for call in value["calls"]),
-        finish=Finish(value["finish"]),
+        calls=tuple(llm.ToolCall(**call) for call in value["calls"]),
+        finish=llm.Finish(value["finish"]),
         reasoning=value["reasoning"],
         refusal=value["refusal"],
-        logprobs=tuple(TokenLogprob(**token) for token in value["logprobs"]),
+        logprobs=tuple(llm.TokenLogprob(**token) for token in value["logprobs"]),
         opaque=value["opaque"],
     )

@@ -2,16 +2,7 @@
 
 import json
 
-from askgraph.llm import (
-    Assistant,
-    Choice,
-    Message,
-    Request,
-    TokenUsage,
-    ToolCall,
-    ToolResult,
-    ToolSchema,
-)
+from askgraph import llm
 
 _EACH = 4  # tokens around a message or a tool
 
@@ -21,7 +12,7 @@ def estimated_tokens(text: str) -> int:
     return -(-len(text.encode("utf-8", "replace")) // 4)
 
 
-def estimated_input(request: Request) -> int:
+def estimated_input(request: llm.Request) -> int:
     """Guess the tokens of a request's messages, tools and schema."""
     texts = [_text(message) for message in request.messages]
     if request.schema is not None:
@@ -30,30 +21,30 @@ def estimated_input(request: Request) -> int:
     return tools + sum(estimated_tokens(text) + _EACH for text in texts)
 
 
-def estimated_tool(tool: ToolSchema) -> int:
+def estimated_tool(tool: llm.ToolSchema) -> int:
     """Guess the tokens of a tool's schema."""
     parameters = json.dumps(tool.parameters)
     return estimated_tokens(f"{tool.name} {tool.description} {parameters}") + _EACH
 
 
-def estimated_usage(request: Request, choices: tuple[Choice, ...]) -> TokenUsage:
+def estimated_usage(request: llm.Request, choices: tuple[llm.Choice, ...]) -> llm.TokenUsage:
     """Guess the tokens of a request and its choices."""
     output = sum(
         estimated_tokens(choice.text + choice.reasoning + choice.refusal + _calls(choice.calls))
         for choice in choices
     )
-    return TokenUsage(input=estimated_input(request), output=output, estimated=True)
+    return llm.TokenUsage(input=estimated_input(request), output=output, estimated=True)
 
 
-def _text(message: Message) -> str:
+def _text(message: llm.Message) -> str:
     match message:
-        case Assistant(text, calls, reasoning):
+        case llm.Assistant(text, calls, reasoning):
             return text + reasoning + _calls(calls)
-        case ToolResult(_, tool, text):
+        case llm.ToolResult(_, tool, text):
             return tool + text
         case _:
             return message.text
 
 
-def _calls(calls: tuple[ToolCall, ...]) -> str:
+def _calls(calls: tuple[llm.ToolCall, ...]) -> str:
     return "".join(call.name + call.arguments for call in calls)

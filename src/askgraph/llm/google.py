@@ -11,21 +11,8 @@ from typing import Any, Unpack
 import httpx2
 from google.genai import Client, errors, types
 
+from askgraph import llm
 from askgraph.errors import MalformedReply
-from askgraph.llm import (
-    Assistant,
-    Event,
-    Finish,
-    Message,
-    Options,
-    Request,
-    System,
-    TokenUsage,
-    ToolCall,
-    ToolResult,
-    ToolSchema,
-    User,
-)
 from askgraph.llm._connection import ModelServer
 from askgraph.llm._streams import Assembly, refuse_beams, topped_up
 from askgraph.llm.structured import refuse_grammar
@@ -48,14 +35,14 @@ class GoogleModel(ModelServer[Client]):
     key_env: str | None = "GEMINI_API_KEY"
 
     async def complete(
-        self, messages: Sequence[Message], **options: Unpack[Options]
-    ) -> AsyncGenerator[Event, None]:
+        self, messages: Sequence[llm.Message], **options: Unpack[llm.Options]
+    ) -> AsyncGenerator[llm.Event, None]:
         """Send the messages and stream the reply."""
-        request = Request.of(messages, options)
+        request = llm.Request.of(messages, options)
         refuse_beams(request, self.identity)
         refuse_grammar(request, self.identity)
 
-        def ask(choices: int, already: int) -> AsyncGenerator[Event, None]:
+        def ask(choices: int, already: int) -> AsyncGenerator[llm.Event, None]:
             return self._timed(self._one(request, choices, already))
 
         async with aclosing(topped_up(ask, request.n)) as stream:
@@ -63,8 +50,8 @@ class GoogleModel(ModelServer[Client]):
                 yield event
 
     async def _one(
-        self, request: Request, choices: int, already: int
-    ) -> AsyncGenerator[Event, None]:
+        self, request: llm.Request, choices: int, already: int
+    ) -> AsyncGenerator[llm.Event, None]:
         assembly = Assembly(request, model=self.model)
         settings = config(request, choices=choices, already=already) | dict(self.extra)
         client = self._connection.library()
@@ -105,33 +92,33 @@ class GoogleModel(ModelServer[Client]):
 
 
 _FINISH = {
-    "STOP": Finish.STOP,
-    "MAX_TOKENS": Finish.LENGTH,
-    "SAFETY": Finish.REFUSED,
-    "RECITATION": Finish.REFUSED,
-    "BLOCKLIST": Finish.REFUSED,
-    "PROHIBITED_CONTENT": Finish.REFUSED,
-    "SPII": Finish.REFUSED,
+    "STOP": llm.Finish.STOP,
+    "MAX_TOKENS": llm.Finish.LENGTH,
+    "SAFETY": llm.Finish.REFUSED,
+    "RECITATION": llm.Finish.REFUSED,
+    "BLOCKLIST": llm.Finish.REFUSED,
+    "PROHIBITED_CONTENT": llm.Finish.REFUSED,
+    "SPII": llm.Finish.REFUSED,
 }
 
 _CHOICE = {"auto": "AUTO", "none": "NONE", "required": "ANY"}
 
 
-def contents(messages: tuple[Message, ...]) -> list[Any]:
+def contents(messages: tuple[llm.Message, ...]) -> list[Any]:
     """Return the messages as turns of user and model, without the system's."""
-    spoken = [message for message in messages if not isinstance(message, System)]
+    spoken = [message for message in messages if not isinstance(message, llm.System)]
     return [
         types.Content(
             role="model" if own else "user",
             parts=[part for message in group for part in _parts(message)],
         )
-        for own, group in groupby(spoken, key=lambda message: isinstance(message, Assistant))
+        for own, group in groupby(spoken, key=lambda message: isinstance(message, llm.Assistant))
     ]
 
 
-def config(request: Request, *, choices: int, already: int) -> dict[str, Any]:
+def config(request: llm.Request, *, choices: int, already: int) -> dict[str, Any]:
     """Return everything else of a request, for so many choices."""
-    system = [message.text for message in request.messages if isinstance(message, System)]
+    system = [message.text for message in request.messages if isinstance(message, llm.System)]
     wanted: dict[str, Any] = {
         "system_instruction": "\n\n".join(system) or None,
         "candidate_count": choices if choices > 1 else None,
@@ -154,7 +141,7 @@ def config(request: Request, *, choices: int, already: int) -> dict[str, Any]:
     return {key: value for key, value in wanted.items() if value is not None}
 
 
-def read_response(reply: types.GenerateContentResponse, assembly: Assembly) -> Iterator[Event]:
+def read_response(reply: types.GenerateContentResponse, assembly: Assembly) -> Iterator[llm.Event]:
     """Add a piece of the reply to the assembly and yield its parts."""
     assembly.model = reply.model_version or assembly.model
     assembly.id = reply.response_id or assembly.id
@@ -163,12 +150,12 @@ def read_response(reply: types.GenerateContentResponse, assembly: Assembly) -> I
     blocked = reply.prompt_feedback and reply.prompt_feedback.block_reason
     if blocked and not reply.candidates:
         assembly.refusal(f"the prompt was blocked: {blocked.value}")
-        assembly.finish(Finish.REFUSED)
+        assembly.finish(llm.Finish.REFUSED)
     for at, candidate in enumerate(reply.candidates or []):
         yield from _candidate(candidate, assembly, candidate.index or at)
 
 
-def _candidate(candidate: types.Candidate, assembly: Assembly, number: int) -> Iterator[Event]:
+def _candidate(candidate: types.Candidate, assembly: Assembly, number: int) -> Iterator[llm.Event]:
     parts = (candidate.content and candidate.content.parts) or []
     for part in parts:
         if part.text:
@@ -181,7 +168,7 @@ def _candidate(candidate: types.Candidate, assembly: Assembly, number: int) -> I
             if token.token is not None and token.log_probability is not None:
                 assembly.logprob(token.token, token.log_probability, number)
     if candidate.finish_reason:
-        assembly.finish(_FINISH.get(candidate.finish_reason.value, Finish.OTHER), number)
+        assembly.finish(_FINISH.get(candidate.finish_reason.value, llm.Finish.OTHER), number)
 
 
 def _call(part: types.Part, assembly: Assembly, number: int) -> None:
@@ -196,20 +183,20 @@ def _call(part: types.Part, assembly: Assembly, number: int) -> None:
         assembly.sign(id_, base64.b64encode(part.thought_signature).decode(), number)
 
 
-def _parts(message: Message) -> list[types.Part]:
+def _parts(message: llm.Message) -> list[types.Part]:
     match message:
-        case ToolResult(call, tool, text):
+        case llm.ToolResult(call, tool, text):
             response = types.FunctionResponse(id=call, name=tool, response={"output": text})
             return [types.Part(function_response=response)]
-        case Assistant(text, calls, _, opaque):
+        case llm.Assistant(text, calls, _, opaque):
             signatures: dict[str, str] = json.loads(opaque) if opaque else {}
             parts = [types.Part(text=text)] if text or not calls else []
             return parts + [_made(call, signatures.get(call.id)) for call in calls]
-        case User(text) | System(text):
+        case llm.User(text) | llm.System(text):
             return [types.Part(text=text)]
 
 
-def _made(call: ToolCall, signature: str | None) -> types.Part:
+def _made(call: llm.ToolCall, signature: str | None) -> types.Part:
     try:
         arguments = json.loads(call.arguments)
     except (ValueError, RecursionError):
@@ -222,7 +209,7 @@ def _made(call: ToolCall, signature: str | None) -> types.Part:
     )
 
 
-def _tool(tool: ToolSchema) -> dict[str, Any]:
+def _tool(tool: llm.ToolSchema) -> dict[str, Any]:
     return {
         "name": tool.name,
         "description": tool.description,
@@ -236,9 +223,9 @@ def _calling(choice: str) -> dict[str, Any]:
     return {"mode": "ANY", "allowed_function_names": [choice]}
 
 
-def _usage(usage: types.GenerateContentResponseUsageMetadata) -> TokenUsage:
+def _usage(usage: types.GenerateContentResponseUsageMetadata) -> llm.TokenUsage:
     thought = usage.thoughts_token_count or 0
-    return TokenUsage(
+    return llm.TokenUsage(
         input=(usage.prompt_token_count or 0) + (usage.tool_use_prompt_token_count or 0),
         cached=usage.cached_content_token_count or 0,
         output=(usage.candidates_token_count or 0) + thought,

@@ -4,26 +4,13 @@ import asyncio
 from collections.abc import AsyncGenerator, Callable, Sequence
 from typing import Unpack
 
+from askgraph import llm
 from askgraph.errors import AskgraphError, SetupError
-from askgraph.llm import (
-    CallPart,
-    Choice,
-    Completion,
-    Event,
-    Finish,
-    Identity,
-    Message,
-    Options,
-    ReasoningPart,
-    Request,
-    TextPart,
-    ToolCall,
-)
 from askgraph.llm.estimate import estimated_usage
 
 __all__ = ["ScriptedModel"]
 
-Reply = str | ToolCall | Choice | Sequence[Choice] | Completion | AskgraphError
+Reply = str | llm.ToolCall | llm.Choice | Sequence[llm.Choice] | llm.Completion | AskgraphError
 
 
 class ScriptedModel:
@@ -37,26 +24,26 @@ class ScriptedModel:
 
     def __init__(
         self,
-        replies: Sequence[Reply] | Callable[[Request], Reply],
+        replies: Sequence[Reply] | Callable[[llm.Request], Reply],
         *,
         delay: float = 0.0,
         model: str = "scripted",
     ) -> None:
-        self.requests: list[Request] = []
+        self.requests: list[llm.Request] = []
         self._replies = replies
         self.delay = delay
-        self._identity = Identity("scripted", model)
+        self._identity = llm.Identity("scripted", model)
 
     @property
-    def identity(self) -> Identity:
+    def identity(self) -> llm.Identity:
         """The name it was given."""
         return self._identity
 
     async def complete(
-        self, messages: Sequence[Message], **options: Unpack[Options]
-    ) -> AsyncGenerator[Event, None]:
+        self, messages: Sequence[llm.Message], **options: Unpack[llm.Options]
+    ) -> AsyncGenerator[llm.Event, None]:
         """Stream the next reply, line by line."""
-        request = Request.of(messages, options)
+        request = llm.Request.of(messages, options)
         self.requests.append(request)
         reply = self._reply(request, len(self.requests))
         if self.delay:
@@ -64,35 +51,35 @@ class ScriptedModel:
         whole = self._whole(reply, request)
         for number, choice in enumerate(whole.choices):
             if choice.reasoning:
-                yield ReasoningPart(choice.reasoning, number)
+                yield llm.ReasoningPart(choice.reasoning, number)
             for word in choice.text.splitlines(keepends=True):
-                yield TextPart(word, number)
+                yield llm.TextPart(word, number)
             for call in choice.calls:
-                yield CallPart(call, number)
+                yield llm.CallPart(call, number)
         yield whole
 
     async def close(self) -> None:
         """Do nothing: there is nothing to give back."""
 
-    def _reply(self, request: Request, number: int) -> Reply:
+    def _reply(self, request: llm.Request, number: int) -> Reply:
         if callable(self._replies):
             return self._replies(request)
         if number > len(self._replies):
             raise SetupError(f"the script has {len(self._replies)} replies; this is call {number}")
         return self._replies[number - 1]
 
-    def _whole(self, reply: Reply, request: Request) -> Completion:
+    def _whole(self, reply: Reply, request: llm.Request) -> llm.Completion:
         match reply:
             case AskgraphError():
                 raise reply
-            case Completion():
+            case llm.Completion():
                 return reply
             case str():
-                choices = (Choice(reply),) * request.n
-            case ToolCall():
-                choices = (Choice(calls=(reply,), finish=Finish.CALLS),) * request.n
-            case Choice():
+                choices = (llm.Choice(reply),) * request.n
+            case llm.ToolCall():
+                choices = (llm.Choice(calls=(reply,), finish=llm.Finish.CALLS),) * request.n
+            case llm.Choice():
                 choices = (reply,) * request.n
             case _:
                 choices = tuple(reply)
-        return Completion(choices, estimated_usage(request, choices), self._identity.model)
+        return llm.Completion(choices, estimated_usage(request, choices), self._identity.model)

@@ -13,21 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Unpack
 
-from askgraph.llm import (
-    Choice,
-    Completion,
-    Event,
-    Identity,
-    LanguageModel,
-    Message,
-    ModelAround,
-    Options,
-    ReasoningPart,
-    Request,
-    Restart,
-    TextPart,
-    TokenUsage,
-)
+from askgraph import llm
 from askgraph.llm.budget import Account, Price, Prices
 from askgraph.llm.estimate import estimated_input, estimated_usage
 
@@ -39,18 +25,18 @@ class ModelStack:
     `cache` is the folder of the cache, if any; `outer` wraps all of it.
     """
 
-    patient: LanguageModel
-    options: Options = field(default_factory=Options)
+    patient: llm.LanguageModel
+    options: llm.Options = field(default_factory=llm.Options)
     prices: Prices | None = None
     cache: Path | None = None
-    outer: Callable[[LanguageModel], LanguageModel] | None = None
+    outer: Callable[[llm.LanguageModel], llm.LanguageModel] | None = None
     accounts: tuple[Account, ...] = ()
 
     def __repr__(self) -> str:
         return f"{self.identity!r} with {self.options!r}"
 
     @property
-    def identity(self) -> Identity:
+    def identity(self) -> llm.Identity:
         """The model that answers."""
         return self.patient.identity
 
@@ -59,10 +45,10 @@ class ModelStack:
         return replace(self, accounts=(*self.accounts, *accounts))
 
     async def complete(
-        self, messages: Sequence[Message], **options: Unpack[Options]
-    ) -> AsyncGenerator[Event, None]:
+        self, messages: Sequence[llm.Message], **options: Unpack[llm.Options]
+    ) -> AsyncGenerator[llm.Event, None]:
         """Send the messages and stream the reply."""
-        wanted: Options = {**self.options}
+        wanted: llm.Options = {**self.options}
         for name, value in options.items():
             if value is not None:
                 wanted[name] = value  # type: ignore[literal-required]
@@ -75,7 +61,7 @@ class ModelStack:
         await self.patient.close()
 
     @cached_property
-    def _whole(self) -> LanguageModel:
+    def _whole(self) -> llm.LanguageModel:
         model = self.patient
         if self.accounts:
             model = BudgetedModel(model, *self.accounts, prices=self.prices)
@@ -87,8 +73,8 @@ class ModelStack:
 
 
 def charged(
-    model: LanguageModel, *accounts: Account, prices: Prices | None = None
-) -> LanguageModel:
+    model: llm.LanguageModel, *accounts: Account, prices: Prices | None = None
+) -> llm.LanguageModel:
     """Return a model whose calls are charged to these accounts, below its cache if it has one.
 
     `prices` are for a model that knows none. Raises `SetupError` if an account limits money and
@@ -102,7 +88,7 @@ def charged(
 _FREE = Price(0.0, 0.0)
 
 
-class BudgetedModel(ModelAround):
+class BudgetedModel(llm.ModelAround):
     """Asks `inner` as long as all accounts allow it, and charges each call to all of them.
 
     `max_tokens` is lowered to what is left for each of the `n` choices. Raises `BudgetSpent` before
@@ -112,7 +98,7 @@ class BudgetedModel(ModelAround):
     """
 
     def __init__(
-        self, inner: LanguageModel, *accounts: Account, prices: Prices | None = None
+        self, inner: llm.LanguageModel, *accounts: Account, prices: Prices | None = None
     ) -> None:
         super().__init__(inner)
         self._accounts = accounts
@@ -122,28 +108,28 @@ class BudgetedModel(ModelAround):
             self._price = _FREE
 
     async def complete(
-        self, messages: Sequence[Message], **options: Unpack[Options]
-    ) -> AsyncGenerator[Event, None]:
+        self, messages: Sequence[llm.Message], **options: Unpack[llm.Options]
+    ) -> AsyncGenerator[llm.Event, None]:
         """Send the messages if they can be afforded, and stream the reply."""
-        request = Request.of(messages, options)
+        request = llm.Request.of(messages, options)
         estimate = estimated_input(request)
         allowed = self._most_output(estimate, request)
         if allowed is not None:
             options["max_tokens"] = allowed
         for account in self._accounts:
             account.hold(estimate, self._price)
-        usage: TokenUsage | None = None
-        lost = TokenUsage()
+        usage: llm.TokenUsage | None = None
+        lost = llm.TokenUsage()
         seen: list[str] = []
         try:
             async with aclosing(self._timed(self._inner.complete(messages, **options))) as stream:
                 async for event in stream:
                     match event:
-                        case Completion():
-                            usage = TokenUsage() if event.stored else event.usage
-                        case TextPart(text) | ReasoningPart(text):
+                        case llm.Completion():
+                            usage = llm.TokenUsage() if event.stored else event.usage
+                        case llm.TextPart(text) | llm.ReasoningPart(text):
                             seen.append(text)
-                        case Restart() if seen:
+                        case llm.Restart() if seen:
                             lost += _guessed(request, seen)
                             seen.clear()
                     yield event
@@ -152,7 +138,7 @@ class BudgetedModel(ModelAround):
             for account in self._accounts:
                 account.settle(estimate, taken, self._price)
 
-    def _most_output(self, estimate: int, request: Request) -> int | None:
+    def _most_output(self, estimate: int, request: llm.Request) -> int | None:
         """Return `max_tokens` as the accounts allow it; None if none of them cares."""
         limits = [account.most_output(estimate, self._price) for account in self._accounts]
         known = [max(1, limit // request.n) for limit in limits if limit is not None]
@@ -162,7 +148,9 @@ class BudgetedModel(ModelAround):
             known.append(request.max_tokens)
         return min(known)
 
-    async def _timed(self, stream: AsyncGenerator[Event, None]) -> AsyncGenerator[Event, None]:
+    async def _timed(
+        self, stream: AsyncGenerator[llm.Event, None]
+    ) -> AsyncGenerator[llm.Event, None]:
         """Pass a stream on until the time of an account is over."""
         limited = [account for account in self._accounts if account.seconds_left is not None]
         async with aclosing(stream):
@@ -183,5 +171,5 @@ class BudgetedModel(ModelAround):
                 yield event
 
 
-def _guessed(request: Request, seen: list[str]) -> TokenUsage:
-    return estimated_usage(request, (Choice("".join(seen)),))
+def _guessed(request: llm.Request, seen: list[str]) -> llm.TokenUsage:
+    return estimated_usage(request, (llm.Choice("".join(seen)),))

@@ -12,36 +12,26 @@ from urllib.parse import urlsplit
 from opentelemetry import trace
 from opentelemetry.util.types import AttributeValue
 
+from askgraph import llm
 from askgraph.errors import AskgraphError
-from askgraph.llm import (
-    Completion,
-    Event,
-    Identity,
-    LanguageModel,
-    Message,
-    ModelAround,
-    Options,
-    Request,
-    Restart,
-)
 
 __all__ = ["TelemetryModel"]
 
 
-class TelemetryModel(ModelAround):
+class TelemetryModel(llm.ModelAround):
     """Makes a span of every call of `inner`, with its usage and how it ended."""
 
     def __init__(
-        self, inner: LanguageModel, *, tracer_provider: trace.TracerProvider | None = None
+        self, inner: llm.LanguageModel, *, tracer_provider: trace.TracerProvider | None = None
     ) -> None:
         super().__init__(inner)
         self._tracer = trace.get_tracer("askgraph.llm", tracer_provider=tracer_provider)
 
     async def complete(
-        self, messages: Sequence[Message], **options: Unpack[Options]
-    ) -> AsyncGenerator[Event, None]:
+        self, messages: Sequence[llm.Message], **options: Unpack[llm.Options]
+    ) -> AsyncGenerator[llm.Event, None]:
         """Send the messages and stream the reply."""
-        request = Request.of(messages, options)
+        request = llm.Request.of(messages, options)
         span = self._tracer.start_span(
             f"chat {self.identity.model}",
             kind=trace.SpanKind.CLIENT,
@@ -50,9 +40,9 @@ class TelemetryModel(ModelAround):
         try:
             async with aclosing(self._inner.complete(messages, **options)) as stream:
                 async for event in stream:
-                    if isinstance(event, Completion):
+                    if isinstance(event, llm.Completion):
                         span.set_attributes(_answered(event))
-                    elif isinstance(event, Restart):
+                    elif isinstance(event, llm.Restart):
                         span.add_event("restart")
                     yield event
         except AskgraphError as problem:
@@ -64,7 +54,7 @@ class TelemetryModel(ModelAround):
             span.end()
 
 
-def _asked(identity: Identity, request: Request) -> dict[str, AttributeValue]:
+def _asked(identity: llm.Identity, request: llm.Request) -> dict[str, AttributeValue]:
     address = urlsplit(identity.address)
     found: dict[str, AttributeValue | None] = {
         "gen_ai.operation.name": "chat",
@@ -83,7 +73,7 @@ def _asked(identity: Identity, request: Request) -> dict[str, AttributeValue]:
     return {name: value for name, value in found.items() if value is not None}
 
 
-def _answered(completion: Completion) -> dict[str, AttributeValue]:
+def _answered(completion: llm.Completion) -> dict[str, AttributeValue]:
     usage = completion.usage
     found: dict[str, AttributeValue] = {
         "gen_ai.response.model": completion.model,

@@ -13,19 +13,8 @@ from typing import Unpack
 import torch
 from jinja2 import TemplateError
 
+from askgraph import llm
 from askgraph.errors import ErrorReply
-from askgraph.llm import (
-    Assistant,
-    CallPart,
-    Completion,
-    Event,
-    Identity,
-    Message,
-    Options,
-    Request,
-    System,
-    TextPart,
-)
 from askgraph.llm._local_decoding import Loaded, Told, completion, loaded
 from askgraph.llm.chat_text import chat_text, told_tools
 
@@ -53,7 +42,7 @@ class TransformersModel:
         download: bool = False,
     ) -> None:
         settings = json.dumps({"dtype": dtype, "files": _files(Path(model))})
-        self._identity = Identity("transformers", model, settings=settings)
+        self._identity = llm.Identity("transformers", model, settings=settings)
         self._load = partial(loaded, model, device=device, dtype=dtype, download=download)
         self._loaded: Loaded | None = None
         self._thread: ThreadPoolExecutor | None = None
@@ -62,15 +51,15 @@ class TransformersModel:
         return f"TransformersModel({self._identity.model!r})"
 
     @property
-    def identity(self) -> Identity:
+    def identity(self) -> llm.Identity:
         """The model that answers."""
         return self._identity
 
     async def complete(
-        self, messages: Sequence[Message], **options: Unpack[Options]
-    ) -> AsyncGenerator[Event, None]:
+        self, messages: Sequence[llm.Message], **options: Unpack[llm.Options]
+    ) -> AsyncGenerator[llm.Event, None]:
         """Write the reply and stream it."""
-        request = _with_tools(Request.of(messages, options))
+        request = _with_tools(llm.Request.of(messages, options))
         loop = asyncio.get_running_loop()
         parts: asyncio.Queue[str | None] = asyncio.Queue()
         enough = threading.Event()
@@ -87,16 +76,16 @@ class TransformersModel:
         try:
             while (part := await parts.get()) is not None:
                 heard += part
-                yield TextPart(part)
+                yield llm.TextPart(part)
             whole = await work
         finally:
             enough.set()
         for number, choice in enumerate(whole.choices):
             rest = choice.text[len(heard) :] if number == 0 else choice.text
             if rest:
-                yield TextPart(rest, number)
+                yield llm.TextPart(rest, number)
             for call in choice.calls:
-                yield CallPart(call, number)
+                yield llm.CallPart(call, number)
         yield whole
 
     async def close(self) -> None:
@@ -105,7 +94,7 @@ class TransformersModel:
             self._thread.shutdown(wait=False, cancel_futures=True)
         self._thread = self._loaded = None
 
-    def _written(self, request: Request, told: Told) -> Completion:
+    def _written(self, request: llm.Request, told: Told) -> llm.Completion:
         try:
             local = self._loaded = self._loaded or self._load()
             prompt = chat_text(request.messages, local.tokenizer)
@@ -121,24 +110,24 @@ def _files(folder: Path) -> list[list[object]]:
     return [[file.name, file.stat().st_size, file.stat().st_mtime_ns] for file in found]
 
 
-def _with_tools(request: Request) -> Request:
+def _with_tools(request: llm.Request) -> llm.Request:
     """Return the request with its tools, and the calls of earlier turns, in words."""
     if not request.tools:
         return request
     messages = [_spoken(message) for message in request.messages]
     told = told_tools(request.tools)
-    if isinstance(messages[0], System):
-        messages[0] = System(f"{messages[0].text}\n\n{told}")
+    if isinstance(messages[0], llm.System):
+        messages[0] = llm.System(f"{messages[0].text}\n\n{told}")
     else:
-        messages.insert(0, System(told))
+        messages.insert(0, llm.System(told))
     return replace(request, messages=tuple(messages))
 
 
-def _spoken(message: Message) -> Message:
-    if not isinstance(message, Assistant) or not message.calls:
+def _spoken(message: llm.Message) -> llm.Message:
+    if not isinstance(message, llm.Assistant) or not message.calls:
         return message
     calls = [
         f'<tool_call>{{"name": {json.dumps(call.name)}, "arguments": {call.arguments}}}</tool_call>'
         for call in message.calls
     ]
-    return Assistant("\n".join([message.text, *calls]).strip())
+    return llm.Assistant("\n".join([message.text, *calls]).strip())

@@ -6,20 +6,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Unpack
 
+from askgraph import llm
 from askgraph.errors import BudgetSpent, SetupError
-from askgraph.llm import (
-    CallPart,
-    Completion,
-    Event,
-    Identity,
-    Message,
-    Options,
-    ReasoningPart,
-    TextPart,
-    TokenUsage,
-    ToolCall,
-    ToolSchema,
-)
 from askgraph.llm.calls import SoundCall, checked_call
 from askgraph.trace import Answer, ModelTurn, Outcome, Prompt, ToolUse, Trace
 
@@ -37,16 +25,16 @@ class ReplayedModel:
         self._turns = [step for step in trace.steps if isinstance(step, ModelTurn)]
         self._said = 0
         model = self._turns[0].model if self._turns else ""
-        self._identity = Identity("replayed", model or "replayed")
+        self._identity = llm.Identity("replayed", model or "replayed")
 
     @property
-    def identity(self) -> Identity:
+    def identity(self) -> llm.Identity:
         """The model of the trace, under the name that its server gave it."""
         return self._identity
 
     async def complete(
-        self, messages: Sequence[Message], **options: Unpack[Options]
-    ) -> AsyncGenerator[Event, None]:
+        self, messages: Sequence[llm.Message], **options: Unpack[llm.Options]
+    ) -> AsyncGenerator[llm.Event, None]:
         """Give the next turn, whatever the messages are."""
         if self._said == len(self._turns):
             none_left = f"the model of the trace took {self._said} turns and no more"
@@ -55,13 +43,13 @@ class ReplayedModel:
         self._said += 1
         choice, usage = turn.choice, turn.usage
         if choice.reasoning:
-            yield ReasoningPart(choice.reasoning)
+            yield llm.ReasoningPart(choice.reasoning)
         if choice.text:
-            yield TextPart(choice.text)
+            yield llm.TextPart(choice.text)
         for call in choice.calls:
-            yield CallPart(call)
-        tokens = TokenUsage(usage.input_tokens, usage.cached_tokens, output=usage.output_tokens)
-        yield Completion((choice,), tokens, turn.model)
+            yield llm.CallPart(call)
+        tokens = llm.TokenUsage(usage.input_tokens, usage.cached_tokens, output=usage.output_tokens)
+        yield llm.Completion((choice,), tokens, turn.model)
 
     async def close(self) -> None:
         """Do nothing: there is nothing to give back."""
@@ -83,7 +71,7 @@ class ReplayedToolbox:
         self._left = {at: step for at, step in steps if isinstance(step, ToolUse)}
 
     @cached_property
-    def schemas(self) -> tuple[ToolSchema, ...]:
+    def schemas(self) -> tuple[llm.ToolSchema, ...]:
         """The tools as the model saw them."""
         prompts = (step for step in self.trace.steps if isinstance(step, Prompt) and step.tools)
         first = next(prompts, None)
@@ -103,7 +91,7 @@ class ReplayedToolbox:
         last = self.trace.steps[-1] if self.trace.steps else None
         return last.usage.requests if isinstance(last, Outcome) else 0
 
-    async def call(self, call: ToolCall) -> ToolUse:
+    async def call(self, call: llm.ToolCall) -> ToolUse:
         """Return what the same call gave."""
         candidates = list(self._next())
         meant = self._arguments(call)
@@ -118,7 +106,7 @@ class ReplayedToolbox:
         del self._left[at]
         return use
 
-    async def together(self, calls: Sequence[ToolCall]) -> tuple[ToolUse, ...]:
+    async def together(self, calls: Sequence[llm.ToolCall]) -> tuple[ToolUse, ...]:
         """Return what the same calls gave, in their order."""
         return tuple([await self.call(call) for call in calls])
 
@@ -130,7 +118,7 @@ class ReplayedToolbox:
                 return
             yield at, use
 
-    def _arguments(self, call: ToolCall) -> object:
+    def _arguments(self, call: llm.ToolCall) -> object:
         checked = checked_call(call, self.schemas)
         if isinstance(checked, SoundCall):
             return dict(checked.arguments)
@@ -139,7 +127,7 @@ class ReplayedToolbox:
         except ValueError:
             return None
 
-    def _differs(self, call: ToolCall, candidates: Sequence[tuple[int, ToolUse]]) -> str:
+    def _differs(self, call: llm.ToolCall, candidates: Sequence[tuple[int, ToolUse]]) -> str:
         made = f"{call.name}({call.arguments})"
         if not candidates:
             return f"the run differs from its trace: all calls are made, and {made} comes besides"
@@ -148,7 +136,7 @@ class ReplayedToolbox:
         return f"the run differs from its trace at step {at + 1}: {then} was called, now {made} is"
 
 
-def _offered(schema: ToolSchema) -> tuple[str, ...]:
+def _offered(schema: llm.ToolSchema) -> tuple[str, ...]:
     """The graphs among which a tool lets a model choose."""
     match schema.parameters:
         case {"properties": {"graph": {"enum": [*names]}}}:

@@ -15,6 +15,7 @@ import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -279,46 +280,14 @@ def _callback(curve: Curve) -> Any:
     return Heard()
 
 
-_CARD = """\
----
-base_model: {model}
-tags: [text-to-sparql, askgraph]
----
-
-# A writer of SPARQL queries
-
-Trained from `{model}` by askgraph {version} to write a query from a question and the terms that it
-may name, each under a short reference. It is asked with
-
-    [models.writer]
-    provider = "transformers"
-    model = "{folder}"
-
-## Data
-
-{pairs} pairs ({too_long} more were too long), SHA-256 of their files:
-`{data}`
-
-## Settings
-
-| setting | |
-|---|---|
-{settings}
-
-## Results
-
-{steps} steps; mean loss of the training {loss}.
-{evaluation}
-"""
-
-
 def written_card(path: Path, plan: Mapping[str, object], result: Mapping[str, object]) -> None:
     """Write the card of a training's plan and its result."""
     settings = plan["settings"]
     assert isinstance(settings, Mapping)
     measured = result["evaluation"]
     assert isinstance(measured, Mapping)
-    text = _CARD.format(
+    card = files("askgraph.training").joinpath("card.md").read_text("utf-8")
+    text = card.format(
         model=plan["model"],
         version=version("askgraph"),
         folder=path.parent.name,

@@ -42,19 +42,12 @@ def failure(
     gold_error: str | None = None,
     gold_rows: int | None = 2,
 ) -> str | None:
-    return failure_of(
-        predicted and HEAD + predicted,
-        gold and HEAD + gold,
-        status=status,
-        error=error,
-        scores=same(f1, flattened=0.5),
-        rows=rows,
-        gold_rows=gold_rows,
-        executed=executed,
-        metric=metric,
-        unanswerable=unanswerable,
-        gold_error=gold_error,
-    )
+    made = record(
+        scores=same(f1, flattened=0.5), status=status, error=error, rows=rows,
+        sparql=predicted and HEAD + predicted, gold_sparql=gold and HEAD + gold,
+        executed=executed, unanswerable=unanswerable, gold_error=gold_error,
+    )  # fmt: skip
+    return failure_of(made, gold_rows=gold_rows, metric=metric)
 
 
 def test_a_right_answer_has_no_class() -> None:
@@ -274,17 +267,10 @@ def test_by_a_stricter_metric_a_right_column_is_a_wrong_shape() -> None:
 
 
 def test_prefixes_that_a_query_does_not_declare_are_known() -> None:
-    found = failure_of(
-        "SELECT ?x { ?x <http://space/orbits> <http://space/Mars> }",
-        "SELECT ?x { ?x s:orbits s:Venus }",
-        status="answer",
-        error=None,
-        scores=same(0),
-        rows=1,
-        gold_rows=1,
-        executed=True,
-        prefixes={"s": "http://space/"},
-    )
+    predicted = "SELECT ?x { ?x <http://space/orbits> <http://space/Mars> }"
+    gold = "SELECT ?x { ?x s:orbits s:Venus }"
+    made = record(f1=0.0, sparql=predicted, gold_sparql=gold, rows=1)
+    found = failure_of(made, gold_rows=1, prefixes={"s": "http://space/"})
     assert found == Failure.ENTITY
 
 

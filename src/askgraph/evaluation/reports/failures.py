@@ -19,7 +19,6 @@ from pyoxigraph import Variable
 
 from askgraph import errors
 from askgraph.errors import QueryError, ServiceError, TimedOut
-from askgraph.evaluation import Score
 from askgraph.evaluation.reports.confidence import Calibration, calibration
 from askgraph.evaluation.reports.query_walk import Found, Triple, digests
 from askgraph.evaluation.runs import REJECTED, Record
@@ -166,44 +165,34 @@ UNTOLD = (Failure.PATTERN, Failure.RESULT)  # these say less than that there are
 
 
 def failure_of(
-    predicted_sparql: str | None,
-    gold_sparql: str | None,
+    record: Record,
     *,
-    status: str,
-    error: str | None,
-    scores: Mapping[str, Score],
-    rows: int | None,
     gold_rows: int | None,
-    executed: bool,
     metric: str = "best_column",
-    unanswerable: bool = False,
-    gold_error: str | None = None,
     prefixes: Mapping[str, str] | None = None,
 ) -> str | None:
     """Return the class of what went wrong, None if the score of the metric is 1.
 
-    `rows` and `gold_rows` count the rows of both results, None if unknown; `error` is as a
-    record has it: the name of the error, a colon, its text. `prefixes` are those that the queries
-    use without declaring them.
+    `gold_rows` counts the rows of gold, None if unknown. `prefixes` are those that the queries use
+    without declaring them.
     """
-    score = scores.get(metric)
-    if score is not None and score.f1 >= RIGHT:
+    if is_right(record, metric):
         return None
-    if gold_error and gold_rows is None:
+    if record.gold_error and gold_rows is None:
         return Failure.GOLD
-    if status in OUTCOMES:
-        return OUTCOMES[status]
-    if error is not None:
-        return _of_error(error)
-    if unanswerable:
+    if record.status in OUTCOMES:
+        return OUTCOMES[record.status]
+    if record.error is not None:
+        return _of_error(record.error)
+    if record.unanswerable:
         return Failure.ANSWERED
-    if predicted_sparql is None or status == "error":
+    if record.sparql is None or record.status == "error":
         return Failure.ERROR
-    ran = executed or rows is not None
-    found = _of_queries(predicted_sparql, gold_sparql if ran else None, prefixes)
+    ran = record.executed or record.rows is not None
+    found = _of_queries(record.sparql, record.gold_sparql if ran else None, prefixes)
     if not ran:
         return Failure.UNREADABLE if found is Failure.UNREADABLE else Failure.ERROR
-    return Failure.EMPTY if found in UNTOLD and rows == 0 != gold_rows else found
+    return Failure.EMPTY if found in UNTOLD and record.rows == 0 != gold_rows else found
 
 
 def _of_error(error: str) -> Failure:
@@ -349,19 +338,7 @@ def failure_class(record: Record, metric: str) -> str | None:
     """Return the class of what went wrong by this metric, None if nothing did."""
     if is_right(record, metric):
         return None
-    return record.failure or failure_of(
-        record.sparql,
-        record.gold_sparql,
-        status=record.status,
-        error=record.error,
-        scores=record.scores,
-        rows=None,
-        gold_rows=None,
-        executed=record.executed,
-        metric=metric,
-        unanswerable=record.unanswerable,
-        gold_error=record.gold_error,
-    )
+    return record.failure or failure_of(replace(record, rows=None), gold_rows=None, metric=metric)
 
 
 def failure_counts(records: Sequence[Record], metric: str) -> dict[str, int]:

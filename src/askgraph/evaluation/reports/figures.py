@@ -3,8 +3,10 @@
 Text and axes take the colour of the page's text, so that light, dark and paper need no second plot.
 """
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from importlib.resources import files
 from typing import Any
 
 import altair as alt
@@ -26,35 +28,9 @@ DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3])
 ROW, HEIGHT = 20, 240  # pixels
 SHORT = 14  # characters of a name, of which three stand beside each other on a small screen
 
-CONFIG: Mapping[str, object] = {
-    "background": "transparent",
-    "font": "system-ui, sans-serif",
-    "view": {"stroke": None},
-    "axis": {
-        "labelColor": "currentColor",
-        "titleColor": "currentColor",
-        "domainColor": "currentColor",
-        "tickColor": "currentColor",
-        "gridColor": "currentColor",
-        "gridOpacity": 0.12,
-        "domainOpacity": 0.4,
-        "tickOpacity": 0.4,
-        "labelFontSize": 12,
-        "titleFontSize": 12,
-        "titleFontWeight": "normal",
-        "labelLimit": 180,
-    },
-    "legend": {
-        "labelColor": "currentColor",
-        "titleColor": "currentColor",
-        "labelFontSize": 12,
-        "labelLimit": 260,
-        "orient": "top",
-        "direction": "horizontal",
-        "symbolOpacity": 1,
-        "title": None,
-    },
-}
+CONFIG: Mapping[str, object] = json.loads(
+    files("askgraph.evaluation.reports").joinpath("plots.json").read_text("utf-8")
+)
 
 
 @dataclass(frozen=True)

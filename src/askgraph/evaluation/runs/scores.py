@@ -118,19 +118,8 @@ def done_task(
         gold_error=scored.gold_error,
         fingerprint=task.fingerprint,
     )
-    failure = failure_of(
-        sparql,
-        question.sparql,
-        status=status,
-        error=record.error,
-        scores=scored.scores,
-        rows=rows,
-        gold_rows=len(scored.gold.rows) if scored.gold else None,
-        executed=record.executed,
-        unanswerable=question.unanswerable,
-        gold_error=scored.gold_error,
-        prefixes=prefixes,
-    )
+    gold_rows = len(scored.gold.rows) if scored.gold else None
+    failure = failure_of(record, gold_rows=gold_rows, prefixes=prefixes)
     detail = detail_of(record.key, scored.predicted, scored.gold, steps=steps)
     return Done(replace(record, failure=failure), detail)
 

@@ -5,8 +5,10 @@ do: with labels or without, with words or with tables and columns in its IRIs, t
 without names, links of one or of many, numbers, dates, years and words that come again.
 """
 
-from collections.abc import Iterator
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from importlib.resources import files
 from random import Random
 
 from askgraph.rdf.vocabulary import (
@@ -18,45 +20,9 @@ from askgraph.rdf.vocabulary import (
     XSD_INTEGER,
 )
 
-_NOUNS = (
-    "actor album airport author bakery bank bridge book bottle building camera castle channel "
-    "church city club coach college company computer contract country course customer dancer "
-    "dentist department device dish district doctor driver editor engine event exhibition farm "
-    "farmer festival film firm fish flower forest game garden gallery guest harbor horse "
-    "hospital hotel invoice island judge kitchen lake lawyer lecture letter library machine "
-    "magazine manager market meeting mine monument mountain museum newspaper novel nurse office "
-    "opera order painter painting park parcel patient person pilot planet plant player poem "
-    "policy port printer prison product project recipe region report restaurant river road "
-    "robot room route school scientist sculpture sensor ship shop station store street student "
-    "supplier system tank tower toy track train tree truck tunnel university vehicle vessel "
-    "village violin voyage warehouse workshop "
-).split()
-_NUMBERS = (
-    "age size weight height length width area price cost salary capacity population distance depth "
-    "speed power rating score rank floor_count budget revenue duration altitude temperature volume "
-    "share number_of_seats number_of_pages stock income points level visitors"
-).split()
-_YEARS = ("founding year", "year", "opening year", "year of construction", "release year")
-_DATES = ("start date", "end date", "date of birth", "opening date", "delivery date", "date")
-_KINDS = (
-    "type color category status language gender material style genre nationality city country "
-    "position brand shape season theme rating_class department grade"
-).split()
-_WORDS = (
-    "amber north gold open closed silver steel modern classic french german spanish italian wood "
-    "stone rapid local eastern female male junior senior round winter summer green blue red black "
-    "white early late heavy light public private active retired pending basic premium royal metal"
-).split()
-_CODES = ("code", "id", "phone number", "email", "address", "description", "nickname")
-_LINKS = (
-    "located in", "owned by", "part of", "member of", "works for", "belongs to", "produced by",
-    "managed by", "visited", "contains", "uses", "supplies", "teaches", "built by", "written by",
-    "has", "offers", "hosts", "created by", "sponsored by", "assigned to", "operated by",
-)  # fmt: skip
-_SYLLABLES = (
-    "ba be bo da de di do fa fi fo ga go ka ke ko la le li lo ma me mi mo na ne no pa pe po ra re "
-    "ri ro sa se so ta te ti to va ve vi vo za zo lan mer dor kin sel tur ber gan"
-).split()
+_NAMES: Mapping[str, Sequence[str]] = tomllib.loads(
+    files("askgraph.training.pointer").joinpath("names.toml").read_text("utf-8")
+)
 
 
 @dataclass(frozen=True)
@@ -94,7 +60,7 @@ class _Maker:
 
     def triples(self) -> Iterator[tuple[str, str, str]]:
         chance = self.chance
-        nouns = chance.sample(_NOUNS, chance.randint(3, 7))
+        nouns = chance.sample(_NAMES["nouns"], chance.randint(3, 7))
         things = {noun: [f"{noun}_{n}" for n in range(chance.randint(8, 40))] for noun in nouns}
         for noun in nouns:
             yield from self.described(self.cls(noun), noun)
@@ -126,7 +92,7 @@ class _Maker:
         whole = chance.random() < 0.7
         datatype = XSD_INTEGER if whole else XSD_DECIMAL
         values = [chance.randint(1, top) if whole else chance.random() * top for _ in range(n)]
-        label = chance.choice(_NUMBERS).replace("_", " ")
+        label = chance.choice(_NAMES["numbers"]).replace("_", " ")
         text = [str(v) if whole else f"{v:.2f}" for v in values]
         return label, [f'"{value}"^^<{datatype}>' for value in text]
 
@@ -134,33 +100,34 @@ class _Maker:
         plain = self.style.tables
         datatype = XSD_INTEGER if plain else XSD_G_YEAR
         values = [self.chance.randint(1900, 2020) for _ in range(n)]
-        return self.chance.choice(_YEARS), [f'"{value}"^^<{datatype}>' for value in values]
+        return self.chance.choice(_NAMES["years"]), [f'"{value}"^^<{datatype}>' for value in values]
 
     def dates(self, n: int) -> tuple[str, list[str]]:
         chance = self.chance
         days = [(chance.randint(1960, 2020), chance.randint(1, 12), chance.randint(1, 28))
                 for _ in range(n)]  # fmt: skip
         text = [f'"{year}-{month:02}-{day:02}"^^<{XSD_DATE}>' for year, month, day in days]
-        return chance.choice(_DATES), text
+        return chance.choice(_NAMES["dates"]), text
 
     def kinds(self, n: int) -> tuple[str, list[str]]:
-        values = self.chance.sample(_WORDS, self.chance.randint(3, 7))
+        values = self.chance.sample(_NAMES["words"], self.chance.randint(3, 7))
         values = [value.title() if self.chance.random() < 0.5 else value for value in values]
-        label = self.chance.choice(_KINDS).replace("_", " ")
+        label = self.chance.choice(_NAMES["kinds"]).replace("_", " ")
         return label, [f'"{self.chance.choice(values)}"' for _ in range(n)]
 
     def codes(self, n: int) -> tuple[str, list[str]]:
         texts = [
-            f"{self.chance.choice(_SYLLABLES)}{self.chance.randrange(10**5)}" for _ in range(n)
+            f"{self.chance.choice(_NAMES['syllables'])}{self.chance.randrange(10**5)}"
+            for _ in range(n)
         ]
-        return self.chance.choice(_CODES), [f'"{text}"' for text in texts]
+        return self.chance.choice(_NAMES["codes"]), [f'"{text}"' for text in texts]
 
     def links(
         self, noun: str, nouns: list[str], things: dict[str, list[str]]
     ) -> Iterator[tuple[str, str, str]]:
         chance = self.chance
         for other in chance.sample(nouns, min(len(nouns), chance.randint(1, 2))):
-            label = other if not self.style.named_links else chance.choice(_LINKS)
+            label = other if not self.style.named_links else chance.choice(_NAMES["links"])
             label = "parent " + other if other == noun else label
             predicate = self.predicate(noun, f"ref {label}" if self.style.tables else label)
             yield from self.described(predicate, label)
@@ -181,7 +148,7 @@ class _Maker:
 
     def name(self, thing: str) -> str:
         chance = Random(f"{self.style.space}{thing}")
-        words = ["".join(chance.choices(_SYLLABLES, k=chance.randint(2, 3))).title()
+        words = ["".join(chance.choices(_NAMES["syllables"], k=chance.randint(2, 3))).title()
                  for _ in range(chance.choice([1, 1, 2]))]  # fmt: skip
         return " ".join(words)
 
