@@ -61,6 +61,7 @@ def test_the_head_noun_is_linked(space: Known) -> None:
         ("For the moons of Mars, what is the diameter?", 1),
         ("Which moons and planets were discovered by Galileo?", None),
         ("Which planets are there? List their mass and diameter.", 2),
+        ("What is the height of the rockets and the name of the maker?", 2),
     ],
 )
 def test_listed_properties_are_columns(space: Known, question: str, columns: int | None) -> None:

@@ -6,6 +6,7 @@ from tests.search.asking import Known
 
 from askgraph.search.query import aggregates_of, patterns_in, predicate_of
 from askgraph.search.rank.clusters import clusters
+from askgraph.search.rank.faults import Subject, faults_of
 
 GRAPH = """
 @prefix : <https://art.example/> .
@@ -56,7 +57,13 @@ HARBOUR = """
 p:Captain rdfs:label "captain" . p:Voyage rdfs:label "voyage" . p:Ship rdfs:label "ship" .
 p:captain rdfs:label "captain" . p:homeTown rdfs:label "home town" . p:ship rdfs:label "ship" .
 p:owner rdfs:label "owner" . p:permit rdfs:label "permit" . p:needs rdfs:label "requires" .
-p:Permit rdfs:label "permit" . p:founded rdfs:label "date of founding" .
+p:Permit rdfs:label "permit" . p:tons rdfs:label "tonnage" . p:berthNumber rdfs:label "berth number" .
+p:Pilot rdfs:label "pilot" . p:guides rdfs:label "guides" .
+
+:p1 a p:Pilot ; rdfs:label "Kim Roe" ; p:guides :s1 .
+:p2 a p:Pilot ; rdfs:label "Kim Roe" ; p:guides :s2, :s3, :s1 , :v1, :v2, :v3, :v4, :q1, :q2 .
+:p3 a p:Pilot ; rdfs:label "Lee Orr" ; p:guides :s1 .
+:p4 a p:Pilot ; rdfs:label "Lee Orr" ; p:guides :s3 .
 
 :ann a p:Captain ; rdfs:label "Ann" ; p:homeTown "Kiel" .
 :bob a p:Captain ; rdfs:label "Bob" ; p:homeTown "Kiel" .
@@ -65,8 +72,8 @@ p:Permit rdfs:label "permit" . p:founded rdfs:label "date of founding" .
 :fay a p:Captain ; rdfs:label "Fay" ; p:homeTown "Bari" .
 :v1 a p:Voyage ; p:captain :ann ; p:ship :s1 . :v2 a p:Voyage ; p:captain :ann ; p:ship :s2 .
 :v3 a p:Voyage ; p:captain :bob ; p:ship :s1 . :v4 a p:Voyage ; p:captain :cid ; p:ship :s3 .
-:s1 a p:Ship ; rdfs:label "Heron" ; p:owner "Lund" . :s2 a p:Ship ; rdfs:label "Tern" ; p:owner "Lund" .
-:s3 a p:Ship ; rdfs:label "Gull" ; p:owner "Moss" .
+:s1 a p:Ship ; rdfs:label "Heron" ; p:owner "Lund" ; p:tons 20 ; p:berthNumber 4 . :s2 a p:Ship ; rdfs:label "Tern" ; p:owner "Lund" ; p:tons 30 ; p:berthNumber 7 .
+:s3 a p:Ship ; rdfs:label "Gull" ; p:owner "Moss" ; p:tons 40 ; p:berthNumber 9 .
 :q1 a p:Permit ; rdfs:label "Harbour pass" .
 :q2 a p:Permit ; rdfs:label "Coastal licence" ; p:needs :q1 .
 :q3 a p:Permit ; rdfs:label "Ocean licence" ; p:needs :q2 .
@@ -122,3 +129,37 @@ def test_no_candidate_counts_what_it_groups_by(port: Known) -> None:
         for one in port.proposal(question).candidates:
             counted = {call.arguments[0] for call in aggregates_of(one.tree)}
             assert counted.isdisjoint(value for value, _ in one.tree.group_by)
+
+
+def test_names_of_a_property_whose_texts_are_names_add_no_column(port: Known) -> None:
+    assert _answer("Show all owner names.", port) == {('"Lund"',), ('"Moss"',)}
+
+
+def test_one_wrong_letter_does_not_hide_an_extreme(port: Known) -> None:
+    [row] = _answer("What is the maximum and mininum tonnage?", port)
+    assert [cell.split('"')[1] for cell in row] == ["40", "20"]
+
+
+def test_a_number_of_things_is_no_number_that_they_have(port: Known) -> None:
+    best = port.proposal("Count the number of berths.").candidates
+    assert not any("berth" in port.query(one.query) for one in best[:1])
+
+
+def test_two_of_a_kind_with_one_name_are_both_meant(port: Known) -> None:
+    found = {row[0] for row in _answer("Which ships does Lee Orr guide?", port)}
+    assert found == {"<https://port.example/s1>", "<https://port.example/s3>"}
+
+
+def test_the_better_known_of_two_leaves_a_doubt(port: Known) -> None:
+    def faults(question: str) -> tuple[str, ...]:
+        proposal = port.proposal(question)
+        return faults_of(Subject(proposal, clusters(proposal.candidates)[0].best))
+
+    assert "namesake" in faults("Which ships does Kim Roe guide?")
+    assert "namesake" not in faults("Which captain has the voyages of Heron?")
+
+
+def test_a_second_question_asks_for_a_second_column(port: Known) -> None:
+    proposal = port.proposal("What are the owners of the ships and what are the captains?")
+    one = next(one for one in proposal.candidates if len(one.shown) == 1)
+    assert "columns_missing" in faults_of(Subject(proposal, one))

@@ -12,7 +12,7 @@ from typing import Final
 
 import numpy as np
 
-from askgraph.index.names import Kind
+from askgraph.index.names import Kind, name_tokens
 from askgraph.search.grow.partial_match import (
     Node,
     PartialMatch,
@@ -59,6 +59,8 @@ _LISTED = 50
 """Constants that stand for one number at most; more differ only in how they are written."""
 _EXACTLY: Final = 0.95
 """A class is called exactly so from this similarity on."""
+_MOST_ALIKE, _MUCH_MORE = 6, 3
+"""So many things of one name may be meant together, if none has so many times the edges."""
 _LIKE_IT = 2
 """Steps of a pattern that a thing may fail to fit."""
 _SAME_WORDS = 8
@@ -105,6 +107,11 @@ def _seeds(grower: Grower) -> Iterator[PartialMatch]:
     named: dict[tuple[Kind, tuple[int, ...]], list[Link]] = {}
     for one in grower.linked.of(Kind.ENTITY, Kind.VALUE):
         named.setdefault((one.kind, one.positions), []).append(one)
+    for listed in named.values():
+        alike = _namesakes(grower, listed)
+        if alike:
+            yield _seed_of_all(grower, alike)
+        listed[:] = [one for one in listed if one not in alike]
     for one in (link for listed in named.values() for link in listed):
         found = _seed(grower, one)
         if found is not None:
@@ -113,6 +120,34 @@ def _seeds(grower: Grower) -> Iterator[PartialMatch]:
     yield from _alternatives(grower)
     for quantity in grower.linked.reading.quantities:
         yield from _measured(grower, quantity)
+
+
+def _namesakes(grower: Grower, links: Sequence[Link]) -> list[Link]:
+    """The things that words name as well as any other, if all are of a kind: all are meant.
+
+    If the graph says much more of one than of another, that one is.
+    """
+    first = links[0]
+    if len(links) < 2 or first.kind is not Kind.ENTITY or first.similarity < _EXACTLY:
+        return []
+    called = name_tokens(first.name)
+    alike = [one for one in links if name_tokens(one.name) == called and one.score == first.score]
+    found = {one.target: grower.graph.terms.iri(one.target) for one in alike}
+    nodes = [at for at in found.values() if at is not None]
+    if not 2 <= len(nodes) <= _MOST_ALIKE or len(nodes) < len(found):
+        return []
+    degrees = [grower.graph.degree(at) for at in nodes]
+    kinds = {grower.schema.classes_of(at) for at in nodes}
+    same = len(kinds) == 1 and max(degrees) <= _MUCH_MORE * min(degrees)
+    return alike if same else []
+
+
+def _seed_of_all(grower: Grower, links: Sequence[Link]) -> PartialMatch:
+    nodes = sorted({at for one in links if (at := grower.graph.terms.iri(one.target)) is not None})
+    first = links[0]
+    node = Node(np.array(nodes, dtype=np.int32), terms=tuple(nodes), link=first)
+    known = WORTH_KNOWN * float(np.log10(1 + max(map(grower.graph.degree, nodes))))
+    return PartialMatch(node, first.mask, grower.gain(first, 0) * (1 + known), anchored=True)
 
 
 def _seed(grower: Grower, link: Link) -> PartialMatch | None:

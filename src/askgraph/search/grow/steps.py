@@ -9,7 +9,8 @@ from typing import Final
 
 import numpy as np
 
-from askgraph.index.names import Kind
+from askgraph.index.names import Kind, name_tokens
+from askgraph.index.tokens import stem
 from askgraph.search.grow.kinds import kinds_of_objects
 from askgraph.search.grow.partial_match import Edge, Node, PartialMatch
 from askgraph.search.grow.predicates import holds_codes, is_mirrored, misdirected, stepped
@@ -101,9 +102,21 @@ class Grower:
         """Whether a link's words are free for it: an operator's words name things only exactly."""
         words = zip(link.positions, link.qualities, strict=True)
         inside = [quality for at, quality in words if self.frame.is_loud(at)]
-        if min(inside, default=1.0) < _OF_ONE_KIND:
+        if min(inside, default=1.0) < _OF_ONE_KIND or self._is_counted(link):
             return False
         return len(inside) < len(link.positions) or (link.preferred and link.similarity >= SURE)
+
+    def _is_counted(self, link: Link) -> bool:
+        """ "The number of rooms" asks how many there are, and not for a room number."""
+        tokens, own = self.linked.reading.tokens, name_tokens(link.name)
+        if not own or stem(own[-1]) not in shared_words().names["keys"]:
+            return False
+        plural = [at for at in link.positions if tokens[at].stem != tokens[at].folded]
+        return any(
+            at > one.last and one.mask & link.mask and tokens[at].folded not in own
+            for one in self.frame.of("count")
+            for at in plural
+        )
 
     def _is_rather_a_number(self, link: Link) -> bool:
         """Whether the same words name a predicate of numbers better: an id rather than a link."""

@@ -5,6 +5,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 
+from rapidfuzz.distance import OSA
+from rapidfuzz.process import extractOne
+
 from askgraph.index.tokens import folded, stem
 from askgraph.search.linking.quantities import Quantity, days_from, quantities
 from askgraph.search.linking.word_lists import (
@@ -124,6 +127,7 @@ def read(text: str, language: str | None = None) -> Reading:
     code = (language or "").split("-")[0].lower()
     words_said = [token.folded for token in tokens]
     words = word_list(code or detected_language(words_said))
+    tokens = tuple(_meant(token, words) for token in tokens)
     genitives = {match.start() for match in genitive.finditer(text)}
     return Reading(
         text,
@@ -133,6 +137,24 @@ def read(text: str, language: str | None = None) -> Reading:
         frozenset(at for at, token in enumerate(tokens) if token.end in genitives),
         cut=len(found) > _MOST_TOKENS,
     )
+
+
+_MISSPELT = 6
+"""A word of so many letters, or one more, may be an operator's with a letter wrong."""
+
+
+def _meant(token: Token, words: WordList) -> Token:
+    """A word of the question, or the operator's word that it is but for one letter: "minumum"."""
+    said = token.folded
+    if len(said) < _MISSPELT or token.capital or token.quote is not None or not said.isalpha():
+        return token
+    if said in words.long_operators:
+        return token
+    among = [one for one in words.long_operators if one[0] == said[0]]
+    found = extractOne(said, among, scorer=OSA.distance, score_cutoff=1)
+    if found is None or stem(said) == stem(found[0]):
+        return token
+    return replace(token, folded=found[0], stem=stem(found[0]))
 
 
 def _undotted(word: str) -> str:

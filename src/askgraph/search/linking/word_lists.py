@@ -20,6 +20,10 @@ Kinds = frozenset[str]
 NONE: Kinds = frozenset()
 
 
+_LONG = 6
+"""Words of more letters than this are long."""
+
+
 @dataclass(frozen=True)
 class Measure:
     """An adjective of measure: what it measures, and whether it means much or little of it."""
@@ -87,6 +91,13 @@ class WordList:
             word: tuple(sorted(pairs, key=lambda pair: -len(pair[0])))
             for word, pairs in found.items()
         }
+
+    @cached_property
+    def long_operators(self) -> frozenset[str]:
+        """Long words of extremes, averages and orders, which one wrong letter does not hide."""
+        names = ("minimum", "maximum", "average", "order", "ascending", "descending")
+        words = {word for name in names for phrase in self.operators[name] for word in phrase}
+        return frozenset(word for word in words - self.stop if len(word) > _LONG)
 
     @cached_property
     def joining(self) -> frozenset[str]:

@@ -49,6 +49,10 @@ def show_names(work: QueryBuilder) -> None:
         if work.used >> at & 1 or not work.zones.is_head(at):
             continue
         slot = next((one for one in work.slots if one.first <= at <= one.last), None)
+        if _is_named_itself(work, at) and (slot is None or slot.first == slot.last):
+            work.take(1 << at, work.weights[at] * WORTH_NAMING)
+            work.done |= set() if slot is None else {slot}
+            continue
         place = owner_of(work, at, at)
         if place is None or not isinstance(place.end, Variable) or _is_taken(work, slot, place):
             continue
@@ -60,6 +64,15 @@ def show_names(work: QueryBuilder) -> None:
         work.shown_words |= 1 << at
         if slot is not None:
             work.done.add(slot)
+
+
+def _is_named_itself(work: QueryBuilder, at: int) -> bool:
+    """ "Director names": the texts of a property, named right before, are names themselves."""
+    spots = (work.spot(one) for one in work.slots if one.last == at - 1)
+    return any(
+        spot is not None and not spot.inverse and work.schema.sort(spot.predicate) is Sort.TEXT
+        for spot in spots
+    )
 
 
 def owner_of(work: QueryBuilder, first: int, last: int) -> Place | None:

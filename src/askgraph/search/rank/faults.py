@@ -10,9 +10,10 @@ from functools import cached_property
 
 from pyoxigraph import Literal, NamedNode, Variable
 
-from askgraph.index.names import Kind
+from askgraph.index.names import Kind, name_tokens
 from askgraph.rdf.vocabulary import RDF_TYPE
-from askgraph.search.grow.weights import BESIDE
+from askgraph.search.grow.schema import Schema
+from askgraph.search.grow.weights import BESIDE, SURE
 from askgraph.search.linking.link import Link, Linked
 from askgraph.search.linking.operators import Frame, Operator
 from askgraph.search.linking.quantities import Quantity
@@ -37,7 +38,7 @@ from askgraph.search.query import (
     text_of,
     variable_of,
 )
-from askgraph.search.rank.expected import Expected, in_a_name
+from askgraph.search.rank.expected import Expected, in_a_name, interrogative
 from askgraph.search.run import Proposal
 from askgraph.sparql.tree import Bind, Call, Group, Pattern, Query, Values, variables_of
 from askgraph.sparql.write import text_of as written
@@ -390,6 +391,10 @@ def _columns_missing(subject: Subject) -> bool:
     wanted = max(expected.columns or 0, expected.nouns)
     if subject.frame.also_asked:
         wanted = max(wanted, 1 + len(subject.frame.also_asked))
+    reading = subject.linked.reading
+    for one in subject.frame.of("and"):  # "… and what are the companies"
+        after = range(one.last + 1, min(one.last + 2, len(reading.tokens)))
+        wanted = max(wanted, 2 * (interrogative(reading, within=after) is not None))
     return not subject.candidate.asks and wanted > len(subject.shown)
 
 
@@ -409,6 +414,33 @@ def _unasked(subject: Subject) -> bool:
         return False
     [only] = subject.shown
     return isinstance(only, Variable) and subject.named(only) < _NAMED
+
+
+_KNOWN_BETTER = 100
+"""A thing of which a graph says so many times more is the one that its name means."""
+
+
+def _namesake(subject: Subject) -> bool:
+    """Another thing of the kind has the very name of one that the query is about."""
+    things = subject.linked.of(Kind.ENTITY)
+    meant = [one for one in things if one.similarity > SURE and subject.names(one)]
+    return any(
+        other.target != one.target
+        and other.positions == one.positions
+        and name_tokens(other.name) == name_tokens(one.name)
+        and not subject.names(other)
+        and _is_as_good(other.target, one.target, subject.proposal.schema)
+        for one in meant
+        for other in things
+    )
+
+
+def _is_as_good(other: str, iri: str, schema: Schema) -> bool:
+    """Whether things are of the same classes, and the graph does not say far more of the second."""
+    theirs, own = schema.graph.terms.iri(other), schema.graph.terms.iri(iri)
+    if theirs is None or own is None or schema.classes_of(theirs) != schema.classes_of(own):
+        return False
+    return schema.graph.degree(own) < _KNOWN_BETTER * schema.graph.degree(theirs)
 
 
 def _wrong_sort(subject: Subject) -> bool:
@@ -435,6 +467,7 @@ _FAULTS: Mapping[str, tuple[Callable[[Subject], bool], str]] = {
     "wrong_sort": (_wrong_sort, "a number or a date is asked for, and none is shown"),
     "wrong_kind": (_wrong_kind, "a person, place or time is asked for, and none is shown"),
     "unasked": (_unasked, "a property is asked for, and all that is shown is what no word names"),
+    "namesake": (_namesake, "another thing of the kind has the same name"),
     "contradicts": (_contradicts, "nothing can fit all its conditions"),
     "counts_group": (_counts_group, "it counts what it groups by"),
     "single_values": (_single_values, "it sums up single values, one a group"),
