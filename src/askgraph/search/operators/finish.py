@@ -250,11 +250,13 @@ def _all_asked(work: QueryBuilder) -> bool:
 
 def show_rest(work: QueryBuilder) -> None:
     """Slots that no operator took: shown if they are asked for, else required."""
+    shown: set[int] = set()
     for slot in sorted(work.slots, key=lambda s: s.first):
         if slot in work.done:
             continue
+        is_asked = work.zones.is_head(slot.first) or _goes_on(work, slot.first, shown)
         owner = owner_of(work, slot.first, slot.last)
-        spot = work.spot(slot, prefer=work.zones.is_head(slot.first), owner=owner)
+        spot = work.spot(slot, prefer=is_asked, owner=owner)
         if spot is None:
             continue
         variable = work.take_spot(spot)
@@ -264,11 +266,22 @@ def show_rest(work: QueryBuilder) -> None:
         if truths is not None and not _is_shown(work, slot, spot):
             work.draft.filters.append(condition(variable, "=", term_of(truths[0])))
             continue
-        if work.zones.is_head(slot.first) and not _restricts_aggregate(work, slot.first):
+        if is_asked and not _restricts_aggregate(work, slot.first):
+            shown.add(slot.last)
             work.shown_words |= slot.mask
             work.projected.append((slot.first, work.shown(variable, spot)))
         else:
             work.notes.append("required")
+
+
+def _goes_on(work: QueryBuilder, at: int, shown: set[int]) -> bool:
+    """Whether a conjunction or a comma alone parts a noun from one that is shown."""
+    if not work.zones.is_listed(at):
+        return False
+    before = at - 1
+    while before >= 0 and before not in shown and work.reading.is_stop(before):
+        before -= 1
+    return before in shown
 
 
 def _is_shown(work: QueryBuilder, slot: Slot, spot: Spot) -> bool:
