@@ -65,3 +65,31 @@ async def test_a_word_is_searched_by_its_letters_and_a_number_tells_nothing(
 
     assert named in found.text
     assert not_named not in found.text.partition("classes:")[0]
+
+
+CLUBS = """
+@prefix : <http://clubs.example/> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+:p1 a :Player ; rdfs:label "Ada Moss" . :p2 a :Player ; rdfs:label "Ada Moss Junior" .
+:p3 a :Player ; rdfs:label "Ben Wood" . :c1 a :Club ; rdfs:label "Rovers" .
+:c2 a :Club ; rdfs:label "Rangers" .
+:m1 a :Membership ; :player :p1 ; :club :c1 . :m2 a :Membership ; :player :p1 ; :club :c2 .
+:m3 a :Membership ; :player :p3 ; :club :c1 . :m4 a :Membership ; :player :p2 ; :club :c1 .
+"""
+
+
+async def test_a_name_says_in_how_many_longer_names_it_is(tmp_path: Path) -> None:
+    with served(CLUBS, tmp_path, prefixes=PREFIXES, local=True) as (graph, _):
+        found = await called(graph, "overview", question="Where does Ada Moss play?")
+
+    line = next(one for one in found.text.splitlines() if "p1" in one)
+    assert "for 'Ada Moss' (also in 1 longer name)" in line
+
+
+async def test_a_node_without_name_that_links_what_is_named_is_offered(tmp_path: Path) -> None:
+    with served(CLUBS, tmp_path, prefixes=PREFIXES, local=True) as (graph, _):
+        found = await called(graph, "overview", question="Did Ben Wood play for Rovers?")
+        alone = await called(graph, "overview", question="What about Ben Wood?")
+
+    [line] = [one for one in found.text.splitlines() if "linked to" in one]
+    assert "m3" in line and "p3" in line and "c1" in line
+    assert "linked to" not in alone.text

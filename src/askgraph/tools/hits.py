@@ -12,7 +12,7 @@ from pyoxigraph import BlankNode, Literal, NamedNode
 from askgraph.explanation.labels import descriptions_of
 from askgraph.graph import KnowledgeGraph
 from askgraph.index import Hit, Resource
-from askgraph.index.tokens import tokens
+from askgraph.index.tokens import stem, tokens
 from askgraph.metadata import ClassProfile, PredicateProfile
 from askgraph.metadata.names import code_of, tells_more
 from askgraph.metadata.shapes import ends_of, narrowest
@@ -62,7 +62,19 @@ def _anywhere(graph: KnowledgeGraph, text: str, sort: Sort, most: int) -> list[F
     hits = index_hits(graph, sort, text, most)
     if sort == "entities" and len(hits) <= min(_ENOUGH, most - 1):
         hits += index_hits(graph, "literals", text, most - len(hits))
+    hits.sort(key=lambda hit: not _by_name(text, hit.item))  # what only a comment says comes last
     return list(map(found_of, hits))
+
+
+def _by_name(text: str, resource: Resource) -> bool:
+    """Whether a name of a resource holds a word of a text, or as much as its beginning."""
+    words = {stem(token) for token in tokens(text)}
+    return any(
+        word == own or own.startswith(word) or word.startswith(own)
+        for name in resource.names
+        for own in map(stem, tokens(name))
+        for word in words
+    )
 
 
 def found_of(hit: Hit[Resource]) -> Found:

@@ -2,13 +2,16 @@
 
 from collections.abc import Iterator, Sequence
 
+import numpy as np
+from pyoxigraph import NamedNode
 from rapidfuzz import fuzz
 
-from askgraph.index.names import Kind
+from askgraph.index.names import Kind, name_tokens
 from askgraph.index.tokens import stem, tokens
 from askgraph.rdf.vocabulary import SCHEMA_SPACES
 from askgraph.search.linking.link import Link, Linked
 from askgraph.tools import Context
+from askgraph.tools._facts import own_types
 from askgraph.tools.hits import Found, found_anywhere, key_of
 from askgraph.tools.named import term_of
 
@@ -17,6 +20,8 @@ _MOST = 8
 _WHOLE = 0.9  # the score of a link to a name that the words hold, but for a small word
 _SEARCHED = 3  # stretches of words that are searched
 _HITS = 2
+_COUNTED = 500  # names that are looked at to tell how many hold some words
+_HUBS, _DEGREE = 2, 2_000  # nodes that link things, and edges at a thing up to which it is tried
 _LONG, _NEARLY = 5, 75  # letters of a word that may be written wrongly, and how alike it is then
 
 
@@ -40,12 +45,12 @@ async def mentioned(context: Context, linked: Linked) -> list[Found]:
 
     Under a veil only what the links name: the question would still say what else is found.
     """
-    found = [
-        Found(term_of(link.target), note=_note(context, _words(linked, link.positions)))
-        for link in named_links(linked)
-    ]
+    links = named_links(linked)
     if context.veil is not None:
-        return found
+        return [_named(context, linked, link) for link in links]
+    firsts = {link.positions: link for link in reversed(links)}.values()
+    found = [_named(context, linked, link, counted=link in firsts) for link in links]
+    found += _hubs(context, links)
     there = {one.term for one in found}
     for stretch in list(_loose(linked))[:_SEARCHED]:
         words = _words(linked, stretch)
@@ -58,6 +63,65 @@ async def mentioned(context: Context, linked: Linked) -> list[Found]:
                     Found(hit.term, hit.resource, hit.name, _note(context, words), hit.nameless)
                 )
     return found
+
+
+def _named(context: Context, linked: Linked, link: Link, *, counted: bool = False) -> Found:
+    words = _words(linked, link.positions)
+    more = _further_names(context, link, words) if counted and link.kind is Kind.ENTITY else ""
+    return Found(term_of(link.target), note=f"{_note(context, words)}{more}")
+
+
+def _further_names(context: Context, link: Link, words: str) -> str:
+    """How many things besides the one that is linked have the same words in their names."""
+    index, asked, own = context.graph.names, set(name_tokens(words)), name_tokens(link.name)
+    held = [index.word_id(token) for token in own if token in asked]
+    numbers = [index.bearing(word) for word in held if word is not None]
+    if not numbers:
+        return ""
+    common = sorted(numbers, key=len)[0]
+    for other in numbers:
+        common = np.intersect1d(common, other, assume_unique=True)
+    listed = map(index.name, common[:_COUNTED].tolist())
+    names = [name for name in listed if name.kind is Kind.ENTITY]
+    whole = len(held) == len(own)
+    longer = {n.target for n in names if not whole or len(name_tokens(n.text)) > len(own)}
+    count = len(longer - {link.target})
+    over = "over " if len(common) > _COUNTED else ""
+    which = "longer names" if whole else "more names"
+    return f" (also in {over}{count:,} {which if count > 1 else which[:-1]})" if count else ""
+
+
+def _hubs(context: Context, links: Sequence[Link]) -> list[Found]:
+    """The nodes without name that are linked to things of several words: events, memberships."""
+    arrays = context.graph.arrays
+    profile = context.graph.profile
+    nameless = {one.iri for one in profile.classes if one.nary or one.name_predicate is None}
+    things = {link.target: link.positions for link in links if link.kind is Kind.ENTITY}
+    if arrays is None or len(set(things.values())) < 2:
+        return []
+    met: dict[int, set[str]] = {}
+    for iri in things:
+        node = arrays.terms.iri(iri)
+        if node is None or arrays.degree(node) > _DEGREE:
+            continue
+        here = np.array([node], dtype=np.int32)
+        for inverse in (False, True):
+            for number in arrays.predicates_of(here, inverse=inverse)[0].tolist():
+                for other in arrays.step(here, number, inverse=inverse).tolist():
+                    met.setdefault(other, set()).add(iri)
+    hubs = [
+        (node, near)
+        for node, near in met.items()
+        if len({things[iri] for iri in near}) > 1
+        and arrays.terms.is_iri(node)
+        and nameless & set(own_types(arrays, f"<{arrays.terms.value(node)}>"))
+    ]
+    hubs.sort(key=lambda pair: (-len(pair[1]), pair[0]))
+    short = context.graph.prefixes.shorten
+    return [
+        Found(NamedNode(arrays.terms.value(node)), note=f"linked to {', '.join(map(short, near))}")
+        for node, near in hubs[:_HUBS]
+    ]
 
 
 def _note(context: Context, words: str) -> str:
