@@ -72,14 +72,14 @@ class Guided:
     model: LanguageModel
     ask: str = "always"
     sure_from: float = 0.95
-    candidates: int = 5
+    candidates: int = 6
     values: bool = True
     shots: int = 3
     examples: str = ""
     embedder: str = ""
     classes: int = 5
     names: bool = True
-    room: int = 1_700
+    room: int = 900
     schema: str = "shapes"
     detail: str = "full"
     validate: bool = True
