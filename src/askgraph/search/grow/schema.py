@@ -128,6 +128,11 @@ class Schema:
         return frozenset(number for number in self.open if self.leads_on(number))
 
     @cached_property
+    def mixed(self) -> frozenset[int]:
+        """Those of them whose objects are literals in part."""
+        return frozenset(number for number in self.leading if self.predicates[number].datatypes)
+
+    @cached_property
     def transitive(self) -> frozenset[int]:
         """Predicates that may be walked more than once."""
         return frozenset(number for number, p in self.predicates.items() if p.transitive)
@@ -367,9 +372,20 @@ class Schema:
             return None
         own, present = self.words(predicate), self._present(ids)
         for number in present:
-            if number != predicate and number in self.predicates and self.words(number) == own:
+            said = number in self.predicates and self.words(number) == own
+            if said and (number != predicate or self.is_key_of(ids, number)):
                 return number
         return next((v for v, unit, _ in self.quantities if {v, unit} <= set(present)), None)
+
+    def is_key_of(self, ids: Ids, predicate: int) -> bool:
+        """Whether a predicate that leads to things gives their own key as well, as a literal.
+
+        So it is if a column of a table and those that refer to it are called the same.
+        """
+        if predicate not in self.mixed:
+            return False
+        keys = self.graph.step(ids[:_SAMPLE], predicate)
+        return len(keys) > 0 and int(keys[-1]) < self.graph.terms.first_iri
 
     def _present(self, ids: Ids) -> list[int]:
         """The predicates of a sample of nodes, in their order."""

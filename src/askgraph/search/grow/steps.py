@@ -219,10 +219,7 @@ class Grower:
         if (not links and linked) or (literal and self._is_other_code(state, predicate)):
             return
         for plus in self._ways(predicate, inverse):
-            if plus:
-                ids = self.graph.closure(state.ids, predicate, inverse=inverse)
-            else:
-                ids = stepped(self.schema, state.ids, predicate, inverse=inverse)
+            ids = self._reached(state.ids, predicate, inverse, plus)
             if not len(ids) or (len(ids) == 1 and np.array_equal(ids, state.ids)):
                 continue
             doubt = self._doubt(state, ids, predicate, inverse, literal)
@@ -230,13 +227,23 @@ class Grower:
             chain = DOUBT_DEEP if plus and not self._contains(predicate) else 0.0
             doubt += DOUBT_DEEP if plus and not inverse else chain
             ways: list[Link | None] = [*links[:_LINKS]]
-            if not links or self.is_class_like(links[0]):
+            if not links or predicate in self.schema.mixed or self.is_class_like(links[0]):
                 ways.append(None)
             for one in ways:
                 edge = Edge(predicate, not inverse, plus, one)
                 unknown = doubt if one is None else chain + self._mistaken(edge, ids, state)
                 unknown += DOUBT_BACK if back else 0.0
                 yield self._stepped(state, edge, ids, unknown, literal)
+
+    def _reached(self, ids: Ids, predicate: int, inverse: bool, plus: bool) -> Ids:
+        """What a step leads to, without literals beside resources: from those none leads on."""
+        if plus:
+            found = self.graph.closure(ids, predicate, inverse=inverse)
+        else:
+            found = stepped(self.schema, ids, predicate, inverse=inverse)
+        if predicate in self.schema.mixed:
+            found = found[np.searchsorted(found, self.graph.terms.first_iri) :]
+        return found
 
     def _is_other_code(self, state: PartialMatch, predicate: int) -> bool:
         """Whether words mean a code, and not all values of a predicate are such codes."""

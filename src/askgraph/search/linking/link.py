@@ -248,7 +248,8 @@ def _runs(positions: Sequence[int], reading: Reading, name: Name) -> Iterator[li
     """Cut positions if a word of content, or more than two function words, lie between.
 
     Names of classes and predicates reach neither over a comma or a conjunction nor from a noun in
-    the plural to one behind it: "documents that have the status" have no "document status".
+    the plural to one behind it: "documents that have the status" have no "document status". Names
+    of classes do not reach over a verb: "regions that are affected".
     """
     run: list[int] = []
     for at in positions:
@@ -264,7 +265,11 @@ def _parted(last: int, at: int, reading: Reading, name: Name) -> bool:
     between = range(last + 1, at)
     if len(between) > 2 or any(not reading.is_stop(word) for word in between):
         return True
-    if any(reading.tokens[word].folded in reading.words.joining for word in between):
+    words, said = reading.words, {reading.tokens[word].folded for word in between}
+    if said & words.joining:
+        return True
+    verbs = (words.yes_or_no["being"], words.yes_or_no["doing"], words.texts["has"])
+    if name.kind is Kind.CLASS and any(map(said.intersection, verbs)):
         return True
     gap = reading.text[reading.tokens[last].end : reading.tokens[at].start]
     if name.kind not in (Kind.CLASS, Kind.PREDICATE):

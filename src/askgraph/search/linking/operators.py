@@ -12,7 +12,7 @@ from askgraph.metadata.units import Unit, unit_at
 from askgraph.search.linking.held_texts import is_about_text
 from askgraph.search.linking.quantities import Quantity
 from askgraph.search.linking.text import Reading, bits
-from askgraph.search.linking.word_lists import Measure
+from askgraph.search.linking.word_lists import Measure, shared_words
 
 COMPARING = {
     "more_than": ">",
@@ -166,7 +166,7 @@ def frame_of(reading: Reading, scales: Sequence[tuple[int, Measure]] = ()) -> Fr
 def _at(reading: Reading, at: int, scale: Measure | None) -> Operator | None:
     token = reading.tokens[at]
     relative = any(one.relative and at in one.positions for one in reading.quantities)
-    if token.quote is not None or relative:
+    if token.quote is not None or relative or _is_part_of_name(reading, at):
         return None
     lists = reading.words
     found = list(_adjectives(reading, at))
@@ -175,8 +175,9 @@ def _at(reading: Reading, at: int, scale: Measure | None) -> Operator | None:
         found.append((len(scale.phrase), 1, Operator(scale.degree, at, last, scale)))
     for phrase, name in lists.phrases.get(token.folded, ()):
         last = at + len(phrase) - 1
-        if name == "not" and _compares(reading, last):
-            continue  # "have no more than"
+        goes_on = name == "not" or (name in COMPARING and len(phrase) > 1)
+        if goes_on and _compares(reading, last):
+            continue  # "have no more than", "8 or more than 10"
         if reading.says(phrase, at) and _may_stand(name, at, reading):
             rank = 2 if name in _FIRST else int(name == "past")
             found.append((len(phrase), rank, Operator(name, at, last)))
@@ -187,6 +188,21 @@ def _at(reading: Reading, at: int, scale: Measure | None) -> Operator | None:
     return max(found, key=lambda one: one[:2])[2] if found else None
 
 
+def _is_part_of_name(reading: Reading, at: int) -> bool:
+    """Whether a word says which part of a name is meant: "first" of "first and last names"."""
+    naming = reading.words.naming
+    for after in range(at + 1, min(at + _NAME_WITHIN, len(reading.tokens))):
+        if reading.tokens[after].stem in naming:
+            words = [word for word in range(at, after) if not reading.is_stop(word)]
+            return all(_parts_names(reading.folded[word], after, reading) for word in words)
+    return False
+
+
+def _parts_names(word: str, noun: int, reading: Reading) -> bool:
+    name = word + reading.tokens[noun].stem
+    return any(name in part for part in shared_words().parts.values())
+
+
 def _holds(reading: Reading, at: int) -> bool:
     """Whether a word says that a text holds what follows: "contains 'x'", "has the letter x"."""
     texts, word = reading.words.texts, reading.tokens[at].folded
@@ -194,6 +210,8 @@ def _holds(reading: Reading, at: int) -> bool:
     return (having or word in texts["contains"]) and is_about_text(reading, at, having=having)
 
 
+_NAME_WITHIN = 6
+"""So many words on stands the word for a name in "first, middle and last names"."""
 _HOLDS = 4
 """Before all other operators that a word may be: it is known by what follows."""
 

@@ -31,7 +31,7 @@ def each(work: QueryBuilder, operator: Operator) -> bool:
     spot = work.spot(slot)
     if slot is None or spot is None:
         return False
-    work.group_by_value(work.shown(work.take_spot(spot), spot), slot.first)
+    work.group_by_value(work.shown(work.take_spot(spot), spot), slot.first, asked=False)
     return True
 
 
@@ -57,7 +57,7 @@ def yearly(work: QueryBuilder, operator: Operator) -> bool:
     date = work.take_spot(spot)
     if work.schema.sort(spot.predicate) in (Sort.DATE, Sort.TEXT_DATE):
         date = work.draft.compute("year", Call("YEAR", (date,)))
-    work.group_by_value(date, operator.first)
+    work.group_by_value(date, operator.first, asked=False)
     if not work.frame.of(*_AGGREGATING):
         work.notes.append("rate")
     return True

@@ -161,7 +161,8 @@ def deny_values(work: QueryBuilder) -> None:
     "Countries that have never had a host over 45" are those without such a host, and not those of
     other hosts; but "the ages of hosts without a party" are asked of each host.
     """
-    root, shown = work.root.end, {variable_of(one) for one in work.draft.columns}
+    root, columns = work.root.end, [c for c in work.draft.columns if c not in work.draft.context]
+    shown = set(map(variable_of, columns))
     if len(shown) != 1 or not isinstance(root, Variable) or work.draft.group:
         return
     [value] = shown
@@ -176,6 +177,7 @@ def deny_values(work: QueryBuilder) -> None:
                 fresh.known |= {v: v for v in set(variables_of(group.elements)) - {root}}
                 copied = [transform(part, fresh.change) for part in group.elements]
                 work.draft.denied[at] = denied(own, *copied)
+                work.draft.columns, work.draft.context = columns, []
 
 
 def _is_asked_alone(work: QueryBuilder) -> bool:
@@ -290,8 +292,10 @@ def _shared(work: QueryBuilder, variable: Variable) -> set[Variable]:
 
 def _tells_apart(work: QueryBuilder, one: Pattern) -> bool:
     """Whether no two things share a value of a pattern's predicate: a name, a number."""
-    profile = work.schema.predicates_by_iri.get(predicate_of(one))
-    return profile is not None and profile.objects == profile.triples
+    number = work.schema.number(predicate_of(one))
+    profile = work.schema.predicates.get(number) if number is not None else None
+    unique = profile is not None and profile.objects == profile.triples
+    return unique or number in work.schema.mixed
 
 
 def _component(

@@ -99,10 +99,12 @@ def _compared(
             work.use_spot(spot)
             return spot
     if operator.measure is not None:
-        words = (*operator.measure.measures, *operator.measure.dates)
-        spot = work.by_words(words, sorts)
-        if spot is not None and _fits(work, spot.predicate, quantity):
-            return spot
+        compared = (at for at in work.draft.places if operator.first - 1 in at.words)
+        beside = next(compared, None)  # "people older than 30"
+        for words in (operator.measure.measures, operator.measure.dates):
+            spot = work.by_words(words, sorts, first=beside)
+            if spot is not None and _fits(work, spot.predicate, quantity):
+                return spot
         return by_dimension(work, quantity)
     if temporal:
         found = _span_spot(work, operator) or work.only(DATED)

@@ -62,11 +62,12 @@ def extreme(
     work: QueryBuilder, operator: Operator, *, descending: bool, measure: Measure | None = None
 ) -> bool:
     """ "The most X", "the fewest X": by a number, or by how many there are."""
+    frequent = measure is None and _is_frequent(work, operator)
     column = measure is None and is_column(work, operator)
+    column = column or (not (frequent or measure is not None) and _asks_value(work, operator))
     if column and aggregated(work, operator, "MAX" if descending else "MIN"):
         return True
     shows, named = alone(work, operator), work.next_slot(operator.last, APART)
-    frequent = measure is None and _is_frequent(work, operator)
     measured = None if frequent else _measured_by(work, operator, measure)
     if measured is None:
         return measure is None and _most_of(work, operator, descending)
@@ -89,13 +90,29 @@ def _says_frequent(work: QueryBuilder, operator: Operator) -> bool:
 
 
 def _is_frequent(work: QueryBuilder, operator: Operator) -> bool:
-    """ "The most common X", "most X were …": what there is most of, whatever is known of it."""
+    """ "The most common X", "most of the Xs were …": what there is most of."""
     if _says_frequent(work, operator):
         return True
-    counted = operator.name in ("most", "fewest") and operator.first == operator.last
-    place = work.next_place(operator.last, 1) if counted else None
-    slot = None if place is None else work.next_slot(operator.last, APART)
-    return slot is not None and min(place.words) < slot.first if place is not None else False
+    if operator.name not in ("most", "fewest") or operator.first < operator.last:
+        return False
+    place, slot = work.next_place(operator.last, BESIDE), work.next_slot(operator.last, APART)
+    tokens = work.reading.tokens
+    return (
+        place is not None
+        and slot is not None
+        and any(
+            at == operator.last + 1 or tokens[at].stem != tokens[at].folded
+            for at in place.words
+            if operator.last < at < slot.first
+        )
+    )
+
+
+def _asks_value(work: QueryBuilder, operator: Operator) -> bool:
+    """ "The maximum number of points": how many they are, not what has them."""
+    if work.next_slot(operator.last, APART) is None or work.frame.asks not in (None, "number"):
+        return False
+    return alone(work, operator) and not asks_several(work, operator)
 
 
 def _key(work: QueryBuilder, variable: Variable) -> Expression:
@@ -124,7 +141,8 @@ def _measured_by(
         return work.take_spot(spot), dated or work.schema.sort(spot.predicate) not in NUMERIC
     if measure is not None:
         for words, sorts in ((measure.measures, NUMERIC), (measure.dates, every)):
-            found = work.by_words(words, sorts, several=True)
+            beside = work.next_place(operator.last, BESIDE)
+            found = work.by_words(words, sorts, several=True, first=beside)
             if found is not None:
                 return work.hang(found), words is measure.dates
     return None
@@ -221,7 +239,9 @@ def _by_value_of(work: QueryBuilder, operator: Operator, counted: Place | None) 
         return False
     tokens, names = work.reading.tokens, work.reading.words.naming
     spot = work.spot(slot)
-    if spot is None or any(tokens[at].stem in names for at in slot.links[0].positions):
+    if spot is None or (spot.place.end, spot.predicate, spot.inverse) in work.draft.attached:
+        return False
+    if any(tokens[at].stem in names for at in slot.links[0].positions):
         return False
     if any(at < operator.first for one in work.draft.places for at in one.words):
         return False

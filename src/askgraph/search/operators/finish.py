@@ -175,6 +175,7 @@ class Finisher:
                 taken = work.used & self.grower.content
             elif operator.name in _TIMED:
                 taken = work.used
+            operator = _cut(operator, taken, work)
             handler = _handler(operator.name)
             if operator.mask & taken or handler is None:
                 continue
@@ -188,6 +189,19 @@ class Finisher:
                 work.notes.append(operator.name)
 
 
+def _cut(operator: Operator, taken: int, work: QueryBuilder) -> Operator:
+    """Leave the end of an operator to the name that begins there: "the most | number of shops"."""
+    first, last = operator.first, operator.last
+    if operator.name not in _CUT or not taken >> first + 1 & (1 << last - first) - 1:
+        return operator
+    end = next(at for at in operator.positions if taken >> at & 1)
+    for phrase, name in work.reading.words.phrases.get(work.reading.folded[first], ()):
+        if name in _CUT and first + len(phrase) == end and work.reading.says(phrase, first):
+            return replace(operator, name=name, last=end - 1)
+    return operator
+
+
+_CUT = ("most", "fewest", "maximum", "minimum", "sum", "average", "count")
 _SPAN_WORDS = frozenset(
     "at now past during between before after superlative minimum maximum most fewest top order "
     "ascending descending each lasting lasted elapsed".split()
@@ -374,9 +388,9 @@ def _context(work: QueryBuilder, shown: Sequence[Variable]) -> list[Variable]:
 
 def _is_asked(work: QueryBuilder, place: Place) -> bool:
     """Whether a thing in the pattern is asked for beside the root."""
-    link = place.node.cls_link
     if place is work.root or not isinstance(place.end, Variable):
         return False
+    link = place.node.cls_link
     if link is None or not work.zones.is_head(link.positions[0]):
         return False
     if any(p == link.positions[0] - 1 for p, _ in work.projected):
@@ -391,24 +405,23 @@ def _root_is_shown(work: QueryBuilder, shown: bool, aggregates: bool) -> bool:
     if work.draft.ask or (shown and work.root.end in _counted(work)):
         return False
     if work.root.end in work.draft.group:
-        slots_at_root = shown and any(
-            key[0] == work.root.end and value in [x for _, x in work.projected]
-            for key, value in work.draft.attached.items()
-        )
-        return not slots_at_root
+        attached, root = work.draft.attached, work.root.end
+        at_root = {value for key, value in attached.items() if key[0] == root}
+        at_root |= {  # keys of what is at the root
+            value for key, value in attached.items() if attached.get((root, *key[1:])) == key[0]
+        }
+        return not (shown and any(value in at_root for _, value in work.projected))
     if aggregates:
         return False
     if not shown:
         return True
     link = work.root.node.cls_link
-    return (
-        link is not None
-        and work.zones.is_head(link.positions[0])
-        and work.zones.is_listed(link.positions[0])
-        and bool(work.projected)
-        and link.positions[0] < min(p for p, _ in work.projected)
-        and work.zones.is_listed(min(p for p, _ in work.projected))
-    )
+    if link is None or not work.projected or not work.zones.is_head(link.positions[0]):
+        return False
+    at, others = link.positions[0], [place for place, _ in work.projected]
+    if at > max(others):  # "the names of members and their parties"
+        return work.zones.is_listed(at)
+    return work.zones.is_listed(at) and at < min(others) and work.zones.is_listed(min(others))
 
 
 def _counted(work: QueryBuilder) -> set[Variable]:

@@ -8,6 +8,7 @@ from askgraph.search.grow.weights import ACROSS, BESIDE, FAR, WORTH_NONE
 from askgraph.search.linking.operators import COMPARING, Operator
 from askgraph.search.operators.draft import Place
 from askgraph.search.operators.lookups import NUMERIC
+from askgraph.search.operators.naming import named_places, owner_of
 from askgraph.search.operators.query_builder import Candidate, QueryBuilder, Spot
 from askgraph.search.query import DECIMAL, aggregate, number_term, values_of, variable_of
 from askgraph.sparql.tree import Call, Group, Nested, variables_of
@@ -113,22 +114,30 @@ def cast_of(work: QueryBuilder, variable: Variable) -> str:
 def group_counted(work: QueryBuilder, counted: Variable, operator: Operator) -> None:
     """Make one row for each thing that there are several of what is counted for.
 
-    That is what the pattern starts at, or another thing named before an operator; if there can
-    only be one for each of them, what is shown makes the groups.
+    That is what the pattern starts at, or another thing named before an operator, above all if the
+    first has no name; if there can only be one for each, what is shown makes the groups.
     """
     work.grouped = True
     place = next((one for one in work.draft.places if one.end == counted), None)
+    named = [
+        one
+        for one in work.draft.places
+        if any(at < operator.first for at in one.words) and isinstance(one.end, Variable)
+    ]
+    others = [one for one in named if one is not place and one is not work.root]
     if place is None or place is work.root or spreads(work, work.root, place):
-        work.group_by(work.root)
-        return
-    for one in work.draft.places:
-        named = any(at < operator.first for at in one.words)
-        if named and one is not place and isinstance(one.end, Variable):
-            if spreads(work, one, place):
-                _group(work, one)
-            else:
-                work.group_by(work.root)
-            return
+        _group(work, work.root if place is None else _named_group(work, place, operator))
+    elif others or work.root in named:
+        _group(work, others[0] if others and spreads(work, others[0], place) else work.root)
+
+
+def _named_group(work: QueryBuilder, counted: Place, operator: Operator) -> Place:
+    """Return what the pattern starts at, if words before an operator do not name another well."""
+    starts, _ = named_places(work)
+    named = [place for at, place in starts.items() if at < operator.first and place is not counted]
+    if work.root in named or counted is work.root:
+        return work.root
+    return next((one for one in named if spreads(work, one, counted)), work.root)
 
 
 def _group(work: QueryBuilder, place: Place) -> None:
@@ -160,7 +169,8 @@ def spreads(work: QueryBuilder, start: Place, end: Place) -> bool:
 def _shows(work: QueryBuilder, place: Place) -> bool:
     """Whether words that are still to be shown name something of a place."""
     return any(
-        (spot := work.spot(slot)) is not None and spot.place is place
+        (spot := work.spot(slot, owner=owner_of(work, slot.first, slot.last))) is not None
+        and spot.place is place
         for slot in work.slots
         if work.is_left(slot) and slot.first < min(place.words, default=0)
     )

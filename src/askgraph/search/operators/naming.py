@@ -81,7 +81,7 @@ def owner_of(work: QueryBuilder, first: int, last: int) -> Place | None:
     Its words stand right before them ("the pilot's name", "pilot names"), or after them and an
     "of" or the like ("the names and ages of all pilots"), with other properties between.
     """
-    starts, ends = _named_places(work)
+    starts, ends = named_places(work)
     if first - 1 in ends:
         return ends[first - 1]
     if any(one.first <= first - 1 <= one.last for one in work.slots):
@@ -96,7 +96,7 @@ def owner_of(work: QueryBuilder, first: int, last: int) -> Place | None:
     return None
 
 
-def _named_places(work: QueryBuilder) -> tuple[dict[int, Place], dict[int, Place]]:
+def named_places(work: QueryBuilder) -> tuple[dict[int, Place], dict[int, Place]]:
     """The places that words name well, by the first and by the last token of their names."""
     starts: dict[int, Place] = {}
     ends: dict[int, Place] = {}

@@ -38,6 +38,8 @@ _COST_DOUBT = 0.3
 
 _FIRST, _SHOWN, _NARY = 300, 200, 50
 """So many nodes stand for all: for the predicates of a place, for names, for kinds of nodes."""
+_KEY = 0.9
+"""Words that fit a predicate so well name it, and not only the class of what it leads to."""
 _COMPARES = {
     ">": np.greater,
     "<": np.less,
@@ -353,18 +355,20 @@ class QueryBuilder:
                 at = min(place.words, default=0)
                 self.projected.append((at, self.named(place)))
 
-    def group_by_value(self, shown: Variable, token: int) -> None:
-        """Make one row for each value that is shown for a word."""
+    def group_by_value(self, shown: Variable, token: int, *, asked: bool = True) -> None:
+        """Make one row for each value that is shown for a word; unless `asked`, only for that."""
         self.draft.group.append(shown)
         self.grouped = True
         self.projected.append((token, shown))
-        self.shown_words |= 1 << token
+        self.shown_words |= asked << token
 
     def shown(self, variable: Variable, spot: Spot) -> Variable:
         """The variable to show for a predicate's object: its name if the graph has its own."""
-        if self.schema.sort(spot.predicate) is not Sort.NONE and not spot.inverse:
-            return variable
         ids = self.graph.step(spot.place.node.ids[:_SHOWN], spot.predicate, inverse=spot.inverse)
+        if not self.lookups.is_resource(ids):
+            return variable
+        if not spot.inverse and self.schema.is_key_of(ids, spot.predicate):
+            return self.draft.attach(Place(variable, Node(ids), 1), spot.predicate)
         name = self.schema.name_predicate(ids)
         if name is None and not spot.inverse:
             name = self.schema.stated(ids, spot.predicate)
@@ -384,12 +388,14 @@ class QueryBuilder:
         *,
         named: bool = False,
         several: bool = False,
+        first: Place | None = None,
     ) -> Spot | None:
         """A predicate of the root (or of another place) whose name holds one of the words.
 
-        With `named`, things without a name do not count, with `several` no single thing does.
+        The place `first` is looked at before the root. With `named`, things without a name do not
+        count, with `several` no single thing does.
         """
-        for place in self.draft.places:
+        for place in sorted(self.draft.places, key=lambda one: one is not first):
             if several and not isinstance(place.end, Variable):
                 continue
             if named and self.schema.is_nameless(place.node.ids):
@@ -415,15 +421,24 @@ class QueryBuilder:
 
     def named(self, place: Place) -> Variable:
         """The variable to show for a thing: its name if the graph has its own."""
-        ids, name = place.node.ids, self.schema.name_predicate(place.node.ids)
+        ids = place.node.ids
+        leading = [edge for edge, _ in place.node.edges if edge.inverse]
+        leading += [place.edge] if place.edge and not place.edge.inverse else []
+        name = next((one.predicate for one in leading if self._is_said_key(one, ids)), None)
         if name is None:
-            leading = [edge.predicate for edge, _ in place.node.edges if edge.inverse]
-            leading += [place.edge.predicate] if place.edge and not place.edge.inverse else []
-            values = (self.schema.stated(ids, number) for number in leading)
+            name = self.schema.name_predicate(ids)
+        if name is None:
+            values = (self.schema.stated(ids, one.predicate) for one in leading)
             name = next((number for number in values if number is not None), None)
         if name is None and isinstance(place.end, Variable):
             return place.end
         return self.draft.attach(place, name or 0)
+
+    def _is_said_key(self, edge: Edge, ids: Ids) -> bool:
+        """Whether words name the key of the things that an edge leads to: "customer id"."""
+        link = edge.link
+        said = link is not None and link.score * link.quality >= _KEY
+        return said and self.schema.is_key_of(ids, edge.predicate)
 
 
 Handlers = Mapping[str, Callable[[QueryBuilder, Operator], bool]]

@@ -108,6 +108,7 @@ def _by_sentence(runs: Sequence[Run], reading: Reading) -> list[list[Run]]:
 def _listed(runs: Sequence[Run], linked: Linked, frame: Frame, zones: Zones) -> tuple[Item, ...]:
     """The head noun of a sentence and those that are listed with it."""
     reading = linked.reading
+    possessive = reading.words.clauses["possessive"]
     found: list[Item] = []
     end = _start_of_sentence(runs[0].start, reading) - 1 if runs else -1
     owned = False
@@ -122,7 +123,8 @@ def _listed(runs: Sequence[Run], linked: Linked, frame: Frame, zones: Zones) -> 
             continue
         if found or not _is_put_in_front(between, reading):
             item = _item(run.positions, run.operators, linked)
-            if owned and not item.is_property:
+            possessed = any(reading.folded[at] in possessive for at in between)
+            if owned and not (item.is_property or possessed):
                 break
             found.append(item)
         owned = False

@@ -132,7 +132,12 @@ class Fitting:
         step = None if into is None else schema.number(predicate_of(into))
         if into is not None and step is not None:
             owner = self._thing(into.subject, candidate, patterns)
-            return self._object(step, variable, owner, patterns)
+            found = self._object(step, variable, owner, patterns)
+            outer = next((one for one in patterns if _leads_to_key(one, into)), None)
+            if outer is None:
+                return found
+            owners = owner.classes | self._thing(outer.subject, candidate, patterns).classes
+            return replace(found, classes=owner.classes, owners=owners, names=True)
         elements = candidate.tree.where.elements
         if any(isinstance(one, Bind) and one.variable == variable for one in elements):
             return Column(Sort.NUMBER, function="=")
@@ -323,7 +328,9 @@ class Fitting:
         operators = noun.item.operators
         wanted = {_FUNCTIONS[name] for name in operators if name in AGGREGATING}
         if wanted and column.function:
-            return float(column.function in wanted)
+            if column.function not in wanted or not noun.item.predicates:
+                return float(column.function in wanted)
+            return max(_PERHAPS, self._named(column, noun))
         if "count" in operators and not wanted:
             if column.function == "COUNT":
                 return 1.0
@@ -404,9 +411,25 @@ class Fitting:
 
     def ungrouped(self, candidate: Candidate) -> float:
         """Whether a value for each of something is asked for, and there is but one column."""
-        if not self.expected.grouped or candidate.asks:
+        if not self.expected.grouped or candidate.asks or self._is_of_each(candidate):
             return 0.0
         return float(len(candidate.tree.columns) < 2 and not candidate.tree.group_by)
+
+    def _is_of_each(self, candidate: Candidate) -> bool:
+        """Whether what is shown is itself said of each: "the name of each club"."""
+        owner = owner_of(self.linked, self.frame, self.items)
+        aggregates = self.frame.of("count", *AGGREGATING)
+        if owner is None or "each" not in owner.operators or not owner.classes or aggregates:
+            return False
+        return any(
+            not one.function and any(self._is_of(cls, owner.classes) for cls in one.owners)
+            for one in self.columns(candidate)
+        )
+
+
+def _leads_to_key(one: Pattern, key: Pattern) -> bool:
+    """Whether a pattern leads to a thing by the very predicate that gives the thing's key."""
+    return one.object == key.subject and one.predicate == key.predicate
 
 
 def _together(masks: Iterable[int]) -> int:
