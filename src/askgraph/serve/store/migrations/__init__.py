@@ -1,7 +1,7 @@
 """Migrations: the steps that bring the tables of a database up to date.
 
 A step that was released is never changed. A change of the tables is a new file in `versions`, and
-the same change in `tables`.
+the same change in `tables.json`.
 """
 
 from pathlib import Path
