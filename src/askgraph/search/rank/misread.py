@@ -1,7 +1,7 @@
 """Misread steps: relations that go the other way than grammar says, and steps too many."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -16,8 +16,8 @@ from askgraph.search.grow.weights import SURE
 from askgraph.search.linking.link import Link, Linked
 from askgraph.search.linking.word_lists import shared_words
 from askgraph.search.operators.query_builder import Candidate
-from askgraph.search.query import patterns_in, predicate_of
-from askgraph.sparql.tree import Pattern, walk
+from askgraph.search.query import patterns_in, predicate_of, variable_of
+from askgraph.sparql.tree import Pattern, Query, walk
 
 _OWN_WORDS = 0.95
 """Words of such quality are a relation's own, but for an ending."""
@@ -107,30 +107,46 @@ def needless(candidate: Candidate, used: Iterable[Link], linked: Linked, schema:
     if candidate.asks:
         return 0.0
     patterns = patterns_in(candidate.tree.where)
-    typed = [one for one in patterns if predicate_of(one) == RDF_TYPE]
+    ends = Counter(
+        end for one in patterns for end in (one.subject, one.object) if isinstance(end, Variable)
+    )
+    shown = set(map(variable_of, candidate.shown))
+    if not any(count < 3 and end not in shown for end, count in ends.items()):
+        return 0.0
+    elsewhere = set(_beside_patterns(candidate.tree))
     steps = [
         one
         for one in patterns
-        if isinstance(one.subject, Variable)
-        and isinstance(one.object, Variable)
-        and predicate_of(one) != RDF_TYPE
+        if isinstance(one.subject, Variable) and isinstance(one.object, Variable)
     ]
-    seen: Counter[object] = Counter(
-        one for one in walk(candidate.tree) if isinstance(one, Variable)
-    )
     loose = [
         (one, end is one.subject)
         for one in steps
         for end in (one.subject, one.object)
-        if seen[end] == 1
+        if isinstance(end, Variable) and ends[end] == 1 and end not in elsewhere
     ]
-    aside = [one for one in typed if seen[one.subject] == 2]  # its class is said, and one step
+    typed = [one for one in patterns if predicate_of(one) == RDF_TYPE]
+    aside = [  # its class is said, and one step
+        one
+        for one in typed
+        if isinstance(one.subject, Variable)
+        and ends[one.subject] == 2
+        and one.subject not in elsewhere
+    ]
     if not loose and not aside:
         return 0.0
     classes = {one.positions for one in linked.of(Kind.CLASS) if one.similarity > SURE}
     names = {(one.target, one.positions in classes) for one in used}
     idle = sum(not _is_asked(one, at_start, names, schema) for one, at_start in loose)
     return float(idle + (bool(aside) and _bypassed(aside, typed, steps, names, schema)))
+
+
+def _beside_patterns(query: Query) -> Iterator[Variable]:
+    """The variables of all parts of a query but the patterns that have to hold."""
+    parts = tuple(one for one in query.where.elements if not isinstance(one, Pattern))
+    for one in walk((parts, query.columns, query.order, query.having, query.group_by)):
+        if isinstance(one, Variable):
+            yield one
 
 
 def _is_asked(one: Pattern, at_start: bool, names: set[tuple[str, bool]], schema: Schema) -> bool:
