@@ -93,3 +93,18 @@ async def test_a_node_without_name_that_links_what_is_named_is_offered(tmp_path:
     [line] = [one for one in found.text.splitlines() if "linked to" in one]
     assert "m3" in line and "p3" in line and "c1" in line
     assert "linked to" not in alone.text
+
+
+TWO_CLASSES = """
+@prefix : <http://papers.example/> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+:Writer rdfs:label "Publication" . :Book rdfs:label "Publication" . :Prize rdfs:label "Award" .
+:w1 a :Writer ; :wrote :b1 . :b1 a :Book ; :won :a1 . :a1 a :Prize .
+"""
+
+
+async def test_classes_of_one_label_are_told_by_their_local_names(tmp_path: Path) -> None:
+    with served(TWO_CLASSES, tmp_path, prefixes=PREFIXES, local=True) as (graph, _):
+        found = await called(graph, "overview", question="Which publications won an award?")
+
+    line = line_with(found, "classes:")
+    assert '"Award"' in line and "Writer" in line and '"Publication"' not in line

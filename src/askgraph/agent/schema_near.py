@@ -20,7 +20,7 @@ from askgraph.agent.kept_index import keep_index, kept_index
 from askgraph.agent.several_graphs import LinkedGraph
 from askgraph.agent.trials import GRAPH
 from askgraph.errors import ErrorReply, MalformedReply, Overloaded, TimedOut
-from askgraph.explanation.labels import descriptions_of, labels_of
+from askgraph.explanation.labels import descriptions_of
 from askgraph.index import Resource
 from askgraph.index.hybrid import HybridIndex
 from askgraph.metadata import ClassProfile, PredicateProfile, Profile
@@ -33,7 +33,7 @@ from askgraph.rdf.vocabulary import SCHEMA_SPACES
 from askgraph.search.linking.link import Linked
 from askgraph.tools import Context
 from askgraph.tools.schema_lines import SchemaLines, Slice, terms_of, time_lines
-from askgraph.tools.shown import Writer
+from askgraph.tools.shown import Writer, labels_in
 
 _RANK = 60  # of reciprocal-rank fusion
 _NEAREST, _OF_ONE = 10, 2  # predicates near the question, and classes at one end of one
@@ -383,15 +383,7 @@ async def _labels(both: Sequence[tuple[NearClass, Shape]]) -> list[Mapping[str, 
     for near, shape in both:
         graphs[id(near.graph)] = near.graph
         iris.setdefault(id(near.graph), []).extend(_iris(shape))
-    asked = [
-        labels_of(
-            iris[key],
-            one.context.graph,
-            [one.context.language, "en"],
-            timeout=one.context.limits.timeout,
-        )
-        for key, one in graphs.items()
-    ]
+    asked = [labels_in(one.context, iris[key]) for key, one in graphs.items()]
     found = dict(zip(graphs, await asyncio.gather(*asked), strict=True))
     return [found[id(near.graph)] for near, _ in both]
 

@@ -21,13 +21,14 @@ from askgraph.search.operators.query_builder import Candidate
 from askgraph.search.query import conditions_in, patterns_in, predicate_of, values_of
 from askgraph.search.rank.clusters import Cluster, clusters
 from askgraph.search.run import Proposal, proposal_of
-from askgraph.sparql.results import Row, SelectResult, Truncation
+from askgraph.sparql.results import Row, SelectResult, Term, Truncation
 from askgraph.sparql.tree import Filter, Path, Union
 from askgraph.sparql.write import plain_text
 from askgraph.tools import Context
 from askgraph.tools.shown import Writer
 
 _SHOWN = 5
+_LONG = 40  # characters of an IRI in a row, in place of which the name of the thing is shown
 _TRIED = 10
 _WORSE = 0.4  # score below the best from which a candidate is not worth its tokens
 _PARTIAL = 0.7  # of the confidence where words of the question are left over
@@ -182,14 +183,19 @@ def preview(one: RunCandidate, writer: Writer, rows: int) -> str:
 
 
 def _row(row: Row, writer: Writer) -> str:
-    """A row; a thing whose name stands beside it goes without its label."""
+    """A row; a thing whose name stands beside it goes without its label, a long IRI is its name."""
     texts = {term.value for term in row if isinstance(term, Literal)}
-    return ", ".join(
-        writer.short(term.value)
-        if isinstance(term, NamedNode) and writer.labels.get(term.value) in texts
-        else writer.term(term)
-        for term in row
-    )
+    return ", ".join(_cell(term, writer, texts) for term in row)
+
+
+def _cell(term: Term | None, writer: Writer, texts: set[str]) -> str:
+    if not isinstance(term, NamedNode):
+        return writer.term(term)
+    short, label = writer.short(term.value), writer.labels.get(term.value, "")
+    if label in texts:
+        return short
+    about = writer.about(term.value, label) if label and len(short) > _LONG else ""
+    return about or writer.iri(term.value)
 
 
 def _batches(context: Context, ranked: Sequence[Cluster]) -> Iterator[Sequence[Cluster]]:

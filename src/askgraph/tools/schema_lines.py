@@ -32,12 +32,12 @@ from askgraph.tools.mentions import named_links
 from askgraph.tools.shown import Writer
 from askgraph.traversal.arrays import GraphArrays
 
-_CLASSES = 30
+_CLASSES = 20
 _NEAR = 45  # predicates told with their ends
-_LEAST = 20  # of them, where words lead to fewer
+_LEAST = 15  # of them, where words lead to fewer
 _FAR = 40  # further predicates, by name
 _SMALL = 8  # instances of a class up to which all are told
-_MEMBERS = 30  # of all small classes together
+_MEMBERS = 20  # of all small classes together
 _NAMED = 0.9  # the score of a link by which words name a class or property well
 _USUAL = (v.RDF_TYPE, *v.LABEL_PREDICATES)
 

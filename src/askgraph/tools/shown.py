@@ -10,7 +10,8 @@ can pass for an instruction or for another row. A result is a table, counts firs
 """
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from pyoxigraph import BlankNode, Literal, NamedNode, Triple
@@ -18,6 +19,7 @@ from pyoxigraph import BlankNode, Literal, NamedNode, Triple
 from askgraph.explanation.labels import labels_of
 from askgraph.metadata.names import tells_more
 from askgraph.rdf import vocabulary as v
+from askgraph.rdf.labels import words_of_local_name
 from askgraph.sparql.results import GraphResult, Row, SelectResult, Term, Truncation
 from askgraph.tools import Context, Limits
 from askgraph.traversal.literals import split_literal
@@ -118,7 +120,21 @@ async def labels_in(context: Context, iris: Iterable[str]) -> dict[str, str]:
     """Return the labels of IRIs in the asker's language, else in English; see `labels_of`."""
     languages = [context.language, "en"]
     timeout = context.limits.timeout
-    return await labels_of(iris, context.graph, languages, timeout=timeout)
+    found = await labels_of(iris, context.graph, languages, timeout=timeout)
+    colliding = _colliding(context, found)
+    return {iri: text for iri, text in found.items() if iri not in colliding}
+
+
+def _colliding(context: Context, labels: Mapping[str, str]) -> set[str]:
+    """Classes whose label is that of another class, and whose local name tells them apart."""
+    classes = {one.iri for one in context.graph.profile.classes} & labels.keys()
+    called = Counter(labels[iri].casefold() for iri in classes)
+    return {
+        iri
+        for iri in classes
+        if called[labels[iri].casefold()] > 1
+        and words_of_local_name(iri).replace(" ", "").isalpha()
+    }
 
 
 def quoted(text: str, most: int) -> str:
