@@ -354,6 +354,9 @@ class Sentence(Grouping):
         return self.listed(list(dict.fromkeys(texts)))
 
     def wrapped(self) -> str:
+        binds = [self.scope.binds.get(name.value) for name in self.asked()]
+        if binds and all(one is not None for one in binds):
+            return self.listed([self.expression(one) for one in binds if one is not None])
         texts = [Sentence(select, self.names).text() for select in self.scope.selects]
         text = self.listed(texts)
         computed = [self.expression(value) for value in self.computed()]

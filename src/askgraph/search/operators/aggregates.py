@@ -1,18 +1,27 @@
 """Counts, averages, sums, and a row for each: how many, on average, in total, per."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 
 from pyoxigraph import Variable
 
+from askgraph.index.names import Kind
 from askgraph.search.grow.weights import ACROSS, APART, BESIDE
+from askgraph.search.linking.link import Link
 from askgraph.search.linking.operators import Operator
 from askgraph.search.operators.draft import Place
 from askgraph.search.operators.group_values import aggregated_value, bounded_group
 from askgraph.search.operators.lookups import DATED, NUMERIC, Slot
-from askgraph.search.operators.query_builder import Handlers, QueryBuilder, Spot, unnamed_spot
-from askgraph.search.query import aggregate, function_of, variable_of
-from askgraph.sparql.tree import Call
+from askgraph.search.operators.query_builder import (
+    Candidate,
+    Handlers,
+    QueryBuilder,
+    Spot,
+    unnamed_spot,
+)
+from askgraph.search.query import aggregate, alias_of, function_of, number_term, variable_of
+from askgraph.sparql.tree import Bind, Call, Group, Query
 from askgraph.traversal.literals import Sort
 
 _DATED = (Sort.DATE, Sort.YEAR)
@@ -281,7 +290,49 @@ def _said_before(work: QueryBuilder, operator: Operator) -> list[Variable]:
     return [] if spot is None else [work.take_spot(spot)]
 
 
+def share(work: QueryBuilder, operator: Operator) -> bool:
+    """ "What percentage of X are Y": the share of all X, if Y restricts them; see `as_share`."""
+    whole = _whole(work, operator)
+    if whole is None or not work.root.node.edges:
+        return False
+    work.take_link(whole)
+    return True
+
+
+def _whole(work: QueryBuilder, operator: Operator) -> Link | None:
+    """The class named after "what percentage of", if all that the pattern starts at are of it."""
+    ids = work.ids_at(work.root)
+    for link in work.linked.of(Kind.CLASS):
+        near = 0 < link.positions[0] - operator.last <= BESIDE
+        if near and link.score >= _NAMED and work.schema.all_are(ids, link.target):
+            return link
+    return None
+
+
+def as_share(work: QueryBuilder, candidate: Candidate) -> Candidate | None:
+    """Return the share that the answers of a candidate have of all of their class, in percent."""
+    tree, root = candidate.tree, candidate.root
+    whole = _whole(work, work.frame.of("share")[0])
+    if not isinstance(root, Variable) or candidate.shown != (root,) or whole is None or tree.having:
+        return None
+    draft = work.draft
+    other = draft.variable("all " + draft.hints[root])
+    some = (tree.where.elements, root), ((draft.typed(other, whole.target),), other)
+    counts = [(Group(where), aggregate("COUNT", one, distinct=True)) for where, one in some]
+    parts = [Query("SELECT", one, columns=((alias_of(call), call),)) for one, call in counts]
+    part, every = (alias_of(one) for one in parts)
+    value = draft.variable("percentage of " + draft.hints[root])
+    percent = Call("/", (Call("*", (number_term(100), part)), every))
+    return replace(
+        candidate,
+        tree=Query("SELECT", Group((*parts, Bind(percent, value))), columns=((value, None),)),
+        shown=(value,),
+        hints=draft.hints,
+    )
+
+
 HANDLERS: Handlers = {
+    "share": share,
     "each": each,
     "yearly": yearly,
     "count": count,

@@ -58,7 +58,7 @@ _AFAR = 20
 def _handler(name: str) -> Callable[[QueryBuilder, Operator], bool] | None:
     """The function that an operator is served by; few questions need more than one module."""
     match name:
-        case "each" | "yearly" | "count" | "average" | "sum":
+        case "each" | "yearly" | "count" | "average" | "sum" | "share":
             from askgraph.search.operators.aggregates import HANDLERS
         case "at" | "during" | "now" | "past" | "ongoing" | "lasted":
             from askgraph.search.operators.times import HANDLERS
@@ -468,6 +468,11 @@ def _closed(work: QueryBuilder) -> Iterator[Candidate]:
     """Close a candidate; of groups that have few of a thing there are two: with those of none."""
     candidate = closed(work)
     if candidate is None:
+        return
+    if "share" in work.notes:
+        from askgraph.search.operators.aggregates import as_share
+
+        yield from filter(None, (as_share(work, candidate),))
         return
     with_those = with_none(work, candidate) if FEW in work.notes else None
     if with_those is not None:

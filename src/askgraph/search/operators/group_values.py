@@ -18,6 +18,8 @@ FUNCTIONS = {"average": "AVG", "sum": "SUM", "maximum": "MAX", "minimum": "MIN"}
 """The aggregates that groups are compared by."""
 
 
+BY_SHOWN = "by_shown"
+"""The note that the rows are grouped by what is shown."""
 FEW = "few"
 """The note that groups have at most so many of something, or fewer than so many."""
 
@@ -129,6 +131,8 @@ def group_counted(work: QueryBuilder, counted: Variable, operator: Operator) -> 
         _group(work, work.root if place is None else _named_group(work, place, operator))
     elif others or work.root in named:
         _group(work, others[0] if others and spreads(work, others[0], place) else work.root)
+    else:
+        work.notes.append(BY_SHOWN)
 
 
 def _named_group(work: QueryBuilder, counted: Place, operator: Operator) -> Place:

@@ -15,7 +15,7 @@ from askgraph.search.grow.partial_match import Edge
 from askgraph.search.grow.predicates import is_mirrored
 from askgraph.search.grow.weights import DOUBT_MISTAKEN
 from askgraph.search.operators.draft import Place
-from askgraph.search.operators.group_values import spreads
+from askgraph.search.operators.group_values import BY_SHOWN, spreads
 from askgraph.search.operators.query_builder import QueryBuilder
 from askgraph.search.query import (
     DECIMAL,
@@ -199,6 +199,8 @@ def _most_counted(work: QueryBuilder, key: Call, *, descending: bool) -> None:
     if function_of(key) != "COUNT" or not draft.group or "each" in work.notes:
         return
     if any(_is_aggregate(one) and one != key for one in draft.columns):
+        return
+    if BY_SHOWN in work.notes and len(draft.group) > 1:
         return
     group, counted = draft.group[0], variable_of(key)
     counts = _counts(work, group, counted)

@@ -211,7 +211,8 @@ class Subject:
     @cached_property
     def parts(self) -> list[Group]:
         """The groups of the query: what has to hold, what must not, and alternatives."""
-        return [self.tree.where, *self.denied, *either_in(self.tree.where)]
+        inner = [one.where for one in averages_in(self.tree.where)]
+        return [self.tree.where, *inner, *self.denied, *either_in(self.tree.where)]
 
     @property
     def compared(self) -> str:

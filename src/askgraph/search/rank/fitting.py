@@ -283,7 +283,7 @@ class Fitting:
 
     def nouns(self, columns: Sequence[Column], candidate: Candidate) -> tuple[float, float]:
         """The share of nouns asked for that lack a column, and up to one column that none names."""
-        if not self._names_columns or not columns or PAIRED in candidate.notes:
+        if not self._names_columns or not columns or {PAIRED, "share"} & {*candidate.notes}:
             return 0.0, 0.0
         held = [[self._held(noun, one, candidate) for one in columns] for noun in self._nouns]
         beside = self._beside(candidate)
