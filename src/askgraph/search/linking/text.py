@@ -148,7 +148,7 @@ def _meant(token: Token, words: WordList) -> Token:
     said = token.folded
     if len(said) < _MISSPELT or token.capital or token.quote is not None or not said.isalpha():
         return token
-    if said in words.long_operators:
+    if said in words.spelt:
         return token
     among = [one for one in words.long_operators if one[0] == said[0]]
     found = extractOne(said, among, scorer=OSA.distance, score_cutoff=1)

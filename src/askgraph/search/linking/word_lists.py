@@ -100,6 +100,13 @@ class WordList:
         return frozenset(word for word in words - self.stop if len(word) > _LONG)
 
     @cached_property
+    def spelt(self) -> frozenset[str]:
+        """All words of operators and adjectives: none of them is another one misspelt."""
+        phrases = [phrase for listed in self.operators.values() for phrase in listed]
+        phrases += [measure.phrase for measure in self.measures]
+        return frozenset(word for phrase in phrases for word in phrase)
+
+    @cached_property
     def joining(self) -> frozenset[str]:
         """The words that join: "and", "or"."""
         return frozenset(p[0] for name in ("and", "or") for p in self.operators[name])
