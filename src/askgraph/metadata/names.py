@@ -11,7 +11,7 @@ import numpy as np
 from askgraph.index.names import Kind, Name
 from askgraph.index.tokens import stem, tokens
 from askgraph.metadata import ClassProfile, PredicateProfile, Profile
-from askgraph.metadata.superclasses import classes_above
+from askgraph.metadata.stated import classes_above
 from askgraph.rdf import vocabulary as v
 from askgraph.rdf.labels import best_label, words_of_local_name
 from askgraph.rdf.prefixes import namespace_of

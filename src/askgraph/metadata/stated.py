@@ -1,8 +1,10 @@
-"""Statements on single resources: their names, and the IRIs that they are linked to."""
+"""Statements on single resources: their names, what they are linked to, the classes above them."""
 
 import numpy as np
 
+from askgraph.metadata import ClassProfile, Profile
 from askgraph.rdf import vocabulary as v
+from askgraph.rdf.vocabulary import SCHEMA_SPACES
 from askgraph.traversal.arrays import GraphArrays
 from askgraph.traversal.literals import split_literal
 
@@ -29,3 +31,20 @@ def objects_of(graph: GraphArrays, iri: str, predicate: str) -> tuple[str, ...]:
         return ()
     found = graph.step(np.array([at], dtype=np.int32), number)
     return tuple(graph.terms.value(int(o)) for o in found if graph.terms.is_iri(int(o)))
+
+
+def classes_above(graph: GraphArrays, profile: Profile) -> tuple[ClassProfile, ...]:
+    """Return the classes above those of a profile that the profile does not have.
+
+    They count no instances: all of theirs are instances of classes below them.
+    """
+    known = {one.iri for one in profile.classes}
+    listed = [above for one in profile.classes for above in one.parents]
+    found = {}
+    for iri in listed:
+        if iri not in known and not iri.startswith(SCHEMA_SPACES):
+            known.add(iri)
+            parents = objects_of(graph, iri, v.RDFS_SUB_CLASS_OF)
+            found[iri] = ClassProfile(iri, 0, names=names_of(graph, iri), parents=parents)
+            listed += parents
+    return tuple(found.values())

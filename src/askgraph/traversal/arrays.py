@@ -221,13 +221,14 @@ class GraphArrays:
 
     def closure(self, nodes: Ids, predicate: int, *, inverse: bool = False) -> Ids:
         """Return the nodes that one or more edges of a predicate away from a set."""
-        reached = np.zeros(len(self.terms), dtype=np.bool_)
-        frontier = self.step(nodes, predicate, inverse=inverse)
+        reached = frontier = self.step(nodes, predicate, inverse=inverse)
         while len(frontier):
-            reached[frontier] = True
             found = self.step(frontier, predicate, inverse=inverse)
-            frontier = found[~reached[found]]
-        return np.flatnonzero(reached).astype(np.int32)
+            places = reached.searchsorted(found)
+            places[places == len(reached)] = 0
+            frontier = found[reached[places] != found]
+            reached = _distinct(np.concatenate((reached, frontier))) if len(frontier) else reached
+        return reached
 
     def ends(self, predicate: int, *, inverse: bool = False) -> Ids:
         """Return all subjects of a predicate, or all its objects."""

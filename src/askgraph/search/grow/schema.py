@@ -11,8 +11,7 @@ import numpy as np
 from askgraph.index.tokens import stem, tokens
 from askgraph.metadata import ClassProfile, PredicateProfile, Profile
 from askgraph.metadata.names import local_name, standard_naming
-from askgraph.metadata.stated import objects_of
-from askgraph.metadata.superclasses import classes_above
+from askgraph.metadata.stated import classes_above, objects_of
 from askgraph.metadata.times import Times, times_of
 from askgraph.metadata.units import Unit, is_unit_like, unit_by_iri, unit_of_text, unit_said
 from askgraph.rdf import vocabulary as v

@@ -49,7 +49,7 @@ _REPEATED = 0.6
 _ANY_NAME = 0.35
 """The share of a link's worth that does not hang on how well the name fits."""
 _MOST_KEPT = 1000
-"""What predicates so many nodes have is kept; larger sets seldom come again."""
+"""What predicates so many nodes have, and lead to, is kept; larger sets seldom come again."""
 _OF_ONE_KIND: Final = 0.99
 """The quality from which on a word is the name's own, and not one akin to it."""
 _MOST_HOPS = 4
@@ -81,6 +81,7 @@ class Grower:
     _by_mask: dict[int, float] = field(default_factory=dict)
     _deep: dict[int, bool] = field(default_factory=dict)
     _present: dict[tuple[bytes, bool], frozenset[int]] = field(default_factory=dict)
+    _reached: dict[tuple[bytes, int, bool, bool], Ids] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         named = without_chance(self.linked, self.frame)
@@ -205,6 +206,18 @@ class Grower:
             self._present[key] = self.graph.present(ids, inverse=inverse)
         return self._present[key]
 
+    def reached(self, ids: Ids, predicate: int, *, inverse: bool, plus: bool = False) -> Ids:
+        """The nodes one step from some, or more with `plus`; looked up once for small sets."""
+        key = (ids.tobytes(), predicate, inverse, plus) if len(ids) <= _MOST_KEPT else None
+        found = self._reached.get(key) if key is not None else None
+        if found is None and plus:
+            found = self.graph.closure(ids, predicate, inverse=inverse)
+        elif found is None:
+            found = stepped(self.schema, ids, predicate, inverse=inverse)
+        if key is not None:
+            self._reached[key] = found
+        return found
+
     def _hop(
         self, state: PartialMatch, predicate: int, inverse: bool, linked: bool, literal: bool
     ) -> Iterator[PartialMatch]:
@@ -219,7 +232,7 @@ class Grower:
         if (not links and linked) or (literal and self._is_other_code(state, predicate)):
             return
         for plus in self._ways(predicate, inverse):
-            ids = self._reached(state.ids, predicate, inverse, plus)
+            ids = self._onward(state.ids, predicate, inverse, plus)
             if not len(ids) or (len(ids) == 1 and np.array_equal(ids, state.ids)):
                 continue
             doubt = self._doubt(state, ids, predicate, inverse, literal)
@@ -235,12 +248,9 @@ class Grower:
                 unknown += DOUBT_BACK if back else 0.0
                 yield self._stepped(state, edge, ids, unknown, literal)
 
-    def _reached(self, ids: Ids, predicate: int, inverse: bool, plus: bool) -> Ids:
+    def _onward(self, ids: Ids, predicate: int, inverse: bool, plus: bool) -> Ids:
         """What a step leads to, without literals beside resources: from those none leads on."""
-        if plus:
-            found = self.graph.closure(ids, predicate, inverse=inverse)
-        else:
-            found = stepped(self.schema, ids, predicate, inverse=inverse)
+        found = self.reached(ids, predicate, inverse=inverse, plus=plus)
         if predicate in self.schema.mixed:
             found = found[np.searchsorted(found, self.graph.terms.first_iri) :]
         return found

@@ -445,8 +445,8 @@ def _ordered_by_column(work: QueryBuilder) -> None:
 
 
 def _naming_words(work: QueryBuilder) -> None:
-    for at, token in enumerate(work.reading.tokens):
-        if token.stem in work.reading.words.naming and not work.used >> at & 1:
+    for at in work.lookups.naming:
+        if not work.used >> at & 1:
             work.take(1 << at, work.weights[at] * WORTH_NAMING)
 
 

@@ -7,7 +7,6 @@ import numpy as np
 
 from askgraph.index.names import Kind
 from askgraph.search.grow.partial_match import Edge, PartialMatch
-from askgraph.search.grow.predicates import stepped
 from askgraph.search.grow.steps import Grower
 from askgraph.search.linking.link import Link
 from askgraph.search.linking.operators import Frame, Zones
@@ -25,8 +24,6 @@ COST_BELOW = 0.25
 COST_SORT = 0.5
 """A foreign key; gained by a predicate of the sort that is asked for."""
 
-_MOST_KEPT = 1000
-"""What lies a step from so many nodes is kept; larger sets seldom come again."""
 _SAMPLE = 400
 """So many nodes, spread over all, say which predicates there are."""
 _NAMED, _NAMED_AFAR = 16, 8
@@ -51,14 +48,18 @@ class Slot:
 
 
 class Lookups:
-    """What words of one question mean in the graph; kept for all its states."""
+    """What words of one question mean in the graph; kept for all its states.
+
+    `naming` are the tokens that ask for names.
+    """
 
     def __init__(self, grower: Grower, frame: Frame) -> None:
         self.grower, self.frame = grower, frame
         self.graph, self.schema, self.linked = grower.graph, grower.schema, grower.linked
         self.reading, self.weights = grower.linked.reading, grower.linked.weights
         self.zones = Zones.of(self.reading, frame)
-        self._steps: dict[tuple[bytes, int, bool, bool], Ids] = {}
+        naming = self.reading.words.naming
+        self.naming = [at for at, one in enumerate(self.reading.tokens) if one.stem in naming]
         self._far: dict[object, list[_Far]] = {}
         self._left: dict[int, dict[tuple[int, ...], tuple[tuple[Link, ...], float]]] = {}
 
@@ -139,17 +140,8 @@ class Lookups:
 
     def along(self, ids: Ids, edge: Edge, *, back: bool = False) -> Ids:
         """What a step leads to from some nodes."""
-        if len(ids) > _MOST_KEPT:
-            return self._stepped(ids, edge, back=back)
-        key = ids.tobytes(), edge.predicate, edge.inverse != back, edge.plus
-        if key not in self._steps:
-            self._steps[key] = self._stepped(ids, edge, back=back)
-        return self._steps[key]
-
-    def _stepped(self, ids: Ids, edge: Edge, *, back: bool) -> Ids:
-        if edge.plus:
-            return self.graph.closure(ids, edge.predicate, inverse=edge.inverse != back)
-        return stepped(self.schema, ids, edge.predicate, inverse=edge.inverse != back)
+        inverse = edge.inverse != back
+        return self.grower.reached(ids, edge.predicate, inverse=inverse, plus=edge.plus)
 
     def is_key(self, number: int, link: Link) -> bool:
         """Whether a predicate holds the number of a thing that the words name: a foreign key."""

@@ -43,8 +43,8 @@ def show_names(work: QueryBuilder) -> None:
     two predicates both are shown. If a predicate at the thing is called by the very words, these
     are left to it.
     """
-    for at, token in enumerate(work.reading.tokens):
-        if token.quote is not None or token.stem not in work.reading.words.naming:
+    for at in work.lookups.naming:
+        if work.reading.tokens[at].quote is not None:
             continue
         if work.used >> at & 1 or not work.zones.is_head(at):
             continue

@@ -7,8 +7,7 @@ from pyoxigraph import Literal
 
 from askgraph.search.grow.partial_match import Node
 from askgraph.search.grow.weights import APART, NEAR
-from askgraph.search.linking.held_texts import held_text, holder_of
-from askgraph.search.linking.operators import Operator
+from askgraph.search.linking.operators import Operator, held_text, holder_of
 from askgraph.search.operators.draft import Place
 from askgraph.search.operators.query_builder import (
     Handlers,

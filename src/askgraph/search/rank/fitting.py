@@ -104,6 +104,7 @@ class Fitting:
     def __init__(self, linked: Linked, frame: Frame, schema: Schema, expected: Expected) -> None:
         self.linked, self.frame, self.schema = linked, frame, schema
         self.expected = expected
+        self._upwards: dict[str, set[str]] = {}
 
     @cached_property
     def items(self) -> tuple[Item, ...]:
@@ -361,7 +362,9 @@ class Fitting:
         return cls in wanted or not self._above(cls).isdisjoint(wanted)
 
     def _above(self, cls: str) -> set[str]:
-        found: set[str] = set()
+        if cls in self._upwards:
+            return self._upwards[cls]
+        found = self._upwards[cls] = set[str]()
         listed = [cls]
         for one in listed:
             if one in self.schema.classes:
