@@ -44,12 +44,12 @@ _SHARES: Mapping[str, float] = {
     "shapes": 0.35,
 }
 _SHARES_BESIDE: Mapping[str, float] = {
-    "before": 0.1,
-    "descriptions": 0.03,
-    "names": 0.12,
-    "examples": 0.12,
-    "shapes": 0.33,
-    "candidates": 0.3,
+    "before": 0.08,
+    "descriptions": 0.02,
+    "names": 0.11,
+    "examples": 0.1,
+    "shapes": 0.31,
+    "candidates": 0.38,
 }
 _HEADINGS = {
     "descriptions": (
