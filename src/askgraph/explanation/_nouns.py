@@ -349,15 +349,8 @@ class Nouns:
 
 
 _FUNCTIONS = {
-    "YEAR": "year",
-    "MONTH": "month",
-    "DAY": "day",
-    "STRLEN": "strlen",
-    "LANG": "lang",
-    "ABS": "abs",
-    "ROUND": "round",
-    "CEIL": "round",
-    "FLOOR": "round",
+    **{name: name.lower() for name in "YEAR MONTH DAY STRLEN LANG ABS ROUND".split()},
+    **dict.fromkeys(["CEIL", "FLOOR"], "round"),
 }
 _COMPARED = frozenset(["=", "!=", "<", ">", "<=", ">="])
 

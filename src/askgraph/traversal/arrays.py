@@ -7,7 +7,7 @@ orders gives the edges of a node. Sets of nodes are sorted arrays of distinct id
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
@@ -107,21 +107,6 @@ Ids = NDArray[np.int32]
 _FEW, _FEW_EDGES = 8, 256
 """The predicates of so few nodes with so few edges are put together faster one by one."""
 
-_FILES = (
-    "predicates",
-    "predicate_offsets",
-    "subjects",
-    "objects",
-    "objects_sorted",
-    "subjects_of",
-    "out_offsets",
-    "out_predicates",
-    "in_offsets",
-    "in_predicates",
-    "sorts",
-    "values",
-)
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class GraphArrays:
@@ -145,13 +130,13 @@ class GraphArrays:
     @classmethod
     def load(cls, folder: Path) -> Self:
         """Open saved arrays without reading them into memory."""
-        arrays: dict[str, Any] = {name: mapped(folder / f"{name}.npy") for name in _FILES}
+        arrays: dict[str, Any] = {name: mapped(folder / f"{name}.npy") for name in _saved()}
         return cls(TermTable.load(folder), **arrays)
 
     def save(self, folder: Path) -> None:
         """Write all arrays into an existing folder."""
         self.terms.save(folder)
-        for name in _FILES:
+        for name in _saved():
             np.save(folder / f"{name}.npy", getattr(self, name))
 
     def __len__(self) -> int:
@@ -385,3 +370,8 @@ def _measures(terms: TermTable) -> tuple[NDArray[np.uint8], NDArray[np.float64]]
     for at in range(terms.first_iri):
         sorts[at], values[at] = measured(terms.text(at))
     return sorts, values
+
+
+def _saved() -> list[str]:
+    """Return the names of the arrays: all fields but the terms and whether they are complete."""
+    return [one.name for one in fields(GraphArrays)[1:-1]]

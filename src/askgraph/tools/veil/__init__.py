@@ -26,20 +26,11 @@ _CHANGES = re.compile(r" Rows with a change: [^\n]*")
 _ROWS = re.compile(r"\d[\d,]* rows")
 _AGAIN = re.compile(r"(hidden:\w+)(?:[\s,]+\1)+(?!\w)")
 
-_SPECIAL = tuple(
-    v.OWL + kind
-    for kind in (
-        "FunctionalProperty",
-        "InverseFunctionalProperty",
-        "TransitiveProperty",
-        "SymmetricProperty",
-        "AsymmetricProperty",
-        "ReflexiveProperty",
-        "IrreflexiveProperty",
-        "OntologyProperty",
-        "DeprecatedProperty",
-    )
-)
+_CHARACTERS = (
+    "Functional InverseFunctional Transitive Symmetric Asymmetric Reflexive Irreflexive Ontology "
+    "Deprecated"
+).split()
+_SPECIAL = tuple(f"{v.OWL}{character}Property" for character in _CHARACTERS)
 _KINDS = (*v.CLASS_TYPES, *v.PROPERTY_TYPES, *_SPECIAL)
 _MOST = 2_000  # with more, the terms that are declared are what the graph is about
 
