@@ -95,6 +95,16 @@ async def test_a_node_without_name_that_links_what_is_named_is_offered(tmp_path:
     assert "linked to" not in alone.text
 
 
+async def test_a_thing_that_is_only_called_by_its_class_is_not_named_by_it(tmp_path: Path) -> None:
+    numbered = "".join(f':v{n} a :Invoice ; rdfs:label "invoice {n}" . ' for n in range(9))
+    with served(CLUBS + numbered, tmp_path, prefixes=PREFIXES, local=True) as (graph, _):
+        found = await called(graph, "overview", question="Which invoice sort is common?")
+        one = await called(graph, "overview", question="What about invoice 7?")
+
+    assert "- :v" not in found.text.replace("<http://clubs.example/", "- :")
+    assert "v7" in one.text
+
+
 TWO_CLASSES = """
 @prefix : <http://papers.example/> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
 :Writer rdfs:label "Publication" . :Book rdfs:label "Publication" . :Prize rdfs:label "Award" .

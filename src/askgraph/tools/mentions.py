@@ -8,6 +8,7 @@ from rapidfuzz import fuzz
 
 from askgraph.index.names import Kind, name_tokens
 from askgraph.index.tokens import stem, tokens
+from askgraph.rdf.labels import words_of_local_name
 from askgraph.rdf.vocabulary import SCHEMA_SPACES
 from askgraph.search.linking.link import Link, Linked
 from askgraph.tools import Context
@@ -57,7 +58,7 @@ async def mentioned(context: Context, linked: Linked) -> list[Found]:
         for hit in (await found_anywhere(context, words, "entities"))[:_HITS]:
             if hit.term in there or key_of(hit.term).startswith(SCHEMA_SPACES):
                 continue
-            if _alike(words, hit.name):
+            if _alike(words, hit.name) and not _of_class(context, hit, words):
                 there.add(hit.term)
                 found.append(
                     Found(hit.term, hit.resource, hit.name, _note(context, words), hit.nameless)
@@ -149,6 +150,17 @@ def _alike(words: str, name: str) -> bool:
         word in of_name or (len(word) >= _LONG and _slip(word, of_name))
         for word in (stem(token) for token in tokens(words) if not token[0].isdigit())
     )
+
+
+def _of_class(context: Context, hit: Found, words: str) -> bool:
+    """Whether a name holds no more of the words than the name of its class: "invoice 7"."""
+    arrays = context.graph.arrays
+    types = own_types(arrays, str(hit.term)) if arrays is not None else ()
+    held = set(name_tokens(words)) & set(name_tokens(hit.name))
+    named = [one for one in context.graph.profile.classes if one.iri in types]
+    called = {word for one in named for text, _ in one.names for word in name_tokens(text)}
+    called |= {word for iri in types for word in name_tokens(words_of_local_name(iri))}
+    return bool(held) and held <= called
 
 
 def _slip(word: str, others: Sequence[str]) -> bool:

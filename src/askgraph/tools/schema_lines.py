@@ -250,8 +250,6 @@ def _telling(iri: str) -> bool:
 _ENDS = 3  # classes shown at each end of a predicate
 _ALSO = 3  # other predicates shown that are the same property
 _FEW, _AGAIN = 6, 3  # values up to which all are shown, and how often each is used, at least
-_MANY, _SOME = 60, 3  # texts up to which so many are shown; of more, and of numbers, only one
-_TEXTS = (v.XSD_STRING, v.RDF_LANG_STRING)
 _KNOWN: WeakKeyDictionary[GraphArrays, dict[str, tuple[str, ...]]] = WeakKeyDictionary()
 _TIMED = ("now", "past", "during", "ongoing", "before", "after")
 _SPANS = 4
@@ -389,9 +387,8 @@ def _most_frequent(arrays: GraphArrays, p: PredicateProfile) -> Iterator[str]:
     _, objects = arrays.pairs(arrays.ends(number), number)
     values, counts = np.unique(objects, return_counts=True)
     order = np.argsort(-counts, kind="stable")
-    some = _SOME if len(values) <= _MANY and p.datatypes[0][0] in _TEXTS else 1
     listed = len(values) <= _FEW and counts.sum() >= _AGAIN * len(values)
-    yield from map(arrays.terms.text, values[order[: _FEW if listed else some]].tolist())
+    yield from map(arrays.terms.text, values[order[: _FEW if listed else 1]].tolist())
 
 
 def time_lines(

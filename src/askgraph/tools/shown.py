@@ -59,9 +59,17 @@ class Writer:
     def iri(self, iri: str) -> str:
         """Write an IRI, and its label if that says more: `wd:Q2565 "Titan"`."""
         short, label = self.short(iri), self.labels.get(iri)
-        if label is None or not tells_more(label, (iri,)):
+        if label is None or not tells_more(label, (iri, *self._ends(iri, label))):
             return short
         return f"{short} {about}" if (about := self.about(iri, label)) else short
+
+    def _ends(self, iri: str, label: str) -> list[str]:
+        """The classes at the ends of a property whose label may be a sentence about them."""
+        if " " not in label:
+            return []
+        every = self.context.graph.profile.predicates
+        found = next((one for one in every if one.iri == iri), None)
+        return [c for c, _ in (*found.subject_classes, *found.object_classes)] if found else []
 
     def about(self, iri: str, text: str) -> str:
         """Write a text that tells of an IRI as `text` does; "" if that may not be seen."""
