@@ -1,7 +1,9 @@
 """What all tests share."""
 
 import signal
+from functools import cache
 
+import httpcore2
 import pytest
 from hypothesis import HealthCheck, settings
 
@@ -11,6 +13,9 @@ pytest_plugins = ["tests.servers.fixtures", "tests.servers.postgres"]
 # tests start, and stop so.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# Reading the certificates takes longer than most tests, and nearly every client of HTTP is new.
+pytest.MonkeyPatch().setattr(httpcore2, "default_ssl_context", cache(httpcore2.default_ssl_context))
 
 # How long an example takes says how busy the machine is.
 settings.register_profile(

@@ -44,6 +44,13 @@ def test_blank_nodes_and_collections_become_variables() -> None:
     assert all(name.value.startswith("__") for name in variables_of(query.where))
 
 
+@pytest.mark.parametrize(
+    "next", ["{ ?a <x:q> ?c }", "BIND(1 AS ?c)", "FILTER(?b > 1)", ". ?b ?c ?d"]
+)
+def test_a_semicolon_may_end_what_is_said_of_a_thing(next: str) -> None:
+    assert read(f"ASK {{ ?a <x:p> ?b ; {next} }}") == read(f"ASK {{ ?a <x:p> ?b . {next} }}")
+
+
 @pytest.mark.parametrize("text", ["", "hello", "SELECT ?x", "DELETE WHERE { ?s ?p ?o }", "ASK {"])
 def test_what_is_no_query_is_refused(text: str) -> None:
     with pytest.raises(QuerySyntaxError):

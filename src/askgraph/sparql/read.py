@@ -39,6 +39,7 @@ from askgraph.sparql.tree import (
     Values,
 )
 
+_ELEMENTS = ("{", "OPTIONAL", "MINUS", "GRAPH", "SERVICE", "FILTER", "BIND", "VALUES")
 _MODIFIERS = ("GROUP", "HAVING", "ORDER", "LIMIT", "OFFSET", "VALUES")
 _LEVELS = (
     frozenset(["||"]),
@@ -290,6 +291,8 @@ class _Reader(Cursor):
                 return
             while self.skip(";"):
                 pass
+            if self.says(*_ELEMENTS):
+                return
 
     def node(self) -> Term:
         """A term, or the variable for a blank node or a collection."""
