@@ -496,3 +496,18 @@ def test_a_share_is_read_as_such(known: Known, language: str, text: str) -> None
     proposal = known.proposal("What percentage of players play for the Hawks?")
     query = known.query(clusters(proposal.candidates)[0].best.query)
     assert in_words(query, {}, language=language).endswith(text)
+
+
+@pytest.mark.parametrize(
+    ("question", "language", "rows"),
+    [
+        ("the top 50 % of players by salary", "en", {("cho",), ("bea",), ("ann",)}),
+        ("top 10 percent of the players by height", "en", {("cho",)}),
+        ("top 2 players by age", "en", {("dia",), ("eve",)}),
+        ("die obersten 2 Spieler nach Alter", "de", {("dia",), ("eve",)}),
+    ],
+)
+def test_the_top_ones_by_a_number_are_so_many_or_a_share_of_all(
+    known: Known, question: str, language: str, rows: set[tuple[str, ...]]
+) -> None:
+    assert answer(known, question, language) == rows

@@ -1,5 +1,6 @@
 """The most and the least: superlatives of numbers, dates and counts."""
 
+import math
 from collections.abc import Sequence
 from functools import partial
 
@@ -7,6 +8,7 @@ from pyoxigraph import Variable
 
 from askgraph.search.grow.weights import ACROSS, APART, BESIDE, NEAR
 from askgraph.search.linking.operators import Operator
+from askgraph.search.linking.quantities import Quantity
 from askgraph.search.linking.word_lists import Measure
 from askgraph.search.operators.aggregates import aggregated, alone, is_column
 from askgraph.search.operators.draft import Place
@@ -24,6 +26,8 @@ from askgraph.search.operators.query_builder import Handlers, QueryBuilder, Spot
 from askgraph.search.query import aggregate
 from askgraph.sparql.tree import Call, Expression
 
+_WHOLE = 100.0
+"""All, in percent."""
 _NEAR = 8
 """So many words apart "descending" still says how something is sorted."""
 
@@ -306,12 +310,16 @@ def _counting(work: QueryBuilder, operator: Operator, counted: Variable, descend
 
 
 def top(work: QueryBuilder, operator: Operator) -> bool:
-    """ "The first 10": so many rows."""
+    """ "The first 10", "the top 10 %": so many rows."""
     quantity = work.frame.quantity_after(operator, 1)
     if quantity is None or quantity.value is None:
         return False
-    work.draft.limit = int(quantity.value)
+    work.draft.limit = _share_of_all(work, quantity) or int(quantity.value)
     work.take_quantity(quantity)
+    by = _sorted_by(work, quantity)
+    if by is not None:
+        work.draft.order.append((_key(work, work.take_spot(by)), True))
+        return True
     slot = work.next_slot(quantity.last, 2)
     spot = None if slot is None or _extreme_follows(work, operator) else work.spot(slot)
     if slot is not None and spot is not None and work.schema.sort(spot.predicate) in NUMERIC:
@@ -320,6 +328,30 @@ def top(work: QueryBuilder, operator: Operator) -> bool:
         if alone(work, operator):
             work.projected.append((slot.first, variable))
     return True
+
+
+def _share_of_all(work: QueryBuilder, quantity: Quantity) -> int | None:
+    """So many percent of all things, at least one, as a number; None if it is no percentage."""
+    reading, following = work.reading, quantity.last + 1
+    named = reading.folded[following] if following < len(reading.tokens) else ""
+    percent = named in reading.words.clauses["percent"]
+    if not percent and not reading.text[reading.tokens[quantity.last].end :].lstrip().startswith(
+        "%"
+    ):
+        return None
+    work.take_tokens([following] if percent else [])
+    share = (quantity.value or 0.0) / _WHOLE
+    return max(1, math.ceil(len(work.ids_at(work.root)) * share))
+
+
+def _sorted_by(work: QueryBuilder, quantity: Quantity) -> Spot | None:
+    """The number after "by" in "the top 10 moons by diameter"."""
+    reading = work.reading
+    for slot in work.slots:
+        near = 0 < slot.first - quantity.last <= ACROSS and work.is_left(slot)
+        if near and reading.folded[slot.first - 1] in reading.words.clauses["by"]:
+            return work.spot(slot, sorts=NUMERIC)
+    return None
 
 
 def _extreme_follows(work: QueryBuilder, operator: Operator) -> bool:
