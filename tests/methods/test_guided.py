@@ -1,6 +1,7 @@
 """Guided with scripted models: what it asks, what it makes of replies, and how it ends."""
 
 import asyncio
+import re
 from collections.abc import Iterator, Sequence
 
 import pytest
@@ -491,6 +492,22 @@ async def test_the_prompt_shows_what_the_graph_holds(space: KnowledgeGraph) -> N
     assert "1. SELECT DISTINCT ?moon" in text and "4 rows: space:Callisto" in text
     assert "Candidates:\n\nnone" in prompt_text(bare)
     assert "1. SELECT" in prompt_text(hidden) and "4 rows" not in prompt_text(hidden)
+
+
+@pytest.mark.parametrize("room", [300, 500, 900])
+async def test_candidates_are_numbered_without_gaps(space: KnowledgeGraph, room: int) -> None:
+    question = "Which moons of Jupiter were discovered before 1950?"
+    _, model = await guided(space, question, [reply(choose=1)], room=room, ask="always")
+
+    numbers = [int(n) for n in re.findall(r"^(\d+)\. (?:SELECT|ASK)", said(model, 0), re.MULTILINE)]
+    assert numbers == [*range(1, len(numbers) + 1)] and numbers
+
+
+async def test_a_candidate_says_how_much_of_it_the_first_one_gives(space: KnowledgeGraph) -> None:
+    question = "Which missions went to Mars or Venus?"
+    _, model = await guided(space, question, [reply(choose=1)])
+
+    assert re.search(r"^   → \d+ rows? \(\d+ also in 1\.\): ", said(model, 0), re.MULTILINE)
 
 
 async def test_the_instruction_never_changes_between_questions(space: KnowledgeGraph) -> None:
