@@ -181,15 +181,15 @@ def deny_values(work: QueryBuilder) -> None:
 
 
 def _is_asked_alone(work: QueryBuilder) -> bool:
-    """Whether no "of" puts the thing before the denial behind the value that is asked for."""
+    """Whether the thing is not named between the value that is asked for and the denial.
+
+    "Years in which the type of the race is not a sprint" are those of the other races.
+    """
     operators = work.frame.of("not")
     if len(work.projected) != 1 or not operators:
         return False
     asked, last = work.projected[0][0], operators[0].first
-    tokens, weak = work.reading.tokens, work.reading.words.clauses["weak"]
-    between = range(asked + 1, last)
-    named = [at for at in work.root.words if at in between]
-    return asked < last and not any(tokens[at].folded in weak for at in between if named)
+    return asked < last and not any(asked < at < last for at in work.root.words)
 
 
 def _opposed(work: QueryBuilder) -> tuple[Filter, Filter] | None:
