@@ -11,7 +11,7 @@ import pytest
 from tests.graphs import MOONS
 from tests.servers import faults
 from tests.servers.llm import LlmServer
-from tests.servers.sparql import becomes_true
+from tests.servers.sparql import becomes_true, open_sockets
 
 from askgraph.evaluation.runs.one_question import trace_of
 from askgraph.graph import KnowledgeGraph
@@ -98,11 +98,6 @@ async def test_a_hundred_questions_wait_for_their_model_together(moons: Knowledg
     assert [len(answer.result.rows) for answer in answers] == [2] * 100
 
 
-def _sockets() -> list[str]:
-    links = [link for link in Path("/proc/self/fd").iterdir() if link.exists()]
-    return sorted(name for name in map(str, map(Path.readlink, links)) if "socket" in name)
-
-
 def _files() -> int:
     return len(list(Path("/proc/self/fd").iterdir()))
 
@@ -115,7 +110,7 @@ async def test_sixteen_cancelled_in_the_middle_leave_nothing_behind(
 ) -> None:
     model = OpenAIModel("m", base_url=f"{llm_server.base}/v1")
     await trace_of(ASKED, method=method(model, tokens=1), name="", graphs=[moons])
-    tasks, sockets, files = asyncio.all_tasks(), _sockets(), _files()
+    tasks, sockets, files = asyncio.all_tasks(), open_sockets(), _files()
     llm_server.acts.extend([faults.slow_drip(0.01)] * 16)
 
     started = [
@@ -127,11 +122,11 @@ async def test_sixteen_cancelled_in_the_middle_leave_nothing_behind(
         task.cancel()
     ends = await asyncio.gather(*started, return_exceptions=True)
     await model.close()
-    await becomes_true(lambda: _sockets() == sockets)  # the server's side of them closes
+    await becomes_true(lambda: open_sockets() == sockets)  # the server's side of them closes
 
     assert all(isinstance(end, asyncio.CancelledError) for end in ends)
     assert asyncio.all_tasks() == tasks
-    assert _sockets() == sockets
+    assert open_sockets() == sockets
     assert _files() == files
     again = await trace_of(ASKED, method=method(model, tokens=1), name="", graphs=[moons])
     assert isinstance(again.outcome, Answer), "the graph's process is as it was"

@@ -9,7 +9,7 @@ from typing import Unpack
 import pytest
 from tests.servers import faults
 from tests.servers.llm import LlmServer
-from tests.servers.sparql import becomes_true
+from tests.servers.sparql import becomes_true, open_sockets
 
 from askgraph.llm import Event, LanguageModel, Message, Options, User, completed
 from askgraph.llm.anthropic import AnthropicModel
@@ -29,11 +29,6 @@ def _asked(number: int, turn: int = 0) -> list[Message]:
 def _stacked(model: LanguageModel, run: Account) -> LanguageModel:
     patient = RetriedModel(LimitedModel(model, at_once=100))
     return BudgetedModel(patient, Account(Budget(tokens=5_000)), run)
-
-
-def _sockets() -> list[str]:
-    links = [link.readlink() for link in Path("/proc/self/fd").iterdir() if link.is_symlink()]
-    return sorted(str(link) for link in links if "socket" in str(link))
 
 
 class Counting:
@@ -91,7 +86,7 @@ async def test_sixteen_cancelled_in_the_middle_leave_nothing_behind(
     run = Account(Budget(), scope="run")
     await completed(model.complete(_asked(99)))
     await model.close()
-    tasks, sockets = asyncio.all_tasks(), _sockets()
+    tasks, sockets = asyncio.all_tasks(), open_sockets()
     llm_server.acts.extend([faults.breathing(), faults.slow_drip(0.01)] * 16)
 
     cache = tmp_path / "cache"
@@ -106,10 +101,10 @@ async def test_sixteen_cancelled_in_the_middle_leave_nothing_behind(
         task.cancel()
     ends = await asyncio.gather(*started, return_exceptions=True)
     await model.close()
-    await becomes_true(lambda: _sockets() == sockets)  # the server's side of them closes
+    await becomes_true(lambda: open_sockets() == sockets)  # the server's side of them closes
 
     assert all(isinstance(end, asyncio.CancelledError) for end in ends)
     assert asyncio.all_tasks() == tasks
-    assert _sockets() == sockets
+    assert open_sockets() == sockets
     assert _kept(cache) == []
     assert run.calls == 16

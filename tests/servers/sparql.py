@@ -6,6 +6,7 @@ import threading
 from collections import deque
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Self
 from urllib.parse import parse_qs, urlsplit
 
@@ -18,7 +19,7 @@ from pyoxigraph import (
     Store,
 )
 
-__all__ = ["Fault", "Reply", "Request", "SparqlServer", "becomes_true"]
+__all__ = ["Fault", "Reply", "Request", "SparqlServer", "becomes_true", "open_sockets"]
 
 
 async def becomes_true(condition: Callable[[], bool]) -> None:
@@ -27,6 +28,15 @@ async def becomes_true(condition: Callable[[], bool]) -> None:
         if condition():
             return
         await asyncio.sleep(0.01)
+
+
+def open_sockets() -> list[str]:
+    """Return the names of the sockets of this process; some are closed meanwhile."""
+    found = []
+    for link in Path("/proc/self/fd").iterdir():
+        with contextlib.suppress(FileNotFoundError):
+            found.append(str(link.readlink()))
+    return sorted(name for name in found if "socket" in name)
 
 
 @dataclass(frozen=True)
