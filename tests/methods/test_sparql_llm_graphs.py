@@ -87,8 +87,8 @@ def test_each_piece_of_the_prompt_says_whose_it_is(graphs: list[KnowledgeGraph])
     prompt = told(model)
     assert "- moons, SERVICE <askgraph:moons>" in prompt
     assert "- visits, SERVICE <askgraph:visits>" in prompt
-    assert "# graph: moons\n# moon: 3 instances\nonto:Moon EXTRA a {" in prompt
-    assert "# graph: visits\n# probe: 2 instances\nonto2:Probe EXTRA a {" in prompt
+    assert "# graph: moons\n# moon: 3 instances, one is :Io\nonto:Moon EXTRA a {" in prompt
+    assert "# graph: visits\n# probe: 2 instances, one is :Voyager\nonto2:Probe EXTRA a {" in prompt
     assert "```sparql\n# graph: visits\nSELECT ?m" in prompt and "onto2:visited ?m" in prompt
     assert "moons: :Jupiter a onto:Planet" in prompt
     assert "visits: :Voyager a onto2:Probe" in prompt
