@@ -152,7 +152,7 @@ async def test_the_last_answer_with_rows_stands(space: KnowledgeGraph) -> None:
 
     assert "ont:discoverer ?who" in best_query(steps)
     assert "You have not seen this result yet" in said(model, 1)
-    assert "candidate 1" not in said(model, 1)  # which it neither took nor edited
+    assert "candidate 1 has" not in said(model, 1)  # which it neither took nor edited
 
 
 async def test_an_edit_is_told_apart_from_the_candidate_that_was_edited(
@@ -170,7 +170,7 @@ async def test_an_edit_that_gives_other_things_is_not_compared(space: KnowledgeG
     _, model = await guided(space, GALILEO, [reply(choose=1, query=who, sure=0.4), "same"])
 
     assert "You have not seen this result yet" in said(model, 1)
-    assert "candidate 1" not in said(model, 1)
+    assert "candidate 1 has" not in said(model, 1)
 
 
 async def test_a_yes_or_no_that_nobody_has_seen_is_shown(space: KnowledgeGraph) -> None:
