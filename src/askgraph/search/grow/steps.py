@@ -231,20 +231,19 @@ class Grower:
         links = [] if back else self._links(state, predicate, inverse)
         if (not links and linked) or (literal and self._is_other_code(state, predicate)):
             return
-        for plus in self._ways(predicate, inverse):
+        for plus in self._ways(predicate, inverse, named=bool(links)):
             ids = self._onward(state.ids, predicate, inverse, plus)
             if not len(ids) or (len(ids) == 1 and np.array_equal(ids, state.ids)):
                 continue
             doubt = self._doubt(state, ids, predicate, inverse, literal)
             doubt += misdirected(self.linked, self.schema, state.node, predicate)
-            chain = DOUBT_DEEP if plus and not self._contains(predicate) else 0.0
-            doubt += DOUBT_DEEP if plus and not inverse else chain
+            doubt += DOUBT_DEEP if plus and not inverse else 0.0
             ways: list[Link | None] = [*links[:_LINKS]]
             if not links or predicate in self.schema.mixed or self.is_class_like(links[0]):
                 ways.append(None)
             for one in ways:
                 edge = Edge(predicate, not inverse, plus, one)
-                unknown = doubt if one is None else chain + self._mistaken(edge, ids, state)
+                unknown = doubt if one is None else self._mistaken(edge, ids, state)
                 unknown += DOUBT_BACK if back else 0.0
                 yield self._stepped(state, edge, ids, unknown, literal)
 
@@ -310,11 +309,16 @@ class Grower:
         far = state.hops >= _GUESSED_HOPS_NAMELESS
         return far or (len(state.ids) > _WIDE and state.hops > 0)
 
-    def _ways(self, predicate: int, inverse: bool) -> tuple[bool, ...]:
-        """Once, or once and more: what lies in a place lies there at any depth."""
+    def _ways(self, predicate: int, inverse: bool, *, named: bool) -> tuple[bool, ...]:
+        """Once, or once and more: what lies in a place lies there at any depth.
+
+        A chain of another kind that words name is walked once: "whose manager is".
+        """
         if predicate not in self.schema.transitive or is_mirrored(self.schema, predicate):
             return (False,)
-        return (True,) if inverse and self._contains(predicate) else (True, False)
+        if named and not self._contains(predicate):
+            return (False,)
+        return (True,) if inverse else (True, False)
 
     def _contains(self, predicate: int) -> bool:
         """Whether what lies in something lies in what that lies in, too, as of places.

@@ -280,16 +280,18 @@ def _parted(last: int, at: int, reading: Reading, name: Name) -> bool:
 
 
 def _goes_on(last: int, at: int, reading: Reading, name: Name) -> bool:
-    """Whether a noun in the plural, which the name has in the singular, stands before another.
+    """Whether a noun that a class's name has in the singular stands in the plural before another.
 
-    So it does if the same noun comes again.
+    So it does before itself, in any name: "documents with the document type".
     """
     token, own = reading.tokens[last], tokens(name.text)
     if token.stem == token.folded or token.folded in own:
         return False
     stems = [*map(stem, own)]
-    after = stems[stems.index(token.stem) :] if token.stem in stems else []
-    return reading.tokens[at].stem in after
+    if reading.tokens[at].stem == token.stem:
+        return token.stem in stems
+    after = stems[stems.index(token.stem) + 1 :] if token.stem in stems else []
+    return name.kind is Kind.CLASS and reading.tokens[at].stem in after
 
 
 def _best(links: Iterable[Link]) -> Iterator[Link]:

@@ -128,8 +128,10 @@ def count(work: QueryBuilder, operator: Operator) -> bool:
 
 def _is_compound(work: QueryBuilder, place: Place, slot: Slot) -> bool:
     """ "Movie directors": a noun in the plural right behind a class in the singular."""
-    link, tokens = place.node.cls_link, work.reading.tokens
+    link, tokens, spot = place.node.cls_link, work.reading.tokens, work.spot(slot)
     if link is None or link.positions[-1] + 1 != slot.first:
+        return False
+    if spot is None or spot.place is not place:
         return False
     modifier, head = tokens[link.positions[-1]], tokens[slot.last]
     return modifier.stem == modifier.folded and head.stem != head.folded
