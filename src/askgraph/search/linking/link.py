@@ -291,7 +291,9 @@ def _goes_on(last: int, at: int, reading: Reading, name: Name) -> bool:
     if reading.tokens[at].stem == token.stem:
         return token.stem in stems
     after = stems[stems.index(token.stem) + 1 :] if token.stem in stems else []
-    return name.kind is Kind.CLASS and reading.tokens[at].stem in after
+    owner = reading.words.clauses["owner"]  # "competitions of each type": not their type
+    owns = any(reading.folded[word] in owner for word in range(last + 1, at))
+    return (owns or name.kind is Kind.CLASS) and reading.tokens[at].stem in after
 
 
 def _best(links: Iterable[Link]) -> Iterator[Link]:
