@@ -111,12 +111,12 @@ def _seeds(grower: Grower) -> Iterator[PartialMatch]:
         alike = _namesakes(grower, listed)
         if alike:
             yield _seed_of_all(grower, alike)
-        listed[:] = [one for one in listed if one not in alike]
-    for one in (link for listed in named.values() for link in listed):
-        found = _seed(grower, one)
-        if found is not None:
-            yield found
-            yield from with_apposition(grower, found)
+        for one in listed:
+            found = _seed(grower, one)
+            if found is not None:
+                if one not in alike:
+                    yield found
+                yield from with_apposition(grower, found)
     yield from _alternatives(grower)
     for quantity in grower.linked.reading.quantities:
         yield from _measured(grower, quantity)
