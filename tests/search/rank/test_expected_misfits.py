@@ -129,6 +129,15 @@ def test_what_does_not_fit_is_said(space: Known, question: str, query: str, word
         ),
         ("Could someone tell me the diameter of Titan?", "SELECT ?d { :Titan ont:diameter ?d }"),
         ("Is there any moon? Which ones?", "SELECT ?m { ?m a ont:Moon }"),
+        (
+            "What is the total diameter of all moons of Mars?",
+            "SELECT (SUM(?d) AS ?total) { ?m ont:orbits :Mars ; ont:diameter ?d }",
+        ),
+        (
+            "What is the average number of moons of the planets?",
+            "SELECT (AVG(?n) AS ?mean) "
+            "{ SELECT ?p (COUNT(?m) AS ?n) { ?m ont:orbits ?p } GROUP BY ?p }",
+        ),
     ],
 )
 def test_nothing_is_said_of_what_fits(space: Known, question: str, query: str) -> None:

@@ -261,8 +261,9 @@ class Expected:
     columns answer at least, None if nothing can be said. `classes` and `predicates` are the IRIs
     that the head noun may mean; `listed` those of all nouns that are asked for side by side, and
     `nouns` is how many of them there are. `counted` says that the number of something is asked for,
-    alone or beside others, `grouped` "for each", `limit` how many rows a superlative or "first ten"
-    keeps, `again` that a second question follows ("and how many"). `names` are asked for by that
+    alone or beside others, `reckoned` a total or the like, `grouped` "for each", `limit` how many
+    rows a superlative or "first ten" keeps, `again` that a second question follows ("and how
+    many"). `names` are asked for by that
     word. `singular` marks a head noun in the singular after a question word and a verb of being,
     `interrogative` a question word at the start.
     """
@@ -274,6 +275,7 @@ class Expected:
     listed: tuple[str, ...] = ()
     nouns: int = 0
     counted: bool = False
+    reckoned: bool = False
     grouped: bool = False
     ordered: bool = False
     limit: int | None = None
@@ -304,6 +306,7 @@ def expected_of(linked: Linked) -> Expected:
         listed=tuple(dict.fromkeys(iri for item in items for iri in item.iris)),
         nouns=sum(item.width for item in items),
         counted=any("count" in item.operators for item in items),
+        reckoned=bool(frame.of(*_RECKONING)),
         grouped=bool(frame.of("each")),
         ordered=ordered,
         limit=_limit(frame, extremes, first),
@@ -314,6 +317,7 @@ def expected_of(linked: Linked) -> Expected:
     )
 
 
+_RECKONING = ("average", "sum", "minimum", "maximum", "difference", "ratio")
 _REQUESTS = 3
 """So many words after a verb may say that it opens a request."""
 _EXTREMES = ("superlative", "most", "fewest", "maximum", "minimum")

@@ -106,7 +106,8 @@ def _of_values(expected: Expected, result: SelectResult, profile: Profile) -> It
 
 def _wants_things(expected: Expected, profile: Profile) -> bool:
     """Whether the head noun is a class and can be no value: no property, name, count, aggregate."""
-    plain = not (expected.names or expected.counted or expected.grouped)
+    computed = expected.counted or expected.reckoned
+    plain = not (expected.names or computed or expected.grouped)
     valued = {one.iri for one in profile.predicates if one.datatypes}
     alone = expected.columns == 1 and not valued & set(expected.predicates)
     return bool(expected.classes) and plain and alone and expected.interrogative
