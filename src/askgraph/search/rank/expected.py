@@ -263,9 +263,8 @@ class Expected:
     `nouns` is how many of them there are. `counted` says that the number of something is asked for,
     alone or beside others, `reckoned` a total or the like, `grouped` "for each", `limit` how many
     rows a superlative or "first ten" keeps, `again` that a second question follows ("and how
-    many"). `names` are asked for by that
-    word. `singular` marks a head noun in the singular after a question word and a verb of being,
-    `interrogative` a question word at the start.
+    many"). `names` are asked for by that word. `singular` marks a head noun in the singular after a
+    question word and a verb of being, `interrogative` a question word at the start.
     """
 
     kind: Asks = "things"
