@@ -2,14 +2,23 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from tools.calibration_cases import PARTS, Case, shares
 from tools.calibration_trees import confidences
 
 from askgraph.evaluation.reports.confidence import aurc, calibration
-from askgraph.search.decide.confidence import Curve, Scored, Trees, curve_text, fitted
+from askgraph.search.decide.confidence import Curve, Knot, Scored, Trees, curve_text, fitted
 
-__all__ = ["about", "curve_file", "curve_of", "curve_report", "given_without", "held_out"]
+__all__ = [
+    "about", "bounded", "curve_file", "curve_of", "curve_report", "given_without", "held_out",
+]  # fmt: skip
+
+_SURE = 0.9
+"""An answer of such a chance is called sure: at most one of ten such is wrong."""
+_ENOUGH = 100
+"""So many answers over graphs that are left out together bound what is called sure."""
+_BELOW = 1e-6
 
 
 def given_without(found: Sequence[Case], trees: Mapping[str, Trees]) -> list[float]:
@@ -25,7 +34,43 @@ def curve_of(found: Sequence[Case], given: Sequence[float]) -> Curve:
     """
     weighted = zip(found, given, shares(found).tolist(), strict=True)
     kept = [item for item in weighted if item[0].left == 1 and item[0].source != "masked"]
-    return fitted([Scored(one, float(case.right), share) for case, one, share in kept])
+    curve = fitted([Scored(one, float(case.right), share) for case, one, share in kept])
+    return bounded(curve, [case for case, *_ in kept], [one for _, one, _ in kept])
+
+
+def bounded(curve: Curve, found: Sequence[Case], given: Sequence[float]) -> Curve:
+    """Return a curve by which what is called sure holds in each group of graphs, not on average.
+
+    Of the answers over graphs that are left out together, as those of a style, which are called
+    sure, (wrong + 1) / (all + 1) is at most one in ten: conformal risk control (Angelopoulos,
+    Bates, Fisch, Lei and Schuster, 2022). What would break that in any group of a hundred answers
+    or more is given a little less.
+    """
+    groups: dict[str, list[tuple[float, bool]]] = {}
+    for case, one in zip(found, given, strict=True):
+        groups.setdefault(case.held, []).append((one, case.right))
+    least = max((_least(curve, own) for own in groups.values() if len(own) >= _ENOUGH), default=0.0)
+    if curve(least) <= _SURE:
+        return curve
+    most = _SURE - _BELOW
+    below = [replace(knot, chance=min(knot.chance, most)) for knot in curve.knots
+             if knot.given < least - 2 * _BELOW]  # fmt: skip
+    here = Knot(least - _BELOW, most, 1.0), Knot(least, max(curve(least), _SURE), 1.0)
+    return Curve((*below, *here, *(knot for knot in curve.knots if knot.given > least)))
+
+
+def _least(curve: Curve, answers: Sequence[tuple[float, bool]]) -> float:
+    """The least that the model may give for a sure answer of a group; 0 if the curve may stay."""
+    sure = sorted((one for one in answers if curve(one[0]) >= _SURE), reverse=True)
+    if len(sure) * (1 - _SURE) < 1:
+        return 0.0  # too few to be wrong once
+    wrong, held = 0, min(1.0, sure[0][0] + 3 * _BELOW)
+    for place, (one, right) in enumerate(sure, 1):
+        wrong += not right
+        is_last = place == len(sure) or sure[place][0] < one
+        if is_last and (wrong + 1) / (place + 1) <= 1 - _SURE:
+            held = one
+    return 0.0 if held == sure[-1][0] else held
 
 
 def held_out(found: Sequence[Case], given: Sequence[float]) -> list[float]:

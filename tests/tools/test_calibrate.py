@@ -10,7 +10,14 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from tools.accuracy_floors import sets
 from tools.calibrate import report, written
 from tools.calibration_cases import Case, Source, cases, generated_cases, shares
-from tools.calibration_curve import curve_file, curve_of, curve_report, given_without, held_out
+from tools.calibration_curve import (
+    bounded,
+    curve_file,
+    curve_of,
+    curve_report,
+    given_without,
+    held_out,
+)
 from tools.calibration_rejection import rejection_report
 from tools.calibration_trees import confidences, fitted, splits, without
 
@@ -124,6 +131,19 @@ def test_a_graph_is_tried_by_a_curve_that_was_fitted_without_it() -> None:
 
     assert chances[0] == pytest.approx(0.1) and chances[-1] == pytest.approx(0.9)
     assert curve_of(found, [0.5] * 180)(0.5) == pytest.approx(0.5)
+
+
+def test_what_is_called_sure_holds_in_every_group_and_not_on_average() -> None:
+    good, bad = _half("a", 600, 590), _half("b", 150, 120)
+    given = [0.97] * 600 + [0.93] * 150
+
+    curve = curve_of(good + bad, given)
+    free = curve_of(good + _half("b", 90, 72), [0.97] * 600 + [0.93] * 90)
+
+    assert curve(0.93) < 0.9 < curve(0.97)
+    assert bounded(curve, good + bad, given) == curve
+    assert all(a.chance <= b.chance for a, b in pairwise(curve.knots))
+    assert free(0.97) > 0.9  # a group that is too small bounds nothing
 
 
 def test_what_is_left_of_a_confidence_is_told_and_not_fitted() -> None:
