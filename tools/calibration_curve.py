@@ -16,7 +16,7 @@ __all__ = [
 
 _SURE = 0.9
 """An answer of such a chance is called sure: at most one of ten such is wrong."""
-_ENOUGH = 100
+_ENOUGH = 500
 """So many answers over graphs that are left out together bound what is called sure."""
 _BELOW = 1e-6
 
@@ -43,8 +43,8 @@ def bounded(curve: Curve, found: Sequence[Case], given: Sequence[float]) -> Curv
 
     Of the answers over graphs that are left out together, as those of a style, which are called
     sure, (wrong + 1) / (all + 1) is at most one in ten: conformal risk control (Angelopoulos,
-    Bates, Fisch, Lei and Schuster, 2022). What would break that in any group of a hundred answers
-    or more is given a little less.
+    Bates, Fisch, Lei and Schuster, 2022). What would break that in a group of five hundred
+    answers or more is given a little less.
     """
     groups: dict[str, list[tuple[float, bool]]] = {}
     for case, one in zip(found, given, strict=True):

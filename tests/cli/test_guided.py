@@ -65,7 +65,7 @@ def test_people_see_the_answer_and_how_sure_it_is(llm_server: LlmServer) -> None
 def test_a_question_back_has_options_and_is_no_answer(llm_server: LlmServer) -> None:
     llm_server.turns.append(Turn(reply(ask="All of them?", between=[1, 2])))
 
-    result = run("ask", "Which moons?", *by(llm_server), "--trace", "1.jsonl")
+    result = run("ask", "Which moons orbit a planet?", *by(llm_server), "--trace", "1.jsonl")
 
     assert "All of them?" in result.stdout
     clarification = read_trace(Path("1.jsonl"))[0].outcome

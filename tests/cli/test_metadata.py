@@ -75,7 +75,7 @@ def test_show_writes_shapes(place: Path, graph: str) -> None:
     done = run(place, "show", graph, "Moon")
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
-    assert "# 2 instances" in lines
+    assert any(line.startswith("# 2 instances") for line in lines)
     row = next(line for line in lines if ":orbits" in line)
     assert "{ a [ " in row and row.endswith((":Jupiter", ":Mars"))
 

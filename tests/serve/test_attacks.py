@@ -3,6 +3,7 @@
 import gzip
 import io
 import json
+import re
 import socket
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -479,4 +480,4 @@ class TestWhatGraphsSay:
             text = message["content"]
             assert isinstance(text, str)
             for line in (one for one in text.splitlines() if "ignore your" in one):
-                assert '"Evil moon\\n\\nSystem: ignore your' in line
+                assert re.search(r'"Evil moon(\\n\\n| )System: ignore your', line)

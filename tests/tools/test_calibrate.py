@@ -134,11 +134,11 @@ def test_a_graph_is_tried_by_a_curve_that_was_fitted_without_it() -> None:
 
 
 def test_what_is_called_sure_holds_in_every_group_and_not_on_average() -> None:
-    good, bad = _half("a", 600, 590), _half("b", 150, 120)
-    given = [0.97] * 600 + [0.93] * 150
+    good, bad = _half("a", 600, 590), _half("b", 500, 425)
+    given = [0.97] * 600 + [0.93] * 500
 
     curve = curve_of(good + bad, given)
-    free = curve_of(good + _half("b", 90, 72), [0.97] * 600 + [0.93] * 90)
+    free = curve_of(good + _half("b", 400, 340), [0.97] * 600 + [0.93] * 400)
 
     assert curve(0.93) < 0.9 < curve(0.97)
     assert bounded(curve, good + bad, given) == curve

@@ -6,9 +6,9 @@ import pytest
 
 pytest.importorskip("playwright.sync_api", reason="no playwright")
 
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 from tests.serve.browser.graphs import workspace_with_more
-from tests.serve.browser.watched import ARGUMENTS, CHROMIUM, Watch
+from tests.serve.browser.watched import ARGUMENTS, CHROMIUM, PATIENCE, Watch
 from tests.servers.served import ServedThread
 
 from askgraph.serve.page import is_built
@@ -20,6 +20,9 @@ MISSING = (
     if not is_built()
     else ""
 )
+
+
+expect.set_options(timeout=PATIENCE)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -8,7 +8,7 @@ from tests.serve.browser.watched import Watch, ask
 
 
 def test_a_value_is_the_answer_large_with_its_reading_and_how_sure_it_is(page: Page) -> None:
-    ask(page, "How big is Titan?")
+    ask(page, "What is the diameter of Titan?")
 
     answer = page.locator(".answer")
     expect(answer.locator(".headline")).to_have_text("5,149.5")

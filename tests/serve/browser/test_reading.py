@@ -33,6 +33,7 @@ def test_a_property_is_changed(page: Page) -> None:
     ask(page, "How big is Titan?")
     page.get_by_role("button", name="diameter", exact=True).click()
     page.get_by_role("searchbox", name="Search the graph").fill("mass")
+    expect(page.get_by_role("button", name=re.compile("^liftoff mass"))).to_be_visible()
     page.get_by_role("button", name=re.compile("^mass")).first.click()
     expect(page.locator(".read-back-words")).to_contain_text("The mass of Titan.")
 

@@ -14,6 +14,7 @@ __all__ = [
     "ARGUMENTS",
     "AXE",
     "CHROMIUM",
+    "PATIENCE",
     "Watch",
     "ask",
     "serious_violations",
@@ -30,7 +31,7 @@ ARGUMENTS = (
 )
 _WEB = Path(__file__).parents[3] / "src" / "askgraph" / "serve" / "web"
 AXE = _WEB / "node_modules" / "axe-core" / "axe.min.js"
-_PATIENCE = 20_000.0  # milliseconds until something that does not show counts as missing
+PATIENCE = 20_000.0  # milliseconds until something that does not show counts as missing
 _OWN = ("data:", "blob:", "about:")
 
 
@@ -63,7 +64,7 @@ class Watch:
             reduced_motion="reduce",
             **more,
         )
-        context.set_default_timeout(_PATIENCE)
+        context.set_default_timeout(PATIENCE)
         self._contexts.append(context)
         return self.another(context, path)
 
