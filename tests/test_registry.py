@@ -112,6 +112,11 @@ def test_an_unknown_name_shows_the_near_ones_and_all() -> None:
     )
 
 
+def test_methods_are_named_as_the_pages_write_them() -> None:
+    with pytest.raises(SetupError, match="did you mean 'graph-search'"):
+        registry.load("method", "graph serch")
+
+
 @pytest.mark.usefixtures("indices")
 @pytest.mark.parametrize("name", ["", "_postings", "os.path", "../keyword", "x" * 10_000])
 def test_only_a_plugin_name_is_ever_imported(name: str) -> None:

@@ -142,8 +142,9 @@ def _what_is_missing(kind: str, plain: str, error: ModuleNotFoundError) -> str:
 
 
 def _unknown(kind: str, name: str) -> str:
-    there = names(kind)
-    near = difflib.get_close_matches(_plain(name), there, n=3, cutoff=0.6)
+    written = "-" if kind == "method" else "_"  # as pages and help write them
+    there = [one.replace("_", written) for one in names(kind)]
+    near = difflib.get_close_matches(_plain(name).replace("_", written), there, n=3, cutoff=0.6)
     suggestion = f"; did you mean {' or '.join(map(repr, near))}?" if near else ";"
     listing = f"there are {', '.join(there)}" if there else "there is none yet"
     return f"no {kind} named {name!r}{suggestion} {listing}"
