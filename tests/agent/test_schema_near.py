@@ -162,7 +162,7 @@ async def test_classes_with_the_same_instances_share_a_shape(tmp_path: Path) -> 
 
     kin = "}\n# :Town is a kind of: :Place\n# :Town has the same instances as: :City"
     assert town.texts[0].endswith(kin)
-    assert ':founded xsd:date ;  # all: "1300-01-01"^^xsd:date' in town.texts[0]
+    assert ':founded xsd:date ;  # 100%: "1300-01-01"^^xsd:date' in town.texts[0]
     assert "the same" not in place.texts[0] and ":Place EXTRA a" in place.texts[0]
     assert "in steps: :within+" in place.texts[0]
     assert alone == town

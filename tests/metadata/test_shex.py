@@ -37,16 +37,16 @@ def test_a_shape_stands_for_itself() -> None:
         "# moon: 55 instances\n"
         "x:Moon EXTRA a {\n"
         "  a [ x:Moon ] ;\n"
-        '  x:name rdf:langString + ;  # all, 3.0 each: "Io"@en\n'
-        '  x:orbits { a [ x:Planet ] } ;  # circles around, all: x:q1 "Jupiter"\n'
+        '  x:name rdf:langString + ;  # 100%, 3.0 each: "Io"@en\n'
+        '  x:orbits { a [ x:Planet ] } ;  # circles around, 100%: x:q1 "Jupiter"\n'
         "  ^x:target { a [ x:Mission ] } *  # 9%\n"
         "}\n"
     )
 
 
 def test_cardinality_tells_how_many_have_it_and_how_often() -> None:
-    assert row(ShapeLine(f"{X}p", 10, 10)) == "x:p .  # all"
-    assert row(ShapeLine(f"{X}p", 20, 10)) == "x:p . +  # all, 2.0 each"
+    assert row(ShapeLine(f"{X}p", 10, 10)) == "x:p .  # 100%"
+    assert row(ShapeLine(f"{X}p", 20, 10)) == "x:p . +  # 100%, 2.0 each"
     assert row(ShapeLine(f"{X}p", 5, 5)) == "x:p . ?  # 50%"
     assert row(ShapeLine(f"{X}p", 9, 5)) == "x:p . *  # 50%, 1.8 each"
     assert row(ShapeLine(f"{X}p", 7, None)) == "x:p . *  # 7 triples"
@@ -68,7 +68,7 @@ def test_things_of_no_class_are_iris_and_mixed_ends_alternatives() -> None:
 
 def test_a_label_that_says_no_more_than_the_iri_is_left_out() -> None:
     line = ShapeLine(f"{X}launchDate", 10, 10)
-    assert row(line, labels={line.predicate: "launch date"}) == "x:launchDate .  # all"
+    assert row(line, labels={line.predicate: "launch date"}) == "x:launchDate .  # 100%"
 
 
 def test_a_value_of_several_lines_stays_in_its_comment() -> None:
@@ -88,15 +88,15 @@ def test_only_the_most_frequent_lines_are_shown_where_that_is_wished() -> None:
 def test_a_label_that_only_says_the_name_in_a_sentence_is_not_told() -> None:
     line = ShapeLine(f"{X}hasWidth", 10, 10, example=IO)
     labels = {f"{X}hasWidth": "The width of an A."}
-    assert row(line, labels=labels) == 'x:hasWidth .  # all: "Io"@en'
+    assert row(line, labels=labels) == 'x:hasWidth .  # 100%: "Io"@en'
     told = row(line, labels={f"{X}hasWidth": "The width of the hull."})
-    assert told == 'x:hasWidth .  # The width of the hull., all: "Io"@en'
+    assert told == 'x:hasWidth .  # The width of the hull., 100%: "Io"@en'
 
 
 def test_targets_without_type_and_sub_properties_are_told() -> None:
     line = ShapeLine(f"{X}p", 10, 10, untyped=0.25, beyond=(f"{X}q",), below=(f"{X}r",))
-    assert row(line) == "x:p .  # all, includes x:r, 25% of targets without type have x:q"
-    assert row(replace(line, untyped=1.0, beyond=(), below=())) == "x:p .  # all"
+    assert row(line) == "x:p .  # 100%, includes x:r, 25% of targets without type have x:q"
+    assert row(replace(line, untyped=1.0, beyond=(), below=())) == "x:p .  # 100%"
 
 
 def test_the_instance_of_the_examples_is_named() -> None:
@@ -104,20 +104,20 @@ def test_the_instance_of_the_examples_is_named() -> None:
     shape = Shape(f"{X}A", 9, (lines[0], replace(lines[1], elsewhere=True)))
     text = shex_of(replace(shape, instance=NamedNode(f"{X}a1")), PREFIXES)
     assert text.startswith("# 9 instances, one is x:a1\n")
-    assert '# all: "Io"@en' in text and '# 11%: of another "Io"@en' in text
+    assert '# 100%: "Io"@en' in text and '# 11%: of another "Io"@en' in text
 
 
 def test_values_that_are_few_are_all_told() -> None:
     sizes = tuple(map(Literal, ("small", "large")))
     line = ShapeLine(f"{X}size", 10, 10, (v.XSD_STRING,), example=sizes[0], values=sizes)
-    assert row(line) == 'x:size xsd:string ;  # all: "large" | "small"'.replace(" ;", "")
+    assert row(line) == 'x:size xsd:string ;  # 100%: "large" | "small"'.replace(" ;", "")
 
 
 def test_of_a_value_with_a_long_iri_the_label_is_told() -> None:
     jupiter = NamedNode("http://example.org/" + "deep/" * 10 + "jupiter")
     line = ShapeLine(f"{X}orbits", 10, 10, (f"{X}Planet",), example=jupiter)
-    assert row(line, labels={jupiter.value: "Jupiter"}).endswith('# all: <…> "Jupiter"')
-    assert row(line).endswith(f"# all: <{jupiter.value}>")
+    assert row(line, labels={jupiter.value: "Jupiter"}).endswith('# 100%: <…> "Jupiter"')
+    assert row(line).endswith(f"# 100%: <{jupiter.value}>")
 
 
 def test_a_chain_is_told_step_by_step_and_how_many_one_has() -> None:
@@ -128,4 +128,4 @@ def test_a_chain_is_told_step_by_step_and_how_many_one_has() -> None:
     )  # fmt: skip
 
     told = row(line, labels={"http://x/town": "Old Town", "http://x/land": "land"})
-    assert told.endswith('all, up to 3 each, in steps: x:in+: x:site → x:town "Old Town" → x:land')
+    assert told.endswith('100%, up to 3 each, in steps: x:in+: x:site → x:town "Old Town" → x:land')

@@ -3,9 +3,9 @@
     # moon: 55 instances
     ont:Moon EXTRA a {
       a [ ont:Moon ] ;
-      rdfs:label rdf:langString + ;  # all, 3.0 each: "Titan"@en
+      rdfs:label rdf:langString + ;  # 100%, 3.0 each: "Titan"@en
       ont:diameter xsd:decimal ? ;  # 76%: 5149.5
-      ont:orbits { a [ ont:CelestialBody ] } ;  # all: space:Saturn "Saturn"
+      ont:orbits { a [ ont:CelestialBody ] } ;  # 100%: space:Saturn "Saturn"
       ^ont:destination { a [ ont:Mission ] } *  # 9%: space:Apollo11 "Apollo 11"
     }
 
@@ -157,7 +157,7 @@ def _share(line: ShapeLine, shape: Shape) -> str:
     share = shape.share(line)
     if share is None:
         return f"{line.triples:,} triples" if line.triples else ""
-    told = "all" if share >= 1 else f"{max(1, round(100 * share))}%"
+    told = "100%" if share >= 1 else f"{min(99, max(1, round(100 * share)))}%"
     if line.triples is None or not line.having:
         return told
     each = line.triples / line.having

@@ -79,7 +79,7 @@ class Guided:
     embedder: str = ""
     classes: int = 5
     names: bool = True
-    room: int = 900
+    room: int = 830
     schema: str = "shapes"
     detail: str = "full"
     validate: bool = True

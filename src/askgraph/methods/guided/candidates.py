@@ -399,9 +399,8 @@ def _head(one: Numbered, writer: Writer, told: set[str], *, several: bool) -> st
     new = [name for name in names if name.endswith('"') and name not in told]
     told.update(new)
     head += f" # {', '.join(new)}" if new else ""
-    answering = one.ran.columns
-    if len(answering) < len(one.ran.result.variables):
-        head += f" # answer: {', '.join(answering)}"
+    if len(one.ran.result.variables) > 1:
+        head += f" # answer: {', '.join(one.ran.columns)}"
     left = left_out(one.found.proposal, one.ran.cluster.best)
     more = " …" if len(left) > _LEFT else ""
     words = ", ".join(left[:_LEFT])

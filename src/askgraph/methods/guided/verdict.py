@@ -388,14 +388,15 @@ class Judge:
     async def _unseen(self, answer: Answer, number: int) -> str:
         """That nobody has seen this result, and how it differs from that of the candidate edited.
 
-        The difference is told by the rows that only one of them has; nothing if the two hold
-        different kinds of things, which the question decides and not the rows.
+        The difference is told by the rows that only one of them has; nothing if the candidate
+        itself leaves words out, or if the two hold different kinds of things, which the question
+        decides and not the rows.
         """
         veil = self.candidates.veil
         if not number or (veil is not None and not veil.rows):
             return _UNSEEN
         theirs = await self.taken(number)
-        if theirs is None or not self.of_one_kind(answer, theirs):
+        if theirs is None or theirs.unused_words or not self.of_one_kind(answer, theirs):
             return _UNSEEN
         from askgraph.methods.guided.difference import told_apart  # for a result nobody has seen
 
