@@ -7,8 +7,8 @@ from random import Random
 from pyoxigraph import Literal, NamedNode
 
 from askgraph.rdf import vocabulary as voc
+from askgraph.sparql import Group, Nested, Pattern, Query, Span, Union
 from askgraph.sparql.read import read
-from askgraph.sparql.tree import Group, Nested, Pattern, Query, Span, Union
 from askgraph.sparql.write import text_of
 from askgraph.validation.knowledge import Knowledge
 

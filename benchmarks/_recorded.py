@@ -14,10 +14,10 @@ from askgraph.evaluation.runs.predictions import read_predictions
 from askgraph.graph import KnowledgeGraph
 from askgraph.operations.plans import Asked
 from askgraph.rdf.vocabulary import LABEL_PREDICATES
+from askgraph.sparql import Group, Nested, Pattern
 from askgraph.sparql.judge import admitted
 from askgraph.sparql.read import read
 from askgraph.sparql.results import SelectResult
-from askgraph.sparql.tree import Group, Nested, Pattern
 from askgraph.trace import Answer
 from askgraph.workspace import Workspace
 

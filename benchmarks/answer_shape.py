@@ -27,9 +27,9 @@ from askgraph.search.rank.expected import Expected, expected_of
 from askgraph.search.rank.expected_columns import answer_columns_of, columns_of
 from askgraph.search.rank.expected_misfits import misfits
 from askgraph.search.run import proposal_of, read_and_linked
+from askgraph.sparql import Pattern, Query
 from askgraph.sparql.judge import admitted
 from askgraph.sparql.results import SelectResult
-from askgraph.sparql.tree import Pattern, Query
 from askgraph.sparql.write import plain_text, text_of
 from askgraph.trace import Question
 

@@ -25,7 +25,7 @@ from askgraph.metadata import load_profile, save_profile
 from askgraph.metadata.nodes import entity_resources
 from askgraph.metadata.profile import profile_of
 from askgraph.rdf import vocabulary as v
-from askgraph.traversal.arrays import GraphArrays, build_arrays
+from askgraph.traversal import GraphArrays, build_arrays
 from indices import name_of, vocabulary
 
 NS = "http://example.org/world/"

@@ -30,7 +30,7 @@ from askgraph.errors import TimedOut
 from askgraph.metadata import Profile, remote
 from askgraph.metadata.profile import profile_of
 from askgraph.sparql.results import SelectResult
-from askgraph.traversal.arrays import build_arrays
+from askgraph.traversal import build_arrays
 
 TOOL = Path(__file__).parents[1] / "tools" / "virtuoso.sh"
 GRAPH = "http://example.org/profiled"

@@ -41,7 +41,7 @@ from askgraph.evaluation.by_name import by_name, names_of_things
 from askgraph.evaluation.files import json_line, object_in, write_lines
 from askgraph.evaluation.questions import GoldQuestion, query_table
 from askgraph.evaluation.reports.statistics import bootstrap_interval
-from askgraph.explanation.verbalise import iris_in
+from askgraph.explanation import iris_in
 from askgraph.graph import KnowledgeGraph
 from askgraph.llm import LanguageModel, Request, User
 from askgraph.llm.estimate import estimated_input, estimated_tokens
@@ -55,10 +55,10 @@ from askgraph.methods.guided.verdict import REPLY
 from askgraph.methods.multi_stage import MultiStage
 from askgraph.methods.sparql_llm import SparqlLlm
 from askgraph.rdf.vocabulary import RDF_LANG_STRING, XSD_STRING
+from askgraph.sparql import Call, Pattern, Query, Values, walk
 from askgraph.sparql.comparison import Cell
 from askgraph.sparql.judge import admitted
 from askgraph.sparql.read import read
-from askgraph.sparql.tree import Call, Pattern, Query, Values, walk
 from askgraph.trace import Findings, ModelTurn, Prompt, Question, Thought
 from askgraph.workspace import Workspace
 

@@ -30,7 +30,7 @@ from askgraph import sample
 from askgraph.metadata.profile import profile_of
 from askgraph.sparql.read import read
 from askgraph.sparql.write import text_of
-from askgraph.traversal.arrays import build_arrays
+from askgraph.traversal import build_arrays
 from askgraph.validation import WRONG, Finding
 from askgraph.validation.graph_knowledge import array_knowledge, profile_knowledge
 from askgraph.validation.knowledge import Knowledge, Services

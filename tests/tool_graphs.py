@@ -16,12 +16,12 @@ from askgraph.index.names import NameIndex
 from askgraph.llm import ToolCall
 from askgraph.metadata.names import names_in
 from askgraph.metadata.profile import profile_of
-from askgraph.rdf.prefixes import PrefixMap
+from askgraph.rdf import PrefixMap
 from askgraph.sample import graph_path
 from askgraph.tools import Limits
 from askgraph.tools.toolbox import GraphToolbox
 from askgraph.trace import Observation, Question
-from askgraph.traversal.arrays import build_arrays
+from askgraph.traversal import build_arrays
 from askgraph.workspace import Workspace
 
 __all__ = ["ALL_TOOLS", "behind", "called", "opened_sample", "served", "toolbox"]

@@ -23,7 +23,7 @@ from askgraph.errors import QueryError, ServiceError
 from askgraph.graph import KnowledgeGraph
 from askgraph.metadata.examples.drafts import drafts
 from askgraph.methods import Method
-from askgraph.operations.answering import outcome_of
+from askgraph.operations import outcome_of
 from askgraph.operations.generation import results_of, same
 from askgraph.operations.plans import Asked
 from askgraph.search.decide.confidence import calibrated, weighed

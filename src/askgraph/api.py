@@ -9,8 +9,8 @@ from askgraph.answers.codec import answer_object
 from askgraph.graph import KnowledgeGraph
 from askgraph.llm import LanguageModel
 from askgraph.methods import converses
-from askgraph.operations.answering import outcome_of
-from askgraph.rdf.prefixes import PrefixMap
+from askgraph.operations import outcome_of
+from askgraph.rdf import PrefixMap
 from askgraph.trace import Outcome, Question, follow_up
 from askgraph.workspace import DEFAULT_METHOD, Workspace
 from askgraph.workspace.graphs import ready_graphs

@@ -9,9 +9,8 @@ from askgraph.endpoint import Endpoint
 from askgraph.index import Resource, SearchIndex
 from askgraph.index.names import NameIndex
 from askgraph.metadata import Profile
-from askgraph.rdf.prefixes import PrefixMap
-from askgraph.traversal import Seeds
-from askgraph.traversal.arrays import GraphArrays
+from askgraph.rdf import PrefixMap
+from askgraph.traversal import GraphArrays, Seeds
 
 if TYPE_CHECKING:
     from askgraph.metadata.descriptions import Description

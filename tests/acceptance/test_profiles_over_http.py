@@ -20,7 +20,7 @@ from askgraph.endpoint.http import HttpEndpoint
 from askgraph.metadata import Profile, remote
 from askgraph.metadata.profile import profile_of
 from askgraph.metadata.remote import profile_endpoint
-from askgraph.traversal.arrays import build_arrays
+from askgraph.traversal import build_arrays
 
 DATA = Path(os.environ.get("ASKGRAPH_DATA", Path(__file__).parents[3] / "shared" / "data"))
 FILES = [

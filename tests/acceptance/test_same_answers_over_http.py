@@ -22,7 +22,7 @@ from askgraph.errors import AskgraphError
 from askgraph.graph import KnowledgeGraph
 from askgraph.metadata import Profile
 from askgraph.methods import Method
-from askgraph.operations.answering import outcome_of
+from askgraph.operations import outcome_of
 from askgraph.sample import graph_path, questions_path
 from askgraph.sparql.results import Term
 from askgraph.trace import Answer, Question

@@ -15,7 +15,7 @@ from askgraph.llm.scripted import Reply, ScriptedModel
 from askgraph.llm.stack import charged
 from askgraph.metadata.examples import Wording
 from askgraph.metadata.profile import profile_of
-from askgraph.traversal.arrays import build_arrays
+from askgraph.traversal import build_arrays
 
 PLACE = "http://example.org/"
 TERMS = [PLACE + name for name in ("Deal", "seller", "partOf", "gone")]

@@ -10,7 +10,7 @@ from pyoxigraph import BlankNode, Literal, NamedNode
 from askgraph.answers.codec import answer_object
 from askgraph.cli.steps import as_text
 from askgraph.evaluation.runs.one_question import step_object
-from askgraph.rdf.prefixes import PrefixMap
+from askgraph.rdf import PrefixMap
 from askgraph.rdf.vocabulary import XSD_DATE, XSD_DECIMAL
 from askgraph.serve.protocols.mcp.ask import answered
 from askgraph.serve.protocols.openai.answers import message_parts

@@ -9,8 +9,7 @@ from typing import Any
 
 import typer
 
-from askgraph.cli import COMMANDS, GROUPS
-from askgraph.cli.context import Bundle, descriptions, expanded
+from askgraph.cli import COMMANDS, GROUPS, Bundle, descriptions, expanded
 
 DESCRIPTIONS = {
     name: table for name, table in descriptions().items() if name not in ("commands", "groups")

@@ -10,8 +10,8 @@ import typer
 from tests.evaluation.reports.records import record, run_of, written
 from typer.testing import CliRunner, Result
 
+from askgraph.cli import expanded
 from askgraph.cli.compare import compare
-from askgraph.cli.context import expanded
 from askgraph.cli.report import By, report
 from askgraph.errors import SetupError
 from askgraph.evaluation.reports.page import BUILT

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyoxigraph import Literal
 
+from askgraph.explanation import in_words
 from askgraph.explanation.parts import parts_of, read_back
-from askgraph.explanation.verbalise import in_words
 
 PREFIX = "PREFIX : <http://example.org/> PREFIX xsd: <http://www.w3.org/2001/XMLSchema#> "
 LANGUAGES = ("en", "de", "es", "fr")

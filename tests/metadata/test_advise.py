@@ -8,7 +8,7 @@ from askgraph.metadata.advise import Advice, advice_for, defined_by
 from askgraph.metadata.definitions import DefinedProperty, NodeName
 from askgraph.metadata.profile import profile_of
 from askgraph.sparql.write import text_of
-from askgraph.traversal.arrays import build_arrays
+from askgraph.traversal import build_arrays
 
 PLACE = "http://example.org/"
 

@@ -17,8 +17,8 @@ from askgraph.metadata.definitions import (
     read_definitions,
     virtual_paths,
 )
+from askgraph.sparql import Path as PropertyPath
 from askgraph.sparql.rewrite.virtual import read_path
-from askgraph.sparql.tree import Path as PropertyPath
 from askgraph.sparql.write import text_of
 
 PLACE = "http://example.org/"

@@ -14,7 +14,7 @@ from askgraph.index import Resource
 from askgraph.index.keyword import KeywordIndex
 from askgraph.metadata.nodes import entity_resources, literal_resources, property_resources
 from askgraph.metadata.profile import profile_of
-from askgraph.traversal.arrays import GraphArrays, build_arrays
+from askgraph.traversal import GraphArrays, build_arrays
 
 EX = "http://example.org/"
 HEAD = """

@@ -13,7 +13,7 @@ from askgraph.metadata.names import acronym, local_name, names_in, short_value, 
 from askgraph.metadata.profile import partitions_of, profile_of
 from askgraph.rdf import vocabulary as v
 from askgraph.sample import graph_path
-from askgraph.traversal.arrays import GraphArrays, build_arrays
+from askgraph.traversal import GraphArrays, build_arrays
 
 PLACE = "http://example.org/"
 HEAD = """

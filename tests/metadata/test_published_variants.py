@@ -17,7 +17,7 @@ from askgraph.metadata.definitions import DefinedProperty, Definitions
 from askgraph.metadata.enrichment import links
 from askgraph.metadata.profile import profile_of
 from askgraph.sparql.rewrite.virtual import read_path
-from askgraph.traversal.arrays import build_arrays
+from askgraph.traversal import build_arrays
 
 DATA = Path(os.environ.get("ASKGRAPH_DATA") or Path(__file__).parents[3] / "shared" / "data")
 FOLDER = DATA / "supply-kgrep" / "kg"

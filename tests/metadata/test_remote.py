@@ -19,7 +19,7 @@ from askgraph.metadata import Profile, remote
 from askgraph.metadata.names import names_in
 from askgraph.metadata.profile import profile_of
 from askgraph.metadata.remote import profile_endpoint
-from askgraph.traversal.arrays import build_arrays
+from askgraph.traversal import build_arrays
 
 Profiled = tuple[Profile, list[Name]]
 

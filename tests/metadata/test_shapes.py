@@ -15,7 +15,7 @@ from askgraph.metadata.void_text import void_of
 from askgraph.rdf import vocabulary as v
 from askgraph.rdf.statements import Statements
 from askgraph.sample import graph_path
-from askgraph.traversal.arrays import GraphArrays, build_arrays
+from askgraph.traversal import GraphArrays, build_arrays
 
 ONT = "https://example.org/space/ontology#"
 

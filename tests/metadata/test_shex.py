@@ -6,8 +6,8 @@ from pyoxigraph import Literal, NamedNode
 
 from askgraph.metadata.shapes import Shape, ShapeLine
 from askgraph.metadata.shex import document, shex_of
+from askgraph.rdf import PrefixMap
 from askgraph.rdf import vocabulary as v
-from askgraph.rdf.prefixes import PrefixMap
 
 X = "http://x/"
 PREFIXES = PrefixMap({"x": X})

@@ -16,7 +16,7 @@ from askgraph.metadata.profile import profile_of
 from askgraph.metadata.remote import profile_endpoint
 from askgraph.metadata.survey import partitions
 from askgraph.sample import graph_path
-from askgraph.traversal.arrays import build_arrays
+from askgraph.traversal import build_arrays
 
 WHOLE = r"(?s)^(?!.*(VALUES|LIMIT \d+ \}|<http)).*GROUP BY"
 """Queries that count over all triples: no values, no IRI, no limit inside."""

@@ -9,7 +9,7 @@ from askgraph.metadata.profile import profile_of
 from askgraph.metadata.times import Span, times_of
 from askgraph.rdf.vocabulary import WIKIBASE_RANK
 from askgraph.sample import graph_path
-from askgraph.traversal.arrays import GraphArrays, build_arrays
+from askgraph.traversal import GraphArrays, build_arrays
 
 X = "http://x.example/"
 

@@ -27,7 +27,7 @@ from askgraph.metadata.void_text import void_of
 from askgraph.rdf import vocabulary as v
 from askgraph.rdf.statements import Statements, read_statements
 from askgraph.sample import graph_path
-from askgraph.traversal.arrays import build_arrays
+from askgraph.traversal import build_arrays
 
 DATA = Path(os.environ.get("ASKGRAPH_DATA", Path(__file__).parents[3] / "shared" / "data"))
 EX = "http://example.org/"

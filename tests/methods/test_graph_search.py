@@ -24,11 +24,11 @@ from askgraph.index.names import NameIndex
 from askgraph.metadata.names import names_in
 from askgraph.metadata.profile import profile_of
 from askgraph.methods.graph_search import GraphSearch
-from askgraph.operations.answering import outcome_of
-from askgraph.rdf.prefixes import PrefixMap
+from askgraph.operations import outcome_of
+from askgraph.rdf import PrefixMap
 from askgraph.sparql.results import value_of
 from askgraph.trace import Answer, Clarification, Draft, Findings, Question, Refusal, Trace
-from askgraph.traversal.arrays import build_arrays
+from askgraph.traversal import build_arrays
 from askgraph.workspace import Workspace
 from askgraph.workspace.synchronous import result_of
 

@@ -12,7 +12,7 @@ from tests.servers.sparql import SparqlServer
 from askgraph.errors import SetupError
 from askgraph.metadata.advise import AdviceKind
 from askgraph.metadata.definitions import DefinedProperty, Definitions
-from askgraph.operations.answering import outcome_of
+from askgraph.operations import outcome_of
 from askgraph.operations.enrichment import (
     add_enriched,
     definitions_for,

@@ -14,7 +14,7 @@ from askgraph.graph import KnowledgeGraph
 from askgraph.llm import Choice, Finish, ToolCall
 from askgraph.llm.scripted import ScriptedModel
 from askgraph.metadata.examples import QueryExample
-from askgraph.operations.answering import head_of
+from askgraph.operations import head_of
 from askgraph.operations.replay import replayed
 from askgraph.trace import Answer, Question, Trace
 from askgraph.trace.codec import Head, read_trace, write_trace

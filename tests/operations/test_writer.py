@@ -10,7 +10,7 @@ pytest.importorskip("torch", reason="needs the extra 'local'")
 
 from askgraph import sample
 from askgraph.errors import SetupError
-from askgraph.operations.answering import outcome_of
+from askgraph.operations import outcome_of
 from askgraph.operations.writer import Wished, train_folds, train_writer
 from askgraph.search.rank.score import Ranking, ranking_text, weights_for
 from askgraph.trace import Answer, Draft, Question

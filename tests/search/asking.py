@@ -7,11 +7,11 @@ from pyoxigraph import QueryBoolean, QuerySolutions, Store
 from askgraph.index.names import NameIndex
 from askgraph.metadata.names import names_in
 from askgraph.metadata.profile import profile_of
-from askgraph.rdf.prefixes import PrefixMap
+from askgraph.rdf import PrefixMap
 from askgraph.search.run import Proposal, proposed, read_and_linked, schema_of
-from askgraph.sparql.tree import Query
+from askgraph.sparql import Query
 from askgraph.sparql.write import plain_text
-from askgraph.traversal.arrays import build_arrays
+from askgraph.traversal import build_arrays
 
 __all__ = ["Known"]
 

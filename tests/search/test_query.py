@@ -3,7 +3,7 @@
 import pytest
 from pyoxigraph import BlankNode, Literal, NamedNode
 
-from askgraph.rdf.prefixes import PrefixMap
+from askgraph.rdf import PrefixMap
 from askgraph.rdf.vocabulary import RDF_TYPE, XSD_DATE
 from askgraph.search.query import (
     DECIMAL,
@@ -33,9 +33,9 @@ from askgraph.search.query import (
     values_of,
     variable,
 )
+from askgraph.sparql import Bind, Call, Group, Nested, Query, Union, Values
 from askgraph.sparql.elapsed import elapsed
 from askgraph.sparql.read import read
-from askgraph.sparql.tree import Bind, Call, Group, Nested, Query, Union, Values
 from askgraph.sparql.write import by_subject, laid_out, plain_text
 
 EX = "http://example.org/"

@@ -7,9 +7,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from pyoxigraph import Literal, NamedNode, QuerySolutions, Store, Variable
 
+from askgraph.sparql import Bind
 from askgraph.sparql.elapsed import elapsed, elapsed_in, elapsed_text
 from askgraph.sparql.read import read
-from askgraph.sparql.tree import Bind
 from askgraph.sparql.write import text_of
 
 STORE = Store()

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.sparql.same_algebra import meaning
 
-from askgraph.rdf.prefixes import PrefixMap
+from askgraph.rdf import PrefixMap
 from askgraph.sparql.layout import formatted
 
 EX = PrefixMap({"ex": "http://example.org/"})

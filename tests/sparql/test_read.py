@@ -11,9 +11,9 @@ from tests.sparql.same_algebra import meaning
 from tests.sparql.test_layout import ENDINGS, EX, GROUPS
 
 from askgraph.errors import QuerySyntaxError
+from askgraph.sparql import Call, Filter, Pattern, variables_of
+from askgraph.sparql import Path as PropertyPath
 from askgraph.sparql.read import read
-from askgraph.sparql.tree import Call, Filter, Pattern, variables_of
-from askgraph.sparql.tree import Path as PropertyPath
 from askgraph.sparql.write import text_of
 
 DATA = Path(os.environ.get("ASKGRAPH_DATA", "../shared/data"))

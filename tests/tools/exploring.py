@@ -17,11 +17,11 @@ from askgraph.metadata.examples import QueryExample
 from askgraph.metadata.names import names_in
 from askgraph.metadata.profile import profile_of
 from askgraph.metadata.resources import named_resources, profile_classes, profile_properties
-from askgraph.rdf.prefixes import PrefixMap
+from askgraph.rdf import PrefixMap
 from askgraph.sample import graph_path
 from askgraph.tools import Context, Limits
 from askgraph.trace import Observation, Question
-from askgraph.traversal.arrays import build_arrays
+from askgraph.traversal import build_arrays
 
 SAMPLE = graph_path().read_text(encoding="utf-8")
 SPACE = {

@@ -5,7 +5,7 @@ from pyoxigraph import RdfFormat, Store
 
 from askgraph.metadata.profile import profile_of
 from askgraph.tools._facts import Variants
-from askgraph.traversal.arrays import build_arrays
+from askgraph.traversal import build_arrays
 
 HEAD = """
 @prefix : <http://example.org/thing/> .

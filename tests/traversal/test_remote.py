@@ -11,8 +11,7 @@ from tests.servers.sparql import SparqlServer
 from askgraph.endpoint.http import HttpEndpoint
 from askgraph.errors import ServiceError
 from askgraph.metadata.profile import profile_of
-from askgraph.traversal import Seeds, remote
-from askgraph.traversal.arrays import GraphArrays, build_arrays
+from askgraph.traversal import GraphArrays, Seeds, build_arrays, remote
 from askgraph.traversal.remote import Counts, neighbourhood
 
 SPACE = "https://example.org/space/"

@@ -9,8 +9,8 @@ from tests.graphs import MOONS
 
 from askgraph import sample
 from askgraph.metadata.profile import profile_of
-from askgraph.rdf.prefixes import PrefixMap
-from askgraph.traversal.arrays import build_arrays
+from askgraph.rdf import PrefixMap
+from askgraph.traversal import build_arrays
 from askgraph.validation import Finding
 from askgraph.validation.graph_knowledge import array_knowledge, profile_knowledge
 from askgraph.validation.knowledge import Knowledge, Services

@@ -8,7 +8,7 @@ from tests.graphs import MOONS, PETS
 from tests.validation.conftest import HEAD, known, only
 
 from askgraph.metadata.profile import profile_of
-from askgraph.traversal.arrays import build_arrays
+from askgraph.traversal import build_arrays
 from askgraph.validation import Kind
 from askgraph.validation.graph_knowledge import profile_knowledge
 from askgraph.validation.knowledge import Services

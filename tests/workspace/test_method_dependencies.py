@@ -20,7 +20,7 @@ from askgraph.methods.graph_search import GraphSearch
 from askgraph.methods.guided import Guided
 from askgraph.methods.nearest_example import NearestExample
 from askgraph.methods.sparql_llm import SparqlLlm
-from askgraph.operations.answering import head_of
+from askgraph.operations import head_of
 from askgraph.operations.plans import Host, Site, Wishes, method_choices, planned
 from askgraph.operations.selection import Selection, selected
 from askgraph.trace import Question, Refusal, Step

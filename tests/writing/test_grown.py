@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.graphs import MOONS
 
-from askgraph.explanation.verbalise import iris_of
+from askgraph.explanation import iris_of
 from askgraph.graph import KnowledgeGraph
 from askgraph.index.names import Kind
 from askgraph.trace import Question

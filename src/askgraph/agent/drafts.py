@@ -15,7 +15,7 @@ from askgraph.metadata import ClassProfile, PredicateProfile, Profile
 from askgraph.metadata.definitions import Comment
 from askgraph.metadata.examples import Wording
 from askgraph.metadata.names import called
-from askgraph.rdf.prefixes import PrefixMap
+from askgraph.rdf import PrefixMap
 from askgraph.rdf.vocabulary import SCHEMA_SPACES
 
 _COMMENTING = """\

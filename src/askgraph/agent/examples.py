@@ -27,8 +27,8 @@ from askgraph.index.names import NameIndex
 from askgraph.index.tokens import tokens
 from askgraph.metadata.examples import QueryExample, read_examples
 from askgraph.metadata.examples.similar import similarities
+from askgraph.rdf import PrefixMap
 from askgraph.rdf.labels import words_of_local_name
-from askgraph.rdf.prefixes import PrefixMap
 from askgraph.search.linking.masks import form_likeness, question_form
 from askgraph.sparql.layout import formatted
 from askgraph.sparql.rewrite.canonical import skeleton

@@ -12,7 +12,7 @@ import numpy as np
 
 from askgraph.index.names import Kind
 from askgraph.search.grow.schema import Schema
-from askgraph.traversal.arrays import Ids
+from askgraph.traversal import Ids
 from askgraph.writing import Listed
 
 FILTERS = ("off", "direct", "reach")

@@ -9,7 +9,7 @@ from functools import cached_property
 from askgraph.endpoint import Counted, Endpoint
 from askgraph.graph import KnowledgeGraph, service_iri
 from askgraph.metadata.shapes import frequent
-from askgraph.rdf.prefixes import PrefixMap
+from askgraph.rdf import PrefixMap
 from askgraph.search.linking.link import Linked
 from askgraph.search.run import read_and_linked
 from askgraph.tools import Context, Limits

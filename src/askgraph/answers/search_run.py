@@ -6,11 +6,11 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import date
 
-from askgraph.answers.build import AnswerBuilder
+from askgraph.answers import AnswerBuilder
 from askgraph.endpoint import Counted
 from askgraph.errors import QueryError, TimedOut
 from askgraph.graph import KnowledgeGraph
-from askgraph.rdf.prefixes import PrefixMap
+from askgraph.rdf import PrefixMap
 from askgraph.search.decide.decision import EMPTY, Thresholds, confidence_of, decided, worth_asking
 from askgraph.search.decide.evidence import left_out
 from askgraph.search.operators.query_builder import Candidate

@@ -1,24 +1,216 @@
-"""The command `askgraph`: one file per command, imported when the command is called."""
+"""The command `askgraph`: one file per command, imported when the command is called.
 
+What all share is here: the workspace folder, debugging, exit codes, and bundles of options. Nothing
+heavy is imported: this much is known before a command is.
+"""
+
+import inspect
+import json
 import sys
+import traceback
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+from functools import cache
 from importlib import import_module, metadata
+from importlib.resources import files
 from importlib.util import find_spec
-from typing import Annotated, Any
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Self, TypeVar, get_origin, get_type_hints
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from askgraph.cli.context import (
-    EXITS,
-    DebugOption,
-    Shared,
-    WorkspaceOption,
-    descriptions,
-    exit_code,
-    expanded,
-    shared,
-)
-from askgraph.errors import SetupError
+from askgraph.errors import AskgraphError, QueryError, ServiceError, SetupError
+
+NO_ANSWER = 1
+
+EXITS = """\b
+Exit codes:
+  0    an answer, or done
+  1    no answer: a refusal, or a question back
+  2    wrong use, or a setup that you can mend (a name, a file, a package)
+  3    the query is wrong or not allowed
+  4    the endpoint, or the model's server, failed: down, too slow, too busy,
+       not authorised
+  5    a bug in askgraph
+  130  stopped with Ctrl-C"""
+
+Command = TypeVar("Command", bound=Callable[..., None])
+
+
+@dataclass
+class Shared:
+    """Options that stand before the command or after it."""
+
+    workspace: Path | None = None
+    debug: bool = False
+
+
+def shared(ctx: typer.Context) -> Shared:
+    """Return the options that all commands of this call share."""
+    root = ctx.find_root()
+    if not isinstance(root.obj, Shared):
+        root.obj = Shared()
+    return root.obj
+
+
+def _keep_workspace(ctx: typer.Context, value: Path | None) -> Path | None:
+    if value is not None:
+        shared(ctx).workspace = value
+    return value
+
+
+def _keep_debug(ctx: typer.Context, value: bool) -> bool:
+    if value:
+        shared(ctx).debug = True
+    return value
+
+
+WorkspaceOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--workspace",
+        metavar="DIR",
+        callback=_keep_workspace,
+        help="Folder of askgraph.toml and the graphs' data; also ASKGRAPH_WORKSPACE.",
+    ),
+]
+DebugOption = Annotated[
+    bool, typer.Option("--debug", callback=_keep_debug, help="Show the traceback of an error.")
+]
+
+
+def exit_code(error: BaseException, *, debug: bool) -> int | None:
+    """Report an error in one line on standard error and return its code; None if it is not ours.
+
+    With `debug` the traceback comes first.
+    """
+    if isinstance(error, typer.Exit | typer.Abort | typer.TyperException | BrokenPipeError):
+        return None
+    if debug and not isinstance(error, KeyboardInterrupt):
+        typer.echo("".join(traceback.format_exception(error)), err=True)
+    said = " ".join(str(error).split()) or type(error).__name__
+    match error:
+        case KeyboardInterrupt():
+            code, said = 130, "stopped"
+        case QueryError():
+            code = 3
+        case ServiceError():
+            code = 4
+        case AskgraphError() | OSError():
+            code = 2
+        case _:
+            code, said = 5, f"a bug: {type(error).__name__}: {said} (--debug shows where)"
+    typer.echo(f"askgraph: {said}", err=True)
+    return code
+
+
+@dataclass(frozen=True)
+class Bundle:
+    """Options that several commands share, as the fields of a dataclass.
+
+    A command takes a bundle as one parameter; its options are among those of the command. Those of
+    a `last` one come behind all others: the later it is declared, the earlier.
+    """
+
+    last: ClassVar[bool] = False
+
+    @classmethod
+    def of(cls, ctx: typer.Context, given: Mapping[str, Any]) -> Self:
+        """Return the bundle with the values that were given."""
+        return cls(**given)
+
+
+class Commands(typer.Typer):
+    """A group of commands that may take bundles."""
+
+    def __init__(self) -> None:
+        super().__init__(no_args_is_help=True, rich_markup_mode=None)
+
+    def command(self, name: str | None = None, **settings: Any) -> Callable[[Command], Command]:
+        """Register a function as a command of this name."""
+
+        def registered(function: Command) -> Command:
+            full = f"{function.__module__.rpartition('.')[2]} {name}"
+            super(Commands, self).command(name, **settings)(expanded(function, full))
+            return function
+
+        return registered
+
+
+def expanded(command: Callable[..., None], name: str) -> Callable[..., None]:
+    """Return a command with what `options.json` says of its options, and those of its bundles.
+
+    The file has a table for each command and bundle; an option that has no entry there, or the name
+    of one, is described under `shared`.
+    """
+    given = inspect.signature(command, eval_str=True).parameters
+    bundles = {
+        name: one.annotation
+        for name, one in given.items()
+        if isinstance(one.annotation, type) and issubclass(one.annotation, Bundle)
+    }
+
+    def called(ctx: typer.Context, **values: Any) -> None:
+        for name, bundle in bundles.items():
+            own = {field.name: values.pop(field.name) for field in fields(bundle)}
+            values[name] = bundle.of(ctx, own)
+        command(**values)
+
+    behind = [one for one in given.values() if one.name in bundles and bundles[one.name].last]
+    order = [one for one in given.values() if one not in behind] + behind[::-1]
+    options = [
+        inspect.Parameter("ctx", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context),
+        *(option for one in order for option in _options(one, name, bundles.get(one.name))),
+    ]
+    called.__doc__ = command.__doc__
+    called.__annotations__ = {one.name: one.annotation for one in options}
+    called.__signature__ = inspect.Signature(options)  # type: ignore[attr-defined]
+    return called
+
+
+def _options(
+    one: inspect.Parameter, command: str, bundle: type[Bundle] | None
+) -> list[inspect.Parameter]:
+    """The options of a bundle, or the parameter itself if it is none."""
+    if bundle is None:
+        kind = _described(one.annotation, one.name, command)
+        return [one.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=kind)]
+    kinds = get_type_hints(bundle, include_extras=True)
+    tables = [base.__name__ for base in bundle.__mro__]
+    return [
+        inspect.Parameter(
+            field.name,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=field.default,
+            annotation=_described(kinds[field.name], field.name, *tables),
+        )
+        for field in fields(bundle)
+    ]
+
+
+def _described(kind: Any, name: str, *tables: str) -> Any:
+    """Return the type of an option with its description, unless it has one."""
+    if get_origin(kind) is Annotated:
+        return kind
+    known = descriptions()
+    found = next((known[one][name] for one in tables if name in known.get(one, ())), name)
+    about = dict(known["shared"][found] if isinstance(found, str) else found)
+    if complete := about.get("autocompletion"):
+        about["autocompletion"] = getattr(import_module("askgraph.cli.options"), complete)
+    if about.pop("argument", False):
+        return Annotated[kind, typer.Argument(**about)]
+    flags = about.pop("flags", ["--" + name.replace("_", "-")])
+    return Annotated[kind, typer.Option(*flags, **about)]
+
+
+@cache
+def descriptions() -> dict[str, dict[str, Any]]:
+    """Return what `options.json` says of commands, groups and options, by table and name."""
+    text = files("askgraph.cli").joinpath("options.json").read_text("utf-8")
+    found: dict[str, dict[str, Any]] = json.loads(text)
+    return found
+
 
 COMMANDS = descriptions()["commands"]
 GROUPS = descriptions()["groups"]

@@ -9,15 +9,15 @@ from pathlib import Path
 
 import typer
 
-from askgraph.answers.build import chosen_answer
-from askgraph.cli.context import NO_ANSWER
+from askgraph.answers import chosen_answer
+from askgraph.cli import NO_ANSWER
 from askgraph.cli.options import Asking, Common
 from askgraph.cli.output import csv_text, on_terminal, print_json, progress_bar, show
 from askgraph.cli.steps import live_view, shown
 from askgraph.errors import SetupError
 from askgraph.graph import KnowledgeGraph
 from askgraph.methods import Method, closed, converses
-from askgraph.operations.answering import head_of, steps_of
+from askgraph.operations import head_of, steps_of
 from askgraph.trace import Answer, Clarification, Option, Outcome, Question, Trace, follow_up
 from askgraph.workspace.graphs import ready_graphs
 from askgraph.workspace.synchronous import result_of

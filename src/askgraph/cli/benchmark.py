@@ -9,7 +9,7 @@ from pathlib import Path
 import typer
 
 from askgraph import registry
-from askgraph.cli.context import Commands, DebugOption
+from askgraph.cli import Commands, DebugOption
 from askgraph.cli.figures import Form, Reading, Selected, Workers
 from askgraph.cli.options import Common
 from askgraph.cli.output import listing, print_json, progress_bar, show

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import typer
 
-from askgraph.cli.context import DebugOption
+from askgraph.cli import DebugOption
 from askgraph.cli.figures import Form
 from askgraph.evaluation.reports.compare import Side, compare_json, compare_sheets, side_of
 from askgraph.evaluation.reports.compare import compare as compared

@@ -10,7 +10,7 @@ from askgraph.cli.options import Common
 from askgraph.cli.output import listing, print_json, progress_bar, show
 from askgraph.explanation.starters import Examples, examples_of
 from askgraph.metadata import ClassProfile, PredicateProfile, Profile
-from askgraph.rdf.prefixes import PrefixMap
+from askgraph.rdf import PrefixMap
 
 _SHOWN = 20
 _ENDS = 2

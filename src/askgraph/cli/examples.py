@@ -7,7 +7,7 @@ from pathlib import Path
 
 import typer
 
-from askgraph.cli.context import Commands
+from askgraph.cli import Commands
 from askgraph.cli.figures import as_table
 from askgraph.cli.options import Common, Drafting
 from askgraph.cli.output import counted, print_json, progress_bar, show

@@ -9,7 +9,7 @@ from typing import Any, Self
 import typer
 from rich.console import RenderableType
 
-from askgraph.cli.context import Bundle
+from askgraph.cli import Bundle
 from askgraph.cli.output import WIDE, plain_text, room, show
 from askgraph.errors import SetupError
 from askgraph.evaluation.benchmarks import Contents

@@ -9,7 +9,7 @@ from types import ModuleType
 
 import typer
 
-from askgraph.cli.context import Commands
+from askgraph.cli import Commands
 from askgraph.cli.figures import Reading
 from askgraph.cli.options import Common
 from askgraph.cli.output import print_json, progress_bar

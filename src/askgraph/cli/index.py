@@ -7,13 +7,13 @@ from pathlib import Path
 
 import typer
 
-from askgraph.cli.context import Commands
+from askgraph.cli import Commands
 from askgraph.cli.options import Common
 from askgraph.cli.output import listing, print_json, progress_bar, show
 from askgraph.errors import SetupError
 from askgraph.index import Hit, Resource
 from askgraph.operations.indices import IndexInfo, build_indices, ground_of, index_info
-from askgraph.rdf.prefixes import PrefixMap
+from askgraph.rdf import PrefixMap
 from askgraph.workspace.graphs import GraphIndices
 
 UNUSABLE = 1

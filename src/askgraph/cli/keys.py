@@ -6,7 +6,7 @@ from typing import TypeVar
 
 import typer
 
-from askgraph.cli.context import Commands
+from askgraph.cli import Commands
 from askgraph.cli.figures import as_table
 from askgraph.cli.options import Common, check_graphs
 from askgraph.cli.output import print_json, show

@@ -8,7 +8,7 @@ import typer
 from rich.console import RenderableType
 from rich.text import Text
 
-from askgraph.cli.context import Commands
+from askgraph.cli import Commands
 from askgraph.cli.options import Common
 from askgraph.cli.output import listing, print_json, progress_bar, show
 from askgraph.metadata import Profile, write_whole

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 import typer
 
 from askgraph import registry
-from askgraph.cli.context import Bundle, DebugOption, WorkspaceOption, shared
+from askgraph.cli import Bundle, DebugOption, WorkspaceOption, shared
 from askgraph.errors import SetupError
 from askgraph.methods import Method
 from askgraph.workspace import DEFAULT_METHOD, Workspace

@@ -15,7 +15,7 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from askgraph.rdf.prefixes import PrefixMap
+from askgraph.rdf import PrefixMap
 from askgraph.rdf.vocabulary import NUMERIC_DATATYPES
 from askgraph.sparql.results import SelectResult, Term, value_of
 from askgraph.workspace import Progress

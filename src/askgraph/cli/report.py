@@ -7,7 +7,7 @@ from pathlib import Path
 
 import typer
 
-from askgraph.cli.context import DebugOption
+from askgraph.cli import DebugOption
 from askgraph.cli.figures import Form, write_whole
 from askgraph.errors import SetupError
 from askgraph.evaluation.reports.page import html_page

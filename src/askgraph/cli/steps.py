@@ -13,9 +13,9 @@ from rich.table import Table
 from rich.text import Text
 
 from askgraph.cli.output import cell, counted, plain_text, result_table
-from askgraph.explanation.verbalise import confidence_in_words
+from askgraph.explanation import confidence_in_words
 from askgraph.llm import ToolCall
-from askgraph.rdf.prefixes import PrefixMap
+from askgraph.rdf import PrefixMap
 from askgraph.trace import (
     Answer,
     Clarification,

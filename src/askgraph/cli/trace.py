@@ -8,12 +8,12 @@ from rich.console import RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
-from askgraph.cli.context import Commands
+from askgraph.cli import Commands
 from askgraph.cli.options import Common
 from askgraph.cli.output import print_json, show
 from askgraph.cli.steps import called, costs, plain, shown, step_lines, step_title
 from askgraph.operations.replay import Replay, replayed
-from askgraph.rdf.prefixes import PrefixMap
+from askgraph.rdf import PrefixMap
 from askgraph.sparql.lexer import lexed
 from askgraph.trace import Answer, ModelTurn, Outcome, Question, Step, ToolUse, Trace
 from askgraph.trace.codec import Head, line_of, read_trace, told

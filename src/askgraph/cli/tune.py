@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from askgraph.cli.context import Commands
+from askgraph.cli import Commands
 from askgraph.cli.figures import Form, Reading
 from askgraph.cli.options import Common
 from askgraph.cli.output import progress_bar

@@ -17,7 +17,7 @@ from askgraph.metadata import PredicateProfile
 from askgraph.metadata.names import local_name
 from askgraph.search.linking.word_lists import shared_words
 from askgraph.sparql.comparison import Cell, cell_of_json, cell_of_term
-from askgraph.traversal.arrays import GraphArrays
+from askgraph.traversal import GraphArrays
 
 
 def by_name(predicted: Table, gold: Table, names: Mapping[str, Set[Cell]]) -> Score:

@@ -12,7 +12,7 @@ from askgraph.explanation._names import Names, Phrases, Scope, is_date, scope_of
 from askgraph.explanation._nouns import unwrapped
 from askgraph.explanation._teller import Teller
 from askgraph.rdf.vocabulary import RDF_TYPE
-from askgraph.sparql.tree import (
+from askgraph.sparql import (
     AGGREGATES,
     Call,
     Expression,

@@ -27,7 +27,7 @@ from askgraph.rdf.vocabulary import (
     XSD_BOOLEAN,
     XSD_TIME,
 )
-from askgraph.sparql.tree import (
+from askgraph.sparql import (
     Bind,
     Call,
     Element,

@@ -11,7 +11,7 @@ from pyoxigraph import Literal, NamedNode, Variable
 
 from askgraph.explanation._names import Names, Phrases, Scope, is_date
 from askgraph.rdf.vocabulary import DATE_DATATYPES, NUMERIC_DATATYPES, RDF_TYPE
-from askgraph.sparql.tree import Call, Expression, Group, Pattern, Query, Term, variables_of
+from askgraph.sparql import Call, Expression, Group, Pattern, Query, Term, variables_of
 
 _LISTED = 5  # values that are named one by one
 _COMPARISONS = {"=": "=", "!=": "!=", "<": ">", ">": "<", "<=": ">=", ">=": "<="}

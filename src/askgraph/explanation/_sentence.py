@@ -10,7 +10,7 @@ from pyoxigraph import Literal, NamedNode, Variable
 from askgraph.explanation._listing import ORDINALS, Listing, bare
 from askgraph.explanation._names import Names, Scope
 from askgraph.rdf.vocabulary import RDF_TYPE
-from askgraph.sparql.tree import (
+from askgraph.sparql import (
     Call,
     Expression,
     Filter,

@@ -10,7 +10,7 @@ from pyoxigraph import NamedNode, Variable
 from askgraph.explanation._names import Relation, Scope, scope_of
 from askgraph.explanation._nouns import ValueWords
 from askgraph.rdf.vocabulary import RDF_TYPE
-from askgraph.sparql.tree import Call, Pattern, Query, Term, variables_of
+from askgraph.sparql import Call, Pattern, Query, Term, variables_of
 
 _DEPTH = 12
 

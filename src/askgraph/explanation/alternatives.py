@@ -18,8 +18,7 @@ from askgraph.index.names import Kind, name_tokens
 from askgraph.metadata import Profile
 from askgraph.rdf import vocabulary as v
 from askgraph.rdf.labels import words_of_local_name
-from askgraph.sparql.read import read
-from askgraph.sparql.tree import (
+from askgraph.sparql import (
     Call,
     Group,
     Nested,
@@ -31,6 +30,7 @@ from askgraph.sparql.tree import (
     transform,
     walk,
 )
+from askgraph.sparql.read import read
 from askgraph.sparql.write import text_of
 
 _KINDS = {"entity": Kind.ENTITY, "class": Kind.CLASS, "predicate": Kind.PREDICATE}

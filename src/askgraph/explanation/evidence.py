@@ -9,10 +9,9 @@ from pyoxigraph import BlankNode, Literal, NamedNode, Variable
 
 from askgraph.endpoint import Endpoint
 from askgraph.errors import QueryError
-from askgraph.explanation.verbalise import Statements, iris_in
+from askgraph.explanation import Statements, iris_in
 from askgraph.rdf.vocabulary import XSD_INTEGER
-from askgraph.sparql.results import Row, SelectResult, Term
-from askgraph.sparql.tree import (
+from askgraph.sparql import (
     Bind,
     Call,
     Element,
@@ -29,6 +28,7 @@ from askgraph.sparql.tree import (
     variables_of,
     walk,
 )
+from askgraph.sparql.results import Row, SelectResult, Term
 from askgraph.sparql.write import text_of, tree_of
 from askgraph.trace import Evidence
 

@@ -12,9 +12,9 @@ from askgraph.graph import KnowledgeGraph
 from askgraph.metadata import ClassProfile, PredicateProfile
 from askgraph.rdf import vocabulary as v
 from askgraph.rdf.labels import best_label
-from askgraph.sparql.tree import Group, Pattern, Query, Values
+from askgraph.sparql import Group, Pattern, Query, Values
 from askgraph.sparql.write import text_of
-from askgraph.traversal.arrays import GraphArrays
+from askgraph.traversal import GraphArrays
 from askgraph.traversal.literals import split_literal
 
 _MOST = 500

@@ -10,13 +10,13 @@ from typing import Literal as Choice
 from pyoxigraph import Literal, NamedNode
 
 from askgraph.errors import QuerySyntaxError
+from askgraph.explanation import in_words, written_out
 from askgraph.explanation._names import LABEL_SERVICE, Names, Phrases, Relation, phrases_in
-from askgraph.explanation.verbalise import in_words, written_out
-from askgraph.rdf.prefixes import WELL_KNOWN
+from askgraph.rdf import WELL_KNOWN
 from askgraph.rdf.vocabulary import RDF_TYPE
+from askgraph.sparql import Call, Nested, Path, Pattern, Query, children
 from askgraph.sparql.read import read
 from askgraph.sparql.rewrite.swapped import written_terms
-from askgraph.sparql.tree import Call, Nested, Path, Pattern, Query, children
 
 Kind = Choice["entity", "class", "predicate", "value"]
 

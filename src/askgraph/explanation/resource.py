@@ -15,7 +15,7 @@ from askgraph.metadata.boundaries import counts_by_predicate, some_of_each
 from askgraph.rdf.labels import words_of_local_name
 from askgraph.rdf.vocabulary import RDF_TYPE
 from askgraph.sparql.results import Row, Term
-from askgraph.traversal.arrays import GraphArrays
+from askgraph.traversal import GraphArrays
 
 _PREDICATES = 200  # that are told of, each way
 _COUNTED = 20_000  # statements of a remote graph that are counted

@@ -7,10 +7,10 @@ from itertools import zip_longest
 import numpy as np
 
 from askgraph.metadata import ClassProfile, PredicateProfile, Profile
+from askgraph.rdf import PrefixMap
 from askgraph.rdf import vocabulary as v
 from askgraph.rdf.labels import best_label, english_plural, within_sentence, words_of_local_name
-from askgraph.rdf.prefixes import PrefixMap
-from askgraph.traversal.arrays import GraphArrays
+from askgraph.traversal import GraphArrays
 
 _LONGEST = 40
 _SCHEMA = (v.RDF, v.RDFS, v.OWL, v.SH, v.XSD)

@@ -9,8 +9,8 @@ from pyoxigraph import Literal, NamedNode, Variable
 
 from askgraph.endpoint import Endpoint
 from askgraph.errors import QueryError
+from askgraph.explanation import Statements, in_words
 from askgraph.explanation._nouns import unwrapped
-from askgraph.explanation.verbalise import Statements, in_words
 from askgraph.rdf.vocabulary import (
     ALTERNATIVE_LABEL_PREDICATES,
     DATE_DATATYPES,
@@ -19,7 +19,7 @@ from askgraph.rdf.vocabulary import (
     RDF_TYPE,
     XSD_STRING,
 )
-from askgraph.sparql.tree import (
+from askgraph.sparql import (
     Bind,
     Call,
     Element,

@@ -21,16 +21,16 @@ from askgraph.metadata.names import (
     chain_label,
     closure_label,
     inverse_label,
+    names_of,
     role_label,
     virtual_iri,
 )
-from askgraph.metadata.stated import names_of
+from askgraph.rdf import namespace_of
 from askgraph.rdf import vocabulary as v
 from askgraph.rdf.labels import best_label
-from askgraph.rdf.prefixes import namespace_of
 from askgraph.rdf.vocabulary import SCHEMA_SPACES
-from askgraph.sparql.tree import Path, Predicate
-from askgraph.traversal.arrays import GraphArrays, Ids
+from askgraph.sparql import Path, Predicate
+from askgraph.traversal import GraphArrays, Ids
 
 AdviceKind = Literal["chain", "closure", "nary", "declared", "inverse", "name", "comment", "label"]
 

@@ -42,12 +42,12 @@ from typing import TypeVar
 from pyoxigraph import NamedNode
 
 from askgraph.errors import QuerySyntaxError, SetupError
-from askgraph.rdf.prefixes import PrefixMap
+from askgraph.rdf import PrefixMap
+from askgraph.sparql import Path as PropertyPath
+from askgraph.sparql import Pattern, Predicate
 from askgraph.sparql.lexer import lexed
 from askgraph.sparql.read import read
 from askgraph.sparql.rewrite.virtual import VirtualPaths, predicates_in, read_path
-from askgraph.sparql.tree import Path as PropertyPath
-from askgraph.sparql.tree import Pattern, Predicate
 from askgraph.sparql.write import text_of
 
 LANGUAGE = "en"

@@ -12,12 +12,12 @@ from pyoxigraph import Literal, NamedNode, Triple
 
 from askgraph.errors import SetupError
 from askgraph.metadata.definitions import DefinedProperty, Definitions, NodeName, virtual_paths
-from askgraph.metadata.stated import names_of
+from askgraph.metadata.names import names_of
 from askgraph.rdf import vocabulary as v
 from askgraph.rdf.labels import words_of_local_name
-from askgraph.sparql.tree import Path, Predicate
+from askgraph.sparql import Path, Predicate
 from askgraph.sparql.write import text_of
-from askgraph.traversal.arrays import GraphArrays, Ids
+from askgraph.traversal import GraphArrays, Ids
 
 _MOST = 1_000_000
 _TIMES = 20

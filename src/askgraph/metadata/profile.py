@@ -17,10 +17,9 @@ from askgraph.metadata import (
     complete,
     sorted_counts,
 )
-from askgraph.metadata.names import NameShape, naming_role, standard_naming
-from askgraph.metadata.stated import names_of, objects_of
+from askgraph.metadata.names import NameShape, names_of, naming_role, objects_of, standard_naming
 from askgraph.rdf import vocabulary as v
-from askgraph.traversal.arrays import GraphArrays, Ids
+from askgraph.traversal import GraphArrays, Ids
 from askgraph.traversal.literals import Sort, split_literal
 
 _SAMPLE = 2000

@@ -43,7 +43,7 @@ from askgraph.metadata.survey.predicates import (
 )
 from askgraph.rdf import vocabulary as v
 from askgraph.sparql.results import Row, Term
-from askgraph.traversal.arrays import build_arrays
+from askgraph.traversal import build_arrays
 
 SMALL = 50_000
 """A graph of at most so many triples is fetched as a whole."""

@@ -20,7 +20,7 @@ from askgraph.metadata import Partition, PredicateProfile, Profile, sorted_count
 from askgraph.rdf import vocabulary as v
 from askgraph.rdf.vocabulary import SCHEMA_SPACES
 from askgraph.sparql.results import Term
-from askgraph.traversal.arrays import GraphArrays, Ids
+from askgraph.traversal import GraphArrays, Ids
 from askgraph.traversal.literals import split_literal
 
 _SAMPLE = 1_000

@@ -13,7 +13,7 @@ from askgraph.index.tokens import stem, tokens
 from askgraph.metadata import PredicateProfile, Profile
 from askgraph.metadata.names import local_name
 from askgraph.rdf.vocabulary import DATE_DATATYPES, WIKIBASE_RANK
-from askgraph.traversal.arrays import GraphArrays, Ids
+from askgraph.traversal import GraphArrays, Ids
 
 _LIFE = 1  # which of the sets is of lives
 _IN_ORDER = 0.95

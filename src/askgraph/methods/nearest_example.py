@@ -12,7 +12,7 @@ from pathlib import Path
 
 from rapidfuzz import fuzz, process
 
-from askgraph.answers.build import bare_answer
+from askgraph.answers import bare_answer
 from askgraph.errors import QueryError, SetupError
 from askgraph.graph import KnowledgeGraph
 from askgraph.metadata.examples import QueryExample, read_examples

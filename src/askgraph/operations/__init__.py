@@ -1,5 +1,103 @@
 """Operations on a workspace: things that a person does with it, from any interface.
 
-The workspace opens graphs, methods and models; an operation evaluates, studies, enriches or trains
-with them. The command line, the servers and Python call the same ones.
+The first is here: one question is asked within a time, and each step seen as it comes. The others
+evaluate, study, enrich or train; the command line, the servers and Python call the same ones.
 """
+
+import asyncio
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import asdict, fields, is_dataclass
+from typing import TYPE_CHECKING, Any, get_type_hints
+
+from askgraph.errors import TimedOut
+from askgraph.graph import KnowledgeGraph
+from askgraph.llm import LanguageModel
+from askgraph.methods import Method, bare
+from askgraph.trace import Outcome, Question, Step, Trace
+
+if TYPE_CHECKING:
+    from askgraph.trace.codec import Head
+
+
+async def steps_of(
+    question: Question,
+    method: Method,
+    graphs: Sequence[KnowledgeGraph],
+    *,
+    timeout: float | None = None,
+) -> AsyncGenerator[Step, None]:
+    """Give the steps of a method as they come; `TimedOut` after so many seconds.
+
+    Whoever stops reading earlier closes the stream (`contextlib.aclosing`), which ends the run.
+    An answer's query has the graph's own predicates, also if the method used virtual ones.
+    """
+    loop = asyncio.get_running_loop()
+    end = None if timeout is None else loop.time() + timeout
+    stream = method.answer(question, graphs)
+    virtual = any(graph.virtual for graph in graphs)
+    try:
+        while True:
+            clock = asyncio.timeout_at(end)
+            try:
+                async with clock:
+                    step = await anext(stream, None)
+            except TimeoutError as error:
+                if not clock.expired():
+                    raise
+                raise TimedOut(f"no answer within {timeout:g} seconds") from error
+            if step is None:
+                return
+            if virtual:
+                from askgraph.agent.own_predicates import with_own_predicates
+
+                step = with_own_predicates(step, graphs)
+            yield step
+    finally:
+        if isinstance(stream, AsyncGenerator):
+            await stream.aclose()
+
+
+async def outcome_of(
+    question: Question,
+    method: Method,
+    graphs: Sequence[KnowledgeGraph],
+    *,
+    timeout: float | None = None,
+) -> Outcome:
+    """Return what a method makes of a question; `TimedOut` after so many seconds."""
+    async with aclosing(steps_of(question, method, graphs, timeout=timeout)) as stream:
+        steps = tuple([step async for step in stream])
+    return Trace(question, type(method).__name__, steps).outcome
+
+
+def head_of(method: Method, graphs: Sequence[KnowledgeGraph]) -> "Head":
+    """Return what a trace says of its method and graphs: settings without objects or secrets."""
+    from askgraph.trace.codec import GraphState, Head  # most runs leave no trace
+
+    states = tuple(GraphState(graph.name, graph.snapshot) for graph in graphs)
+    return Head(_settings(bare(method)), states)
+
+
+def _settings(method: object) -> dict[str, object]:
+    kind: Any = type(method)
+    if not is_dataclass(kind):
+        return {}
+    hints = get_type_hints(kind)
+    values = {f.name: getattr(method, f.name) for f in fields(kind) if f.init}
+    return {name: _setting(value, hints[name]) for name, value in values.items()}
+
+
+def _setting(value: object, hint: Any) -> object:
+    if isinstance(value, LanguageModel):
+        return asdict(value.identity)
+    if isinstance(value, Mapping):  # models or methods by name
+        return {name: _setting(one, Any) for name, one in value.items()}
+    if hasattr(value, "answer"):
+        return _settings(value)
+    from askgraph.trace.codec import told
+
+    try:
+        return told(value, hint)
+    except TypeError:
+        return str(value)

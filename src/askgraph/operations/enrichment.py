@@ -16,8 +16,8 @@ from askgraph.metadata import Profile, write_whole
 from askgraph.metadata.advise import Advice, AdviceKind, advice_for, defined_by
 from askgraph.metadata.definitions import Comment, Definitions, definitions_text
 from askgraph.metadata.enrichment import links, statements, told_names
-from askgraph.rdf.prefixes import PrefixMap
-from askgraph.traversal.arrays import GraphArrays
+from askgraph.rdf import PrefixMap
+from askgraph.traversal import GraphArrays
 from askgraph.workspace import Progress, Workspace, check_name, silent
 from askgraph.workspace.build import enrich_endpoint
 from askgraph.workspace.data import known_paths, locked

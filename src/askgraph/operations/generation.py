@@ -15,7 +15,7 @@ from askgraph import registry
 from askgraph.agent.drafts import reworded
 from askgraph.endpoint import run
 from askgraph.errors import BudgetSpent, QueryError, ServiceError
-from askgraph.explanation.verbalise import iris_of
+from askgraph.explanation import iris_of
 from askgraph.graph import KnowledgeGraph
 from askgraph.llm import LanguageModel
 from askgraph.llm.budget import Account, Budget
@@ -25,7 +25,7 @@ from askgraph.metadata.examples.drafts import Draft, drafts
 from askgraph.metadata.examples.outcome import Outcome, Result, outcome_of
 from askgraph.metadata.examples.similar import plain_question
 from askgraph.methods import Method
-from askgraph.operations.answering import outcome_of as answer_of
+from askgraph.operations import outcome_of as answer_of
 from askgraph.operations.examples import keep
 from askgraph.sparql.results import Row, SelectResult, value_of
 from askgraph.sparql.rewrite.repair import form_of

@@ -21,8 +21,7 @@ from askgraph.rdf.vocabulary import (
     XSD_DECIMAL,
     XSD_INTEGER,
 )
-from askgraph.sparql.lexer import number_type
-from askgraph.sparql.tree import (
+from askgraph.sparql import (
     Call,
     Element,
     Expression,
@@ -38,6 +37,7 @@ from askgraph.sparql.tree import (
     transform,
     walk,
 )
+from askgraph.sparql.lexer import number_type
 from askgraph.traversal.literals import split_literal
 
 Value: TypeAlias = Variable | Call

@@ -28,8 +28,7 @@ from askgraph.search.rank.expected import Expected, expected_of
 from askgraph.search.rank.fitting import Fitting
 from askgraph.search.rank.score import ranked, weights_for
 from askgraph.trace import Question
-from askgraph.traversal import Seeds
-from askgraph.traversal.arrays import GraphArrays
+from askgraph.traversal import GraphArrays, Seeds
 
 _FIRST_DAY = date(1970, 1, 1).toordinal()
 

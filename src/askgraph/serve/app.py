@@ -15,7 +15,7 @@ from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
 from askgraph.errors import AskgraphError, SetupError
-from askgraph.operations.answering import outcome_of
+from askgraph.operations import outcome_of
 from askgraph.serve.hub import Hub, open_hub
 from askgraph.serve.identity.identify import BehindProxy, VisitorCookie, check_rules
 from askgraph.serve.identity.principal import Principal

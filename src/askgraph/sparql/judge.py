@@ -21,6 +21,7 @@ from typing import Any, NoReturn, cast, get_args
 from typing import Literal as Choice
 
 from askgraph.errors import ForbiddenQuery, QueryError, QuerySyntaxError
+from askgraph.sparql import Nested, walk
 from askgraph.sparql.lexer import (
     Token,
     edited,
@@ -31,7 +32,6 @@ from askgraph.sparql.lexer import (
     with_declared,
     with_full_iris,
 )
-from askgraph.sparql.tree import Nested, walk
 from askgraph.sparql.write import Written
 
 Form = Choice["SELECT", "ASK", "CONSTRUCT", "DESCRIBE"]

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import takewhile
 
 from askgraph.errors import QuerySyntaxError
-from askgraph.rdf.prefixes import PrefixMap
+from askgraph.rdf import PrefixMap
 from askgraph.rdf.vocabulary import RDF_TYPE, XSD_BOOLEAN, XSD_INTEGER
 from askgraph.sparql.lexer import Cursor, Token, lexed
 from askgraph.sparql.lines import (

@@ -11,7 +11,7 @@ from urllib.parse import urljoin
 from pyoxigraph import Literal, NamedNode, Variable
 
 from askgraph.errors import QuerySyntaxError
-from askgraph.rdf.prefixes import WELL_KNOWN
+from askgraph.rdf import WELL_KNOWN
 from askgraph.rdf.vocabulary import (
     RDF_FIRST,
     RDF_NIL,
@@ -19,8 +19,7 @@ from askgraph.rdf.vocabulary import (
     RDF_TYPE,
     XSD_BOOLEAN,
 )
-from askgraph.sparql.lexer import Cursor, lexed, number_type, unquoted
-from askgraph.sparql.tree import (
+from askgraph.sparql import (
     AGGREGATES,
     Bind,
     Call,
@@ -38,6 +37,7 @@ from askgraph.sparql.tree import (
     Union,
     Values,
 )
+from askgraph.sparql.lexer import Cursor, lexed, number_type, unquoted
 
 _ELEMENTS = ("{", "OPTIONAL", "MINUS", "GRAPH", "SERVICE", "FILTER", "BIND", "VALUES")
 _MODIFIERS = ("GROUP", "HAVING", "ORDER", "LIMIT", "OFFSET", "VALUES")

@@ -8,7 +8,7 @@ from typing import overload
 
 from pyoxigraph import Literal, NamedNode, Variable
 
-from askgraph.rdf.prefixes import PrefixMap
+from askgraph.rdf import PrefixMap
 from askgraph.rdf.vocabulary import (
     RDF_TYPE,
     XSD_BOOLEAN,
@@ -17,17 +17,7 @@ from askgraph.rdf.vocabulary import (
     XSD_INTEGER,
     XSD_STRING,
 )
-from askgraph.sparql.lines import (
-    Names,
-    Triples,
-    braced,
-    indented,
-    opened,
-    select_lines,
-    union_lines,
-    values_lines,
-)
-from askgraph.sparql.tree import (
+from askgraph.sparql import (
     Bind,
     Call,
     Element,
@@ -44,6 +34,16 @@ from askgraph.sparql.tree import (
     Union,
     Values,
     transform,
+)
+from askgraph.sparql.lines import (
+    Names,
+    Triples,
+    braced,
+    indented,
+    opened,
+    select_lines,
+    union_lines,
+    values_lines,
 )
 
 CAMEL = {

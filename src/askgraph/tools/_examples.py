@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from askgraph.explanation.verbalise import iris_of
+from askgraph.explanation import iris_of
 from askgraph.metadata.examples import QueryExample
 from askgraph.rdf.vocabulary import RDF_TYPE
 from askgraph.sparql.layout import formatted

@@ -19,7 +19,7 @@ from askgraph.metadata.names import code_of, same_property, variants_in
 from askgraph.rdf import vocabulary as v
 from askgraph.sparql.results import Row, Term
 from askgraph.tools import Context
-from askgraph.traversal.arrays import GraphArrays
+from askgraph.traversal import GraphArrays
 
 _TYPES = 20  # classes of one node that are looked at
 _EDGES = 5_000  # of all nodes together, each way

@@ -20,7 +20,7 @@ from askgraph.errors import (
     Unauthorised,
     Unreachable,
 )
-from askgraph.explanation.verbalise import iris_of
+from askgraph.explanation import iris_of
 from askgraph.explanation.why_empty import Emptiness, emptiness
 from askgraph.sparql.lexer import lexed
 from askgraph.tools import Context

@@ -21,10 +21,10 @@ from askgraph.graph import KnowledgeGraph
 from askgraph.index import Hit, Resource
 from askgraph.index.tokens import folded, tokens
 from askgraph.metadata.names import code_of
+from askgraph.rdf import namespace_of
 from askgraph.rdf.labels import words_of_local_name
-from askgraph.rdf.prefixes import namespace_of
+from askgraph.sparql import Group
 from askgraph.sparql.results import Term
-from askgraph.sparql.tree import Group
 from askgraph.sparql.write import text_of
 from askgraph.tools import Context
 from askgraph.tools._facts import numbered

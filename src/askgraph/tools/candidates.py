@@ -13,7 +13,7 @@ from functools import cached_property
 from pyoxigraph import Literal, NamedNode, Variable
 
 from askgraph.errors import QueryError, ServiceError
-from askgraph.explanation.verbalise import iris_of
+from askgraph.explanation import iris_of
 from askgraph.metadata import PredicateProfile
 from askgraph.search.decide.decision import confidence_of
 from askgraph.search.decide.evidence import left_out
@@ -21,8 +21,8 @@ from askgraph.search.operators.query_builder import Candidate
 from askgraph.search.query import conditions_in, patterns_in, predicate_of, values_of
 from askgraph.search.rank.clusters import Cluster, clusters
 from askgraph.search.run import Proposal, proposal_of
+from askgraph.sparql import Filter, Path, Union
 from askgraph.sparql.results import Row, SelectResult, Term, Truncation
-from askgraph.sparql.tree import Filter, Path, Union
 from askgraph.sparql.write import plain_text
 from askgraph.tools import Context
 from askgraph.tools.shown import Writer

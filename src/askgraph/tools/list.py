@@ -25,7 +25,7 @@ from askgraph.tools.named import expanded_name, unescaped_text
 from askgraph.tools.shown import Shown, Writer
 from askgraph.tools.terms import named_node
 from askgraph.trace import Observation
-from askgraph.traversal.arrays import GraphArrays, Ids
+from askgraph.traversal import GraphArrays, Ids
 from askgraph.validation.graph_knowledge import Sort
 
 __all__ = ["list_triples"]

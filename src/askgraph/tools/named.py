@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from pyoxigraph import Literal, NamedNode
 
 from askgraph.errors import QuerySyntaxError
-from askgraph.rdf.prefixes import WELL_KNOWN, PrefixMap
+from askgraph.rdf import WELL_KNOWN, PrefixMap
 from askgraph.rdf.vocabulary import RDF_TYPE
+from askgraph.sparql import Nested, Pattern, children
 from askgraph.sparql.read import read
 from askgraph.sparql.results import Term
-from askgraph.sparql.tree import Nested, Pattern, children
 from askgraph.traversal.literals import split_literal
 from askgraph.validation.graph_knowledge import Sort
 

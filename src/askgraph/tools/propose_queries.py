@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Annotated
 
-from askgraph.answers.build import bare_answer
-from askgraph.explanation.verbalise import in_words, iris_of
+from askgraph.answers import bare_answer
+from askgraph.explanation import in_words, iris_of
 from askgraph.search.decide.evidence import left_out
 from askgraph.tools import Context
 from askgraph.tools.candidates import (

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from askgraph.answers.build import AnswerBuilder, is_ordered
+from askgraph.answers import AnswerBuilder, is_ordered
 from askgraph.endpoint import run as run_on
 from askgraph.errors import (
     QueryError,

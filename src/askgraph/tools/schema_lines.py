@@ -18,8 +18,8 @@ from askgraph.metadata import ClassProfile, PredicateProfile
 from askgraph.metadata.names import local_name
 from askgraph.metadata.times import times_of
 from askgraph.metadata.units import Unit, unit_at, unit_said
+from askgraph.rdf import namespace_of
 from askgraph.rdf import vocabulary as v
-from askgraph.rdf.prefixes import namespace_of
 from askgraph.rdf.vocabulary import SCHEMA_SPACES
 from askgraph.search.linking.link import Link, Linked
 from askgraph.search.linking.operators import Frame, frame_of
@@ -30,7 +30,7 @@ from askgraph.sparql.elapsed import elapsed_text
 from askgraph.tools._facts import Variants, own_types
 from askgraph.tools.mentions import named_links
 from askgraph.tools.shown import Writer
-from askgraph.traversal.arrays import GraphArrays
+from askgraph.traversal import GraphArrays
 
 _CLASSES = 20
 _NEAR = 45  # predicates told with their ends

@@ -5,9 +5,9 @@ from typing import Annotated
 from pyoxigraph import Variable
 
 from askgraph.errors import QueryError, QuerySyntaxError
+from askgraph.sparql import Pattern, variables_of, walk
 from askgraph.sparql.judge import checked
 from askgraph.sparql.read import read
-from askgraph.sparql.tree import Pattern, variables_of, walk
 from askgraph.tools import Context
 from askgraph.tools._search import searched_within
 from askgraph.tools.hits import Sort

@@ -6,7 +6,7 @@ import pyoxigraph
 from pyoxigraph import NamedNode, Variable
 
 from askgraph.errors import QueryError
-from askgraph.sparql.tree import Group, Pattern
+from askgraph.sparql import Group, Pattern
 from askgraph.tools import Context
 from askgraph.tools._search import searched, searched_within
 from askgraph.tools.hits import Sort

@@ -5,7 +5,7 @@ from typing import Annotated
 
 from pyoxigraph import NamedNode, Variable
 
-from askgraph.sparql.tree import Group, Pattern
+from askgraph.sparql import Group, Pattern
 from askgraph.tools import Context
 from askgraph.tools._search import searched_within
 from askgraph.tools.terms import named_node

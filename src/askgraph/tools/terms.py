@@ -12,8 +12,8 @@ from pyoxigraph import Literal, NamedNode
 from rapidfuzz import fuzz
 
 from askgraph.errors import QueryError
+from askgraph.rdf import PrefixMap
 from askgraph.rdf import vocabulary as v
-from askgraph.rdf.prefixes import PrefixMap
 from askgraph.tools import Context
 from askgraph.tools.named import ABSOLUTE_IRI, expanded_name, unescaped_text
 from askgraph.tools.shown import Writer, clipped

@@ -25,11 +25,11 @@ from typing import (
 from askgraph import registry
 from askgraph.endpoint import Counted
 from askgraph.errors import QueryError, ServiceError, SetupError
-from askgraph.explanation.verbalise import iris_of
+from askgraph.explanation import iris_of
 from askgraph.graph import KnowledgeGraph
 from askgraph.llm import ToolCall, ToolSchema
 from askgraph.llm.calls import BadCall, SoundCall, checked_call
-from askgraph.rdf.prefixes import PrefixMap
+from askgraph.rdf import PrefixMap
 from askgraph.sparql.judge import admitted
 from askgraph.tools import SETS, Context, Limits, Tool
 from askgraph.trace import Observation, Question, ToolUse

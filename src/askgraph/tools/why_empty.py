@@ -3,7 +3,7 @@
 from typing import Annotated
 
 from askgraph.errors import QueryError, ServiceError
-from askgraph.explanation.verbalise import iris_of
+from askgraph.explanation import iris_of
 from askgraph.sparql.layout import formatted
 from askgraph.sparql.results import GraphResult, SelectResult
 from askgraph.tools import Context

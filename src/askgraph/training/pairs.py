@@ -25,9 +25,9 @@ from askgraph.index.names import Kind
 from askgraph.llm import Choice, LanguageModel, Options, completed
 from askgraph.llm.structured import takes_grammar
 from askgraph.rdf.labels import words_of_local_name
+from askgraph.sparql import Pattern
 from askgraph.sparql.read import read
 from askgraph.sparql.rewrite.canonical import canonical_query
-from askgraph.sparql.tree import Pattern
 from askgraph.writing import Listed
 from askgraph.writing.model_writer import query_grammar
 from askgraph.writing.prompt import THEN, messages, query_in, target

@@ -1,6 +1,22 @@
-"""A graph's adjacency as arrays, so that answer sets are grown without SPARQL round trips."""
+"""A graph's triples as sorted integer arrays: answer sets are grown by steps, not by queries.
 
-from dataclasses import dataclass
+Ids are those of the `TermTable`; predicates also have a number of their own, 0 … P-1. Each
+predicate's triples lie together, once sorted by subject and once by object; a second pair of
+orders gives the edges of a node. Sets of nodes are sorted arrays of distinct ids (int32).
+"""
+
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, fields
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from pyoxigraph import BlankNode, Literal, NamedNode, Quad, Triple
+
+from askgraph.traversal.literals import Sort, measured, split_literal, term_of
 
 
 @dataclass(frozen=True)
@@ -11,3 +27,361 @@ class Seeds:
     literals: tuple[str, ...] = ()
     classes: tuple[str, ...] = ()
     predicates: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class TermTable:
+    """Terms by id; `offsets` has one entry more than there are terms."""
+
+    blob: NDArray[np.uint8]
+    offsets: NDArray[np.int64]
+    first_iri: int
+    first_blank: int
+
+    @classmethod
+    def of(cls, texts: Sequence[bytes]) -> Self:
+        """Build from sorted, distinct N-Triples terms."""
+        offsets = np.cumsum([0, *map(len, texts)], dtype=np.int64)
+        blob = np.frombuffer(b"".join(texts), dtype=np.uint8)
+        table = cls(blob, offsets, 0, 0)
+        first_iri, first_blank = table._place(b"<"), table._place(b"_")
+        return cls(blob, offsets, first_iri, first_blank)
+
+    @classmethod
+    def load(cls, folder: Path) -> Self:
+        """Open a saved table without reading it into memory."""
+        blob, offsets = mapped(folder / "terms.npy"), mapped(folder / "term_offsets.npy")
+        table = cls(blob, offsets, 0, 0)
+        return cls(blob, offsets, table._place(b"<"), table._place(b"_"))
+
+    def save(self, folder: Path) -> None:
+        """Write the table into a folder."""
+        np.save(folder / "terms.npy", self.blob)
+        np.save(folder / "term_offsets.npy", self.offsets)
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def text(self, at: int) -> str:
+        """Return the N-Triples text of a term."""
+        return self._bytes(at).decode()
+
+    def value(self, at: int) -> str:
+        """Return the IRI, the literal's lexical form, or the blank node's name."""
+        text = self.text(at)
+        if text[0] == "<":
+            return text[1:-1]
+        return text[2:] if text[0] == "_" else split_literal(text)[0]
+
+    def term(self, at: int) -> NamedNode | BlankNode | Literal:
+        """Return a term as pyoxigraph has it."""
+        return term_of(self.text(at))
+
+    def find(self, text: str) -> int | None:
+        """Return the id of an N-Triples term, or None if the graph does not have it."""
+        wanted = text.encode()
+        at = self._place(wanted)
+        return at if at < len(self) and self._bytes(at) == wanted else None
+
+    def iri(self, iri: str) -> int | None:
+        """Return the id of an IRI."""
+        return self.find(f"<{iri}>")
+
+    def is_literal(self, at: int) -> bool:
+        """Return whether a term is a literal."""
+        return at < self.first_iri
+
+    def is_iri(self, at: int) -> bool:
+        """Return whether a term is an IRI."""
+        return self.first_iri <= at < self.first_blank
+
+    def starting(self, prefix: str) -> range:
+        """Return the ids of all terms that start with this N-Triples text."""
+        start = prefix.encode()
+        return range(self._place(start), self._place(start + b"\xff"))
+
+    def _bytes(self, at: int) -> bytes:
+        return self.blob[self.offsets[at] : self.offsets[at + 1]].tobytes()
+
+    def _place(self, wanted: bytes) -> int:
+        return bisect_left(range(len(self)), wanted, key=self._bytes)
+
+
+def mapped(path: Path) -> NDArray[Any]:
+    """Open a saved array without reading it, as a plain one: slices of `numpy.memmap` are slow."""
+    return np.asarray(np.load(path, mmap_mode="r"))
+
+
+Ids = NDArray[np.int32]
+
+_FEW, _FEW_EDGES = 8, 256
+"""The predicates of so few nodes with so few edges are put together faster one by one."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class GraphArrays:
+    """The triples of a graph, read-only; `complete` is False if only a part was fetched."""
+
+    terms: TermTable
+    predicates: Ids  # term id of each predicate number
+    predicate_offsets: NDArray[np.int64]  # where each predicate's triples start
+    subjects: Ids  # by predicate, then subject
+    objects: Ids
+    objects_sorted: Ids  # by predicate, then object
+    subjects_of: Ids
+    out_offsets: NDArray[np.int64]  # by subject: its predicates
+    out_predicates: Ids
+    in_offsets: NDArray[np.int64]  # by object: its predicates
+    in_predicates: Ids
+    sorts: NDArray[np.uint8]  # Sort of each literal id (those below terms.first_iri)
+    values: NDArray[np.float64]
+    complete: bool = True
+
+    @classmethod
+    def load(cls, folder: Path) -> Self:
+        """Open saved arrays without reading them into memory."""
+        arrays: dict[str, Any] = {name: mapped(folder / f"{name}.npy") for name in _saved()}
+        return cls(TermTable.load(folder), **arrays)
+
+    def save(self, folder: Path) -> None:
+        """Write all arrays into an existing folder."""
+        self.terms.save(folder)
+        for name in _saved():
+            np.save(folder / f"{name}.npy", getattr(self, name))
+
+    def __len__(self) -> int:
+        return len(self.subjects)
+
+    @cached_property
+    def numbers(self) -> dict[int, int]:
+        """The number of each predicate by its term id."""
+        return {int(term): number for number, term in enumerate(self.predicates)}
+
+    def number(self, iri: str) -> int | None:
+        """Return the number of a predicate, or None if no triple has it."""
+        at = self.terms.iri(iri)
+        return None if at is None else self.numbers.get(at)
+
+    def iri_of(self, predicate: int) -> str:
+        """Return the IRI of a predicate's number."""
+        known = self._iris
+        if predicate not in known:
+            known[predicate] = self.terms.value(int(self.predicates[predicate]))
+        return known[predicate]
+
+    @cached_property
+    def _iris(self) -> dict[int, str]:
+        """The IRIs of predicates that were asked for, by their numbers."""
+        return {}
+
+    def size(self, predicate: int) -> int:
+        """Return the number of triples with a predicate."""
+        return int(self.predicate_offsets[predicate + 1] - self.predicate_offsets[predicate])
+
+    def pairs(self, nodes: Ids, predicate: int, *, inverse: bool = False) -> tuple[Ids, Ids]:
+        """Return (source, target) of each edge that leaves the nodes, in the order of sources."""
+        sources, targets = self._order(predicate, inverse=inverse)
+        if len(nodes) * 8 > len(sources):
+            kept = self._member(sources, nodes)
+            return sources[kept], targets[kept]
+        left = sources.searchsorted(nodes, side="left")
+        right = sources.searchsorted(nodes, side="right")
+        if len(nodes) == 1:
+            found = targets[left[0] : right[0]]
+            return nodes.repeat(len(found)), found
+        counts = right - left
+        at = _ranges(left, counts)
+        return nodes.repeat(counts), targets[at]
+
+    def between(
+        self, first: int, last: int, predicate: int, *, inverse: bool = False
+    ) -> tuple[Ids, Ids]:
+        """Return (source, target) of each edge that leaves the ids from `first` to before `last`.
+
+        For a walk over all nodes in parts: no edge is looked at twice.
+        """
+        sources, targets = self._order(predicate, inverse=inverse)
+        start, end = sources.searchsorted(np.array((first, last), dtype=np.int32))
+        return sources[start:end], targets[start:end]
+
+    def step(self, nodes: Ids, predicate: int, *, inverse: bool = False) -> Ids:
+        """Return the nodes that one edge of a predicate away from a set."""
+        if len(nodes) == 1:
+            return self.pairs(nodes, predicate, inverse=inverse)[1]
+        return _distinct(self.pairs(nodes, predicate, inverse=inverse)[1])
+
+    def bearers(self, nodes: Ids, predicate: int, *, inverse: bool = False) -> Ids:
+        """Return those of the nodes that an edge of a predicate leaves."""
+        return _distinct(self.pairs(nodes, predicate, inverse=inverse)[0])
+
+    def closure(self, nodes: Ids, predicate: int, *, inverse: bool = False) -> Ids:
+        """Return the nodes that one or more edges of a predicate away from a set."""
+        reached = frontier = self.step(nodes, predicate, inverse=inverse)
+        while len(frontier):
+            found = self.step(frontier, predicate, inverse=inverse)
+            places = reached.searchsorted(found)
+            places[places == len(reached)] = 0
+            frontier = found[reached[places] != found]
+            reached = _distinct(np.concatenate((reached, frontier))) if len(frontier) else reached
+        return reached
+
+    def ends(self, predicate: int, *, inverse: bool = False) -> Ids:
+        """Return all subjects of a predicate, or all its objects."""
+        return _distinct(self._order(predicate, inverse=inverse)[0])
+
+    def predicates_of(self, nodes: Ids, *, inverse: bool = False) -> tuple[Ids, NDArray[np.int64]]:
+        """Return the predicates that leave (or enter) a set, and how many edges each has."""
+        offsets = self.in_offsets if inverse else self.out_offsets
+        listed = self.in_predicates if inverse else self.out_predicates
+        if len(nodes) == 1:
+            found = listed[offsets[nodes[0]] : offsets[nodes[0] + 1]]
+        else:
+            left = offsets[nodes]
+            found = listed[_ranges(left, offsets[nodes + 1] - left)]
+        tally = np.bincount(found, minlength=len(self.predicates))
+        present = np.flatnonzero(tally)
+        return present.astype(np.int32), tally[present]
+
+    def present(self, nodes: Ids, *, inverse: bool = False) -> frozenset[int]:
+        """Return the predicates that leave (or enter) a set."""
+        if len(nodes) <= _FEW:
+            offsets = self.in_offsets if inverse else self.out_offsets
+            listed = self.in_predicates if inverse else self.out_predicates
+            edges = [(int(offsets[node]), int(offsets[node + 1])) for node in nodes.tolist()]
+            if sum(end - start for start, end in edges) <= _FEW_EDGES:
+                return frozenset(at for start, end in edges for at in listed[start:end].tolist())
+        return frozenset(self.predicates_of(nodes, inverse=inverse)[0].tolist())
+
+    def degree(self, node: int) -> int:
+        """Return the number of edges at a node, both ways."""
+        leaving = self.out_offsets[node + 1] - self.out_offsets[node]
+        return int(leaving + self.in_offsets[node + 1] - self.in_offsets[node])
+
+    def _order(self, predicate: int, *, inverse: bool) -> tuple[Ids, Ids]:
+        start, end = self.predicate_offsets[predicate], self.predicate_offsets[predicate + 1]
+        if inverse:
+            return self.objects_sorted[start:end], self.subjects_of[start:end]
+        return self.subjects[start:end], self.objects[start:end]
+
+    def _member(self, sources: Ids, nodes: Ids) -> NDArray[np.bool_]:
+        if not len(nodes):
+            return np.zeros(len(sources), dtype=np.bool_)
+        places = nodes.searchsorted(sources)
+        places[places == len(nodes)] = 0
+        return np.asarray(nodes[places] == sources)
+
+
+def in_both(one: Ids, other: Ids) -> Ids:
+    """Return the ids that are in both sets; faster than `numpy.intersect1d` on small sets."""
+    small, large = (one, other) if len(one) <= len(other) else (other, one)
+    if not len(small):
+        return small
+    places = large.searchsorted(small)
+    places[places == len(large)] = 0
+    return np.asarray(small[large[places] == small])
+
+
+def _ranges(starts: NDArray[np.int64], counts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return start, start + 1, … for each start, as many as its count says, one after another."""
+    ends = counts.cumsum()
+    total = int(ends[-1]) if len(ends) else 0
+    return np.asarray(np.arange(total) + (starts - ends + counts).repeat(counts))
+
+
+def _distinct(ids: Ids) -> Ids:
+    """Return the distinct ids, sorted; faster than `numpy.unique` on the small arrays here."""
+    if len(ids) < 2:
+        return ids
+    ordered = np.sort(ids)
+    kept = np.empty(len(ordered), dtype=np.bool_)
+    kept[0] = True
+    np.not_equal(ordered[1:], ordered[:-1], out=kept[1:])
+    return np.asarray(ordered[kept])
+
+
+def build_arrays(
+    triples: Iterable[Triple | Quad],
+    *,
+    progress: Callable[[int], None] | None = None,
+    complete: bool = True,
+) -> GraphArrays:
+    """Build the arrays of a graph; of quads, the union of all graphs. Triple terms are left out.
+
+    `progress` is told the number of triples read so far, every 50,000.
+    """
+    texts, numbered = _interned(triples, progress)
+    order = sorted(range(len(texts)), key=texts.__getitem__)
+    rank = np.empty(len(texts), dtype=np.int32)
+    rank[order] = np.arange(len(texts), dtype=np.int32)
+    terms = TermTable.of([texts[at] for at in order])
+    edges = np.unique(rank[numbered], axis=0) if len(numbered) else numbered.reshape(0, 3)
+    return _arranged(terms, edges, complete=complete)
+
+
+def _interned(
+    triples: Iterable[Triple | Quad], progress: Callable[[int], None] | None
+) -> tuple[list[bytes], NDArray[np.int32]]:
+    ids: dict[object, int] = {}
+    flat: list[int] = []
+    blocks: list[NDArray[np.int32]] = []
+    read = 0
+    for triple in triples:
+        if isinstance(triple.subject, Triple) or isinstance(triple.object, Triple):
+            continue
+        for term in (triple.subject, triple.predicate, triple.object):
+            at = ids.get(term)
+            if at is None:
+                at = ids[term] = len(ids)
+            flat.append(at)
+        read += 1
+        if read % 50_000 == 0:
+            blocks.append(np.array(flat, dtype=np.int32))
+            flat.clear()
+            if progress is not None:
+                progress(read)
+    blocks.append(np.array(flat, dtype=np.int32))
+    texts = [str(term).encode() for term in ids]
+    return texts, np.concatenate(blocks).reshape(-1, 3)
+
+
+def _arranged(terms: TermTable, edges: NDArray[np.int32], *, complete: bool) -> GraphArrays:
+    subjects, predicates, objects = edges[:, 0], edges[:, 1], edges[:, 2]
+    named, places = np.unique(predicates, return_inverse=True)
+    numbers: NDArray[np.int32] = places.astype(np.int32)
+    by_subject = np.lexsort((objects, subjects, numbers))
+    by_object = np.lexsort((subjects, objects, numbers))
+    leaving, entering = np.argsort(subjects, kind="stable"), np.argsort(objects, kind="stable")
+    sorts, values = _measures(terms)
+    return GraphArrays(
+        terms=terms,
+        predicates=named.astype(np.int32),
+        predicate_offsets=_offsets(numbers, len(named)),
+        subjects=subjects[by_subject],
+        objects=objects[by_subject],
+        objects_sorted=objects[by_object],
+        subjects_of=subjects[by_object],
+        out_offsets=_offsets(subjects, len(terms)),
+        out_predicates=numbers[leaving],
+        in_offsets=_offsets(objects, len(terms)),
+        in_predicates=numbers[entering],
+        sorts=sorts,
+        values=values,
+        complete=complete,
+    )
+
+
+def _offsets(ids: NDArray[np.int32], size: int) -> NDArray[np.int64]:
+    return np.concatenate(([0], np.cumsum(np.bincount(ids, minlength=size))))
+
+
+def _measures(terms: TermTable) -> tuple[NDArray[np.uint8], NDArray[np.float64]]:
+    sorts = np.full(terms.first_iri, Sort.NONE, dtype=np.uint8)
+    values = np.full(terms.first_iri, np.nan)
+    for at in range(terms.first_iri):
+        sorts[at], values[at] = measured(terms.text(at))
+    return sorts, values
+
+
+def _saved() -> list[str]:
+    """Return the names of the arrays: all fields but the terms and whether they are complete."""
+    return [one.name for one in fields(GraphArrays)[1:-1]]

@@ -22,8 +22,7 @@ from askgraph.errors import ErrorReply, MalformedReply, ServiceError, TimedOut
 from askgraph.rdf import vocabulary as v
 from askgraph.rdf.statements import triples_in
 from askgraph.sparql.results import Row
-from askgraph.traversal import Seeds
-from askgraph.traversal.arrays import GraphArrays, build_arrays
+from askgraph.traversal import GraphArrays, Seeds, build_arrays
 
 _AT_ONCE = 4
 _SECONDS = 20.0

@@ -11,10 +11,10 @@ from typing import Protocol
 
 from pyoxigraph import Literal, NamedNode
 
-from askgraph.rdf.prefixes import PrefixMap
+from askgraph.rdf import PrefixMap
 from askgraph.rdf.vocabulary import RDF_TYPE
+from askgraph.sparql import Query, Span, Term
 from askgraph.sparql.lexer import Token, lexed, position
-from askgraph.sparql.tree import Query, Span, Term
 from askgraph.validation.knowledge import Services
 
 MAX_JUDGED = 200_000

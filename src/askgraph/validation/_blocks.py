@@ -7,7 +7,7 @@ from itertools import count
 from pyoxigraph import Literal, NamedNode, Variable
 
 from askgraph.rdf.vocabulary import NUMERIC_DATATYPES, WIKIBASE
-from askgraph.sparql.tree import (
+from askgraph.sparql import (
     Bind,
     Call,
     Element,

@@ -16,7 +16,7 @@ from functools import reduce
 from pyoxigraph import Literal, NamedNode, Variable
 
 from askgraph.rdf.vocabulary import RDF_TYPE, RDFS_SUB_CLASS_OF
-from askgraph.sparql.tree import Path, Pattern, Predicate, Term
+from askgraph.sparql import Path, Pattern, Predicate, Term
 from askgraph.validation.knowledge import Knowledge, PredicateUse, Sorts
 
 

@@ -7,9 +7,9 @@ from pyoxigraph import Literal, NamedNode
 from rapidfuzz import fuzz
 from rapidfuzz.distance import OSA
 
+from askgraph.rdf import namespace_of
 from askgraph.rdf import vocabulary as v
 from askgraph.rdf.labels import language_chain, words_of_local_name
-from askgraph.rdf.prefixes import namespace_of
 from askgraph.validation import Finding, Kind
 from askgraph.validation._inference import Step, allowed
 from askgraph.validation.knowledge import UNTYPED, Knowledge, PredicateUse, Sorts

@@ -8,7 +8,7 @@ from decimal import Decimal, InvalidOperation
 from pyoxigraph import Literal, Variable
 
 from askgraph.rdf.vocabulary import NUMERIC_DATATYPES, RDF_LANG_STRING, XSD_STRING
-from askgraph.sparql.tree import Call, Expression, Filter
+from askgraph.sparql import Call, Expression, Filter
 from askgraph.sparql.write import text_of
 from askgraph.validation import Finding, Kind, Proposal, Subject, place_of
 from askgraph.validation._blocks import Block, block_of, walk

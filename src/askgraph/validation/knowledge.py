@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Protocol, TypeAlias
 
-from askgraph.rdf.prefixes import PrefixMap
+from askgraph.rdf import PrefixMap
 
 Sorts: TypeAlias = frozenset[str]
 UNTYPED = ""

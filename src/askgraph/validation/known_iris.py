@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 from pyoxigraph import NamedNode
 
-from askgraph.rdf.prefixes import WELL_KNOWN
+from askgraph.rdf import WELL_KNOWN
 from askgraph.rdf.vocabulary import RDF_TYPE
-from askgraph.sparql.tree import Path, Pattern
+from askgraph.sparql import Path, Pattern
 from askgraph.validation import Finding, Kind, Proposal, Subject, place_of_term, written
 from askgraph.validation._blocks import Block, block_of, walk
 from askgraph.validation._inference import may_be_empty

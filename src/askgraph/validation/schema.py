@@ -5,10 +5,10 @@ from dataclasses import dataclass, replace
 
 from pyoxigraph import Literal, NamedNode, Variable
 
+from askgraph.rdf import WELL_KNOWN
 from askgraph.rdf.labels import words_of_local_name
-from askgraph.rdf.prefixes import WELL_KNOWN
 from askgraph.rdf.vocabulary import NUMERIC_DATATYPES, RDF_LANG_STRING, XSD
-from askgraph.sparql.tree import Pattern, Term
+from askgraph.sparql import Pattern, Term
 from askgraph.sparql.write import text_of
 from askgraph.validation import Finding, Kind, Place, Proposal, Subject, place_of_term, written
 from askgraph.validation._blocks import Block, block_of, walk

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from pyoxigraph import Literal, NamedNode, Variable
 
 from askgraph.rdf.vocabulary import RDF_LANG_STRING, RDF_TYPE, XSD_STRING
-from askgraph.sparql.tree import (
+from askgraph.sparql import (
     AGGREGATES,
     Bind,
     Call,

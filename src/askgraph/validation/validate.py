@@ -6,11 +6,11 @@ from functools import cache
 
 from askgraph import registry
 from askgraph.errors import QuerySyntaxError
+from askgraph.sparql import Call, Filter, Group, Nested, Pattern, Query, Span, Union, walk
 from askgraph.sparql.lexer import edited
 from askgraph.sparql.read import read
 from askgraph.sparql.rewrite.repair import Repaired as Readable
 from askgraph.sparql.rewrite.repair import repaired as readable
-from askgraph.sparql.tree import Call, Filter, Group, Nested, Pattern, Query, Span, Union, walk
 from askgraph.validation import (
     MAX_JUDGED,
     UNJUDGED,

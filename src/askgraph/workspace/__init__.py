@@ -27,7 +27,7 @@ from askgraph.graph import KnowledgeGraph
 from askgraph.llm import LanguageModel
 from askgraph.metadata import Profile, load_profile
 from askgraph.methods import Confirming, Method
-from askgraph.traversal.arrays import GraphArrays
+from askgraph.traversal import GraphArrays
 from askgraph.workspace.data import (
     changed_file,
     is_url,

@@ -36,12 +36,12 @@ from askgraph.metadata.enrichment import links, statements, told_names
 from askgraph.metadata.names import called, names_in, schema_names
 from askgraph.metadata.profile import profile_of
 from askgraph.metadata.remote import profile_endpoint
+from askgraph.rdf import PrefixMap
 from askgraph.rdf import vocabulary as v
-from askgraph.rdf.prefixes import PrefixMap
+from askgraph.sparql import Path as PropertyPath
+from askgraph.sparql import Predicate
 from askgraph.sparql.rewrite.virtual import predicates_in
-from askgraph.sparql.tree import Path as PropertyPath
-from askgraph.sparql.tree import Predicate
-from askgraph.traversal.arrays import GraphArrays, build_arrays
+from askgraph.traversal import GraphArrays, build_arrays
 from askgraph.workspace.data import (
     ENRICHMENT,
     FORMAT,

@@ -25,7 +25,7 @@ from askgraph.endpoint.oxigraph import OxigraphEndpoint
 from askgraph.errors import SetupError
 from askgraph.index.names import NameIndex
 from askgraph.metadata import Profile
-from askgraph.traversal.arrays import GraphArrays
+from askgraph.traversal import GraphArrays
 from askgraph.workspace.settings import GraphSettings
 
 if TYPE_CHECKING:

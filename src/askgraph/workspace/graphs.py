@@ -15,7 +15,7 @@ from askgraph.errors import SetupError
 from askgraph.graph import KnowledgeGraph
 from askgraph.metadata import load_profile
 from askgraph.methods import Method, searches
-from askgraph.rdf.prefixes import PrefixMap
+from askgraph.rdf import PrefixMap
 from askgraph.trace import Outcome, attempt_of
 from askgraph.workspace.data import (
     KEYS,

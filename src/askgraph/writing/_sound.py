@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 from pyoxigraph import BlankNode, Literal, NamedNode, Variable
 
 from askgraph.errors import QuerySyntaxError
-from askgraph.sparql.tree import (
+from askgraph.sparql import (
     Bind,
     Call,
     Element,

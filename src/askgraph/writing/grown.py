@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from pyoxigraph import NamedNode, Variable
 
-from askgraph.explanation.verbalise import iris_in
+from askgraph.explanation import iris_in
 from askgraph.graph import KnowledgeGraph
 from askgraph.index.names import Kind
 from askgraph.rdf import vocabulary as voc

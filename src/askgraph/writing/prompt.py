@@ -30,9 +30,9 @@ from askgraph.errors import QuerySyntaxError
 from askgraph.index.names import Kind
 from askgraph.llm import Message, System, User
 from askgraph.rdf.vocabulary import RDF_TYPE
+from askgraph.sparql import Group, Path, Pattern, Query, Term, walk
 from askgraph.sparql.lexer import lexed
 from askgraph.sparql.read import read
-from askgraph.sparql.tree import Group, Path, Pattern, Query, Term, walk
 from askgraph.sparql.write import text_of
 from askgraph.writing import Listed
 from askgraph.writing._sound import Change, changed, sound

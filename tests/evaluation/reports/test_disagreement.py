@@ -8,7 +8,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from askgraph.cli.context import expanded
+from askgraph.cli import expanded
 from askgraph.cli.metrics import metrics
 from askgraph.errors import SetupError
 from askgraph.evaluation.reports.disagreement import EXAMPLES, scored

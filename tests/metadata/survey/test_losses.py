@@ -16,7 +16,7 @@ from askgraph.metadata import Profile, remote
 from askgraph.metadata.profile import profile_of
 from askgraph.metadata.remote import profile_endpoint
 from askgraph.sample import graph_path
-from askgraph.traversal.arrays import build_arrays
+from askgraph.traversal import build_arrays
 
 COUNT_ALL = r"SELECT \(COUNT\(\*\) AS \?n\) \{ \?s \?p \?o \}"
 AT_ONCE = r"^(?!.*(VALUES|LIMIT \d+ \}|<http)).*(GROUP BY|COUNT)"

@@ -10,7 +10,7 @@ from askgraph.rdf.vocabulary import RDF_TYPE, XSD_DATE
 from askgraph.search.operators.draft import Draft, day_literal, is_sound, year_of
 from askgraph.search.query import condition, denied, pattern, term_of, variable
 from askgraph.search.run import schema_of
-from askgraph.sparql.tree import Pattern
+from askgraph.sparql import Pattern
 from askgraph.traversal.literals import day_number
 
 

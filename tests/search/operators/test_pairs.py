@@ -4,7 +4,7 @@ import pytest
 from pyoxigraph import RdfFormat, Store
 from tests.search.asking import Known
 
-from askgraph.explanation.verbalise import in_words
+from askgraph.explanation import in_words
 from askgraph.search.rank.clusters import clusters
 
 PEAKS = """

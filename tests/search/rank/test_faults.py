@@ -23,7 +23,7 @@ from askgraph.search.query import (
 )
 from askgraph.search.rank.clusters import clusters
 from askgraph.search.rank.faults import FAULTS, Subject, faults_of
-from askgraph.sparql.tree import Call, Element, Filter, Group, Query
+from askgraph.sparql import Call, Element, Filter, Group, Query
 
 ONT = "https://example.org/space/ontology#"
 LONG = "Which moons have a diameter of more than 3000 km?"

@@ -3,10 +3,10 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
+from askgraph.sparql import Group, Nested, Pattern, Query, Union
 from askgraph.sparql.judge import checked
 from askgraph.sparql.read import read
 from askgraph.sparql.rewrite.flipped import flipped
-from askgraph.sparql.tree import Group, Nested, Pattern, Query, Union
 from askgraph.sparql.write import text_of
 
 EX = "PREFIX : <http://example.org/>\n"

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from pyoxigraph import Literal, NamedNode
 
 from askgraph.errors import QueryError
-from askgraph.rdf.prefixes import PrefixMap
+from askgraph.rdf import PrefixMap
 from askgraph.rdf.vocabulary import (
     XSD_BOOLEAN,
     XSD_DATE,
@@ -15,10 +15,10 @@ from askgraph.rdf.vocabulary import (
     XSD_G_YEAR,
     XSD_INTEGER,
 )
+from askgraph.sparql import Call, Filter
 from askgraph.sparql.judge import checked
 from askgraph.sparql.read import read
 from askgraph.sparql.rewrite.swapped import swapped, written_terms
-from askgraph.sparql.tree import Call, Filter
 
 PREFIXES = PrefixMap({"ex": "http://example.org/"})
 SATURN, JUPITER = "http://example.org/Saturn", "http://example.org/Jupiter"

@@ -9,13 +9,13 @@ from hypothesis import strategies as st
 from pyoxigraph import NamedNode, RdfFormat, Store
 from tests.search.asking import Known
 
-from askgraph.rdf.prefixes import PrefixMap
+from askgraph.rdf import PrefixMap
 from askgraph.sample import graph_path, questions_path
 from askgraph.search.operators.query_builder import Candidate
 from askgraph.search.query import conditions_in, pattern, patterns_in, term_of, variable
 from askgraph.search.query import query_of as made
+from askgraph.sparql import Bind, Group, Nested, Query, Values
 from askgraph.sparql.read import read
-from askgraph.sparql.tree import Bind, Group, Nested, Query, Values
 from askgraph.sparql.write import plain_text
 from askgraph.writing.pointer.pieces import STOP, SYMBOLS, Piece, awaited
 from askgraph.writing.pointer.skeleton import Inexpressible, query_of, skeleton_of, terms_of

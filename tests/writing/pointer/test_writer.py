@@ -8,7 +8,7 @@ import pytest
 
 from askgraph import sample
 from askgraph.errors import SetupError
-from askgraph.explanation.verbalise import iris_of
+from askgraph.explanation import iris_of
 from askgraph.graph import KnowledgeGraph
 from askgraph.rdf.vocabulary import RDF_TYPE, RDFS, XSD
 from askgraph.search.run import proposed, read_and_linked, schema_of

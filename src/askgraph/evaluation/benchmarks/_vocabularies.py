@@ -4,7 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
-from askgraph.rdf.prefixes import TABLES
+from askgraph.rdf import TABLES
 
 _STANDARD = TABLES["standard"]
 

@@ -27,12 +27,12 @@ from askgraph.evaluation.metrics.best_column import best_column
 from askgraph.evaluation.metrics.exact_match import exact_match
 from askgraph.evaluation.pool import completed
 from askgraph.evaluation.questions import GoldQuestion, query_table
+from askgraph.sparql import Call, Expression, Nested, Query, children, variables_of, walk
 from askgraph.sparql.comparison import Cell, cell_of_term
 from askgraph.sparql.judge import admitted, checked
 from askgraph.sparql.lexer import expanded, lexed, with_declared
 from askgraph.sparql.read import read
 from askgraph.sparql.results import Row, value_of
-from askgraph.sparql.tree import Call, Expression, Nested, Query, children, variables_of, walk
 from askgraph.sparql.write import text_of
 
 Prefixes = Mapping[str, str]

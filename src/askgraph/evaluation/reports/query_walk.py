@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pyoxigraph import Literal, NamedNode, Variable
 
 from askgraph.rdf.vocabulary import LABEL_PREDICATES, RDF_TYPE
-from askgraph.sparql.tree import (
+from askgraph.sparql import (
     Bind,
     Call,
     Expression,

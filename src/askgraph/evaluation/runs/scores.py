@@ -15,10 +15,10 @@ from askgraph.evaluation.metrics.linking import linking
 from askgraph.evaluation.questions import gold_or_reason
 from askgraph.evaluation.reports.failures import failure_of
 from askgraph.evaluation.runs import REJECTED, Detail, Done, Record, Task
+from askgraph.sparql import Pattern, walk
 from askgraph.sparql.comparison import Cell
 from askgraph.sparql.lexer import with_declared
 from askgraph.sparql.read import read
-from askgraph.sparql.tree import Pattern, walk
 from askgraph.trace import Usage
 
 

@@ -16,8 +16,8 @@ from askgraph.endpoint import Endpoint
 from askgraph.errors import QueryError, ServiceError
 from askgraph.metadata import ClassProfile, PredicateProfile, Profile
 from askgraph.metadata.examples._templates import Sample, Template, called, is_noun, templates
+from askgraph.rdf import PrefixMap
 from askgraph.rdf import vocabulary as voc
-from askgraph.rdf.prefixes import PrefixMap
 from askgraph.sparql.layout import formatted
 from askgraph.sparql.lexer import with_declared
 from askgraph.sparql.results import Row, Term, value_of

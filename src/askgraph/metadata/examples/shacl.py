@@ -23,8 +23,8 @@ from askgraph.metadata.examples import (
     Unread,
     Wording,
 )
+from askgraph.rdf import PrefixMap
 from askgraph.rdf import vocabulary as voc
-from askgraph.rdf.prefixes import PrefixMap
 from askgraph.rdf.statements import Described, Statements, parsed
 from askgraph.sparql.judge import algebra
 from askgraph.sparql.lexer import with_declared

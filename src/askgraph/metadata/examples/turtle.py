@@ -15,8 +15,8 @@ from askgraph.errors import SetupError
 from askgraph.metadata.examples import Confirmation, QueryExample, Wording
 from askgraph.metadata.examples import shacl as terms
 from askgraph.metadata.examples.shacl import plain
+from askgraph.rdf import PrefixMap
 from askgraph.rdf import vocabulary as voc
-from askgraph.rdf.prefixes import PrefixMap
 from askgraph.sparql.lexer import lexed, with_declared
 
 _NODE = "_:prefixes"

@@ -8,8 +8,7 @@ from threading import Event
 from pyoxigraph import DefaultGraph, Quad, QueryBoolean, QuerySolutions, Store, Triple
 
 from askgraph.errors import QueryError
-from askgraph.sparql.results import Row, SelectResult
-from askgraph.sparql.tree import (
+from askgraph.sparql import (
     Element,
     Filter,
     Group,
@@ -21,6 +20,7 @@ from askgraph.sparql.tree import (
     variables_of,
     walk,
 )
+from askgraph.sparql.results import Row, SelectResult
 from askgraph.sparql.write import text_of
 
 _ROWS = 1_000

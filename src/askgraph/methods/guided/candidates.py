@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from askgraph.agent.several_graphs import AskedGraph, AskedGraphs, LinkedGraph
 from askgraph.answers.search_run import AHEAD, PASSED_OVER, SearchLimits, SearchRun, top_score
-from askgraph.explanation.verbalise import iris_in
+from askgraph.explanation import iris_in
 from askgraph.search.decide.decision import Thresholds, confidence_of
 from askgraph.search.rank.clusters import Cluster, clusters
 from askgraph.search.run import Proposal
@@ -30,7 +30,7 @@ from functools import partial
 
 from askgraph.agent.conversation import Piece, columns_rule
 from askgraph.agent.retrieval import Shown, message_for
-from askgraph.explanation.verbalise import iris_of
+from askgraph.explanation import iris_of
 from askgraph.llm import Message, System, User
 from askgraph.llm.estimate import estimated_tokens
 from askgraph.search.decide.evidence import left_out

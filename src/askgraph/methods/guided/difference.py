@@ -15,6 +15,7 @@ from pyoxigraph import BlankNode, Literal, NamedNode, Triple, Variable
 from askgraph.endpoint import Endpoint
 from askgraph.errors import ErrorReply, MalformedReply, Overloaded, QueryError, TimedOut
 from askgraph.methods.guided.bounded_store import Outcome, Runs, TooMuch, is_joined
+from askgraph.sparql import Nested, Path, Pattern, Query, walk
 from askgraph.sparql.comparison import (
     Differing,
     alike,
@@ -26,7 +27,6 @@ from askgraph.sparql.comparison import (
 from askgraph.sparql.judge import admitted
 from askgraph.sparql.read import read
 from askgraph.sparql.results import Row, SelectResult
-from askgraph.sparql.tree import Nested, Path, Pattern, Query, walk
 from askgraph.sparql.write import text_of
 from askgraph.tools import Context
 from askgraph.tools.shown import Writer

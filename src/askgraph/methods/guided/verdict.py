@@ -14,9 +14,9 @@ from typing import Literal as OneOf
 from pyoxigraph import Literal
 
 from askgraph.agent.trials import Trials, Written, disagrees, written_query
-from askgraph.answers.build import bare_answer
+from askgraph.answers import bare_answer
 from askgraph.errors import QueryError, ServiceError
-from askgraph.explanation.verbalise import in_words
+from askgraph.explanation import in_words
 from askgraph.llm import Choice
 from askgraph.llm.structured import Unfit, read_structured
 from askgraph.methods.guided.candidates import Candidates, Numbered
@@ -28,7 +28,7 @@ from askgraph.tools import Context
 from askgraph.tools._facts import own_types
 from askgraph.tools.shown import table
 from askgraph.trace import Answer
-from askgraph.traversal.arrays import GraphArrays
+from askgraph.traversal import GraphArrays
 
 REPLY: Mapping[str, object] = {
     "type": "object",

@@ -26,7 +26,7 @@ from askgraph.search.rank.clusters import Cluster
 from askgraph.search.rank.faults import Subject, faults_of
 from askgraph.search.rank.score import links_of
 from askgraph.search.run import Proposal
-from askgraph.sparql.tree import Call
+from askgraph.sparql import Call
 
 _CLOSE = 0.2
 """A rival whose score is so near is one."""

@@ -42,7 +42,7 @@ from askgraph.search.linking.link import Link
 from askgraph.search.linking.operators import Operator
 from askgraph.search.linking.quantities import Quantity
 from askgraph.search.linking.text import bits
-from askgraph.traversal.arrays import Ids, in_both
+from askgraph.traversal import Ids, in_both
 from askgraph.traversal.literals import Sort
 
 _STEPS = 3

@@ -27,7 +27,7 @@ from askgraph.search.linking.word_lists import (
     shared_words,
     signs_in,
 )
-from askgraph.traversal.arrays import Ids
+from askgraph.traversal import Ids
 from askgraph.traversal.literals import Sort
 
 _LOOKED_AT = 20

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from askgraph.search.linking.link import Link
 from askgraph.search.linking.quantities import Quantity
 from askgraph.search.linking.text import bits
-from askgraph.traversal.arrays import Ids
+from askgraph.traversal import Ids
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 
 from askgraph.index.tokens import folded, tokens
-from askgraph.metadata.stated import objects_of
+from askgraph.metadata.names import objects_of
 from askgraph.rdf import vocabulary as v
 from askgraph.rdf.labels import words_of_local_name
 from askgraph.search.grow.partial_match import Node
@@ -18,7 +18,7 @@ from askgraph.search.grow.schema import Schema
 from askgraph.search.grow.weights import DOUBT_MISDIRECTED
 from askgraph.search.linking.link import Link, Linked
 from askgraph.search.linking.word_lists import shared_words
-from askgraph.traversal.arrays import Ids
+from askgraph.traversal import Ids
 from askgraph.traversal.literals import Sort, split_literal
 
 Truths = tuple[str, str]

@@ -39,7 +39,7 @@ from askgraph.search.linking.link import Link, Linked
 from askgraph.search.linking.operators import Frame
 from askgraph.search.linking.text import bits
 from askgraph.search.linking.word_lists import shared_words
-from askgraph.traversal.arrays import GraphArrays, Ids, in_both
+from askgraph.traversal import GraphArrays, Ids, in_both
 from askgraph.traversal.literals import Sort
 
 _LEAST_DOUBT = 0.5

@@ -21,7 +21,7 @@ from askgraph.search.operators.query_builder import (
     unnamed_spot,
 )
 from askgraph.search.query import aggregate, alias_of, function_of, number_term, variable_of
-from askgraph.sparql.tree import Bind, Call, Group, Query
+from askgraph.sparql import Bind, Call, Group, Query
 from askgraph.traversal.literals import Sort
 
 _DATED = (Sort.DATE, Sort.YEAR)

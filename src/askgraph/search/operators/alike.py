@@ -28,7 +28,7 @@ from askgraph.search.query import (
     term_of,
     variable_of,
 )
-from askgraph.sparql.tree import (
+from askgraph.sparql import (
     Call,
     Expression,
     Filter,
@@ -38,7 +38,7 @@ from askgraph.sparql.tree import (
     transform,
     variables_of,
 )
-from askgraph.traversal.arrays import in_both
+from askgraph.traversal import in_both
 
 _Part = TypeVar("_Part", Pattern, Filter)
 _LOWER, _UPPER = (">", ">="), ("<", "<=")

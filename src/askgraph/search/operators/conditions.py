@@ -30,8 +30,8 @@ from askgraph.search.query import (
     pattern,
     term_of,
 )
-from askgraph.sparql.tree import Call, Pattern, Term
-from askgraph.traversal.arrays import in_both
+from askgraph.sparql import Call, Pattern, Term
+from askgraph.traversal import in_both
 from askgraph.traversal.literals import Sort, day_number
 
 _DATES = (Sort.DATE, Sort.YEAR)

@@ -21,7 +21,7 @@ from askgraph.search.linking.text import bits
 from askgraph.search.operators.draft import Draft
 from askgraph.search.operators.lookups import Lookups
 from askgraph.search.operators.query_builder import Candidate
-from askgraph.sparql.tree import Pattern, Values
+from askgraph.sparql import Pattern, Values
 
 _NAMED, _NAMED_ALONE = 0.45, 0.8
 """How well words have to name a thing that is asked about, and one whose name is all there is."""

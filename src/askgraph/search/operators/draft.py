@@ -31,7 +31,7 @@ from askgraph.search.query import (
     term_of,
     variable,
 )
-from askgraph.sparql.tree import (
+from askgraph.sparql import (
     Bind,
     Call,
     Element,

@@ -7,7 +7,7 @@ from askgraph.search.grow.weights import WORTH_OPERATOR
 from askgraph.search.linking.operators import Operator
 from askgraph.search.operators.query_builder import QueryBuilder
 from askgraph.search.query import condition, term_of
-from askgraph.sparql.tree import Call, Expression, Filter, Pattern
+from askgraph.sparql import Call, Expression, Filter, Pattern
 
 _BEFORE, _AFTER = 8, 8
 """So many tokens before "or", and after it, the conditions that it joins end and begin."""

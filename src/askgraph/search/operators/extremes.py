@@ -24,7 +24,7 @@ from askgraph.search.operators.lookups import DATED, NUMERIC, Slot
 from askgraph.search.operators.measures import age, duration
 from askgraph.search.operators.query_builder import Handlers, QueryBuilder, Spot
 from askgraph.search.query import aggregate
-from askgraph.sparql.tree import Call, Expression
+from askgraph.sparql import Call, Expression
 
 _WHOLE = 100.0
 """All, in percent."""

@@ -39,8 +39,8 @@ from askgraph.search.query import (
     term_of,
     variable_of,
 )
-from askgraph.sparql.tree import Call, Expression, Path, Pattern
-from askgraph.traversal.arrays import Ids
+from askgraph.sparql import Call, Expression, Path, Pattern
+from askgraph.traversal import Ids
 from askgraph.traversal.literals import Sort
 
 _BEHIND = 0.5

@@ -11,7 +11,7 @@ from askgraph.search.operators.lookups import NUMERIC
 from askgraph.search.operators.naming import named_places, owner_of
 from askgraph.search.operators.query_builder import Candidate, QueryBuilder, Spot
 from askgraph.search.query import DECIMAL, aggregate, number_term, values_of, variable_of
-from askgraph.sparql.tree import Call, Group, Nested, variables_of
+from askgraph.sparql import Call, Group, Nested, variables_of
 from askgraph.traversal.literals import Sort
 
 FUNCTIONS = {"average": "AVG", "sum": "SUM", "maximum": "MAX", "minimum": "MIN"}

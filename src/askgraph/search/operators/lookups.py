@@ -11,7 +11,7 @@ from askgraph.search.grow.steps import Grower
 from askgraph.search.linking.link import Link
 from askgraph.search.linking.operators import Frame, Zones
 from askgraph.search.linking.word_lists import shared_words
-from askgraph.traversal.arrays import Ids
+from askgraph.traversal import Ids
 from askgraph.traversal.literals import Sort
 
 NUMERIC = (Sort.NUMBER, Sort.TEXT_NUMBER)

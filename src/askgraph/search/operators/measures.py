@@ -22,9 +22,9 @@ from askgraph.search.operators.lookups import DATED, NUMERIC, Slot
 from askgraph.search.operators.query_builder import Handlers, QueryBuilder, Spot, unnamed_spot
 from askgraph.search.operators.times import Spanned, overlapping, spanned
 from askgraph.search.query import Value, aggregate, condition, function_of, number_term, variable_of
+from askgraph.sparql import Call, Term, Values
 from askgraph.sparql.elapsed import elapsed
-from askgraph.sparql.tree import Call, Term, Values
-from askgraph.traversal.arrays import Ids
+from askgraph.traversal import Ids
 from askgraph.traversal.literals import Sort
 
 _NEAR = 5

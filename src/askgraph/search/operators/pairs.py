@@ -20,9 +20,9 @@ from askgraph.search.linking.word_lists import Measure
 from askgraph.search.operators.draft import Draft
 from askgraph.search.operators.lookups import DATED, NUMERIC, Lookups
 from askgraph.search.operators.query_builder import PAIRED, Candidate
+from askgraph.sparql import Call, Expression, Term, Values
 from askgraph.sparql.elapsed import elapsed
-from askgraph.sparql.tree import Call, Expression, Term, Values
-from askgraph.traversal.arrays import in_both
+from askgraph.traversal import in_both
 from askgraph.traversal.literals import Sort
 
 _NAMED = 0.45

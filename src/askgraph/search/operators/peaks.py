@@ -26,8 +26,8 @@ from askgraph.search.query import (
     function_of,
     variable_of,
 )
-from askgraph.sparql.tree import Call, Element, Expression, Filter, Group, Query, transform
-from askgraph.traversal.arrays import Ids, in_both
+from askgraph.sparql import Call, Element, Expression, Filter, Group, Query, transform
+from askgraph.traversal import Ids, in_both
 
 _MOST = 20_000
 """Of more values it is not looked up if several share the highest."""

@@ -25,8 +25,8 @@ from askgraph.search.linking.quantities import Quantity
 from askgraph.search.operators.draft import Draft, Place
 from askgraph.search.operators.lookups import COST_BELOW, COST_FIT, COST_SORT, Lookups, Slot
 from askgraph.search.query import Value, alias_of, named, names_of, title, variable_of
-from askgraph.sparql.tree import Filter, Query, Term
-from askgraph.traversal.arrays import Ids, in_both
+from askgraph.sparql import Filter, Query, Term
+from askgraph.traversal import Ids, in_both
 from askgraph.traversal.literals import Sort
 
 _COST_TURNED = 0.35

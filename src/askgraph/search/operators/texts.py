@@ -16,7 +16,7 @@ from askgraph.search.operators.query_builder import (
     unnamed_spot,
 )
 from askgraph.search.query import condition
-from askgraph.traversal.arrays import Ids, in_both
+from askgraph.traversal import Ids, in_both
 from askgraph.traversal.literals import Sort, split_literal
 
 _MOST = 20_000

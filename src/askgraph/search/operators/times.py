@@ -16,8 +16,8 @@ from askgraph.search.operators.draft import Place, day_term
 from askgraph.search.operators.lookups import DATED, Slot
 from askgraph.search.operators.query_builder import Handlers, QueryBuilder, unnamed_spot
 from askgraph.search.query import condition, denied, pattern, variable_of
-from askgraph.sparql.tree import Term
-from askgraph.traversal.arrays import Ids
+from askgraph.sparql import Term
+from askgraph.traversal import Ids
 from askgraph.traversal.literals import Sort
 
 _NOTED = frozenset(("at", "now", "past", "during", "between"))

@@ -14,7 +14,7 @@ from pyoxigraph import Variable
 
 from askgraph.search.operators.query_builder import Candidate
 from askgraph.search.query import aggregates_of, values_of
-from askgraph.sparql.tree import (
+from askgraph.sparql import (
     Bind,
     Call,
     Filter,
@@ -26,7 +26,7 @@ from askgraph.sparql.tree import (
     Union,
     Values,
 )
-from askgraph.traversal.arrays import Ids
+from askgraph.traversal import Ids
 
 _NEAR = 0.5
 """A member whose score is so near the best agrees with it."""

@@ -13,8 +13,7 @@ from askgraph.metadata import Profile
 from askgraph.metadata.units import is_unit_like
 from askgraph.rdf.vocabulary import LABEL_PREDICATES, NUMERIC_DATATYPES, RDF_TYPE
 from askgraph.search.rank.expected import Expected
-from askgraph.sparql.results import SelectResult
-from askgraph.sparql.tree import (
+from askgraph.sparql import (
     AGGREGATES,
     Bind,
     Call,
@@ -31,6 +30,7 @@ from askgraph.sparql.tree import (
     variables_of,
     walk,
 )
+from askgraph.sparql.results import SelectResult
 from askgraph.sparql.write import tree_of
 
 _KEEPING = frozenset(["MIN", "MAX", "SAMPLE", "GROUP_CONCAT", "STR", "COALESCE", "LCASE", "UCASE"])

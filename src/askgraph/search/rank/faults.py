@@ -40,7 +40,7 @@ from askgraph.search.query import (
 )
 from askgraph.search.rank.expected import Expected, in_a_name, interrogative
 from askgraph.search.run import Proposal
-from askgraph.sparql.tree import Bind, Call, Group, Pattern, Query, Values, variables_of
+from askgraph.sparql import Bind, Call, Group, Pattern, Query, Values, variables_of
 from askgraph.sparql.write import text_of as written
 
 _FIRST_NUMBER = re.compile(r"-?\d+(?:\.\d+)?")

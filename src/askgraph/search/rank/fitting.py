@@ -45,7 +45,7 @@ from askgraph.search.rank.expected import (
     items_of,
     owner_of,
 )
-from askgraph.sparql.tree import Bind, Call, Pattern, Term
+from askgraph.sparql import Bind, Call, Pattern, Term
 from askgraph.traversal.literals import Sort
 
 _BODY = 0.4

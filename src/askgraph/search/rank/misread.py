@@ -17,7 +17,7 @@ from askgraph.search.linking.link import Link, Linked
 from askgraph.search.linking.word_lists import shared_words
 from askgraph.search.operators.query_builder import Candidate
 from askgraph.search.query import patterns_in, predicate_of, variable_of
-from askgraph.sparql.tree import Pattern, Query, walk
+from askgraph.sparql import Pattern, Query, walk
 
 _OWN_WORDS = 0.95
 """Words of such quality are a relation's own, but for an ending."""

@@ -27,7 +27,7 @@ from askgraph.search.operators.query_builder import Candidate
 from askgraph.search.query import patterns_in, predicate_of, values_of, variable_of
 from askgraph.search.rank.fitting import Fitting
 from askgraph.search.rank.misread import Grammar, needless, thing_acts
-from askgraph.sparql.tree import Bind, Call, Pattern
+from askgraph.sparql import Bind, Call, Pattern
 from askgraph.traversal.literals import Sort
 
 _NAMED = 0.7

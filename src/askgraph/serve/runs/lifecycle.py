@@ -19,7 +19,7 @@ from typing import Any
 
 from askgraph.errors import AskgraphError, ServiceError
 from askgraph.methods import searches
-from askgraph.operations.answering import head_of, steps_of
+from askgraph.operations import head_of, steps_of
 from askgraph.serve.graphs.open_graphs import OpenGraphs
 from askgraph.serve.identity.principal import Principal, TooMany
 from askgraph.serve.middleware.telemetry import question_span

@@ -3,7 +3,7 @@
 import asyncio
 import time
 
-from askgraph.answers.build import chosen_answer
+from askgraph.answers import chosen_answer
 from askgraph.endpoint import run
 from askgraph.errors import SetupError
 from askgraph.metadata.examples.outcome import outcome_of

@@ -10,11 +10,7 @@ from pyoxigraph import Variable
 
 from askgraph.errors import QuerySyntaxError
 from askgraph.rdf.vocabulary import RDF_TYPE
-from askgraph.sparql.federation.outline import Element
-from askgraph.sparql.federation.service import Clause, Level
-from askgraph.sparql.lexer import lexed
-from askgraph.sparql.read import read
-from askgraph.sparql.tree import (
+from askgraph.sparql import (
     Call,
     Expression,
     Filter,
@@ -25,6 +21,10 @@ from askgraph.sparql.tree import (
     Union,
     Values,
 )
+from askgraph.sparql.federation.outline import Element
+from askgraph.sparql.federation.service import Clause, Level
+from askgraph.sparql.lexer import lexed
+from askgraph.sparql.read import read
 
 NAMED = 3
 """A subject, an object or a row is named: few solutions are to be expected."""

@@ -12,9 +12,9 @@ from pyoxigraph import Literal, NamedNode
 
 from askgraph.errors import QuerySyntaxError
 from askgraph.rdf.vocabulary import RDF_TYPE
+from askgraph.sparql import Element, Filter, Group, Path, Pattern, Query, transform
 from askgraph.sparql.lexer import edited, lexed, with_declared
 from askgraph.sparql.read import read
-from askgraph.sparql.tree import Element, Filter, Group, Path, Pattern, Query, transform
 from askgraph.sparql.write import text_of
 
 VARIABLE = re.compile(r"[?$]\w+")

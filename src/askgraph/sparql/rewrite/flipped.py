@@ -11,7 +11,7 @@ from itertools import combinations, count, islice
 from pyoxigraph import Literal, NamedNode
 
 from askgraph.rdf.vocabulary import RDF_TYPE
-from askgraph.sparql.tree import (
+from askgraph.sparql import (
     Bind,
     Call,
     Filter,

@@ -12,8 +12,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from askgraph.rdf.vocabulary import RDFS_LABEL, SCHEMA_DESCRIPTION, SKOS_ALT_LABEL, WIKIBASE
+from askgraph.sparql import AGGREGATES
 from askgraph.sparql.lexer import Edit, Token, edited, lexed
-from askgraph.sparql.tree import AGGREGATES
 
 _OPENING, _CLOSING = frozenset("([{"), frozenset(")]}")
 

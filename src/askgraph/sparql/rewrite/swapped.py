@@ -8,8 +8,8 @@ from urllib.parse import urljoin
 from pyoxigraph import Literal, NamedNode
 
 from askgraph.errors import QueryError
+from askgraph.rdf import PrefixMap
 from askgraph.rdf import vocabulary as v
-from askgraph.rdf.prefixes import PrefixMap
 from askgraph.rdf.vocabulary import XSD_BOOLEAN
 from askgraph.sparql.lexer import Edit, Token, edited, lexed, number_type, unescaped, unquoted
 

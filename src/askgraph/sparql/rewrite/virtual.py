@@ -14,9 +14,7 @@ from itertools import count
 from pyoxigraph import BlankNode, Literal, NamedNode, Variable
 
 from askgraph.errors import QueryError, QuerySyntaxError
-from askgraph.sparql.lexer import edited, lexed, unescaped
-from askgraph.sparql.read import read
-from askgraph.sparql.tree import (
+from askgraph.sparql import (
     Bind,
     Call,
     Element,
@@ -36,6 +34,8 @@ from askgraph.sparql.tree import (
     transform,
     walk,
 )
+from askgraph.sparql.lexer import edited, lexed, unescaped
+from askgraph.sparql.read import read
 from askgraph.sparql.write import text_of
 
 VirtualPaths = Mapping[str, Predicate]

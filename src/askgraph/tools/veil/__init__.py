@@ -12,14 +12,14 @@ from pyoxigraph import Literal, NamedNode
 from askgraph.graph import KnowledgeGraph, service_iri
 from askgraph.index.tokens import stem, tokens
 from askgraph.metadata.names import schema_names
+from askgraph.rdf import PrefixMap
 from askgraph.rdf import vocabulary as v
 from askgraph.rdf.labels import words_of_local_name
-from askgraph.rdf.prefixes import PrefixMap
 from askgraph.search.linking.link import Linked
 from askgraph.tools.named import STANDARD, expanded_name
 from askgraph.tools.veil.placeholders import Guard, Hidden, masked_query
 from askgraph.tools.veil.question import Stretch, stretches
-from askgraph.traversal.arrays import GraphArrays
+from askgraph.traversal import GraphArrays
 
 _WORD = re.compile(r"[^\W_]+(?:[.,]\d+)*")
 _CHANGES = re.compile(r" Rows with a change: [^\n]*")

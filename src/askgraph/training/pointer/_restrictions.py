@@ -31,8 +31,8 @@ from askgraph.search.query import (
     term_of,
     variable,
 )
-from askgraph.sparql.tree import Call, Element, Expression, Filter, Pattern, Query
-from askgraph.traversal.arrays import Ids
+from askgraph.sparql import Call, Element, Expression, Filter, Pattern, Query
+from askgraph.traversal import Ids
 from askgraph.traversal.literals import Sort, split_literal
 
 _NUMBERS = (Sort.NUMBER, Sort.TEXT_NUMBER)

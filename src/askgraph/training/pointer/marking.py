@@ -14,7 +14,7 @@ from askgraph.search.query import Value
 from askgraph.search.rank.clusters import clusters
 from askgraph.search.rank.score import weights_for
 from askgraph.search.run import Proposal, proposed, read_and_linked, schema_of
-from askgraph.sparql.tree import Query
+from askgraph.sparql import Query
 from askgraph.sparql.write import text_of
 from askgraph.training.pointer.questions import asked
 from askgraph.writing.pointer.inputs import Units, listed_terms, units_of, written

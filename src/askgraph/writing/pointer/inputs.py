@@ -25,7 +25,7 @@ from askgraph.search.linking.operators import Zones, frame_of
 from askgraph.search.linking.quantities import Quantity
 from askgraph.search.linking.text import Reading
 from askgraph.search.operators.draft import day_literal
-from askgraph.traversal.arrays import GraphArrays
+from askgraph.traversal import GraphArrays
 from askgraph.writing import Listed
 from askgraph.writing.pointer.pieces import Roles
 from askgraph.writing.pointer.skeleton import number_of

@@ -31,7 +31,7 @@ from askgraph.search.query import (
     values_of,
     variable_of,
 )
-from askgraph.sparql.tree import Bind, Call, Group, Nested, Path, Pattern, Query, Term, Values
+from askgraph.sparql import Bind, Call, Group, Nested, Path, Pattern, Query, Term, Values
 from askgraph.writing.pointer.pieces import DIGITS, FUNCTIONS, STOP, VARIABLES, Piece, parsed
 
 Skeleton = tuple[Piece, ...]

@@ -14,7 +14,7 @@ from mcp_types import ElicitRequest, ElicitRequestFormParams, ElicitResult, Inpu
 from mcp_types.version import is_version_at_least
 from pydantic import BaseModel, Field
 
-from askgraph.answers.build import chosen_answer
+from askgraph.answers import chosen_answer
 from askgraph.answers.codec import status_of
 from askgraph.errors import QueryError, ServiceError, SetupError
 from askgraph.serve.protocols.mcp.access import Access, Language, chosen, current, tool_errors

@@ -6,8 +6,8 @@ from typing import Annotated
 from pydantic import Field
 
 from askgraph.errors import QueryError
+from askgraph.explanation import in_words, iris_of
 from askgraph.explanation.labels import labels_of
-from askgraph.explanation.verbalise import in_words, iris_of
 from askgraph.search.decide.evidence import left_out
 from askgraph.serve.protocols.mcp.access import GraphName, Language, graph_context
 from askgraph.serve.protocols.mcp.results import (

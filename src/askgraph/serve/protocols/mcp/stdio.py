@@ -10,7 +10,7 @@ from mcp.server.context import ServerRequestContext
 from askgraph import registry
 from askgraph.graph import KnowledgeGraph
 from askgraph.methods import searches
-from askgraph.operations.answering import steps_of
+from askgraph.operations import steps_of
 from askgraph.serve.identity.principal import Scope
 from askgraph.serve.protocols.mcp.access import Access, Known
 from askgraph.serve.protocols.mcp.server import graph_server

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pyoxigraph import NamedNode
 
 from askgraph.errors import AskgraphError
-from askgraph.explanation.verbalise import confidence_in_words
+from askgraph.explanation import confidence_in_words
 from askgraph.rdf.labels import words_of_local_name
 from askgraph.serve.problems import problem_of
 from askgraph.serve.protocols.openai.conversation import marker

@@ -7,8 +7,8 @@ from typing import Annotated
 from fastapi import Path, Query
 from pydantic import Field
 
+from askgraph.explanation import in_words, iris_of
 from askgraph.explanation.labels import labels_of, language_of_labels
-from askgraph.explanation.verbalise import in_words, iris_of
 from askgraph.graph import KnowledgeGraph
 from askgraph.metadata import ClassProfile, PredicateProfile
 from askgraph.rdf.labels import best_label, words_of_local_name

@@ -11,7 +11,7 @@ from fastapi import APIRouter
 from pydantic import BaseModel, Field
 from pyoxigraph import NamedNode
 
-from askgraph.answers.build import AnswerBuilder
+from askgraph.answers import AnswerBuilder
 from askgraph.endpoint import Counted
 from askgraph.errors import QueryError
 from askgraph.explanation.evidence import evidence

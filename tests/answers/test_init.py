@@ -6,9 +6,9 @@ from dataclasses import replace
 import pytest
 from tests.tool_graphs import opened_sample
 
-from askgraph.answers.build import chosen_answer
+from askgraph.answers import chosen_answer
 from askgraph.graph import KnowledgeGraph
-from askgraph.operations.answering import outcome_of
+from askgraph.operations import outcome_of
 from askgraph.trace import Clarification, Option, Question
 from askgraph.workspace import Workspace
 from askgraph.workspace.synchronous import result_of

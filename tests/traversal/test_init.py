@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyoxigraph import BlankNode, Literal, NamedNode, Quad, QuerySolutions, Store, Triple
 
-from askgraph.traversal.arrays import GraphArrays, Ids, build_arrays, in_both
+from askgraph.traversal import GraphArrays, Ids, build_arrays, in_both
 
 PLACE = "http://example.org/"
 NODES = [NamedNode(PLACE + name) for name in "abcde"] + [BlankNode("x"), BlankNode("y")]

@@ -9,7 +9,7 @@ import pytest
 
 from askgraph.errors import TimedOut
 from askgraph.graph import KnowledgeGraph
-from askgraph.operations.answering import head_of, outcome_of, steps_of
+from askgraph.operations import head_of, outcome_of, steps_of
 from askgraph.trace import Answer, Question, Refusal, Step, Thought
 from askgraph.workspace import Workspace
 from askgraph.workspace.synchronous import result_of

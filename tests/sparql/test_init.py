@@ -2,8 +2,8 @@
 
 from pyoxigraph import NamedNode, Variable
 
+from askgraph.sparql import Filter, Nested, Pattern, children, transform, walk
 from askgraph.sparql.read import read
-from askgraph.sparql.tree import Filter, Nested, Pattern, children, transform, walk
 from askgraph.sparql.write import text_of
 
 QUERY = read("SELECT ?a { ?a <x:p> ?b SERVICE <x:s> { ?b <x:q> <x:c> } FILTER(?b > 1) }")

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rdflib.plugins.sparql import prepareQuery
 
-from askgraph.rdf.prefixes import WELL_KNOWN, PrefixMap, namespace_of
+from askgraph.rdf import WELL_KNOWN, PrefixMap, namespace_of
 
 EX = PrefixMap({"ex": "http://example.org/"})
 
