@@ -1,8 +1,6 @@
 """The page in a real browser: it opens from a file, shows, filters, and stays within the window."""
 
-import os
 import re
-import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -15,8 +13,7 @@ from askgraph.evaluation.reports.page import BUILT, html_page
 playwright = pytest.importorskip("playwright.sync_api", reason="no playwright")
 
 from playwright.sync_api import Browser, Page, expect, sync_playwright  # noqa: E402
-
-CHROMIUM = os.environ.get("ASKGRAPH_CHROMIUM") or shutil.which("chromium")
+from tests.serve.browser.watched import ARGUMENTS, CHROMIUM, DARK, LIGHT, PATIENCE  # noqa: E402
 
 pytestmark = [
     pytest.mark.skipif(not CHROMIUM, reason="no chromium on the PATH; ASKGRAPH_CHROMIUM names one"),
@@ -26,12 +23,13 @@ pytestmark = [
 QUESTIONS = 1500
 HOSTILE = "<img src=x onerror=alert(1)></script><script>alert(2)</script>"
 
+expect.set_options(timeout=PATIENCE)
+
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    arguments = ["--no-sandbox"] if os.geteuid() == 0 else []
     with sync_playwright() as started:
-        opened = started.chromium.launch(executable_path=CHROMIUM, args=arguments)
+        opened = started.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
         yield opened
         opened.close()
 
@@ -67,6 +65,7 @@ class Watched:
 def watched(browser: Browser) -> Iterator[Watched]:
     found = Watched(browser.new_page(viewport={"width": 1280, "height": 900}))
     page = found.page
+    page.set_default_timeout(PATIENCE)
     page.on("console", lambda message: found.wrong.append(message.text))
     page.on("pageerror", lambda error: found.wrong.append(str(error)))
     page.on("dialog", lambda dialog: found.wrong.append(dialog.message))
@@ -82,9 +81,12 @@ def page(watched: Watched, address: str) -> Page:
 
 
 def opened(page: Page, address: str) -> Page:
+    """Open the page; its plots, or the question of the address, are there."""
     page.goto(address)
-    shown = "drawn" if "#q/" not in address else "reading"
-    expect(page.locator("body")).to_have_class(re.compile(shown), timeout=60_000)
+    if "#q/" in address:
+        expect(page.locator("#asked")).to_be_visible()
+    else:
+        expect(page.locator("body")).to_have_class(re.compile("drawn"))
     return page
 
 
@@ -97,11 +99,11 @@ def test_it_opens_without_an_error_and_without_asking_for_anything(
 
 
 def test_every_plot_is_drawn_and_says_what_it_shows(page: Page) -> None:
-    plots = page.locator("[data-plot]")
-    assert plots.count() >= 6
-    for at in range(plots.count()):
-        assert plots.nth(at).locator("svg path").count() > 1
-        assert page.locator("figure").nth(at).locator("table").count() == 1
+    figures = page.locator("figure").filter(has=page.locator("[data-plot]"))
+    expect(figures.nth(5)).to_be_visible()
+    for figure in figures.all():
+        expect(figure.locator("[data-plot] svg path").nth(1)).to_be_attached()
+        expect(figure.locator("table")).to_have_count(1)
 
 
 def test_it_is_not_blank(page: Page, browser: Browser) -> None:
@@ -116,13 +118,9 @@ def test_a_click_on_a_question_shows_both_queries_and_where_they_differ(page: Pa
 
     columns = page.locator(".column")
     expect(columns).to_have_count(3)
-    assert columns.locator("h3").all_inner_texts() == ["Gold", "one", "other"]
-    assert [text.strip() for text in columns.nth(1).locator("mark").all_inner_texts()] == [
-        "ex:partOf ex:Mars ."
-    ]
-    assert columns.nth(1).locator(".apart").inner_text().split("\n")[0].strip() == (
-        "+ Only in the answer: 1 row"
-    )
+    expect(columns.locator("h3")).to_have_text(["Gold", "one", "other"])
+    expect(columns.nth(1).locator("mark")).to_have_text(["ex:partOf ex:Mars ."])
+    expect(columns.nth(1).locator(".apart summary")).to_have_text(["+ Only in the answer: 1 row"])
     expect(page.locator("#questions")).to_be_hidden()
 
 
@@ -136,7 +134,7 @@ def test_a_pattern_is_the_same_behind_another_one_with_its_subject(
 
     page.locator("#rows a").click()
 
-    assert page.locator(".column mark").all_inner_texts() == ["  ?x a e:Moon ;"]
+    expect(page.locator(".column mark")).to_have_text([re.compile(r"^  \?x a e:Moon ;$")])
 
 
 def test_plots_are_drawn_in_full_width_after_a_question_was_opened_first(
@@ -144,7 +142,7 @@ def test_plots_are_drawn_in_full_width_after_a_question_was_opened_first(
 ) -> None:
     page = opened(watched.page, address + "#q/moons/q17")
     page.get_by_role("link", name="All questions").click()
-    expect(page.locator("body")).to_have_class(re.compile("drawn"), timeout=60_000)
+    expect(page.locator("body")).to_have_class(re.compile("drawn"))
     sizes = page.locator("[data-plot] svg").evaluate_all("all => all.map(one => one.clientWidth)")
     assert min(sizes) > 400
 
@@ -157,7 +155,7 @@ def test_the_trace_is_told_step_by_step(page: Page) -> None:
     turn = page.locator(".trace").first.locator(".step").nth(4)
     expect(turn).to_contain_text("1,200 tokens in, 800 of them cached, 40 out")
     drafts = page.locator(".trace").first.locator(".step summary .score")
-    assert [text.split(",")[0].strip() for text in drafts.all_inner_texts()] == ["66.7", "100"]
+    expect(drafts).to_have_text([re.compile(r"^\s*66\.7,"), re.compile(r"^\s*100,")])
 
 
 def test_a_link_leads_to_a_question_and_escape_back_to_its_row(page: Page) -> None:
@@ -216,20 +214,16 @@ def test_hostile_text_is_shown_and_does_nothing(watched: Watched, address: str) 
     watched.page.locator("#rows a").click()
     expect(watched.page.locator("#asked")).to_have_text(HOSTILE)
     expect(watched.page.locator(".prose").first).to_have_text(HOSTILE)
-    assert watched.page.locator("#question img, #question script").count() == 0
+    expect(watched.page.locator("#question img, #question script")).to_have_count(0)
     assert watched.wrong == []
     assert watched.requests == [address]
 
 
 def test_dark_and_light_follow_the_system(page: Page) -> None:
-    def brightness() -> int:
-        script = "getComputedStyle(document.body).backgroundColor.match(/\\d+/g).slice(0, 3)"
-        return sum(int(part) for part in page.evaluate(script))
-
     page.emulate_media(color_scheme="light")
-    light = brightness()
+    expect(page.locator("body")).to_have_css("background-color", LIGHT)
     page.emulate_media(color_scheme="dark")
-    assert brightness() < 120 < 600 < light
+    expect(page.locator("body")).to_have_css("background-color", DARK)
 
 
 @pytest.mark.parametrize("place", ["", "#q/moons/q1"])
@@ -239,7 +233,7 @@ def test_nothing_is_wider_than_the_window(
 ) -> None:
     watched.page.set_viewport_size({"width": width, "height": 800})
     page = opened(watched.page, address + place)
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    expect(page.locator("html")).to_have_js_property("scrollWidth", width)
 
 
 def test_paper_has_no_controls(page: Page) -> None:
@@ -253,12 +247,8 @@ def test_one_method_alone_has_its_confidence_and_failure_in_the_list(
 ) -> None:
     run = written_run(tmp_path / "run", [RECORD])
     page = opened(watched.page, written(tmp_path / "page.html", html_page([run], times=False)))
-    assert page.locator("#list-head th").all_inner_texts() == [
-        "Question",
-        "Score",
-        "Confidence",
-        "Failure",
-    ]
-    assert page.locator("#rows td").nth(3).inner_text() == "wrong predicate"
-    assert page.locator("option[value=seconds]").count() == 0
+    head = ["Question", "Score", "Confidence", "Failure"]
+    expect(page.locator("#list-head th")).to_have_text(head)
+    expect(page.locator("#rows td").nth(3)).to_have_text("wrong predicate")
+    expect(page.locator("option[value=seconds]")).to_have_count(0)
     assert watched.wrong == []

@@ -1,6 +1,7 @@
 """Pages of a real browser that are watched: what goes wrong there, and what they ask for where."""
 
 import os
+import re
 import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -8,16 +9,19 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request, expect
 
 __all__ = [
     "ARGUMENTS",
     "AXE",
     "CHROMIUM",
+    "DARK",
+    "LIGHT",
     "PATIENCE",
     "Watch",
     "ask",
     "serious_violations",
+    "settle",
     "violations_in_both_themes",
 ]
 
@@ -31,7 +35,9 @@ ARGUMENTS = (
 )
 _WEB = Path(__file__).parents[3] / "src" / "askgraph" / "serve" / "web"
 AXE = _WEB / "node_modules" / "axe-core" / "axe.min.js"
-PATIENCE = 20_000.0  # milliseconds until something that does not show counts as missing
+PATIENCE = 60_000.0  # milliseconds until something that does not show counts as missing
+DARK = re.compile(r"^rgb\(([1-3]?\d, ){2}[1-3]?\d\)$")
+LIGHT = re.compile(r"^rgb\((2[0-5]\d, ){2}2[0-5]\d\)$")
 _OWN = ("data:", "blob:", "about:")
 
 
@@ -104,12 +110,17 @@ class Watch:
 
 
 def ask(page: Page, question: str) -> None:
-    """Type a question into the last question box and press Enter; wait for what comes of it."""
-    before = page.locator("article.turn").count()
-    box = page.get_by_role("combobox").last
+    """Type a question that this page was not asked into its box, press Enter, await the answer."""
+    box = page.locator("[data-question]")
     box.fill(question)
     box.press("Enter")
-    page.locator("article.turn").nth(before).locator(".answer, .note").first.wait_for()
+    asked = page.locator("article.turn").filter(has=page.get_by_text(question, exact=True))
+    asked.locator(".answer, .note").first.wait_for()
+
+
+def settle(page: Page) -> None:
+    """Wait until every part of the page that is loaded when it is shown is there."""
+    expect(page.locator(".later, .spinner")).to_have_count(0)
 
 
 def serious_violations(page: Page, *, within: Sequence[str] = ()) -> list[str]:
