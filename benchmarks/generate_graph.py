@@ -9,6 +9,7 @@ without a name (person, company, role, since). With `--questions`, 30 questions 
 
 import argparse
 import gzip
+import io
 import json
 import random
 from collections.abc import Callable, Iterator
@@ -282,18 +283,27 @@ def world_of(wanted: int) -> World:
 
 
 def write(wanted: int, path: Path) -> int:
-    """Write the graph, gzipped where the path says so; return how many triples it has."""
+    """Write the graph; return how many triples it has."""
+    return written(triples(world_of(wanted)), path)
+
+
+def written(statements: Triples, path: Path) -> int:
+    """Write triples, gzipped if the path says so; return how many there were."""
 
     def pour(file: TextIO) -> int:
         count = 0
-        for subject, predicate, value in triples(world_of(wanted)):
-            file.write(f"{subject} {predicate} {value} .\n")
+        for subject, predicate, value in statements:
             count += 1
+            file.write(f"{subject} {predicate} {value} .\n")
         return count
 
     if path.suffix == ".gz":
-        with gzip.open(path, "wt", encoding="utf-8") as packed:
-            return pour(packed)
+        with (
+            path.open("wb") as file,
+            gzip.GzipFile("", "wb", fileobj=file, mtime=0) as packed,
+            io.TextIOWrapper(packed, encoding="utf-8") as lines,
+        ):
+            return pour(lines)
     with path.open("w", encoding="utf-8") as plain:
         return pour(plain)
 

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pyoxigraph
 import pytest
-from benchmarks.generate_graph import questions, triples, world_of, write
+
+from generate_graph import questions, triples, world_of, write
 
 
 def test_the_same_size_gives_the_same_bytes(tmp_path: Path) -> None:
