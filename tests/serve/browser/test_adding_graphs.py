@@ -1,8 +1,9 @@
 """Adding a graph in the page: by files, by an address, with progress, and what is refused."""
 
+import asyncio
 import re
-from collections.abc import Iterator
-from pathlib import Path
+import threading
+from collections.abc import Callable, Iterator
 
 import pytest
 from playwright.sync_api import Browser, FilePayload, Page, expect
@@ -10,6 +11,9 @@ from tests.serve.browser.conftest import watching
 from tests.serve.browser.graphs import TOWNS
 from tests.serve.browser.watched import Watch, ask, violations_in_both_themes
 from tests.servers.served import ServedThread, sample_workspace
+
+from askgraph.serve.graphs import jobs
+from askgraph.serve.graphs.process import Added, Doing, Task, add_in_process
 
 
 @pytest.fixture(scope="module")
@@ -24,6 +28,21 @@ def growing(browser: Browser, address: str) -> Iterator[Watch]:
     yield from watching(browser, address)
 
 
+@pytest.fixture
+def may_end(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
+    """Graphs are not ready before this is set."""
+    told = threading.Event()
+
+    async def add(task: Task, tell: Callable[[Doing], None]) -> Added:
+        added = await add_in_process(task, tell)
+        await asyncio.to_thread(told.wait)
+        return added
+
+    monkeypatch.setattr(jobs, "add_in_process", add)
+    yield told
+    told.set()
+
+
 def choose(page: Page, *files: tuple[str, str]) -> None:
     payloads: list[FilePayload] = [
         {"name": name, "mimeType": "text/plain", "buffer": content.encode()}
@@ -32,12 +51,15 @@ def choose(page: Page, *files: tuple[str, str]) -> None:
     page.locator("input[type=file]").set_input_files(payloads)
 
 
-def test_a_graph_is_added_from_a_file_with_progress_asked_and_removed(growing: Watch) -> None:
+def test_a_graph_is_added_from_a_file_with_progress_asked_and_removed(
+    growing: Watch, may_end: threading.Event
+) -> None:
     page = growing.page("/add")
     choose(page, ("My Towns.ttl", TOWNS))
     expect(page.get_by_role("textbox", name="Name")).to_have_value("my-towns")
     page.get_by_role("button", name="Add the graph").click()
     expect(page.get_by_role("progressbar")).to_be_visible()
+    may_end.set()
     expect(page.get_by_role("heading", name="my-towns is ready.")).to_be_visible()
     expect(page.locator(".adding")).to_contain_text(re.compile(r"\d+ triples, 2 classes"))
 
@@ -98,7 +120,8 @@ def test_an_address_that_may_not_be_asked_is_refused_in_words(growing: Watch, wa
     expect(page.get_by_role("alert")).to_contain_text("127.0.0.1")
 
 
-def test_adding_is_stopped_and_leaves_nothing(growing: Watch, tmp_path: Path) -> None:
+@pytest.mark.usefixtures("may_end")
+def test_adding_is_stopped_and_leaves_nothing(growing: Watch) -> None:
     page = growing.page("/add")
     many = "".join(f"<https://e.org/{n}> <https://e.org/p> {n} .\n" for n in range(18_000))
     choose(page, ("long.ttl", many))
@@ -112,7 +135,9 @@ def test_adding_is_stopped_and_leaves_nothing(growing: Watch, tmp_path: Path) ->
 def test_the_page_fits_a_phone_and_keeps_nobody_out(growing: Watch) -> None:
     page = growing.page("/add", width=360, height=740, locale="de-DE")
     choose(page, ("a-name-that-is-far-too-long-for-a-phone-without-being-broken.txt", "x"))
-    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    expect(page.locator(".file .fault")).to_be_visible()
+    expect(page.locator("html")).to_have_js_property("scrollWidth", 360)
     assert violations_in_both_themes(page) == []
     page.get_by_role("tab", name="Von einer Adresse").click()
+    expect(page.get_by_role("textbox").first).to_have_attribute("type", "url")
     assert violations_in_both_themes(page) == []

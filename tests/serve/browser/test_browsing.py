@@ -5,7 +5,7 @@ from urllib.parse import quote
 
 import pytest
 from playwright.sync_api import Page, expect
-from tests.serve.browser.watched import Watch, violations_in_both_themes
+from tests.serve.browser.watched import Watch, settle, violations_in_both_themes
 
 MOON = "/graphs/space?class=" + quote("https://example.org/space/ontology#Moon", safe="")
 MARS = "/graphs/space?iri=" + quote("https://example.org/space/Mars", safe="")
@@ -31,10 +31,13 @@ def test_the_graphs_are_listed_with_what_they_hold(watch: Watch) -> None:
 
 def test_classes_and_properties_are_counted_filtered_and_sorted(space: Page) -> None:
     classes = space.locator(".term-list").first
+    expect(classes.locator("td.number")).to_have_count(15)
     counts = [int(text.replace(",", "")) for text in classes.locator("td.number").all_inner_texts()]
     assert counts == sorted(counts, reverse=True)
 
-    classes.get_by_role("columnheader", name="Name").get_by_role("button").click()
+    head = classes.get_by_role("columnheader", name="Name")
+    head.get_by_role("button").click()
+    expect(head).to_have_attribute("aria-sort", "ascending")
     names = classes.locator("tbody td:first-child > a").all_inner_texts()
     assert names == sorted(names, key=str.casefold)
     classes.get_by_role("button", name="Last page").click()
@@ -52,6 +55,7 @@ def test_a_name_is_searched_while_it_is_typed_and_leads_to_the_thing(space: Page
     expect(space.get_by_role("heading", level=1)).to_have_text("Titan")
 
     space.go_back()
+    expect(box).to_have_value("")
     box.fill("xyzzy nothing")
     expect(space.get_by_text("Nothing in this graph has such a name.")).to_be_visible()
 
@@ -138,5 +142,6 @@ def test_labels_of_a_graph_stay_text_wherever_they_are_listed(many: Watch) -> No
 def test_the_pages_of_a_graph_fit_a_phone_and_keep_nobody_out(watch: Watch, path: str) -> None:
     page = watch.page(path, width=360, height=740, locale="de-DE")
     page.locator(".graph-card, .term-list, .instances li, .facts").first.wait_for()
-    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    settle(page)
+    expect(page.locator("html")).to_have_js_property("scrollWidth", 360)
     assert violations_in_both_themes(page) == []

@@ -79,7 +79,8 @@ def test_a_question_under_way_is_taken_up_again_after_a_reload(
 def test_a_server_that_cannot_be_reached_is_said_to_be(watch: Watch) -> None:
     watch.allow("ERR_INTERNET_DISCONNECTED")
     page = watch.page()
-    page.get_by_role("combobox").wait_for()
+    expect(page.locator("button.starter").first).to_be_visible()
+    page.wait_for_load_state("networkidle")
     page.context.set_offline(True)
     page.get_by_role("combobox").fill("How big is Titan?")
     page.keyboard.press("Enter")

@@ -51,7 +51,8 @@ export function QuestionBox(props: QuestionBoxProps) {
     const next = completed(text, cursor, completion);
     setText(next.text);
     suggestions.close();
-    requestAnimationFrame(() => {
+    queueMicrotask(() => {
+      // The new text is in the box, and nothing that is typed on.
       area.current?.focus();
       area.current?.setSelectionRange(next.cursor, next.cursor);
     });

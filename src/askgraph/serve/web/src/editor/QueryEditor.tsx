@@ -3,7 +3,7 @@
 import type { EditorView } from "@codemirror/view";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { formatQuery, looked, vocabulary } from "../api/graphs.ts";
-import type { Finding, Vocabulary } from "../api/types.ts";
+import type { Finding } from "../api/types.ts";
 import { texts } from "../i18n/index.ts";
 import { useAttempt } from "../parts/asking.ts";
 import { Icon } from "../parts/Icon.tsx";
@@ -33,13 +33,6 @@ export function QueryEditor(props: QueryEditorProps) {
   const [attempt, problem] = useAttempt();
   useEffect(() => {
     if (!host.current) return;
-    let known: Vocabulary | null = null;
-    vocabulary(props.graph).then(
-      (found) => {
-        known = found;
-      },
-      () => undefined, // the editor completes SPARQL's own words without it
-    );
     const look = async (query: string) => {
       const found = await looked(newest.current.graph, query);
       setFindings(found?.findings ?? []);
@@ -53,7 +46,8 @@ export function QueryEditor(props: QueryEditorProps) {
         if (newest.current.canRun) newest.current.run(made.state.doc.toString());
         return true;
       },
-      vocabulary: () => known,
+      // Without it, the editor completes SPARQL's own words.
+      vocabulary: vocabulary(props.graph).catch(() => null),
       validate: look,
     });
     view.current = made;

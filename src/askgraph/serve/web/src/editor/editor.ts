@@ -44,7 +44,8 @@ interface EditorWishes {
   readonly changed: (text: string) => void;
   /** Runs the query; returns that the key was taken. */
   readonly run: () => boolean;
-  readonly vocabulary: () => Vocabulary | null;
+  /** The names of the graph, for which a completion waits. */
+  readonly vocabulary: Promise<Vocabulary | null>;
   /** Looks a query over; null if that failed. */
   readonly validate: (text: string) => Promise<Validation | null>;
 }
@@ -72,7 +73,7 @@ export function createEditor(host: HTMLElement, text: string, wishes: EditorWish
         EditorView.contentAttributes.of({ "aria-label": wishes.label, spellcheck: "false" }),
         autocompletion({
           icons: false,
-          override: [(context) => completions(context, wishes.vocabulary())],
+          override: [(context) => completions(context, wishes.vocabulary)],
         }),
         linter((view) => diagnostics(view, wishes), { delay: 450 }),
         EditorView.updateListener.of((update) => {
@@ -118,13 +119,13 @@ async function diagnostics(view: EditorView, wishes: EditorWishes): Promise<Diag
   }));
 }
 
-function completions(
+async function completions(
   context: CompletionContext,
-  vocabulary: Vocabulary | null,
-): CompletionResult | null {
+  vocabulary: Promise<Vocabulary | null>,
+): Promise<CompletionResult | null> {
   const before = context.matchBefore(/[?$]?[\p{L}\p{N}_:-]*/u);
   if (!before || (before.text.length < 2 && !context.explicit)) return null;
-  const found = options(before.text, context.state.doc.toString(), vocabulary);
+  const found = options(before.text, context.state.doc.toString(), await vocabulary);
   return { from: before.from, filter: false, options: found.slice(0, 60) };
 }
 
