@@ -4,6 +4,7 @@ The package's weights lie beside this file, in `ranking.toml`; `tools/ranking.py
 There may be others for graphs by name.
 """
 
+import heapq
 import math
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
@@ -36,6 +37,12 @@ _OF_CLASS = 1.4
 """The answer is of the class that the first word names, against 1 for a step called so."""
 _ALIKE = 0.05
 """How much worse a name may fit and still be called the same."""
+_BEHIND = 1.0
+"""A candidate whose score is so far behind the best one's is next to never right."""
+_FEW = 12
+"""So many candidates are returned however far they are behind."""
+_AGREEING = ("number", "date", "year")
+"""What a question word may ask for that a candidate agrees with by the sorts of its values."""
 
 FEATURES = (
     "covered",
@@ -66,16 +73,30 @@ FEATURES = (
 def ranked(
     candidates: list[Candidate], fitting: Fitting, weights: Mapping[str, float]
 ) -> list[Candidate]:
-    """Score candidates and return them best first; equal queries only once."""
-    told = _Told(fitting)
-    scored = []
-    for candidate in candidates:
-        features = told.features(candidate)
-        score = sum(weights[name] * value for name, value in features.items())
-        scored.append(replace(candidate, score=score, features=features))
+    """Score candidates and return them best first; equal ones once.
+
+    After the first few none is returned that is far behind.
+    """
+    told = _Told(fitting, weights)
+    begun = [told.amounts(candidate) for candidate in candidates]
+    hopes = [told.hope(features) for features in begun]
+    scored: list[tuple[float, int, Candidate]] = []
+    highest: list[float] = []
+    least = -math.inf
+    for at in sorted(range(len(candidates)), key=lambda at: -hopes[at]):
+        if hopes[at] < least:
+            break
+        features = told.features(candidates[at], begun[at], least)
+        if features is not None:
+            score = sum(weights[name] * value for name, value in features.items())
+            scored.append((-score, at, replace(candidates[at], score=score, features=features)))
+            (heapq.heappush if len(highest) < _FEW else heapq.heappushpop)(highest, score)
+            if len(highest) == _FEW:
+                least = min(highest[0], max(highest) - _BEHIND)
     best: dict[object, Candidate] = {}
-    for candidate in sorted(scored, key=lambda c: -c.score):
-        best.setdefault((candidate.tree, candidate.shown), candidate)
+    for turned, _, candidate in sorted(scored, key=lambda one: one[:2]):
+        if -turned >= least:
+            best.setdefault((candidate.tree, candidate.shown), candidate)
     return list(best.values())
 
 
@@ -84,44 +105,79 @@ class _Told:
     """Tells the features of all candidates for one question."""
 
     fitting: Fitting
+    weights: Mapping[str, float]
 
     def __post_init__(self) -> None:
         self.linked, self.frame = self.fitting.linked, self.fitting.frame
         self.schema = self.fitting.schema
+        self._left: dict[int, float] = {}
 
-    def features(self, candidate: Candidate) -> dict[str, float]:
-        """What speaks for and against a candidate, by name, in the order of `FEATURES`."""
-        linked, frame, schema = self.linked, self.frame, self.schema
-        fitting = self.fitting
-        nodes = list(candidate.state.node.walk())
-        links = list(links_of(candidate))
+    def amounts(self, candidate: Candidate) -> dict[str, float]:
+        """The features that a candidate has been built with."""
+        return {
+            "covered": candidate.gain / self.total,
+            "patterns": float(candidate.patterns),
+            "unknown": candidate.unknown,
+            "spread": candidate.state.spread,
+        }
+
+    def hope(self, found: Mapping[str, float]) -> float:
+        """The score by the features that are found, if all others spoke for a candidate."""
+        if len(found) not in self._left:
+            most = {"asks": self._may_ask, "head": _OF_CLASS}
+            others = set(FEATURES) - set(found)
+            self._left[len(found)] = sum(
+                max(0.0, self.weights[name]) * most.get(name, 1.0) for name in others
+            )
+        score = sum([self.weights[name] * value for name, value in found.items()])
+        return score + self._left[len(found)]
+
+    @cached_property
+    def _may_ask(self) -> float:
+        """The most that the feature "asks" may be."""
+        frame = self.frame
+        return float(self.fitting.asks_kind or frame.exists or frame.asks in _AGREEING)
+
+    def features(
+        self, candidate: Candidate, found: dict[str, float], least: float
+    ) -> dict[str, float] | None:
+        """Everything that speaks for and against a candidate, by name, in the order of `FEATURES`.
+
+        What costs least to tell is told first; None as soon as the score must be below the least.
+        """
+        linked, schema, fitting = self.linked, self.schema, self.fitting
         columns = fitting.columns(candidate)
         kind = fitting.kind(columns)
-        unheld, unnamed = fitting.nouns(columns, candidate)
-        found = (
-            candidate.gain / self.total,
-            float(candidate.patterns),
-            candidate.unknown,
-            candidate.state.spread,
-            _nameless(candidate, schema),
-            max(0.0, kind) if fitting.asks_kind else _agrees(candidate, frame, schema),
-            _head(candidate, linked, schema),
-            _far(candidate),
-            _astray(nodes),
-            _trivial(candidate),
-            self.obscure(nodes),
-            self.told_by(links, AKIN),
-            self.told_by(links, SHORTENED),
-            _parted(nodes, linked),
-            max(0.0, -kind),
-            unheld,
-            unnamed,
-            fitting.disagrees(candidate),
-            fitting.ungrouped(candidate),
-            self.grammar.turned(candidate),
-            needless(candidate, links_of(candidate), linked, schema),
-        )
-        return dict(zip(FEATURES, found, strict=True))
+        asks = max(0.0, kind) if fitting.asks_kind else _agrees(candidate, self.frame, schema)
+        found |= {
+            "nameless": _nameless(candidate, schema),
+            "asks": asks,
+            "head": _head(candidate, linked, schema),
+            "misfit": max(0.0, -kind),
+        }
+        if self.hope(found) < least:
+            return None
+        found["unheld"], found["unnamed"] = fitting.nouns(columns, candidate)
+        found |= {
+            "trivial": _trivial(candidate),
+            "disagrees": fitting.disagrees(candidate),
+            "ungrouped": fitting.ungrouped(candidate),
+        }
+        if self.hope(found) < least:
+            return None
+        nodes = list(candidate.state.node.walk())
+        links = list(links_of(candidate))
+        found |= {
+            "far": _far(candidate),
+            "astray": _astray(nodes),
+            "obscure": self.obscure(nodes),
+            "akin": self.told_by(links, AKIN),
+            "shortened": self.told_by(links, SHORTENED),
+            "parted": _parted(nodes, linked),
+            "turned": self.grammar.turned(candidate),
+            "needless": needless(candidate, links, linked, schema),
+        }
+        return {name: found[name] for name in FEATURES}
 
     def told_by(self, links: Sequence[Link], relations: frozenset[str]) -> float:
         """The share of the question's words that stand for a name's by certain relations."""
