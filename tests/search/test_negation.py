@@ -20,6 +20,10 @@ def best(known: Known, question: str) -> str:
         ("Which animals have no feeding?", {"Tara", "Pep", "Pup"}),
         ("Which parks have no enclosure?", {"SouthPark", "Zoo"}),
         ("Welche Gehege haben keine Vögel?", {"Rock", "Hall", "Cave"}),
+        ("Which enclosures do not have an animal heavier than 150 kg?", {"Pool", "Cave"}),
+        ("Which keepers have not fed an animal before 2 May 2024?", {"Lena"}),
+        ("Welche Gehege haben kein Tier, das schwerer als 150 kg ist?", {"Pool", "Cave"}),
+        ("Which enclosures without birds are larger than 500?", {"Rock", "Hall"}),
     ],
 )
 def test_what_is_asked_for_lacks_what_is_denied(question: str, found: set[str], zoo: Known) -> None:

@@ -11,10 +11,7 @@ from askgraph.sparql.write import text_of
 
 
 def advise(
-    common: Common,
-    name: str | None = None,
-    definitions: bool = False,
-    json: bool = False,
+    common: Common, name: str | None = None, definitions: bool = False, json: bool = False
 ) -> None:
     """Say what to add to a graph so that questions find their way: shortcuts, inverses, words.
 

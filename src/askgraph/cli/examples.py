@@ -81,10 +81,7 @@ def list_(common: Common, graph: str | None = None, json: bool = False) -> None:
 
 @examples.command("check")
 def check(
-    common: Common,
-    graph: str | None = None,
-    timeout: float = 60.0,
-    json: bool = False,
+    common: Common, graph: str | None = None, timeout: float = 60.0, json: bool = False
 ) -> None:
     """Run all kept queries again and say whose results are no longer what was confirmed.
 
@@ -151,11 +148,7 @@ def generate(
 
 @examples.command("convert")
 def convert(
-    common: Common,
-    source: str,
-    target: Path,
-    format: str | None = None,
-    json: bool = False,
+    common: Common, source: str, target: Path, format: str | None = None, json: bool = False
 ) -> None:
     """Write examples from any source as SHACL executables in Turtle, or as lines of JSON.
 

@@ -161,11 +161,7 @@ def train(
 
 @finetune.command("merge")
 def merge(
-    common: Common,
-    adapters: Path,
-    output: Path,
-    download: bool = False,
-    json: bool = False,
+    common: Common, adapters: Path, output: Path, download: bool = False, json: bool = False
 ) -> None:
     """Put trained adapters into their model, and save it whole."""
     local_module("askgraph.training.train").merge(adapters, output, download=download)

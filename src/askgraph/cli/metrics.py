@@ -15,10 +15,7 @@ from askgraph.evaluation.reports.sheet import Column, Sheet, as_tables, columns_
 
 
 def metrics(
-    common: Common,
-    examples: bool = False,
-    json: bool = False,
-    markdown: bool = False,
+    common: Common, examples: bool = False, json: bool = False, markdown: bool = False
 ) -> None:
     """List the metrics that compare an answer with gold; with --examples, how they disagree."""
     if markdown and json:

@@ -70,11 +70,7 @@ class Federated(Delegating):
         return await self._joined(without_comments(ready.text), callable_there, deadline, run)
 
     async def _joined(
-        self,
-        text: str,
-        left_alone: Collection[str],
-        deadline: float,
-        run: Run[Kind],
+        self, text: str, left_alone: Collection[str], deadline: float, run: Run[Kind]
     ) -> Kind:
         # Every question opens this module; only one with a SERVICE needs the parser of clauses.
         from askgraph.endpoint._joining import Join, left, service_named

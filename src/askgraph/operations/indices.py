@@ -8,13 +8,7 @@ from askgraph.errors import SetupError
 from askgraph.index.folder import check_files
 from askgraph.workspace import Workspace
 from askgraph.workspace.data import KEYS, Ground, known_content, known_snapshot, locked
-from askgraph.workspace.indices import (
-    EMBEDDED,
-    build_index,
-    index_folder,
-    made_of,
-    open_index,
-)
+from askgraph.workspace.indices import EMBEDDED, build_index, index_folder, made_of, open_index
 from askgraph.workspace.settings import GraphSettings, with_graph
 from askgraph.workspace.synchronous import Progress
 

@@ -135,10 +135,7 @@ async def _published(settings: GraphSettings, seconds: float) -> Published:
 
 
 def _keep(
-    place: Workspace,
-    name: str,
-    published: Profile | None,
-    described: Sequence[Description],
+    place: Workspace, name: str, published: Profile | None, described: Sequence[Description]
 ) -> None:
     with locked(place.data(name).parent / ".locks" / name):
         if published is not None:

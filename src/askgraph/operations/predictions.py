@@ -94,11 +94,7 @@ def _check_ids(asked: Asked, predictions: Sequence[Prediction]) -> None:
 
 
 def _tasks(
-    asked: Asked,
-    method: str,
-    repeat: int,
-    options: Options,
-    states: Mapping[str, tuple[str, str]],
+    asked: Asked, method: str, repeat: int, options: Options, states: Mapping[str, tuple[str, str]]
 ) -> Iterator[Task]:
     prefixes = tuple(sorted(asked.contents.prefixes.items()))
     graphs = asked.graphs or (NOWHERE,) * len(asked.questions)

@@ -7,11 +7,7 @@ from functools import partial
 
 from askgraph.answers import AnswerBuilder, is_ordered
 from askgraph.endpoint import run as run_on
-from askgraph.errors import (
-    QueryError,
-    QuerySyntaxError,
-    ServiceError,
-)
+from askgraph.errors import QueryError, QuerySyntaxError, ServiceError
 from askgraph.sparql.lexer import lexed, with_declared
 from askgraph.sparql.results import GraphResult, SelectResult
 from askgraph.sparql.rewrite.repair import Repaired, form_of, repaired

@@ -110,11 +110,7 @@ def _walked(
 
 
 def _sequence(
-    start: Term,
-    parts: tuple[Predicate, ...],
-    end: Term,
-    pattern: Pattern,
-    fresh: Iterator[int],
+    start: Term, parts: tuple[Predicate, ...], end: Term, pattern: Pattern, fresh: Iterator[int]
 ) -> Iterator[Atom | Typing]:
     if _is_typing(parts) and isinstance(end, NamedNode):
         yield Typing(start, end.value, pattern, below=True)
@@ -344,10 +340,7 @@ def _narrowed(atoms: Sequence[Atom], env: dict[str, Sorts], known: Knowledge) ->
             ends = (
                 (atom.object, atom.subject)
                 if atom.steps[0].inverse
-                else (
-                    atom.subject,
-                    atom.object,
-                )
+                else (atom.subject, atom.object)
             )
             before = [sorts_of(term, env, known) for term in ends]
             after = _linked(use, *before)

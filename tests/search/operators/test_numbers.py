@@ -511,3 +511,46 @@ def test_the_top_ones_by_a_number_are_so_many_or_a_share_of_all(
     known: Known, question: str, language: str, rows: set[tuple[str, ...]]
 ) -> None:
     assert answer(known, question, language) == rows
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Which players are 30 or older?",
+        "Which players are 30 years old or older?",
+        "Which players are at least 30 years old?",
+    ],
+)
+def test_a_number_and_more_is_at_least_that(question: str, known: Known) -> None:
+    assert answer(known, question) == {("bea",), ("dia",), ("eve",)}
+
+
+def test_a_number_and_less_is_at_most_that(known: Known) -> None:
+    assert answer(known, "Which players are 25 or younger?") == {("ann",), ("cho",)}
+
+
+@pytest.mark.parametrize(
+    ("question", "language"),
+    [
+        ("What is the total number of caps of the keepers?", "en"),
+        ("Was ist die Gesamtzahl der Einsätze aller Keeper?", "de"),
+        ("¿Cuál es el número total de partidos de los porteros?", "es"),
+    ],
+)
+def test_a_total_number_of_what_is_a_number_is_added_up(question: str, language: str) -> None:
+    store = Store()
+    keepers = """
+        @prefix : <https://clubs.example/> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+        :Keeper rdfs:label "keeper"@en, "Keeper"@de, "portero"@es .
+        :caps rdfs:label "number of caps"@en, "Einsätze"@de, "partidos"@es .
+        :ann a :Keeper ; rdfs:label "Ann" ; :caps 7 . :bea a :Keeper ; rdfs:label "Bea" ; :caps 5 .
+    """
+    store.bulk_load(keepers.encode(), RdfFormat.TURTLE)
+    assert answer(Known(store), question, language) == {("12",)}
+
+
+def test_what_each_thing_has_one_of_is_counted_by_the_value_that_is_asked_for(
+    known: Known,
+) -> None:
+    question = "Which positions are played by at least 3 players?"
+    assert answer(known, question) == {("keeper",)}

@@ -42,8 +42,7 @@ class Text:
 
 
 def each(
-    records: Iterable[tuple[str, Given | str]],
-    read: Callable[[str, Given], Iterable[Item]],
+    records: Iterable[tuple[str, Given | str]], read: Callable[[str, Given], Iterable[Item]]
 ) -> Iterator[Item]:
     """Read every record; one that is `Unfit`, or a reason already, becomes its reason."""
     for place, record in records:
@@ -78,10 +77,7 @@ def wordings(
 
 
 def gathered(
-    items: Iterable[Item],
-    *,
-    graph: str | None = None,
-    prefixes: Mapping[str, str] | None = None,
+    items: Iterable[Item], *, graph: str | None = None, prefixes: Mapping[str, str] | None = None
 ) -> Contents:
     """Sort items into questions and what is listed; a repeated id gets `~2`, `~3`, …"""
     questions: list[GoldQuestion] = []

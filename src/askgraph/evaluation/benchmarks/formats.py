@@ -174,9 +174,5 @@ def _questions(examples: Sequence[QueryExample]) -> Iterator[GoldQuestion]:
         for at, wording in enumerate(example.wordings, start=1):
             identity = (example.iri or str(number)) + (f"#{at}" if example.others else "")
             yield GoldQuestion(
-                identity,
-                wording.text,
-                wording.language,
-                example.query,
-                tags=example.keywords,
+                identity, wording.text, wording.language, example.query, tags=example.keywords
             )

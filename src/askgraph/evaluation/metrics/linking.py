@@ -54,8 +54,7 @@ def linking(
 def compared(found: Links, wanted: Links) -> LinkScores:
     """Compare the IRIs that were found with gold's; see `linking`."""
     return LinkScores(
-        set_score(found.entities, wanted.entities),
-        set_score(found.predicates, wanted.predicates),
+        set_score(found.entities, wanted.entities), set_score(found.predicates, wanted.predicates)
     )
 
 

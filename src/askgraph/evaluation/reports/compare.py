@@ -154,8 +154,7 @@ def _score(records: Sequence[Record], metric: str) -> float:
 
 def _difference(a: Found, b: Found, keys: Sequence[str], metric: str) -> Difference:
     return paired_difference(
-        {key: _score(a[key], metric) for key in keys},
-        {key: _score(b[key], metric) for key in keys},
+        {key: _score(a[key], metric) for key in keys}, {key: _score(b[key], metric) for key in keys}
     )
 
 

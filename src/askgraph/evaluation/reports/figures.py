@@ -87,8 +87,7 @@ def dots(points: Sequence[Dot], *, systems: Sequence[str], x: str, y: str) -> Sp
         x=alt.X("low:Q", title=x, scale=scale, axis=percent), x2="high:Q"
     )
     mean = base.mark_point(filled=True, size=70, opacity=1).encode(
-        x=alt.X("mean:Q", title=x, scale=scale, axis=percent),
-        shape=_shape(systems),
+        x=alt.X("mean:Q", title=x, scale=scale, axis=percent), shape=_shape(systems)
     )
     height = len(categories) * max(1.6, len(systems) + 0.6) * ROW
     return _spec(alt.LayerChart(layer=[interval, mean], height=height))

@@ -21,13 +21,7 @@ from askgraph.evaluation.metrics.linking import links
 from askgraph.evaluation.pool import given_up
 from askgraph.evaluation.questions import GoldQuestion, answer_table, query_table
 from askgraph.evaluation.runs import Done, Task
-from askgraph.evaluation.runs.scores import (
-    Scored,
-    done_task,
-    judged,
-    link_scores,
-    named,
-)
+from askgraph.evaluation.runs.scores import Scored, done_task, judged, link_scores, named
 from askgraph.graph import KnowledgeGraph
 from askgraph.methods import Method
 from askgraph.trace import (

@@ -37,9 +37,7 @@ _Key = TypeVar("_Key", bound=Hashable)
 _Value = TypeVar("_Value")
 
 
-def _kept(
-    method: Callable[["Schema", _Key], _Value],
-) -> Callable[["Schema", _Key], _Value]:
+def _kept(method: Callable[["Schema", _Key], _Value]) -> Callable[["Schema", _Key], _Value]:
     """Keep what a method finds for each argument."""
     name = method.__name__
 

@@ -112,7 +112,7 @@ class Frame:
     def takes(self, quantity: Quantity) -> bool:
         """Whether an operator has a quantity for its argument."""
         return any(
-            quantity in (self.quantity_after(operator), self.quantity_before(operator))
+            quantity in (self.quantity_after(operator), self.quantity_before(operator, 1))
             or (operator.name == "between" and 0 < quantity.first - operator.last <= _BETWEEN)
             for operator in self.of(*_TAKES_QUANTITY)
         )
@@ -140,10 +140,13 @@ class Frame:
         after = (q for q in self.reading.quantities if 0 < q.first - operator.last <= within)
         return next(after, None)
 
-    def quantity_before(self, operator: Operator) -> Quantity | None:
-        """Return the quantity that ends just before an operator ("10 or more")."""
-        before = (q for q in self.reading.quantities if operator.first - q.last == 1)
-        return next(before, None)
+    def quantity_before(self, operator: Operator, gap: int = 0) -> Quantity | None:
+        """Return the quantity that ends just before an operator ("10 or more", "5 km or less").
+
+        So many words may part them: one in "10 years old or older".
+        """
+        before = (q for q in self.reading.quantities if q.last < operator.first)
+        return next((q for q in before if operator.first <= q.measured.stop + gap), None)
 
 
 def frame_of(reading: Reading, scales: Sequence[tuple[int, Measure]] = ()) -> Frame:
@@ -170,7 +173,7 @@ def _at(reading: Reading, at: int, scale: Measure | None) -> Operator | None:
     if token.quote is not None or relative or _is_part_of_name(reading, at):
         return None
     lists = reading.words
-    found = list(_adjectives(reading, at))
+    found = [*_adjectives(reading, at), *_or_more(reading, at)]
     if scale is not None:
         last = at + len(scale.phrase) - 1
         found.append((len(scale.phrase), 1, Operator(scale.degree, at, last, scale)))
@@ -244,6 +247,16 @@ def _adjectives(reading: Reading, at: int) -> Iterator[tuple[int, int, Operator]
                 wider = [p for p, n in lists.phrases.get(word, ()) if n in _THAN]
                 length = max([length, *(len(p) for p in wider if reading.says(p, at))])
             yield length, 3, Operator(name, at, at + length - 1, measure)
+
+
+def _or_more(reading: Reading, at: int) -> Iterator[tuple[int, int, Operator]]:
+    """The comparatives that an "or" joins to a number: "25 or older", "30 metres or higher"."""
+    ends = {one.measured.stop for one in reading.quantities}
+    if (reading.folded[at],) in reading.words.operators["or"] and {at, at - 1} & ends:
+        for length, rank, one in _adjectives(reading, min(at + 1, len(reading.tokens) - 1)):
+            than = reading.words.clauses["than"].intersection(reading.folded[at : one.last + 2])
+            if one.name == "comparative" and not than:
+                yield length + 1, rank, replace(one, first=at)
 
 
 def _compares(reading: Reading, at: int) -> bool:

@@ -113,7 +113,7 @@ def count(work: QueryBuilder, operator: Operator) -> bool:
         several = number and not spot.inverse and not work.schema.is_functional(spot.predicate)
         distinct = not number or _counts_values(work, operator)
         if not distinct and not several:
-            return False
+            return _is_total(work, operator) and aggregated(work, operator, "SUM")
         counted = work.take_spot(spot)
         work.draft.columns.append(aggregate("COUNT", counted, distinct=distinct))
         return True
@@ -141,6 +141,12 @@ def _counts_values(work: QueryBuilder, operator: Operator) -> bool:
     """Whether words say that equal numbers count once: "how many different"."""
     distinct = {phrase[0] for phrase in work.reading.words.operators["distinct"]}
     return any(work.reading.tokens[at].folded in distinct for at in operator.positions)
+
+
+def _is_total(work: QueryBuilder, operator: Operator) -> bool:
+    """Whether words say that numbers are added up: "the total number of employees"."""
+    totals = work.reading.words.clauses["totals"]
+    return any(work.reading.folded[at] in totals for at in operator.positions)
 
 
 def alone(work: QueryBuilder, operator: Operator) -> bool:

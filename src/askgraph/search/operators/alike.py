@@ -13,7 +13,7 @@ import numpy as np
 from pyoxigraph import BlankNode, Literal, NamedNode, Variable
 
 from askgraph.index.names import Kind
-from askgraph.search.grow.weights import ACROSS, APART, BESIDE, FAR
+from askgraph.search.grow.weights import ACROSS, APART, BESIDE, DOUBT_MISTAKEN, FAR, WORTH_OPERATOR
 from askgraph.search.linking.link import Link
 from askgraph.search.linking.operators import Operator
 from askgraph.search.operators.conditions import bearer
@@ -180,6 +180,57 @@ def deny_values(work: QueryBuilder) -> None:
                 work.draft.columns, work.draft.context = columns, []
 
 
+def deny_conditions(work: QueryBuilder) -> None:
+    """Deny what follows on "no" with the condition on it: "no moon larger than 1000 km"."""
+    operator = work.frame.of("not")[0]
+    bounds = [one for one in work.made if one.first > operator.last + 1]
+    if not bounds or _is_new_clause(work, range(operator.last + 1, bounds[0].first)):
+        return
+    if work.draft.denied:
+        work.unknown += DOUBT_MISTAKEN  # the condition is on what is denied
+    elif not operator.mask & work.used and _denied_whole(work, operator, work.made[bounds[0]]):
+        work.take(operator.mask, work.grower.weight_of(operator.mask))
+        work.gain += WORTH_OPERATOR
+        work.notes.append(operator.name)
+
+
+def _is_new_clause(work: QueryBuilder, between: range) -> bool:
+    """Whether a sentence, a conjunction or a verb of the main clause stands between two words."""
+    reading, being = work.reading, work.reading.words.yes_or_no["being"]
+    restrict = reading.words.clauses["restrict"]
+    return (
+        reading.parted(between.start - 1, between.stop)
+        or any(one.first in between for one in work.frame.of("and", "or"))
+        or any(
+            reading.folded[at] in being and reading.folded[at - 1] not in restrict for at in between
+        )
+    )
+
+
+def _denied_whole(work: QueryBuilder, operator: Operator, filters: Sequence[Filter]) -> bool:
+    """Deny the patterns that hang together with conditions, but for what was named before."""
+    draft, root = work.draft, work.root.end
+    before = [one for one in draft.places if any(at < operator.first for at in one.words)]
+    kept = {one.end for one in before if isinstance(one.end, Variable)}
+    [bounded, *_] = variables_of(filters[0])
+    patterns = _component(draft.patterns, bounded, kept)
+    inner = set(variables_of(tuple(patterns)))
+    rest = (*draft.columns, *draft.group, *draft.having, *(key for key, _ in draft.order))
+    outer = {root, *variables_of(rest)}
+    ends = {end for one in patterns for end in (one.subject, one.object)}
+    named = [one.end for one in draft.places if one.words and one not in before]
+    for node in work.state.node.walk():
+        if node.link is not None and node.link.positions[0] > operator.last:
+            named += filter(None, (draft.constant(node),))
+    whole = ends.issuperset(named)
+    if not whole or not inner & kept or (inner - kept) & outer:
+        return False
+    draft.patterns = [one for one in draft.patterns if one not in patterns]
+    draft.filters = [one for one in draft.filters if one not in filters]
+    draft.denied.append(denied(*patterns, *filters))
+    return True
+
+
 def _is_asked_alone(work: QueryBuilder) -> bool:
     """Whether the thing is not named between the value that is asked for and the denial.
 
@@ -205,9 +256,17 @@ def _opposed(work: QueryBuilder) -> tuple[Filter, Filter] | None:
                 lower = sign in _LOWER
                 bounds[left, lower] = number, one
                 other = bounds.get((left, not lower))
-                if other is not None and (number > other[0] if lower else number < other[0]):
+                if other is None:
+                    continue
+                apart = number - other[0] if lower else other[0] - number
+                if apart > 0 or (apart == 0 and not ("=" in sign and _includes(other[1]))):
                     return other[1], one
     return None
+
+
+def _includes(bound: Filter) -> bool:
+    """Whether a bound is itself within what it bounds."""
+    return isinstance(bound.condition, Call) and "=" in bound.condition.name
 
 
 def _split(work: QueryBuilder, first: Filter, second: Filter) -> bool:

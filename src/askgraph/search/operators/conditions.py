@@ -42,7 +42,7 @@ _MEASURED = (*NUMERIC, *_DATES)
 
 def comparison(work: QueryBuilder, operator: Operator) -> bool:
     """ "More than 5 X", "before 1990": a condition on a value, or on how many there are."""
-    after, before = work.frame.quantity_after(operator), work.frame.quantity_before(operator)
+    after, before = work.frame.quantity_after(operator), work.frame.quantity_before(operator, 1)
     quantity = before if operator.name in ("at_least", "at_most") and before else after
     sign: str | None = COMPARING.get(operator.name)
     if sign is not None and _is_denied(work, operator):
@@ -73,11 +73,16 @@ def _of_unit(work: QueryBuilder, operator: Operator, quantity: Quantity, sign: s
     if quantity.unit is not None and following < len(work.reading.tokens):
         word = work.reading.tokens[following].folded
         for measure in work.reading.words.adjectives.get(word, ()):
-            if measure.degree == "plain" and measure.is_age and quantity.value is not None:
-                old = replace(operator, measure=measure)
-                if compared_age(work, old, quantity.value, sign):
-                    work.take_tokens(range(quantity.first, following + 1))
-                    return True
+            if measure.degree != "plain" or quantity.value is None:
+                continue
+            old = replace(operator, measure=measure)
+            spot = work.by_words(measure.measures, NUMERIC)
+            if spot is not None and _fits(work, spot.predicate, quantity):
+                bound(work, spot, quantity, sign)
+            elif not measure.is_age or not compared_age(work, old, quantity.value, sign):
+                continue
+            work.take_tokens(range(quantity.first, following + 1))
+            return True
     near = (work.last_slot(operator.first, APART), work.next_slot(quantity.last, BESIDE))
     return compared_nodes(work, [s for s in near if s is not None], quantity, sign)
 
@@ -99,8 +104,13 @@ def _compared(
             work.use_spot(spot)
             return spot
     if operator.measure is not None:
-        compared = (at for at in work.draft.places if operator.first - 1 in at.words)
-        beside = next(compared, None)  # "people older than 30"
+        last = operator.first - 1  # "people older than 30", "people who are older"
+        while work.reading.is_stop(last) and last > 0:
+            last -= 1
+        joined = last + 1 == operator.first or (
+            work.reading.folded[last + 1] in work.reading.words.clauses["restrict"]
+        )
+        beside = next((one for one in work.draft.places if joined and last in one.words), None)
         for words in (operator.measure.measures, operator.measure.dates):
             spot = work.by_words(words, sorts, first=beside)
             if spot is not None and _fits(work, spot.predicate, quantity):
@@ -167,13 +177,15 @@ def comparative(work: QueryBuilder, operator: Operator) -> bool:
     measure = operator.measure
     if measure is None:
         return False
-    quantity = work.frame.quantity_after(operator)
+    joined = (work.reading.folded[operator.first],) in work.reading.words.operators["or"]
+    before = work.frame.quantity_before(operator, 1) if joined else None
+    quantity = before or work.frame.quantity_after(operator)
     if quantity is None:
         return _against(work, operator, ">" if measure.up else "<")
     spot = _compared(work, operator, quantity, False)
     dated = spot is not None and work.schema.sort(spot.predicate) in _DATES
     sign = "<" if measure.up == dated else ">"
-    sign = _DENIED[sign] if _is_denied(work, operator) else sign
+    sign = _DENIED[sign] if _is_denied(work, operator) else sign + "=" * joined
     if spot is not None:
         bound(work, spot, quantity, sign)
     elif (

@@ -144,10 +144,14 @@ class Finisher:
 
     def _holds_together(self, work: QueryBuilder) -> bool:
         """Whether nothing contradicts itself, if need be by splitting it between two things."""
-        if not (self.frame.of("both") or len(work.draft.filters) > 1 or work.draft.denied):
+        negated = work.made and self.frame.of("not")
+        several = self.frame.of("both") or len(work.draft.filters) > 1
+        if not (several or work.draft.denied or negated):
             return True
-        from askgraph.search.operators.alike import deny_values, twinned
+        from askgraph.search.operators.alike import deny_conditions, deny_values, twinned
 
+        if negated:
+            deny_conditions(work)
         deny_values(work)
         return twinned(work)
 
@@ -371,7 +375,7 @@ def _context(work: QueryBuilder, shown: Sequence[Variable]) -> list[Variable]:
         if variable in shown and not inverse and work.schema.sort(predicate) is not Sort.NONE
         for place in work.draft.places
         if place.end == end and isinstance(end, Variable) and end not in shown
-        if end not in counted
+        if end not in counted and (end in work.draft.group or not work.grouped)
     ]
     bare = len(hung) == len(shown) and all(sort in NUMERIC + DATED for _, sort in hung)
     bare = bare and work.draft.limit != 1 and not work.frame.of("distinct")

@@ -129,9 +129,9 @@ def group_counted(work: QueryBuilder, counted: Variable, operator: Operator) -> 
     others = [one for one in named if one is not place and one is not work.root]
     if place is None or place is work.root or spreads(work, work.root, place):
         _group(work, work.root if place is None else _named_group(work, place, operator))
-    elif others or work.root in named:
-        _group(work, others[0] if others and spreads(work, others[0], place) else work.root)
-    else:
+    elif others and spreads(work, others[0], place):
+        _group(work, others[0])
+    else:  # there is only one for each thing
         work.notes.append(BY_SHOWN)
 
 

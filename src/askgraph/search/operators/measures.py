@@ -319,6 +319,4 @@ def compared_age(work: QueryBuilder, operator: Operator, years: float, sign: str
     return True
 
 
-HANDLERS: Handlers = {
-    "lasting": lasting,
-}
+HANDLERS: Handlers = {"lasting": lasting}

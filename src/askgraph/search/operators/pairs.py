@@ -181,11 +181,7 @@ def _measured(
 
 
 def _built(
-    grower: Grower,
-    asked: _Asked,
-    named: tuple[Link, Link],
-    things: tuple[int, int],
-    one: _Property,
+    grower: Grower, asked: _Asked, named: tuple[Link, Link], things: tuple[int, int], one: _Property
 ) -> Candidate:
     """The query over two things and a property of theirs."""
     dated = grower.schema.sort(one.number) in DATED
@@ -264,12 +260,7 @@ def _class_of_both(grower: Grower, things: tuple[int, int], taken: int) -> Link 
 
 
 def _reckoned(
-    grower: Grower,
-    draft: Draft,
-    node: Node,
-    asked: _Asked,
-    things: tuple[int, int],
-    one: _Property,
+    grower: Grower, draft: Draft, node: Node, asked: _Asked, things: tuple[int, int], one: _Property
 ) -> None:
     """The difference, the ratio or the sum of what two things have."""
     sort = grower.schema.sort(one.number)

@@ -69,11 +69,7 @@ def _highest(work: QueryBuilder, key: Expression, ways: Sequence[bool]) -> None:
 
 
 def _keep(
-    work: QueryBuilder,
-    value: Variable,
-    key: object,
-    ways: Sequence[bool],
-    groups: list[Variable],
+    work: QueryBuilder, value: Variable, key: object, ways: Sequence[bool], groups: list[Variable]
 ) -> None:
     """Ask for the highest or the lowest value, or both, in sub-queries, and for what has it."""
     draft = work.draft

@@ -400,7 +400,8 @@ class QueryBuilder:
                 continue
             if named and self.schema.is_nameless(place.node.ids):
                 continue
-            present = self.predicates_at(place)
+            ends = {end for _, end, _ in self.schema.spans}  # "the latest" began last
+            present = sorted(self.predicates_at(place), key=ends.__contains__)
             for word in words:
                 for number in present:
                     if self.schema.sort(number) in sorts and word in self.schema.words(number):
@@ -408,8 +409,8 @@ class QueryBuilder:
         return None
 
     def only(self, sorts: Sequence[Sort]) -> Spot | None:
-        """The only predicate of its sort at the root or elsewhere in the pattern."""
-        for place in self.draft.places:
+        """The only predicate of its sort: of an event in the pattern, at the root or elsewhere."""
+        for place in sorted(self.draft.places, key=self._is_no_event):
             if not self.lookups.is_resource(place.node.ids):
                 continue
             fits = [n for n in self.predicates_at(place) if self.schema.sort(n) in sorts]
@@ -418,6 +419,11 @@ class QueryBuilder:
                 self.unknown += DOUBT_OTHER_FITS * (len(fits) - 1)
                 return unnamed_spot(place, (named or fits)[0])
         return None
+
+    def _is_no_event(self, place: Place) -> bool:
+        return not (
+            self.lookups.is_resource(place.node.ids) and self.schema.is_nary(place.node.ids)
+        )
 
     def named(self, place: Place) -> Variable:
         """The variable to show for a thing: its name if the graph has its own."""

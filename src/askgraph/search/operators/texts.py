@@ -9,12 +9,7 @@ from askgraph.search.grow.partial_match import Node
 from askgraph.search.grow.weights import APART, NEAR
 from askgraph.search.linking.operators import Operator, held_text, holder_of
 from askgraph.search.operators.draft import Place
-from askgraph.search.operators.query_builder import (
-    Handlers,
-    QueryBuilder,
-    Spot,
-    unnamed_spot,
-)
+from askgraph.search.operators.query_builder import Handlers, QueryBuilder, Spot, unnamed_spot
 from askgraph.search.query import condition
 from askgraph.traversal import Ids, in_both
 from askgraph.traversal.literals import Sort, split_literal
@@ -101,11 +96,9 @@ def _bearers(work: QueryBuilder, spot: Spot, function: str, text: str) -> Ids | 
     bearers, objects = work.graph.pairs(work.ids_at(spot.place), spot.predicate)
     if len(objects) > _MOST:
         return None
-    holds = {
-        "CONTAINS": str.__contains__,
-        "STRSTARTS": str.startswith,
-        "STRENDS": str.endswith,
-    }[function]
+    holds = {"CONTAINS": str.__contains__, "STRSTARTS": str.startswith, "STRENDS": str.endswith}[
+        function
+    ]
     first, terms = work.graph.terms.first_iri, work.graph.terms
     values = {
         at: at < first and holds(split_literal(terms.text(at))[0].lower(), text)

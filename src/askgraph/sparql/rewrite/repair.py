@@ -18,11 +18,7 @@ from askgraph.sparql.lexer import Edit, Token, edited, lexed
 _OPENING, _CLOSING = frozenset("([{"), frozenset(")]}")
 
 
-_LABELS = {
-    "Label": RDFS_LABEL,
-    "AltLabel": SKOS_ALT_LABEL,
-    "Description": SCHEMA_DESCRIPTION,
-}
+_LABELS = {"Label": RDFS_LABEL, "AltLabel": SKOS_ALT_LABEL, "Description": SCHEMA_DESCRIPTION}
 
 
 def label_service_edits(text: str, language: str) -> tuple[list[Edit], str]:
