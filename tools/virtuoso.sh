@@ -2,12 +2,15 @@
 # A Virtuoso server on loopback ports, with an empty database of its own, for the tests.
 #
 #   eval "$(tools/virtuoso.sh start)"     start one; sets ASKGRAPH_TEST_VIRTUOSO (its SPARQL address)
+#   eval "$(tools/virtuoso.sh start --buffers N)"   with memory for N pages of 8 KiB, not 20000
 #   tools/virtuoso.sh load FILE IRI       put a Turtle or N-Triples file in place of the graph IRI
 #   tools/virtuoso.sh select QUERY        run a query over HTTP, print the JSON result
 #   tools/virtuoso.sh stop                stop it and remove its database
 #
 # State lies in ASKGRAPH_VIRTUOSO_DIR (build/virtuoso of this project unless set; `start` exports
-# it). Needs `virtuoso-t` and `isql-vt`: on Debian, the package virtuoso-opensource-7-bin.
+# it). A file may be gzipped (*.gz). N pages take about 9 KiB each: 20000 are 180 MiB, 500000 are
+# 4.5 GiB, which holds a graph of ten million triples.
+# Needs `virtuoso-t` and `isql-vt`: on Debian, the package virtuoso-opensource-7-bin.
 
 set -euo pipefail
 
@@ -39,7 +42,7 @@ print(*(one.getsockname()[1] for one in sockets))
 PYTHON
 }
 
-write_config() { # SQL_PORT HTTP_PORT
+write_config() { # SQL_PORT HTTP_PORT BUFFERS
   cat >"$dir/virtuoso.ini" <<INI
 [Database]
 DatabaseFile = $dir/db/virtuoso.db
@@ -53,8 +56,8 @@ TransactionFile = $dir/db/temporary.trx
 [Parameters]
 ServerPort = 127.0.0.1:$1
 DirsAllowed = $dir/load
-NumberOfBuffers = 20000
-MaxDirtyBuffers = 15000
+NumberOfBuffers = $3
+MaxDirtyBuffers = $(($3 * 3 / 4))
 [HTTPServer]
 ServerPort = 127.0.0.1:$2
 ServerRoot = $dir/db
@@ -65,18 +68,22 @@ MaxQueryExecutionTime = 60
 INI
 }
 
-start() {
+start() { # [BUFFERS]
+  local buffers="${1-20000}"
+  [[ "$buffers" =~ ^[1-9][0-9]{2,8}$ ]] || fail "not a number of pages, from 100: $buffers"
   type -P virtuoso-t isql-vt >/dev/null ||
     fail "virtuoso-t is not installed: apt-get install virtuoso-opensource-7-bin"
   if ! is_running; then
     remove_state
     mkdir -p "$dir/db" "$dir/load"
     read -r sql_port http_port < <(free_ports)
-    write_config "$sql_port" "$http_port"
+    write_config "$sql_port" "$http_port" "$buffers"
     printf 'sql_port=%s\nhttp_port=%s\n' "$sql_port" "$http_port" >"$dir/ports"
     virtuoso-t +foreground +configfile "$dir/virtuoso.ini" </dev/null >"$dir/output.log" 2>&1 &
     echo $! >"$dir/pid"
     wait_until_ready
+  elif [ -n "${1:-}" ] && ! grep -qx "NumberOfBuffers = $1" "$dir/virtuoso.ini"; then
+    fail "it runs with other memory: tools/virtuoso.sh stop first"
   fi
   # shellcheck source=/dev/null
   . "$dir/ports"
@@ -101,7 +108,10 @@ load() { # FILE IRI
   [[ "$2" != *[\'\"\<\>\ ]* ]] || fail "not an IRI: $2"
   local file
   file="$(mktemp "$dir/load/XXXXXX")" # a load of another process has its own
-  cat "$1" >"$file"
+  case "$1" in
+    *.gz) gzip -dc "$1" >"$file" ;;
+    *) cat "$1" >"$file" ;;
+  esac
   sql "log_enable(3,1); SPARQL CLEAR GRAPH <$2>;
        DB.DBA.TTLP(file_to_string_output('$file'), '$2', '$2'); checkpoint;"
   rm -f "$file"
@@ -151,8 +161,9 @@ stop() {
 
 case "${1:-} $#" in
   "start 1") start ;;
+  "start 3") [ "$2" = --buffers ] || fail "start knows no $2"; start "$3" ;;
   "stop 1") stop ;;
   "load 3") load "$2" "$3" ;;
   "select 2") select_json "$2" ;;
-  *) sed -n '2,11s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2; exit 2 ;;
+  *) sed -n '2,14s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2; exit 2 ;;
 esac
