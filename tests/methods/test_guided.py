@@ -510,6 +510,14 @@ async def test_a_candidate_says_how_much_of_it_the_first_one_gives(space: Knowle
     assert re.search(r"^   → \d+ rows? \(\d+ also in 1\.\): ", said(model, 0), re.MULTILINE)
 
 
+async def test_no_candidate_only_adds_what_nobody_asks_for(space: KnowledgeGraph) -> None:
+    _, model = await guided(space, "What is the diameter of Mars?", [reply(choose=1)], room=900)
+
+    candidates = said(model, 0).split("Candidates:")[1]
+    assert "{ space:Mars ont:diameter ?diameter . }" in candidates
+    assert "space:Mars ont:orbits ?orbits . ?asteroid" not in candidates
+
+
 async def test_the_instruction_never_changes_between_questions(space: KnowledgeGraph) -> None:
     systems = set()
     for question in QUESTIONS[:4]:

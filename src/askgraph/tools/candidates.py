@@ -6,6 +6,7 @@ the others are run, best first, as long as there is time.
 
 import asyncio
 import time
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -15,13 +16,14 @@ from pyoxigraph import Literal, NamedNode, Variable
 from askgraph.errors import QueryError, ServiceError
 from askgraph.explanation import iris_of
 from askgraph.metadata import PredicateProfile
+from askgraph.rdf.vocabulary import RDF_TYPE
 from askgraph.search.decide.decision import confidence_of
 from askgraph.search.decide.evidence import left_out
 from askgraph.search.operators.query_builder import Candidate
 from askgraph.search.query import conditions_in, patterns_in, predicate_of, values_of
 from askgraph.search.rank.clusters import Cluster, clusters
 from askgraph.search.run import Proposal, proposal_of
-from askgraph.sparql import Filter, Path, Union
+from askgraph.sparql import Filter, Path, Pattern, Union, transform
 from askgraph.sparql.results import Row, SelectResult, Term, Truncation
 from askgraph.sparql.write import plain_text
 from askgraph.tools import Context
@@ -89,12 +91,75 @@ async def best_candidates(context: Context, question: str) -> BestCandidates:
     proposal = await proposal_of(asked, context.graph)
     every = clusters(proposal.candidates)
     found = [one for one in every[:_TRIED] if one.score >= every[0].score - _WORSE]
-    distinct = await distinct_results(context, found, most=_SHOWN)
+    distinct = await distinct_results(context, distinct_readings(found), most=_SHOWN)
     if not distinct:
         return BestCandidates(proposal, (), 0.0)
     sure = confidence_of(proposal, every)
     sure *= _PARTIAL if left_out(proposal, distinct[0].cluster.best) else 1.0
     return BestCandidates(proposal, tuple(distinct), sure)
+
+
+def distinct_readings(ranked: Sequence[Cluster]) -> list[Cluster]:
+    """Return the clusters without those that only add what no word asks for to a better one.
+
+    What is added are patterns, and columns; classes that other patterns imply are none of these.
+    """
+    kept: list[Cluster] = []
+    for one in ranked:
+        if not any(_only_adds(one.best, better.best) for better in kept):
+            kept.append(one)
+    return kept
+
+
+def _only_adds(more: Candidate, less: Candidate) -> bool:
+    """Whether one candidate is another with further patterns, for which it needs no more words."""
+    if (more.used | more.shown_words) & ~(less.used | less.shown_words):
+        return False
+    own, within = (Counter(map(predicate_of, _patterns(one))) for one in (less, more))
+    return own < within and any(
+        _is_part(_parts(less, known), _parts(more, {}))
+        for known in _places(_patterns(less), _patterns(more), {})
+    )
+
+
+def _patterns(one: Candidate) -> list[Pattern]:
+    """The patterns of a candidate, but for classes that others imply."""
+    every = patterns_in(one.tree.where)
+    return [part for part in every if predicate_of(part) != RDF_TYPE] or every
+
+
+def _parts(one: Candidate, known: Mapping[Variable, object]) -> list[set[object]]:
+    """What a candidate does with what fits its patterns, and what it shows, with other names."""
+    tree = one.tree
+    does = (tree.form, *tree.having, *tree.order, tree.limit)
+    every = [part for part in tree.where.elements if not isinstance(part, Pattern)]
+    return [{_renamed(part, known) for part in some} for some in (does, every, one.shown)]
+
+
+def _is_part(less: Sequence[set[object]], more: Sequence[set[object]]) -> bool:
+    return less[0] == more[0] and less[1] == more[1] and less[2] <= more[2]
+
+
+def _renamed(part: object, known: Mapping[Variable, object]) -> object:
+    return transform(part, lambda one: known.get(one, one) if isinstance(one, Variable) else one)
+
+
+def _places(
+    patterns: Sequence[Pattern], within: Sequence[Pattern], known: Mapping[Variable, object]
+) -> Iterator[Mapping[Variable, object]]:
+    """The ways to find patterns among others: the variables there of those here."""
+    if not patterns:
+        yield known
+        return
+    for other in within:
+        pairs = zip(_ends(patterns[0]), _ends(other), strict=True)
+        told = {**known, **{a: b for a, b in pairs if isinstance(a, Variable)}}
+        if _renamed(patterns[0], told) == other and len({*told.values()}) == len(told):
+            yield from _places(patterns[1:], [one for one in within if one is not other], told)
+
+
+def _ends(one: Pattern) -> tuple[object, object]:
+    return one.subject, one.object
 
 
 async def distinct_results(

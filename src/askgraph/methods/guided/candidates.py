@@ -18,7 +18,7 @@ from askgraph.search.decide.decision import Thresholds, confidence_of
 from askgraph.search.rank.clusters import Cluster, clusters
 from askgraph.search.run import Proposal
 from askgraph.tools import Context, Sees
-from askgraph.tools.candidates import RunCandidate, distinct_results
+from askgraph.tools.candidates import RunCandidate, distinct_readings, distinct_results
 from askgraph.tools.schema_lines import Slice
 from askgraph.trace import Question
 
@@ -37,7 +37,7 @@ from askgraph.search.decide.evidence import left_out
 from askgraph.tools.candidates import preview, shown_iris
 from askgraph.tools.shown import Writer, body_lines
 
-_TRIED = 2  # times as many clusters are looked at as candidates are shown
+_TRIED = 3  # times as many clusters are looked at as candidates are shown
 _AFAR = 3.0  # seconds for the results of candidates of a graph that is elsewhere
 _READ = 3  # candidates of a graph that tell what words of the question are taken for
 _WORSE, _UNSURE = 0.6, 0.4
@@ -188,7 +188,7 @@ async def _found(search: GraphCandidates, most: int) -> Sequence[RunCandidate]:
         worth = [one for one in worth if one.score >= worth[0].score - _WORSE]
     found = await distinct_results(
         asked.context,
-        worth[: _TRIED * most],
+        distinct_readings(worth[: _TRIED * most]),
         most=most + 1,
         quickly=not afar,
         seconds=_AFAR if afar else None,
