@@ -10,7 +10,7 @@ from askgraph.rdf import vocabulary as voc
 from askgraph.sparql import Group, Nested, Pattern, Query, Span, Union
 from askgraph.sparql.read import read
 from askgraph.sparql.write import text_of
-from askgraph.validation.knowledge import Knowledge
+from askgraph.validation import Knowledge
 
 __all__ = ["FAULTS", "Planted", "planted"]
 

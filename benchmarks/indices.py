@@ -31,9 +31,8 @@ from pathlib import Path
 import numpy as np
 
 from _searching import opened
-from askgraph.index import Resource
+from askgraph.index import Resource, search_words, spelling, stem
 from askgraph.index.sources import read_tsv, write_tsv
-from askgraph.index.tokens import search_words, spelling, stem
 from askgraph.registry import load
 
 SYLLABLES = [

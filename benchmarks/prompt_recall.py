@@ -44,7 +44,7 @@ from askgraph.evaluation.reports.statistics import bootstrap_interval
 from askgraph.explanation import iris_in
 from askgraph.graph import KnowledgeGraph
 from askgraph.llm import LanguageModel, Request, User
-from askgraph.llm.estimate import estimated_input, estimated_tokens
+from askgraph.llm.budget import estimated_input, estimated_tokens
 from askgraph.llm.scripted import ScriptedModel
 from askgraph.methods import Method
 from askgraph.methods.dfsl import Dfsl

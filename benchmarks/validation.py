@@ -31,9 +31,8 @@ from askgraph.metadata.profile import profile_of
 from askgraph.sparql.read import read
 from askgraph.sparql.write import text_of
 from askgraph.traversal import build_arrays
-from askgraph.validation import WRONG, Finding
+from askgraph.validation import WRONG, Finding, Knowledge, Services
 from askgraph.validation.graph_knowledge import array_knowledge, profile_knowledge
-from askgraph.validation.knowledge import Knowledge, Services
 from askgraph.validation.validate import findings_on
 
 DATA = Path(os.environ.get("ASKGRAPH_DATA", "../shared/data"))

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from askgraph.index.tokens import stem, tokens
+from askgraph.index import stem, tokens
 from askgraph.search.linking.lexicon import LEXICON, LICENCE
 from askgraph.search.linking.word_lists import word_list
 

@@ -15,14 +15,14 @@ from tests.servers.llm import LlmServer, Turn
 from askgraph import sample
 from askgraph.evaluation.runs.one_question import trace_of
 from askgraph.graph import KnowledgeGraph
-from askgraph.index.tokens import tokens
+from askgraph.index import tokens
 from askgraph.llm import LanguageModel, Message, System, ToolCall, User, completed
 from askgraph.llm.openai import OpenAIModel
 from askgraph.llm.scripted import ScriptedModel
 from askgraph.metadata.names import schema_names
 from askgraph.methods import Method
 from askgraph.methods.guided import Guided
-from askgraph.rdf.labels import words_of_local_name
+from askgraph.rdf import words_of_local_name
 from askgraph.search.linking.link import Linked
 from askgraph.search.linking.word_lists import word_list
 from askgraph.search.rank.clusters import clusters

@@ -11,8 +11,7 @@ from tests.tools.exploring import served
 
 from askgraph.agent.confirmed import confirmed_steps
 from askgraph.graph import KnowledgeGraph
-from askgraph.metadata.examples import Confirmation, QueryExample, Wording
-from askgraph.metadata.examples.outcome import outcome_of
+from askgraph.metadata.examples import Confirmation, QueryExample, Wording, outcome_of
 from askgraph.trace import Answer, Confirmed, Earlier, Question, Step, Thought
 
 ORBITS = "?moon <http://example.org/onto#orbits>"

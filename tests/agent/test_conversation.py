@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from askgraph.agent.conversation import Piece, fitted, shortened, tokens_of
 from askgraph.llm import Assistant, Message, System, ToolCall, ToolResult, User
-from askgraph.llm.estimate import estimated_tokens
+from askgraph.llm.budget import estimated_tokens
 
 LONG = "a row of the graph; " * 200
 

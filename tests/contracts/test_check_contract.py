@@ -5,8 +5,7 @@ import pytest
 from askgraph import registry
 from askgraph.errors import QuerySyntaxError
 from askgraph.sparql.read import read
-from askgraph.validation import Check, Finding, Subject
-from askgraph.validation.knowledge import Knowledge, Services
+from askgraph.validation import Check, Finding, Knowledge, Services, Subject
 from askgraph.validation.validate import CHECKS
 
 QUERIES = ["", "SELECT", "SELECT ?x { ?x a <x:C> ; <x:p> 1 }", "ASK { ?s ?p ?o FILTER(?o > 'a') }"]

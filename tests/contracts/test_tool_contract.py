@@ -12,7 +12,7 @@ from askgraph import registry
 from askgraph.errors import QueryError, ServiceError
 from askgraph.graph import KnowledgeGraph
 from askgraph.llm import ToolCall, ToolSchema
-from askgraph.llm.estimate import estimated_tokens
+from askgraph.llm.budget import estimated_tokens
 from askgraph.sample import graph_path
 from askgraph.sparql.lexer import tokens
 from askgraph.tools import SETS, Context

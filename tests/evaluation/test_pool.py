@@ -6,7 +6,7 @@ from itertools import takewhile
 
 import pytest
 
-from askgraph.evaluation.pool import completed
+from askgraph.evaluation.executors import completed
 
 
 async def test_all_are_done_and_never_more_than_allowed_at_once() -> None:

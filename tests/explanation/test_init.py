@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from pyoxigraph import Variable
 
 from askgraph.explanation import in_words, iris_of
-from askgraph.rdf.labels import best_label
+from askgraph.rdf import best_label
 from askgraph.rdf.vocabulary import RDFS_LABEL
 from askgraph.sample import graph_path
 from askgraph.sparql.elapsed import elapsed_text

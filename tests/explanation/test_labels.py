@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from askgraph.explanation.labels import descriptions_of
+from askgraph.explanation import descriptions_of
 from askgraph.graph import KnowledgeGraph
 from askgraph.workspace import Workspace
 from askgraph.workspace.synchronous import result_of

@@ -7,9 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from askgraph.index import Resource
+from askgraph.index import Resource, search_words
 from askgraph.index.keyword import KeywordIndex
-from askgraph.index.tokens import search_words
 
 EX = "http://example.org/"
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from askgraph.index.tokens import folded, stem, tokens
+from askgraph.index import folded, stem, tokens
 
 
 @given(text=st.text())

@@ -5,8 +5,8 @@ from pyoxigraph import RdfFormat, Store
 from tests.temporal.asked import HERE
 
 from askgraph.metadata import Profile
+from askgraph.metadata.measures import Span, times_of
 from askgraph.metadata.profile import profile_of
-from askgraph.metadata.times import Span, times_of
 from askgraph.rdf.vocabulary import WIKIBASE_RANK
 from askgraph.sample import graph_path
 from askgraph.traversal import GraphArrays, build_arrays

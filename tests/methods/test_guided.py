@@ -12,7 +12,7 @@ from askgraph.errors import Overloaded, SetupError
 from askgraph.evaluation.benchmarks.formats import read_questions
 from askgraph.graph import KnowledgeGraph
 from askgraph.llm import Choice, Finish, Request, ToolCall
-from askgraph.llm.estimate import estimated_input
+from askgraph.llm.budget import estimated_input
 from askgraph.llm.scripted import Reply, ScriptedModel
 from askgraph.methods.graph_search import GraphSearch
 from askgraph.methods.guided import Guided

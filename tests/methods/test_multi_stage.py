@@ -33,7 +33,7 @@ from askgraph.trace import (
 from askgraph.workspace import Workspace
 from askgraph.workspace.synchronous import result_of
 from askgraph.writing.pointer.network import Settings, shapes
-from askgraph.writing.pointer.stored import saved
+from askgraph.writing.pointer.writer import saved
 
 EX, ONTO = "http://example.org/", "http://example.org/onto#"
 ASKED = "Which moons orbit Jupiter?"

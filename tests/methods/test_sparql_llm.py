@@ -7,7 +7,7 @@ from tests.methods.moons_asked import GOOD, fenced, names, opened, run, told
 
 from askgraph.errors import Overloaded, SetupError
 from askgraph.graph import KnowledgeGraph
-from askgraph.llm.estimate import estimated_input
+from askgraph.llm.budget import estimated_input
 from askgraph.llm.scripted import ScriptedModel
 from askgraph.methods.sparql_llm import SparqlLlm
 from askgraph.trace import Answer, ModelTurn, Refusal, Thought

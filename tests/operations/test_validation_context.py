@@ -6,8 +6,8 @@ import pytest
 from tests.graphs import MOONS
 
 from askgraph import sample
+from askgraph.cli.validate import known_services
 from askgraph.errors import SetupError
-from askgraph.operations.validation_context import known_services
 from askgraph.validation.validate import validated
 from askgraph.workspace import Workspace
 from askgraph.workspace.synchronous import result_of

@@ -18,8 +18,7 @@ from askgraph.training.pointer.training import Plan, Trained, started
 from askgraph.workspace import Workspace
 from askgraph.workspace.synchronous import result_of
 from askgraph.writing.pointer.network import Settings
-from askgraph.writing.pointer.stored import saved
-from askgraph.writing.pointer.writer import PointerWriter
+from askgraph.writing.pointer.writer import PointerWriter, saved
 
 SHORT = Plan(epochs=1, batch=8)
 

@@ -16,7 +16,7 @@ from tests.methods.guiding import reply
 
 from askgraph.graph import KnowledgeGraph
 from askgraph.llm import Message, Request, System, ToolSchema
-from askgraph.llm.estimate import estimated_input
+from askgraph.llm.budget import estimated_input
 from askgraph.llm.scripted import ScriptedModel
 from askgraph.metadata.examples import QueryExample
 from askgraph.methods import Method

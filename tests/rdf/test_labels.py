@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from askgraph.rdf.labels import (
+from askgraph.rdf import (
     best_label,
     english_plural,
     english_singular,

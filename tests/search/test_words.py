@@ -13,7 +13,7 @@ from tests.search.test_candidates import WORDS
 from tests.search.zoo import QUESTIONS
 
 from askgraph.explanation import in_words
-from askgraph.rdf.labels import best_label
+from askgraph.rdf import best_label
 from askgraph.rdf.vocabulary import RDFS_LABEL
 from askgraph.sample import questions_path
 from askgraph.sparql import Query, variables_of

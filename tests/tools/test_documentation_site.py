@@ -29,8 +29,8 @@ ROOT = Path(__file__).parents[2]
         ("docs/decisions/0001-x.md", "[a](../python.md)", "[a](../python.md)"),
         (
             "docs/temporal.md",
-            "[a](../src/askgraph/metadata/times.py)",
-            "[a](reference/python/metadata.md#askgraph.metadata.times)",
+            "[a](../src/askgraph/metadata/measures.py)",
+            "[a](reference/python/metadata.md#askgraph.metadata.measures)",
         ),
         (
             "docs/how-to/method.md",

@@ -8,7 +8,7 @@ from tests.tools.exploring import SAMPLE, SPACE, called, line_with, served
 
 from askgraph.errors import Unreachable
 from askgraph.graph import KnowledgeGraph
-from askgraph.llm.estimate import estimated_tokens
+from askgraph.llm.budget import estimated_tokens
 
 
 async def test_a_hit_has_its_iri_its_narrowest_class_and_other_names(space: KnowledgeGraph) -> None:

@@ -11,9 +11,8 @@ from askgraph import sample
 from askgraph.metadata.profile import profile_of
 from askgraph.rdf import PrefixMap
 from askgraph.traversal import build_arrays
-from askgraph.validation import Finding
+from askgraph.validation import Finding, Knowledge, Services
 from askgraph.validation.graph_knowledge import array_knowledge, profile_knowledge
-from askgraph.validation.knowledge import Knowledge, Services
 from askgraph.validation.validate import findings_on
 
 HEAD = (

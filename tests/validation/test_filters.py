@@ -3,8 +3,7 @@
 import pytest
 from tests.validation.conftest import HEAD, only
 
-from askgraph.validation import Kind
-from askgraph.validation.knowledge import Services
+from askgraph.validation import Kind, Services
 from askgraph.validation.validate import findings_on
 
 COMPARED = [

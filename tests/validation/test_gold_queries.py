@@ -12,9 +12,8 @@ from tests.validation.conftest import known
 
 from askgraph.metadata.void import profile_of_void
 from askgraph.rdf.statements import Statements
-from askgraph.validation import WRONG, Finding, Kind
+from askgraph.validation import WRONG, Finding, Kind, Services
 from askgraph.validation.graph_knowledge import profile_knowledge
-from askgraph.validation.knowledge import Services
 from askgraph.validation.validate import findings_on
 
 DATA = Path(os.environ.get("ASKGRAPH_DATA") or Path(__file__).parents[3] / "shared" / "data")

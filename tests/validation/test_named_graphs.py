@@ -9,9 +9,8 @@ from tests.validation.conftest import HEAD, known, only
 
 from askgraph.metadata.profile import profile_of
 from askgraph.traversal import build_arrays
-from askgraph.validation import Kind
+from askgraph.validation import Kind, Services
 from askgraph.validation.graph_knowledge import profile_knowledge
-from askgraph.validation.knowledge import Services
 from askgraph.validation.validate import findings_on
 
 

@@ -3,8 +3,7 @@
 import pytest
 from tests.validation.conftest import only
 
-from askgraph.validation import Kind
-from askgraph.validation.knowledge import Services
+from askgraph.validation import Kind, Services
 
 PRODUCTS = [
     ("SELECT * { ?m a onto:Moon . ?p a onto:Planet }", 0.6),

@@ -5,8 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.validation.conftest import HEAD, only
 
-from askgraph.validation import Kind
-from askgraph.validation.knowledge import Services
+from askgraph.validation import Kind, Services
 from askgraph.validation.validate import findings_on, validated
 
 UNREADABLE = [

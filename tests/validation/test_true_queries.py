@@ -34,9 +34,8 @@ from askgraph.metadata.void_text import void_of
 from askgraph.rdf.statements import Statements
 from askgraph.rdf.vocabulary import RDF_TYPE, RDFS_SUB_CLASS_OF
 from askgraph.traversal import build_arrays
-from askgraph.validation import WRONG, Kind
+from askgraph.validation import WRONG, Kind, Knowledge, Services
 from askgraph.validation.graph_knowledge import profile_knowledge
-from askgraph.validation.knowledge import Knowledge, Services
 from askgraph.validation.validate import validated
 from askgraph.workspace.synchronous import result_of
 

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from tests.validation.conftest import HEAD, only
 
 from askgraph import sample
-from askgraph.validation import Kind
-from askgraph.validation.knowledge import Services
+from askgraph.validation import Kind, Services
 from askgraph.validation.validate import findings_on, validated
 
 FAULTS = [  # query, kind, what stands at the place, one of the proposals

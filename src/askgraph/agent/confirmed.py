@@ -7,9 +7,7 @@ from dataclasses import replace
 from askgraph.endpoint import Counted
 from askgraph.errors import QueryError, ServiceError
 from askgraph.graph import KnowledgeGraph
-from askgraph.metadata.examples import QueryExample
-from askgraph.metadata.examples.outcome import outcome_of, what_changed
-from askgraph.metadata.examples.similar import confirmed_repeat
+from askgraph.metadata.examples import QueryExample, confirmed_repeat, outcome_of, what_changed
 from askgraph.tools import Context, Limits
 from askgraph.tools.query_run import answered
 from askgraph.trace import Answer, Confirmed, Question, Thought, Usage

@@ -23,9 +23,8 @@ from askgraph.llm import (
     User,
     completed,
 )
-from askgraph.llm.budget import Account
+from askgraph.llm.budget import Account, estimated_tokens
 from askgraph.llm.calls import Loop, Trouble, looping, trouble
-from askgraph.llm.estimate import estimated_tokens
 from askgraph.tools.shown import clipped
 from askgraph.trace import Answer, Clarification, ModelTurn, Prompt, Refusal, Step, ToolUse, Usage
 

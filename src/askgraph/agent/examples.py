@@ -21,14 +21,11 @@ import numpy as np
 from askgraph.agent.kept_index import keep_index, kept_index
 from askgraph.errors import QueryError, QuerySyntaxError, SetupError
 from askgraph.graph import KnowledgeGraph
-from askgraph.index import Resource
+from askgraph.index import Resource, tokens
 from askgraph.index.embeddings import kept_embedder
 from askgraph.index.names import NameIndex
-from askgraph.index.tokens import tokens
-from askgraph.metadata.examples import QueryExample, read_examples
-from askgraph.metadata.examples.similar import similarities
-from askgraph.rdf import PrefixMap
-from askgraph.rdf.labels import words_of_local_name
+from askgraph.metadata.examples import QueryExample, read_examples, similarities
+from askgraph.rdf import PrefixMap, words_of_local_name
 from askgraph.search.linking.masks import form_likeness, question_form
 from askgraph.sparql.layout import formatted
 from askgraph.sparql.rewrite.canonical import skeleton

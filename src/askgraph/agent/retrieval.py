@@ -22,8 +22,8 @@ from askgraph.agent.several_graphs import AskedGraphs, LinkedGraph, linked_graph
 from askgraph.agent.trials import GRAPH
 from askgraph.errors import QueryError
 from askgraph.graph import KnowledgeGraph
-from askgraph.index.tokens import stem, tokens
-from askgraph.llm.estimate import estimated_tokens
+from askgraph.index import stem, tokens
+from askgraph.llm.budget import estimated_tokens
 from askgraph.sparql.lexer import with_declared
 from askgraph.tools.hits import entity_lines
 from askgraph.tools.mentions import mentioned

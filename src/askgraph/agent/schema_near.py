@@ -20,7 +20,7 @@ from askgraph.agent.kept_index import keep_index, kept_index
 from askgraph.agent.several_graphs import LinkedGraph
 from askgraph.agent.trials import GRAPH
 from askgraph.errors import ErrorReply, MalformedReply, Overloaded, TimedOut
-from askgraph.explanation.labels import descriptions_of
+from askgraph.explanation import descriptions_of
 from askgraph.index import Resource
 from askgraph.index.hybrid import HybridIndex
 from askgraph.metadata import ClassProfile, PredicateProfile, Profile
@@ -28,7 +28,7 @@ from askgraph.metadata.names import tells_more
 from askgraph.metadata.shapes import Shape, ShapeLine, known_shape, shape_at
 from askgraph.metadata.shex import shex_of
 from askgraph.rdf import vocabulary as v
-from askgraph.rdf.labels import words_of_local_name
+from askgraph.rdf import words_of_local_name
 from askgraph.rdf.vocabulary import SCHEMA_SPACES
 from askgraph.search.linking.link import Linked
 from askgraph.tools import Context

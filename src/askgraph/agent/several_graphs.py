@@ -15,8 +15,8 @@ from askgraph.search.run import read_and_linked
 from askgraph.tools import Context, Limits
 from askgraph.tools.schema_lines import Slice
 from askgraph.trace import Question
+from askgraph.validation import Knowledge, Services
 from askgraph.validation.graph_knowledge import graph_knowledge
-from askgraph.validation.knowledge import Knowledge, Services
 
 
 @dataclass(frozen=True, eq=False)

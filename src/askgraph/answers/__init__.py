@@ -13,9 +13,8 @@ from dataclasses import dataclass, replace
 from pyoxigraph import NamedNode
 
 from askgraph.errors import QueryError, QuerySyntaxError, ServiceError
-from askgraph.explanation import in_words, iris_in, iris_of
+from askgraph.explanation import in_words, iris_in, iris_of, labels_of, language_of_labels
 from askgraph.explanation.evidence import evidence
-from askgraph.explanation.labels import labels_of, language_of_labels
 from askgraph.graph import KnowledgeGraph
 from askgraph.sparql import Query, QueryText
 from askgraph.sparql.judge import admitted

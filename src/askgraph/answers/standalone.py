@@ -8,7 +8,7 @@ import numpy as np
 from pyoxigraph import NamedNode
 
 from askgraph.errors import QueryError, ServiceError
-from askgraph.explanation.labels import labels_of
+from askgraph.explanation import labels_of
 from askgraph.graph import KnowledgeGraph
 from askgraph.rdf import vocabulary as v
 from askgraph.search.linking.follow_up import Alike, completed, leans_on_a_thing, with_thing

@@ -8,7 +8,7 @@ from askgraph import registry
 from askgraph.cli.options import Common
 from askgraph.cli.output import listing, print_json, show
 from askgraph.llm import ToolSchema
-from askgraph.llm.estimate import estimated_tool
+from askgraph.llm.budget import estimated_tool
 from askgraph.tools import SETS
 from askgraph.tools.toolbox import named_set, set_schemas
 

@@ -7,9 +7,11 @@ import typer
 from askgraph.cli.options import Common
 from askgraph.cli.output import print_json, progress_bar
 from askgraph.cli.query import text_of_argument
-from askgraph.operations.validation_context import known_services
-from askgraph.validation import WRONG, Finding, Validation
+from askgraph.sparql.federation.service import called_services
+from askgraph.validation import WRONG, Finding, Knowledge, Services, Validation
+from askgraph.validation.graph_knowledge import graph_knowledge
 from askgraph.validation.validate import validated
+from askgraph.workspace import Progress, Workspace, silent
 from askgraph.workspace.synchronous import result_of
 
 WRONG_QUERY = 3
@@ -75,3 +77,30 @@ def _lines(finding: Finding, query: str) -> Iterator[str]:
 
 def _change(before: str, after: str) -> str:
     return f": {before} → {after}" if before else f": {after}" if after else ""
+
+
+async def known_services(
+    workspace: Workspace, name: str | None, query: str, *, progress: Progress | None = None
+) -> Services:
+    """Return what is known of a graph, and of the workspace's graphs that the query calls.
+
+    What a SERVICE outside the workspace holds is not known. Raises `SetupError` as opening does.
+    """
+
+    async def known(one: str | None) -> Knowledge:
+        graph = workspace.graph(one, progress=progress or silent)
+        try:
+            return graph_knowledge(graph)
+        finally:
+            await graph.endpoint.close()
+
+    own = await known(name)
+    graphs = workspace.graphs()
+    by_target = {f"askgraph:{one}": one for one in graphs}
+    by_target |= {settings.url: one for one, settings in graphs.items() if settings.url}
+    others = {
+        target: await known(by_target[target])
+        for target in called_services(query)
+        if target in by_target
+    }
+    return Services(own, others)

@@ -11,8 +11,8 @@ from pyoxigraph import Literal, NamedNode
 from askgraph.evaluation import Score, Table
 from askgraph.evaluation.metrics.best_column import best_column
 from askgraph.graph import KnowledgeGraph
+from askgraph.index import stem
 from askgraph.index.names import Kind, name_tokens
-from askgraph.index.tokens import stem
 from askgraph.metadata import PredicateProfile
 from askgraph.metadata.names import local_name
 from askgraph.search.linking.word_lists import shared_words

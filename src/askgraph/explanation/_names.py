@@ -12,7 +12,7 @@ from typing import Any
 
 from pyoxigraph import Literal, NamedNode, Variable
 
-from askgraph.rdf.labels import (
+from askgraph.rdf import (
     english_plural,
     english_singular,
     is_plural,

@@ -11,13 +11,13 @@ from pyoxigraph import Literal, NamedNode, Variable
 
 from askgraph.endpoint import Endpoint
 from askgraph.errors import QueryError, QuerySyntaxError, ServiceError
-from askgraph.explanation.labels import descriptions_of, labels_of
+from askgraph.explanation import descriptions_of, labels_of
 from askgraph.explanation.parts import Part
 from askgraph.graph import KnowledgeGraph
 from askgraph.index.names import Kind, name_tokens
 from askgraph.metadata import Profile
 from askgraph.rdf import vocabulary as v
-from askgraph.rdf.labels import words_of_local_name
+from askgraph.rdf import words_of_local_name
 from askgraph.sparql import (
     Call,
     Group,

@@ -9,10 +9,10 @@ import numpy as np
 from pyoxigraph import Literal, NamedNode
 
 from askgraph.errors import QueryError
-from askgraph.explanation.labels import descriptions_of, labels_of
+from askgraph.explanation import descriptions_of, labels_of
 from askgraph.graph import KnowledgeGraph
 from askgraph.metadata.boundaries import counts_by_predicate, some_of_each
-from askgraph.rdf.labels import words_of_local_name
+from askgraph.rdf import words_of_local_name
 from askgraph.rdf.vocabulary import RDF_TYPE
 from askgraph.sparql.results import Row, Term
 from askgraph.traversal import GraphArrays

@@ -7,9 +7,8 @@ from itertools import zip_longest
 import numpy as np
 
 from askgraph.metadata import ClassProfile, PredicateProfile, Profile
-from askgraph.rdf import PrefixMap
+from askgraph.rdf import PrefixMap, best_label, english_plural, within_sentence, words_of_local_name
 from askgraph.rdf import vocabulary as v
-from askgraph.rdf.labels import best_label, english_plural, within_sentence, words_of_local_name
 from askgraph.traversal import GraphArrays
 
 _LONGEST = 40

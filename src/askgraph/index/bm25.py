@@ -18,11 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from askgraph.errors import SetupError
-from askgraph.index import Hit, Progress, Resource
+from askgraph.index import Hit, Progress, Resource, search_words, stem
 from askgraph.index._postings import Documents, Postings, PostingsWriter
 from askgraph.index._table import Scores, Table, Tabled, TableWriter, best_of, positive
 from askgraph.index.folder import Folder, Kind, new_folder
-from askgraph.index.tokens import search_words, stem
 
 __all__ = ["BM25Index"]
 

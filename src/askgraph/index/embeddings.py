@@ -28,7 +28,7 @@ from askgraph.errors import (
     Unauthorised,
     Unreachable,
 )
-from askgraph.index.tokens import spelling
+from askgraph.index import spelling
 
 if TYPE_CHECKING:
     import httpx2

@@ -17,7 +17,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from askgraph.index.tokens import stem, tokens
+from askgraph.index import stem, tokens
 
 
 class Kind(IntEnum):

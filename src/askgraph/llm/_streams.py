@@ -11,7 +11,7 @@ from typing import Any
 
 from askgraph import llm
 from askgraph.errors import MalformedReply, SetupError, TimedOut
-from askgraph.llm.estimate import estimated_usage
+from askgraph.llm.budget import estimated_usage
 
 Stream = AsyncGenerator[llm.Event, None]
 

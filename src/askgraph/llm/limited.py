@@ -14,7 +14,7 @@ from typing import Unpack
 
 from askgraph.errors import SetupError
 from askgraph.llm import Completion, Event, LanguageModel, Message, ModelAround, Options, Request
-from askgraph.llm.estimate import estimated_input
+from askgraph.llm.budget import estimated_input
 
 __all__ = ["LimitedModel"]
 

@@ -14,8 +14,7 @@ from pathlib import Path
 from typing import Unpack
 
 from askgraph import llm
-from askgraph.llm.budget import Account, Price, Prices
-from askgraph.llm.estimate import estimated_input, estimated_usage
+from askgraph.llm.budget import Account, Price, Prices, estimated_input, estimated_usage
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -25,9 +25,8 @@ from askgraph.metadata.names import (
     role_label,
     virtual_iri,
 )
-from askgraph.rdf import namespace_of
+from askgraph.rdf import best_label, namespace_of
 from askgraph.rdf import vocabulary as v
-from askgraph.rdf.labels import best_label
 from askgraph.rdf.vocabulary import SCHEMA_SPACES
 from askgraph.sparql import Path, Predicate
 from askgraph.traversal import GraphArrays, Ids

@@ -14,7 +14,7 @@ from askgraph.errors import SetupError
 from askgraph.metadata.definitions import DefinedProperty, Definitions, NodeName, virtual_paths
 from askgraph.metadata.names import names_of
 from askgraph.rdf import vocabulary as v
-from askgraph.rdf.labels import words_of_local_name
+from askgraph.rdf import words_of_local_name
 from askgraph.sparql import Path, Predicate
 from askgraph.sparql.write import text_of
 from askgraph.traversal import GraphArrays, Ids

@@ -8,12 +8,11 @@ from urllib.parse import urlsplit
 
 import numpy as np
 
+from askgraph.index import stem, tokens
 from askgraph.index.names import Kind, Name
-from askgraph.index.tokens import stem, tokens
 from askgraph.metadata import ClassProfile, PredicateProfile, Profile
-from askgraph.rdf import namespace_of
+from askgraph.rdf import best_label, namespace_of, words_of_local_name
 from askgraph.rdf import vocabulary as v
-from askgraph.rdf.labels import best_label, words_of_local_name
 from askgraph.rdf.vocabulary import SCHEMA_SPACES
 from askgraph.traversal import GraphArrays
 from askgraph.traversal.literals import Sort, split_literal

@@ -16,8 +16,8 @@ from askgraph.index import Resource
 from askgraph.metadata import Profile
 from askgraph.metadata.names import acronym, local_name, short_texts
 from askgraph.metadata.resources import profile_properties
+from askgraph.rdf import best_label, words_of_local_name
 from askgraph.rdf import vocabulary as v
-from askgraph.rdf.labels import best_label, words_of_local_name
 from askgraph.traversal import GraphArrays, Ids
 from askgraph.traversal.literals import Sort, split_literal
 

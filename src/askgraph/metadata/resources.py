@@ -15,7 +15,7 @@ from askgraph.index import Resource
 from askgraph.index.names import Kind, Name
 from askgraph.metadata import ClassProfile, PredicateProfile, Profile
 from askgraph.metadata.names import local_name
-from askgraph.rdf.labels import best_label, words_of_local_name
+from askgraph.rdf import best_label, words_of_local_name
 
 _SHOWN = 3
 _PAGED = re.compile(r"GROUP\s+BY\s+\?iri\s*$", re.IGNORECASE)

@@ -19,9 +19,8 @@ from pyoxigraph import BlankNode, Literal, NamedNode, Triple
 
 from askgraph.metadata.names import tells_more
 from askgraph.metadata.shapes import Shape, ShapeLine
-from askgraph.rdf import PrefixMap
+from askgraph.rdf import PrefixMap, words_of_local_name
 from askgraph.rdf import vocabulary as v
-from askgraph.rdf.labels import words_of_local_name
 from askgraph.sparql.results import Term
 
 _LONGEST = 40

@@ -10,9 +10,8 @@ from pathlib import Path
 
 from askgraph import registry
 from askgraph.errors import SetupError
-from askgraph.evaluation.executors import Executor
+from askgraph.evaluation.executors import Executor, given_up
 from askgraph.evaluation.gold.near_duplicates import Split, folds, leave_one_out
-from askgraph.evaluation.pool import given_up
 from askgraph.evaluation.questions import GoldQuestion, write_questions
 from askgraph.evaluation.runs import EXAMPLES, Done, Run, Task, Worker
 from askgraph.evaluation.runs.run import Budget, evaluate

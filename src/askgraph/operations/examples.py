@@ -12,11 +12,19 @@ from askgraph.errors import QueryError, ServiceError, SetupError
 from askgraph.evaluation.benchmarks.formats import examples_in, write_lines_of
 from askgraph.evaluation.files import replaced
 from askgraph.graph import KnowledgeGraph
-from askgraph.metadata.examples import Collection, Confirmation, QueryExample, Unread, Wording
+from askgraph.metadata.examples import (
+    Collection,
+    Confirmation,
+    QueryExample,
+    Unread,
+    Wording,
+    outcome_of,
+    plain_question,
+    same_language,
+    what_changed,
+)
 from askgraph.metadata.examples.folder import ExampleFolder, Stored
-from askgraph.metadata.examples.outcome import outcome_of, what_changed
 from askgraph.metadata.examples.shacl import collected, syntax_fault
-from askgraph.metadata.examples.similar import plain_question, same_language
 from askgraph.metadata.examples.turtle import document
 from askgraph.metadata.published import in_description, published_examples
 from askgraph.sparql.federation.service import called_services

@@ -20,10 +20,16 @@ from askgraph.graph import KnowledgeGraph
 from askgraph.llm import LanguageModel
 from askgraph.llm.budget import Account, Budget
 from askgraph.llm.stack import charged
-from askgraph.metadata.examples import Confirmation, QueryExample, Wording
+from askgraph.metadata.examples import (
+    Confirmation,
+    Outcome,
+    QueryExample,
+    Result,
+    Wording,
+    outcome_of,
+    plain_question,
+)
 from askgraph.metadata.examples.drafts import Draft, drafts
-from askgraph.metadata.examples.outcome import Outcome, Result, outcome_of
-from askgraph.metadata.examples.similar import plain_question
 from askgraph.methods import Method
 from askgraph.operations import outcome_of as answer_of
 from askgraph.operations.examples import keep

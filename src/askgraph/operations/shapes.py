@@ -8,14 +8,13 @@ from pathlib import Path
 from pyoxigraph import NamedNode
 
 from askgraph.errors import SetupError
-from askgraph.explanation.labels import labels_of
+from askgraph.explanation import labels_of
 from askgraph.metadata import ClassProfile, PredicateProfile, Profile
 from askgraph.metadata.descriptions import Description
 from askgraph.metadata.shacl import shapes_of_shacl
 from askgraph.metadata.shapes import Shape, frequent, known_shape, shape_at
 from askgraph.metadata.void import profile_of_void
-from askgraph.rdf import PrefixMap
-from askgraph.rdf.labels import best_label, words_of_local_name
+from askgraph.rdf import PrefixMap, best_label, words_of_local_name
 from askgraph.rdf.statements import read_statements
 from askgraph.rdf.vocabulary import SCHEMA_SPACES
 from askgraph.workspace import Workspace

@@ -25,8 +25,7 @@ from askgraph.training.pointer.worlds import world
 from askgraph.workspace import Progress, Workspace, silent
 from askgraph.workspace.synchronous import result_of
 from askgraph.writing.pointer.network import Settings
-from askgraph.writing.pointer.stored import saved
-from askgraph.writing.pointer.writer import PointerWriter
+from askgraph.writing.pointer.writer import PointerWriter, saved
 
 STUDY = Plan(epochs=4, rate=2e-3, write=0.5, forget=0.25)
 """How made-up questions are learned from."""

@@ -13,7 +13,7 @@ from typing import NamedTuple, TypeAlias
 
 from pyoxigraph import BlankNode, Literal, NamedNode, Variable
 
-from askgraph.index.tokens import folded
+from askgraph.index import folded
 from askgraph.rdf.vocabulary import (
     RDF_TYPE,
     RDFS_SUB_CLASS_OF,

@@ -13,7 +13,7 @@ from functools import lru_cache
 from askgraph.graph import KnowledgeGraph, surroundings
 from askgraph.index.names import Kind, NameIndex
 from askgraph.metadata import Profile
-from askgraph.metadata.units import Unit, unit_at
+from askgraph.metadata.measures import Unit, unit_at
 from askgraph.search.grow.growth import grown
 from askgraph.search.grow.kinds import with_asked
 from askgraph.search.grow.schema import Schema

@@ -6,8 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from askgraph.rdf import PrefixMap
-from askgraph.rdf.labels import words_of_local_name
+from askgraph.rdf import PrefixMap, words_of_local_name
 
 WIDTH = 100
 INLINE_WIDTH = 72

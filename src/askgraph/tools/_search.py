@@ -18,11 +18,9 @@ from rapidfuzz.distance import Levenshtein
 
 from askgraph.errors import ErrorReply, MalformedReply, TimedOut
 from askgraph.graph import KnowledgeGraph
-from askgraph.index import Hit, Resource
-from askgraph.index.tokens import folded, tokens
+from askgraph.index import Hit, Resource, folded, tokens
 from askgraph.metadata.names import code_of
-from askgraph.rdf import namespace_of
-from askgraph.rdf.labels import words_of_local_name
+from askgraph.rdf import namespace_of, words_of_local_name
 from askgraph.sparql import Group
 from askgraph.sparql.results import Term
 from askgraph.sparql.write import text_of

@@ -17,8 +17,8 @@ from askgraph.metadata import boundaries
 from askgraph.metadata.boundaries import Boundary, kind_of
 from askgraph.metadata.names import same_property
 from askgraph.metadata.shapes import Shape, ends_of, narrowest, shape_at
+from askgraph.rdf import language_chain
 from askgraph.rdf import vocabulary as v
-from askgraph.rdf.labels import language_chain
 from askgraph.sparql.results import Row, Term
 from askgraph.tools import Context
 from askgraph.tools._facts import numbered

@@ -1,6 +1,6 @@
 """`find_examples`: some questions with their queries, to see how this graph is asked."""
 
-from askgraph.metadata.examples.similar import random_examples
+from askgraph.metadata.examples import random_examples
 from askgraph.tools import Context
 from askgraph.tools._examples import shown_examples
 from askgraph.trace import Observation

@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from askgraph.metadata.examples.similar import similar_examples
+from askgraph.metadata.examples import similar_examples
 from askgraph.tools import Context
 from askgraph.tools._examples import shown_examples
 from askgraph.trace import Observation

@@ -9,15 +9,14 @@ from typing import Literal as Choice
 import numpy as np
 from pyoxigraph import BlankNode, Literal, NamedNode
 
-from askgraph.explanation.labels import descriptions_of
+from askgraph.explanation import descriptions_of
 from askgraph.graph import KnowledgeGraph
-from askgraph.index import Hit, Resource
-from askgraph.index.tokens import stem, tokens
+from askgraph.index import Hit, Resource, stem, tokens
 from askgraph.metadata import ClassProfile, PredicateProfile
 from askgraph.metadata.names import code_of, tells_more
 from askgraph.metadata.shapes import ends_of, narrowest
 from askgraph.rdf import vocabulary as v
-from askgraph.rdf.labels import words_of_local_name
+from askgraph.rdf import words_of_local_name
 from askgraph.rdf.vocabulary import SCHEMA_SPACES
 from askgraph.sparql.results import Term
 from askgraph.tools import Context

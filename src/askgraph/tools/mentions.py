@@ -6,9 +6,9 @@ import numpy as np
 from pyoxigraph import NamedNode
 from rapidfuzz import fuzz
 
+from askgraph.index import stem, tokens
 from askgraph.index.names import Kind, name_tokens
-from askgraph.index.tokens import stem, tokens
-from askgraph.rdf.labels import words_of_local_name
+from askgraph.rdf import words_of_local_name
 from askgraph.rdf.vocabulary import SCHEMA_SPACES
 from askgraph.search.linking.link import Link, Linked
 from askgraph.tools import Context

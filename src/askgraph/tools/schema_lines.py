@@ -15,9 +15,8 @@ from pyoxigraph import Variable
 from askgraph.graph import KnowledgeGraph
 from askgraph.index.names import Kind
 from askgraph.metadata import ClassProfile, PredicateProfile
+from askgraph.metadata.measures import Unit, times_of, unit_at, unit_said
 from askgraph.metadata.names import local_name
-from askgraph.metadata.times import times_of
-from askgraph.metadata.units import Unit, unit_at, unit_said
 from askgraph.rdf import namespace_of
 from askgraph.rdf import vocabulary as v
 from askgraph.rdf.vocabulary import SCHEMA_SPACES

@@ -16,10 +16,10 @@ from dataclasses import dataclass, field, replace
 
 from pyoxigraph import BlankNode, Literal, NamedNode, Triple
 
-from askgraph.explanation.labels import labels_of
+from askgraph.explanation import labels_of
 from askgraph.metadata.names import tells_more
 from askgraph.rdf import vocabulary as v
-from askgraph.rdf.labels import words_of_local_name
+from askgraph.rdf import words_of_local_name
 from askgraph.sparql.results import GraphResult, Row, SelectResult, Term, Truncation
 from askgraph.tools import Context, Limits
 from askgraph.traversal.literals import split_literal

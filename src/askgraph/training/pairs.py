@@ -24,7 +24,7 @@ from askgraph.index import Resource, SearchIndex
 from askgraph.index.names import Kind
 from askgraph.llm import Choice, LanguageModel, Options, completed
 from askgraph.llm.structured import takes_grammar
-from askgraph.rdf.labels import words_of_local_name
+from askgraph.rdf import words_of_local_name
 from askgraph.sparql import Pattern
 from askgraph.sparql.read import read
 from askgraph.sparql.rewrite.canonical import canonical_query

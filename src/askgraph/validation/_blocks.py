@@ -20,8 +20,8 @@ from askgraph.sparql import (
     Union,
     Values,
 )
+from askgraph.validation import Knowledge, Services, Sorts
 from askgraph.validation._inference import Atom, Env, Typing, atoms_of, closed, inferred, sorts_of
-from askgraph.validation.knowledge import Knowledge, Services, Sorts
 
 
 @dataclass

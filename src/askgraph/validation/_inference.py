@@ -17,7 +17,7 @@ from pyoxigraph import Literal, NamedNode, Variable
 
 from askgraph.rdf.vocabulary import RDF_TYPE, RDFS_SUB_CLASS_OF
 from askgraph.sparql import Path, Pattern, Predicate, Term
-from askgraph.validation.knowledge import Knowledge, PredicateUse, Sorts
+from askgraph.validation import Knowledge, PredicateUse, Sorts
 
 
 @dataclass(frozen=True)

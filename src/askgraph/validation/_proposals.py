@@ -7,12 +7,10 @@ from pyoxigraph import Literal, NamedNode
 from rapidfuzz import fuzz
 from rapidfuzz.distance import OSA
 
-from askgraph.rdf import namespace_of
+from askgraph.rdf import language_chain, namespace_of, words_of_local_name
 from askgraph.rdf import vocabulary as v
-from askgraph.rdf.labels import language_chain, words_of_local_name
-from askgraph.validation import Finding, Kind
+from askgraph.validation import UNTYPED, Finding, Kind, Knowledge, PredicateUse, Sorts
 from askgraph.validation._inference import Step, allowed
-from askgraph.validation.knowledge import UNTYPED, Knowledge, PredicateUse, Sorts
 
 MOST = 3
 _FIT, _HINT, _SAME_SPACE, _TYPO = 3.0, 2.5, 0.3, 6.0

@@ -10,11 +10,19 @@ from pyoxigraph import Literal, Variable
 from askgraph.rdf.vocabulary import NUMERIC_DATATYPES, RDF_LANG_STRING, XSD_STRING
 from askgraph.sparql import Call, Expression, Filter
 from askgraph.sparql.write import text_of
-from askgraph.validation import Finding, Kind, Proposal, Subject, place_of
+from askgraph.validation import (
+    Finding,
+    Kind,
+    Knowledge,
+    PredicateUse,
+    Proposal,
+    Sorts,
+    Subject,
+    place_of,
+)
 from askgraph.validation._blocks import Block, block_of, walk
 from askgraph.validation._inference import Atom, Env
 from askgraph.validation._proposals import comparable, fitting
-from askgraph.validation.knowledge import Knowledge, PredicateUse, Sorts
 
 __all__ = ["filters"]
 

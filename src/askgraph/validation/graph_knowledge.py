@@ -12,14 +12,13 @@ from rapidfuzz.distance import OSA
 from rapidfuzz.process import extract
 
 from askgraph.graph import KnowledgeGraph
+from askgraph.index import stem, tokens
 from askgraph.index.names import Kind, NameIndex
-from askgraph.index.tokens import stem, tokens
 from askgraph.metadata import ClassProfile, Partition, PredicateProfile, Profile
-from askgraph.rdf import PrefixMap, namespace_of
-from askgraph.rdf.labels import words_of_local_name
+from askgraph.rdf import PrefixMap, namespace_of, words_of_local_name
 from askgraph.rdf.vocabulary import RDF_TYPE, RDFS_RESOURCE, RDFS_SUB_CLASS_OF
 from askgraph.traversal import GraphArrays
-from askgraph.validation.knowledge import UNTYPED, ClassUse, Knowledge, PredicateUse, Sorts
+from askgraph.validation import UNTYPED, ClassUse, Knowledge, PredicateUse, Sorts
 
 _KNOWN: dict[NameIndex, Knowledge] = {}
 _MOST = 8  # graphs whose knowledge is kept

@@ -5,12 +5,23 @@ from dataclasses import dataclass, replace
 
 from pyoxigraph import Literal, NamedNode, Variable
 
-from askgraph.rdf import WELL_KNOWN
-from askgraph.rdf.labels import words_of_local_name
+from askgraph.rdf import WELL_KNOWN, words_of_local_name
 from askgraph.rdf.vocabulary import NUMERIC_DATATYPES, RDF_LANG_STRING, XSD
 from askgraph.sparql import Pattern, Term
 from askgraph.sparql.write import text_of
-from askgraph.validation import Finding, Kind, Place, Proposal, Subject, place_of_term, written
+from askgraph.validation import (
+    UNTYPED,
+    Finding,
+    Kind,
+    Knowledge,
+    Place,
+    PredicateUse,
+    Proposal,
+    Sorts,
+    Subject,
+    place_of_term,
+    written,
+)
 from askgraph.validation._blocks import Block, block_of, walk
 from askgraph.validation._inference import (
     Atom,
@@ -23,7 +34,6 @@ from askgraph.validation._inference import (
     sorts_of,
 )
 from askgraph.validation._proposals import MOST, classes_like, fitting, is_misprint, predicates_like
-from askgraph.validation.knowledge import UNTYPED, Knowledge, PredicateUse, Sorts
 
 __all__ = ["schema"]
 

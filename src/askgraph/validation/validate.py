@@ -20,11 +20,11 @@ from askgraph.validation import (
     Kind,
     Place,
     Repair,
+    Services,
     Subject,
     Validation,
 )
 from askgraph.validation._proposals import is_misprint
-from askgraph.validation.knowledge import Services
 
 CHECKS = ("syntax", "structure", "known_iris", "schema", "filters")
 """The checks that are made if no others are asked for, in the order of their findings."""

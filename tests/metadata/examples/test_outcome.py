@@ -5,8 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyoxigraph import BlankNode, Literal, NamedNode, Triple
 
-from askgraph.metadata.examples import Confirmation
-from askgraph.metadata.examples.outcome import Outcome, Result, outcome_of, what_changed
+from askgraph.metadata.examples import Confirmation, Outcome, Result, outcome_of, what_changed
 from askgraph.rdf.vocabulary import XSD_DECIMAL
 from askgraph.sparql.results import GraphResult, Row, SelectResult, Truncation
 

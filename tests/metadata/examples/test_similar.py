@@ -3,8 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from askgraph.metadata.examples import QueryExample
-from askgraph.metadata.examples.similar import random_examples, similar_examples
+from askgraph.metadata.examples import QueryExample, random_examples, similar_examples
 
 QUESTIONS = st.lists(st.text(min_size=1, max_size=30), max_size=8)
 

@@ -2,8 +2,7 @@
 
 import pytest
 
-from askgraph.metadata.examples import Confirmation, Origin, QueryExample, Wording
-from askgraph.metadata.examples.similar import confirmed_repeat
+from askgraph.metadata.examples import Confirmation, Origin, QueryExample, Wording, confirmed_repeat
 
 
 def example(

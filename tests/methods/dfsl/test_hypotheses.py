@@ -7,7 +7,7 @@ from pyoxigraph import NamedNode
 
 from askgraph.errors import SetupError
 from askgraph.llm import Choice, TokenLogprob
-from askgraph.methods.dfsl.hypotheses import (
+from askgraph.methods.dfsl import (
     CHOICES,
     Hypothesis,
     by_belief,

@@ -4,8 +4,8 @@ import tomllib
 
 import pytest
 
+from askgraph.index import stem, tokens
 from askgraph.index.names import Kind, Name, NameIndex
-from askgraph.index.tokens import stem, tokens
 from askgraph.search.linking.akin import is_told
 from askgraph.search.linking.lexicon import LEXICON
 from askgraph.search.linking.link import Link, link

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from askgraph.index.tokens import stem
+from askgraph.index import stem
 from askgraph.search.linking.lexicon import LEXICON, LICENCE, bases, relatives
 
 RELATED = [

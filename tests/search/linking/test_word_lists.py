@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from askgraph.index.tokens import folded, stem, tokens
+from askgraph.index import folded, stem, tokens
 from askgraph.search.linking.word_lists import (
     LANGUAGES,
     detected_language,

@@ -13,9 +13,8 @@ from httpx2 import ASGITransport, AsyncClient
 from pydantic import BaseModel
 
 from askgraph.serve.app import create_app
-from askgraph.serve.middleware.checks import LARGEST
 from askgraph.serve.middleware.logs import log_handler
-from askgraph.serve.middleware.protection import protect
+from askgraph.serve.middleware.protection import LARGEST, protect
 from askgraph.serve.settings import ServeSettings
 from askgraph.workspace import Workspace
 

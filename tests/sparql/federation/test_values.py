@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyoxigraph import BlankNode, Literal, NamedNode, QuerySolutions, Store
 
+from askgraph.endpoint._joining import batches, values_of
 from askgraph.errors import QueryError
-from askgraph.sparql.federation.values import batches, values_of
 from askgraph.sparql.results import Row
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)

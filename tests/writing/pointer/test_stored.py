@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from askgraph.errors import SetupError
 from askgraph.writing.pointer.network import Settings, shapes
-from askgraph.writing.pointer.stored import UNREADABLE, saved, stored
-from askgraph.writing.pointer.writer import PointerWriter
+from askgraph.writing.pointer.writer import UNREADABLE, PointerWriter, saved, stored
 
 SMALL = Settings(width=4, heads=2, inner=4, encoder=1, decoder=1)
 ARRAYS = {name: np.ones(shape, dtype=np.float32) for name, shape in shapes(SMALL).items()}

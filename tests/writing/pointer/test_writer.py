@@ -18,8 +18,7 @@ from askgraph.workspace import Workspace
 from askgraph.workspace.synchronous import result_of
 from askgraph.writing.pointer.inputs import listed_terms
 from askgraph.writing.pointer.network import Settings, shapes
-from askgraph.writing.pointer.stored import saved
-from askgraph.writing.pointer.writer import PointerWriter, reranked
+from askgraph.writing.pointer.writer import PointerWriter, reranked, saved
 
 SMALL = Settings(width=16, heads=2, inner=16, encoder=1, decoder=1)
 TEXT = "Which moons of Jupiter were discovered by Galileo after 1600?"

@@ -3,6 +3,7 @@
 import json
 import re
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,9 +14,9 @@ from pyoxigraph import BlankNode, Literal, NamedNode
 from askgraph.errors import SetupError
 from askgraph.evaluation import Table
 from askgraph.evaluation.benchmarks import Contents, Unreadable
-from askgraph.evaluation.benchmarks._vocabularies import PREFIXES, graph_of
 from askgraph.evaluation.questions import GoldQuestion
 from askgraph.metadata.bundles import plain_name, text_of
+from askgraph.rdf import TABLES
 from askgraph.sparql.comparison import cell_of_json, cell_of_term
 from askgraph.sparql.results import SelectResult, Term
 
@@ -396,3 +397,48 @@ def _strings(value: object) -> tuple[str, ...]:
 def _unescaped(text: str) -> str:
     # The files hold `\\u00ED` where `\u00ED` was meant.
     return _ESCAPED.sub(lambda escape: chr(int(escape[1], 16)), text)
+
+
+_STANDARD = TABLES["standard"]
+
+WIKIDATA = {**_STANDARD, **TABLES["wikidata"]}
+"""What the public query service of Wikidata declares for every query."""
+
+DBPEDIA = {**_STANDARD, **TABLES["dbpedia"]}
+"""What the public endpoint of DBpedia knows without declaration, and QALD's own short names."""
+
+FREEBASE = {**_STANDARD, **TABLES["freebase"]}
+"""The last dump of Freebase."""
+
+PREFIXES: Mapping[str, Mapping[str, str]] = {
+    "wikidata": WIKIDATA,
+    "dbpedia": DBPEDIA,
+    "orkg": {**_STANDARD, **TABLES["orkg"]},
+    "dblp": TABLES["dblp"],
+}
+"""What queries over a graph, by its name, may use without declaring it."""
+
+_SIGNS = {
+    "wikidata": re.compile(r"www\.wikidata\.org/|\b(?:wdt?|ps?|pq):[QP][0-9]"),
+    "dbpedia": re.compile(r"dbpedia\.org/|\b(?:dbo|dbr|dbp|dbc|res):"),
+}
+
+
+def graph_of(queries: Iterable[str]) -> str | None:
+    """Return `wikidata` or `dbpedia`, whichever more queries name; None if none names either."""
+    named = Counter(
+        graph for query in queries for graph, sign in _SIGNS.items() if sign.search(query)
+    )
+    return max(named, key=named.__getitem__) if named else None
+
+
+def wikidata_iri(name: str) -> str:
+    """Return the IRI of `Q42` or, for the statements of `P31`, `wdt:P31` or `R31`, the property."""
+    prefix, _, local = name.rpartition(":")
+    if prefix in WIKIDATA and local:
+        return WIKIDATA[prefix] + local
+    if re.fullmatch(r"[PR][0-9]+", name):
+        return f"{WIKIDATA['wdt']}P{name[1:]}"
+    if re.fullmatch(r"Q[0-9]+", name):
+        return WIKIDATA["wd"] + name
+    return name

@@ -33,8 +33,8 @@ from askgraph.evaluation.benchmarks._records import (
     table_of_bindings,
     text_in,
     texts_in,
+    wikidata_iri,
 )
-from askgraph.evaluation.benchmarks._vocabularies import wikidata_iri
 from askgraph.evaluation.questions import GoldQuestion
 
 __all__ = ["Rubq"]

@@ -19,15 +19,17 @@ from typing import ClassVar
 
 from askgraph.evaluation.benchmarks import Contents
 from askgraph.evaluation.benchmarks._records import (
+    FREEBASE,
+    WIKIDATA,
     Item,
     Text,
     Unfit,
     each,
     gathered,
     split_in,
+    wikidata_iri,
     wordings,
 )
-from askgraph.evaluation.benchmarks._vocabularies import FREEBASE, WIKIDATA, wikidata_iri
 from askgraph.evaluation.questions import GoldQuestion
 from askgraph.metadata.bundles import text_of
 

@@ -35,12 +35,14 @@ from typing import ClassVar
 from askgraph.errors import SetupError
 from askgraph.evaluation.benchmarks import Contents
 from askgraph.evaluation.benchmarks._records import (
+    DBPEDIA,
     Item,
     Record,
     Text,
     Unfit,
     each,
     gathered,
+    graph_of,
     identity,
     numbered,
     query_in,
@@ -48,7 +50,6 @@ from askgraph.evaluation.benchmarks._records import (
     texts_in,
     wordings,
 )
-from askgraph.evaluation.benchmarks._vocabularies import DBPEDIA, graph_of
 from askgraph.evaluation.questions import GoldQuestion
 from askgraph.metadata.bundles import plain_name, text_of
 

@@ -26,9 +26,9 @@ from pyoxigraph import BlankNode, RdfFormat, Triple, parse
 from askgraph.endpoint import Endpoint
 from askgraph.errors import QueryError, ServiceError, SetupError, Unauthorised, Unreachable
 from askgraph.evaluation import Table, aligned
+from askgraph.evaluation.executors import completed
 from askgraph.evaluation.files import LineFile, object_in, write_lines
 from askgraph.evaluation.gold import Finding, table_in_words
-from askgraph.evaluation.pool import completed
 from askgraph.evaluation.questions import GoldQuestion, query_table
 from askgraph.sparql.comparison import Cell
 from askgraph.sparql.results import Row, SelectResult, Term

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from askgraph.answers.codec import Json, answer_object
 from askgraph.errors import AskgraphError, SetupError
+from askgraph.evaluation.executors import completed
 from askgraph.evaluation.files import LineFile
-from askgraph.evaluation.pool import completed
 from askgraph.evaluation.questions import GoldQuestion
 from askgraph.evaluation.runs.one_question import trace_of
 from askgraph.graph import KnowledgeGraph

@@ -9,8 +9,8 @@ from itertools import takewhile
 from pathlib import Path
 
 from askgraph.errors import SetupError
+from askgraph.evaluation.executors import completed
 from askgraph.evaluation.files import LineFile, TraceFile, replaced
-from askgraph.evaluation.pool import completed
 from askgraph.evaluation.runs import (
     EXAMPLES,
     RECORDS,

@@ -10,7 +10,7 @@ from importlib.resources import files
 from typing import Literal
 
 from askgraph.metadata import ClassProfile, PredicateProfile
-from askgraph.rdf.labels import (
+from askgraph.rdf import (
     best_label,
     english_plural,
     english_singular,

@@ -10,9 +10,8 @@ from pathlib import Path
 from askgraph.errors import SetupError
 from askgraph.metadata import write_whole
 from askgraph.metadata.bundles import text_of
-from askgraph.metadata.examples import QueryExample
+from askgraph.metadata.examples import QueryExample, plain_question
 from askgraph.metadata.examples.shacl import PREFIXES, executables, prefixes_beside, read_shacl
-from askgraph.metadata.examples.similar import plain_question
 from askgraph.metadata.examples.turtle import declarations, example_turtle, shared_prefixes
 from askgraph.rdf.statements import parsed
 

@@ -3,29 +3,34 @@
 D'Abramo, "Dynamic Few-Shot Learning for Knowledge Graph Question Answering" (arXiv 2407.01409):
 retrieval (4.2), the prompt of three parts (4.3), several queries and how one is chosen (4.4). The
 paper gives the model the gold entities and relations; here they are linked, or given by whoever
-asks, and the answer never says one for the other. Ours are the vote over equal results, flipped
-triples made without the model, and retrieval by masked questions.
+asks, and the answer never says one for the other. Of several queries either the first set or the
+largest is taken (4.4.1). Ours are the vote over equal results, flipped triples made without the
+model, and retrieval by masked questions.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Sequence
+import re
+from collections import defaultdict
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from statistics import fmean
 from typing import ClassVar
 
 from askgraph.agent.conversation import Conversation, with_cost
 from askgraph.agent.examples import MATCHES, Shot, Term, examples_at, nearest, other_than, shots_of
 from askgraph.endpoint import Counted
-from askgraph.errors import QueryError, ServiceError, Unauthorised, Unreachable
+from askgraph.errors import QueryError, ServiceError, SetupError, Unauthorised, Unreachable
 from askgraph.graph import KnowledgeGraph
 from askgraph.llm import Choice, LanguageModel, Options
 from askgraph.llm.budget import Account, Budget, Prices
 from askgraph.llm.stack import charged
-from askgraph.metadata.examples.similar import random_examples
+from askgraph.metadata.examples import random_examples
 from askgraph.methods import above_zero, at_least, one_of, within
-from askgraph.methods.dfsl.hypotheses import CHOICES, Hypothesis, by_belief, chosen, weighed
 from askgraph.methods.dfsl.prompt import AskedTerms, few_shot_prompt, given_terms, linked_terms
+from askgraph.sparql.comparison import alike
 from askgraph.sparql.read import read
-from askgraph.sparql.results import GraphResult
+from askgraph.sparql.results import GraphResult, SelectResult
+from askgraph.sparql.rewrite.canonical import canonical_query
 from askgraph.sparql.rewrite.flipped import flipped
 from askgraph.sparql.write import text_of
 from askgraph.tools import Context, Limits
@@ -103,6 +108,20 @@ class Dfsl:
         context = Context(replace(graphs[0], endpoint=endpoint), question, limits)
         work = _Run(self, context, account, charged(self.model, account, prices=self.prices))
         return with_cost(work, lambda: endpoint.requests)
+
+
+@dataclass(frozen=True)
+class Hypothesis:
+    """A query with its result; `weight` is what its author believes of it, against the others."""
+
+    query: str
+    result: SelectResult | bool
+    weight: float = 1.0
+
+    @property
+    def size(self) -> int:
+        """The number of different rows; a yes or no is one."""
+        return 1 if isinstance(self.result, bool) else len(set(self.result.rows))
 
 
 @dataclass(eq=False)
@@ -242,3 +261,72 @@ class _Run:
             return answer
         failed = f" {len(problems)} failed, the first: {problems[0]}" if problems else ""
         return Refusal(f"No query of the model has a result.{failed}", answer)
+
+
+CHOICES = ("first", "largest", "vote")
+
+_TAGGED = re.compile(r"<sparql>(.*?)(?:</sparql>|\Z)", re.DOTALL | re.IGNORECASE)
+_FENCED = re.compile(r"```\w*\s*\n(.*?)```", re.DOTALL)
+_QUERY = re.compile(r"\b(?:SELECT|ASK)\b", re.IGNORECASE)
+
+
+def queries_in(text: str) -> list[str]:
+    """Return the different queries in a reply: between tags, else in a fence, else all of it."""
+    found = _TAGGED.findall(text) or _FENCED.findall(text) or [text]
+    queries = dict.fromkeys(query.strip() for query in found)
+    return [query for query in queries if _QUERY.search(query)]
+
+
+def by_belief(choices: Sequence[Choice]) -> list[Choice]:
+    """Return replies in the order of their log-probability, by the token: the likeliest first.
+
+    The mean over the tokens is what a beam search ranks by, and does not favour a short reply. A
+    reply that does not tell its own cannot be ranked, and then all stay in the order given.
+    """
+    if not all(choice.logprobs for choice in choices):
+        return list(choices)
+    return sorted(choices, key=lambda c: -fmean(token.logprob for token in c.logprobs))
+
+
+def weighed(
+    choices: Sequence[Choice], *, prefixes: Mapping[str, str] | None = None
+) -> dict[str, float]:
+    """Return the queries of several replies, in their order, with how many wrote each.
+
+    Queries that differ in names, layout and order alone (`canonical_query`) are one, as it was
+    written first. If no reply tells its log-probability, what more of them wrote comes first.
+    """
+    first: dict[str, str] = {}
+    found: dict[str, float] = defaultdict(float)
+    for choice in choices:
+        for query in queries_in(choice.text):
+            found[first.setdefault(canonical_query(query, prefixes=prefixes), query)] += 1.0
+    if any(choice.logprobs for choice in choices):
+        return dict(found)
+    return dict(sorted(found.items(), key=lambda one: -one[1]))
+
+
+def chosen(hypotheses: Sequence[Hypothesis], by: str) -> tuple[Hypothesis, float] | None:
+    """Return one hypothesis of several, in the order of their author, and the share that agrees.
+
+    `first`: the first with a result. `largest`: the one with most rows, the first of equals.
+    `vote`: the first of those whose results weigh most together, equal ones (`sparql.alike`) as
+    one. Empty results are chosen only if there is nothing else. None if there is no
+    hypothesis. Raises `SetupError` for another way of choosing.
+    """
+    if by not in CHOICES:
+        raise SetupError(f"hypotheses are chosen by {', '.join(CHOICES)}, not by {by!r}")
+    listed = [one for one in hypotheses if one.size] or list(hypotheses)
+    if not listed:
+        return None
+    numbers = alike([one.result for one in listed])
+    votes: dict[int, float] = defaultdict(float)
+    for number, one in zip(numbers, listed, strict=True):
+        votes[number] += one.weight
+    best = 0
+    if by == "largest":
+        best = max(range(len(listed)), key=lambda at: listed[at].size)
+    elif by == "vote":
+        best = max(range(len(listed)), key=lambda at: votes[numbers[at]])
+    total = sum(one.weight for one in hypotheses)
+    return listed[best], votes[numbers[best]] / total if total else 0.0

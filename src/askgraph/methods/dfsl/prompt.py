@@ -13,11 +13,11 @@ from pyoxigraph import Literal, NamedNode
 from askgraph.agent.conversation import columns_rule
 from askgraph.agent.examples import Shot, Term, shown_query
 from askgraph.errors import SetupError
+from askgraph.index import tokens
 from askgraph.index.names import Kind
-from askgraph.index.tokens import tokens
 from askgraph.llm import System, User
 from askgraph.metadata import PredicateProfile, Profile
-from askgraph.rdf.labels import words_of_local_name
+from askgraph.rdf import words_of_local_name
 from askgraph.search.linking.link import Linked
 from askgraph.search.run import read_and_linked
 from askgraph.tools import Context

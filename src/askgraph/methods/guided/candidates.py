@@ -32,7 +32,7 @@ from askgraph.agent.conversation import Piece, columns_rule
 from askgraph.agent.retrieval import Shown, message_for
 from askgraph.explanation import iris_of
 from askgraph.llm import Message, System, User
-from askgraph.llm.estimate import estimated_tokens
+from askgraph.llm.budget import estimated_tokens
 from askgraph.search.decide.evidence import left_out
 from askgraph.tools.candidates import preview, shown_iris
 from askgraph.tools.shown import Writer, body_lines

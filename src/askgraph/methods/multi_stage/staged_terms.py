@@ -15,7 +15,7 @@ from askgraph.errors import SetupError
 from askgraph.index.linkers import EntityLinker, Span
 from askgraph.index.names import Kind
 from askgraph.metadata import PredicateProfile, Profile
-from askgraph.rdf.labels import words_of_local_name
+from askgraph.rdf import words_of_local_name
 from askgraph.search.grow.schema import Schema
 from askgraph.search.linking.link import Link, Linked
 from askgraph.search.run import read_and_linked, schema_around

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from askgraph.index.tokens import tokens
+from askgraph.index import tokens
 from askgraph.search.decide.confidence import calibrated, weighed
 from askgraph.search.decide.evidence import evidence_for
 from askgraph.search.rank.clusters import Cluster

@@ -11,9 +11,9 @@ from typing import TypeVar
 
 import numpy as np
 
+from askgraph.index import stem, tokens
 from askgraph.index.names import Kind
-from askgraph.index.tokens import stem, tokens
-from askgraph.rdf.labels import words_of_local_name
+from askgraph.rdf import words_of_local_name
 from askgraph.rdf.vocabulary import GEO
 from askgraph.search.grow.schema import Schema
 from askgraph.search.linking.link import Link, Linked, alikeness

@@ -9,10 +9,10 @@ from typing import Final
 
 import numpy as np
 
-from askgraph.index.tokens import folded, tokens
+from askgraph.index import folded, tokens
 from askgraph.metadata.names import objects_of
 from askgraph.rdf import vocabulary as v
-from askgraph.rdf.labels import words_of_local_name
+from askgraph.rdf import words_of_local_name
 from askgraph.search.grow.partial_match import Node
 from askgraph.search.grow.schema import Schema
 from askgraph.search.grow.weights import DOUBT_MISDIRECTED

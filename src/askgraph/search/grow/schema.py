@@ -8,13 +8,20 @@ from typing import Any, Final, TypeVar
 
 import numpy as np
 
-from askgraph.index.tokens import stem, tokens
+from askgraph.index import stem, tokens
 from askgraph.metadata import ClassProfile, PredicateProfile, Profile
+from askgraph.metadata.measures import (
+    Times,
+    Unit,
+    is_unit_like,
+    times_of,
+    unit_by_iri,
+    unit_of_text,
+    unit_said,
+)
 from askgraph.metadata.names import classes_above, local_name, objects_of, standard_naming
-from askgraph.metadata.times import Times, times_of
-from askgraph.metadata.units import Unit, is_unit_like, unit_by_iri, unit_of_text, unit_said
 from askgraph.rdf import vocabulary as v
-from askgraph.rdf.labels import words_of_local_name
+from askgraph.rdf import words_of_local_name
 from askgraph.rdf.vocabulary import SCHEMA_SPACES
 from askgraph.search.linking.word_lists import shared_words
 from askgraph.traversal import GraphArrays, Ids

@@ -9,8 +9,8 @@ from typing import Final
 
 import numpy as np
 
+from askgraph.index import stem
 from askgraph.index.names import Kind, name_tokens
-from askgraph.index.tokens import stem
 from askgraph.search.grow.kinds import kinds_of_objects
 from askgraph.search.grow.partial_match import Edge, Node, PartialMatch
 from askgraph.search.grow.predicates import holds_codes, is_mirrored, misdirected, stepped

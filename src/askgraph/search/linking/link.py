@@ -16,8 +16,8 @@ from typing import Final
 from rapidfuzz.distance import OSA
 from rapidfuzz.process import extract
 
+from askgraph.index import stem, tokens
 from askgraph.index.names import Kind, Match, Name, NameIndex, rarity
-from askgraph.index.tokens import stem, tokens
 from askgraph.search.linking.akin import (
     SCHEMA_ONLY,
     akin,

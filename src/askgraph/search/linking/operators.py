@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Self
 
-from askgraph.metadata.units import Unit, unit_at
+from askgraph.metadata.measures import Unit, unit_at
 from askgraph.search.linking.quantities import Quantity
 from askgraph.search.linking.text import Reading, bits
 from askgraph.search.linking.word_lists import Measure, shared_words

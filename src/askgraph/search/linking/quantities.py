@@ -9,8 +9,8 @@ from functools import cache
 from itertools import zip_longest
 from math import isfinite
 
-from askgraph.index.tokens import folded
-from askgraph.metadata.units import Unit, unit_at
+from askgraph.index import folded
+from askgraph.metadata.measures import Unit, unit_at
 from askgraph.search.linking.word_lists import WordList, shared_words
 from askgraph.traversal.literals import day_number
 

@@ -8,7 +8,7 @@ from functools import cache, cached_property
 from rapidfuzz.distance import OSA
 from rapidfuzz.process import extractOne
 
-from askgraph.index.tokens import folded, stem
+from askgraph.index import folded, stem
 from askgraph.search.linking.quantities import Quantity, days_from, quantities
 from askgraph.search.linking.word_lists import (
     Phrase,

@@ -10,7 +10,7 @@ import numpy as np
 from pyoxigraph import Variable
 
 from askgraph.index.names import Kind
-from askgraph.metadata.units import Unit, unit_at
+from askgraph.metadata.measures import Unit, unit_at
 from askgraph.rdf.vocabulary import XSD_DATE
 from askgraph.search.grow.partial_match import Node
 from askgraph.search.grow.weights import WORTH_OPERATOR

@@ -10,7 +10,7 @@ from pyoxigraph import NamedNode, Variable
 
 from askgraph.errors import QueryError
 from askgraph.metadata import Profile
-from askgraph.metadata.units import is_unit_like
+from askgraph.metadata.measures import is_unit_like
 from askgraph.rdf.vocabulary import LABEL_PREDICATES, NUMERIC_DATATYPES, RDF_TYPE
 from askgraph.search.rank.expected import Expected
 from askgraph.sparql import (

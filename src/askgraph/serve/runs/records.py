@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from askgraph.errors import ServiceError, SetupError
-from askgraph.index.tokens import tokens
+from askgraph.index import tokens
 from askgraph.search.linking.word_lists import detected_language
 from askgraph.serve.identity.principal import ANONYMOUS, Principal, TooMany
 from askgraph.serve.middleware.logs import masked_lines, masked_value, without

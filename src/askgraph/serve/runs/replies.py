@@ -6,7 +6,7 @@ import time
 from askgraph.answers import chosen_answer
 from askgraph.endpoint import run
 from askgraph.errors import SetupError
-from askgraph.metadata.examples.outcome import outcome_of
+from askgraph.metadata.examples import outcome_of
 from askgraph.serve.hub import Hub
 from askgraph.serve.identity.principal import Principal
 from askgraph.serve.runs.request import RunRequest

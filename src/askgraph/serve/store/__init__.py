@@ -9,7 +9,7 @@ Each method is one transaction, and raises `DatabaseFailed` if the database fail
 import asyncio
 
 from askgraph.errors import AskgraphError
-from askgraph.serve.store.callers import KeyStore, UsageStore
+from askgraph.serve.store.callers import FeedbackStore, KeyStore, UsageStore, VerifiedStore
 from askgraph.serve.store.database import (
     Database,
     DatabaseFailed,
@@ -17,7 +17,6 @@ from askgraph.serve.store.database import (
     SqliteDatabase,
     database_url,
 )
-from askgraph.serve.store.feedback import FeedbackStore, VerifiedStore
 from askgraph.serve.store.migrations import migrate
 from askgraph.serve.store.processes import JobStore, ProcessStore
 from askgraph.serve.store.runs import Cost, RunStore, SessionStore

@@ -10,11 +10,10 @@ import numpy as np
 from pyoxigraph import Literal, NamedNode
 
 from askgraph.graph import KnowledgeGraph, service_iri
-from askgraph.index.tokens import stem, tokens
+from askgraph.index import stem, tokens
 from askgraph.metadata.names import schema_names
-from askgraph.rdf import PrefixMap
+from askgraph.rdf import PrefixMap, words_of_local_name
 from askgraph.rdf import vocabulary as v
-from askgraph.rdf.labels import words_of_local_name
 from askgraph.search.linking.link import Linked
 from askgraph.tools.named import STANDARD, expanded_name
 from askgraph.tools.veil.placeholders import Guard, Hidden, masked_query

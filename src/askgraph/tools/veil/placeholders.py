@@ -12,11 +12,10 @@ from dataclasses import dataclass, field
 from pyoxigraph import Literal, NamedNode
 
 from askgraph.errors import QueryError
+from askgraph.index import folded, stem
 from askgraph.index.names import Kind, NameIndex, phrases
-from askgraph.index.tokens import folded, stem
-from askgraph.rdf import PrefixMap
+from askgraph.rdf import PrefixMap, words_of_local_name
 from askgraph.rdf import vocabulary as v
-from askgraph.rdf.labels import words_of_local_name
 from askgraph.sparql.lexer import Token, lexed, number_type, without_comments
 from askgraph.tools.named import expanded_name, term_of, unescaped_text
 from askgraph.tools.veil.question import NAMED, iri_in

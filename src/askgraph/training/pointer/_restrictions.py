@@ -9,7 +9,7 @@ from pyoxigraph import NamedNode, Variable
 
 from askgraph.metadata import ClassProfile, PredicateProfile
 from askgraph.metadata.names import local_name, standard_naming
-from askgraph.rdf.labels import (
+from askgraph.rdf import (
     best_label,
     english_plural,
     english_singular,

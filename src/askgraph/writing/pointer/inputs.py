@@ -14,11 +14,11 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from askgraph.index import stem, tokens
 from askgraph.index.names import Kind
-from askgraph.index.tokens import stem, tokens
 from askgraph.metadata import Profile
 from askgraph.metadata.names import local_name
-from askgraph.rdf.labels import best_label, words_of_local_name
+from askgraph.rdf import best_label, words_of_local_name
 from askgraph.rdf.vocabulary import XSD_DATE, XSD_DATE_TIME, XSD_G_YEAR
 from askgraph.search.linking.link import Linked
 from askgraph.search.linking.operators import Zones, frame_of

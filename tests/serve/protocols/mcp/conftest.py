@@ -9,7 +9,7 @@ import pytest
 from mcp import Client
 
 from askgraph.sample import graph_path
-from askgraph.serve.protocols.mcp.server import graph_server
+from askgraph.serve.protocols.mcp import graph_server
 from askgraph.serve.protocols.mcp.stdio import LocalAccess
 from askgraph.workspace import Workspace
 from askgraph.workspace.synchronous import result_of

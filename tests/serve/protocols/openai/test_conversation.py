@@ -3,8 +3,7 @@
 import pytest
 
 from askgraph.errors import SetupError
-from askgraph.serve.protocols.openai.answers import code_block
-from askgraph.serve.protocols.openai.conversation import Talk, marker, talk_of
+from askgraph.serve.protocols.openai.answers import Talk, code_block, marker, talk_of
 from askgraph.serve.protocols.openai.views import ChatMessage
 from askgraph.trace import Earlier
 

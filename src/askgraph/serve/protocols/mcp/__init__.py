@@ -1,6 +1,97 @@
 """Graphs for agents: a Model Context Protocol server, over standard input and output or HTTP.
 
-`server` puts it together from tools (`ask`, `explore`, `query`), resources and prompts. All of them
+The server is put together here from tools (`ask`, `explore`), resources and prompts. All of them
 reach graphs through an `Access`: that of one caller of `askgraph serve` (`http`), or that of the
-person who started `askgraph mcp` (`stdio`).
+person who started `askgraph mcp` (`stdio`). Each message finds its caller anew.
 """
+
+import logging
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from importlib.metadata import version
+from typing import Any
+
+from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
+from mcp.server.mcpserver import MCPServer
+from mcp.server.request_state import RequestStateSecurity
+from mcp_types import Resource, ToolAnnotations
+
+from askgraph.serve.protocols.mcp.access import CALLER, Access
+from askgraph.serve.protocols.mcp.ask import OpenState, ask
+from askgraph.serve.protocols.mcp.explore import (
+    describe,
+    examples,
+    execute,
+    list_graphs,
+    propose_queries,
+    search,
+    shapes,
+    validate,
+)
+from askgraph.serve.protocols.mcp.resources import PARTS, explore_graph, listed, write_query
+from askgraph.serve.protocols.mcp.results import NOTICE
+
+Request = ServerRequestContext[Any, Any]
+
+AccessOf = Callable[[Request], Awaitable[Access]]
+"""Finds the access of the sender of a message; raises `MCPError` if there is none."""
+
+_TOOLS = (list_graphs, ask, propose_queries, search, describe, shapes, examples, validate, execute)
+
+_INSTRUCTIONS = f"""\
+Knowledge graphs (RDF), asked in natural language or SPARQL. Start with `ask`: it gives the answer
+with its query, how the question was read, and how sure that is. Where it is unsure, or asks back,
+look for yourself: `search`, `describe` and `shapes` show what there is, `propose_queries` gives
+candidates, `validate` and `execute` are for queries of your own. Nothing here can change a graph.
+{NOTICE}
+"""
+
+
+class _GraphServer(MCPServer[Any]):
+    """Lists the resources of the caller's graphs."""
+
+    async def list_resources(self) -> list[Resource]:
+        return list(listed())
+
+
+def graph_server(access_of: AccessOf) -> MCPServer[Any]:
+    """Return a server with all tools, whose callers have the access that `access_of` gives them."""
+
+    async def as_caller(ctx: Request, call_next: CallNext) -> HandlerResult:
+        token = CALLER.set(await access_of(ctx))
+        try:
+            return await call_next(ctx)
+        finally:
+            CALLER.reset(token)
+
+    with _logging_left_alone():
+        server = _GraphServer(
+            "askgraph",
+            title="Askgraph",
+            description="Questions over knowledge graphs, answered with their queries.",
+            instructions=_INSTRUCTIONS,
+            version=version("askgraph"),
+            request_state_security=RequestStateSecurity(codec=OpenState()),
+            middleware=[as_caller],
+        )
+    for tool in _TOOLS:
+        server.add_tool(tool, annotations=ToolAnnotations(read_only_hint=True))
+    for part in PARTS:
+        resource = server.resource(
+            part.template, name=part.name, description=part.words, mime_type=part.mime_type
+        )
+        resource(part.read)
+    for prompt in (explore_graph, write_query):
+        server.prompt()(prompt)
+    return server
+
+
+@contextmanager
+def _logging_left_alone() -> Iterator[None]:
+    """Keep the library from setting up the logs of the whole process, if nobody did yet."""
+    handler = logging.NullHandler()
+    logging.getLogger().addHandler(handler)
+    try:
+        yield
+    finally:
+        logging.getLogger().removeHandler(handler)

@@ -15,8 +15,7 @@ from pydantic import Field
 from askgraph.errors import AskgraphError, SetupError
 from askgraph.graph import KnowledgeGraph
 from askgraph.metadata import ClassProfile, Profile
-from askgraph.rdf import PrefixMap
-from askgraph.rdf.labels import best_label, words_of_local_name
+from askgraph.rdf import PrefixMap, best_label, words_of_local_name
 from askgraph.serve.identity.principal import Scope
 from askgraph.serve.runs.request import RunRequest
 from askgraph.tools import Context, Limits

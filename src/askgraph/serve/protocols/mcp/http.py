@@ -20,8 +20,8 @@ from starlette.types import Scope as AsgiScope
 from askgraph.graph import KnowledgeGraph
 from askgraph.serve.hub import Hub, caller_of, hub_of
 from askgraph.serve.identity.principal import Principal, Scope
+from askgraph.serve.protocols.mcp import graph_server
 from askgraph.serve.protocols.mcp.access import Access, Known
-from askgraph.serve.protocols.mcp.server import graph_server
 from askgraph.serve.protocols.streams import steps_of_run
 from askgraph.serve.runs.request import RunRequest, method_names
 from askgraph.serve.runs.views import AskBody

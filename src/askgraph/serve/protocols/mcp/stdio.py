@@ -12,8 +12,8 @@ from askgraph.graph import KnowledgeGraph
 from askgraph.methods import searches
 from askgraph.operations import steps_of
 from askgraph.serve.identity.principal import Scope
+from askgraph.serve.protocols.mcp import graph_server
 from askgraph.serve.protocols.mcp.access import Access, Known
-from askgraph.serve.protocols.mcp.server import graph_server
 from askgraph.serve.runs.request import RunRequest
 from askgraph.trace import Step
 from askgraph.workspace import Workspace

@@ -9,8 +9,7 @@ from askgraph.errors import SetupError
 from askgraph.serve.hub import Asker, Hub, HubDep
 from askgraph.serve.identity.principal import Principal
 from askgraph.serve.problems import Missing
-from askgraph.serve.protocols.openai.answers import Completion
-from askgraph.serve.protocols.openai.conversation import Talk, talk_of
+from askgraph.serve.protocols.openai.answers import Completion, Talk, talk_of
 from askgraph.serve.protocols.openai.views import (
     ChatBody,
     ChatCompletion,

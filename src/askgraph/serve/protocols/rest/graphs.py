@@ -12,13 +12,12 @@ from askgraph.endpoint.public_only import Guard
 from askgraph.errors import NotPublic, SetupError, Unreachable
 from askgraph.explanation.starters import examples_of
 from askgraph.graph import KnowledgeGraph
-from askgraph.metadata.examples import QueryExample
-from askgraph.metadata.examples.similar import same_language
+from askgraph.metadata.examples import QueryExample, same_language
 from askgraph.serve.graphs.jobs import JobView, NewGraph
 from askgraph.serve.graphs.open_graphs import GraphSummary
 from askgraph.serve.graphs.uploads import Sent, stored, upload_folder
 from askgraph.serve.hub import Asker, HubDep, Manager
-from askgraph.serve.protocols.rest.parameters import GraphName, Offset, Tongue
+from askgraph.serve.protocols.rest import GraphName, Offset, Tongue
 from askgraph.serve.protocols.streams import event_stream
 from askgraph.serve.runs.views import Body
 from askgraph.serve.store import new_id

@@ -9,16 +9,16 @@ from pydantic import BaseModel, Field
 from pyoxigraph import Literal, NamedNode
 
 from askgraph.errors import QueryError
+from askgraph.explanation import labels_of
 from askgraph.explanation.alternatives import Alternative, alternatives
-from askgraph.explanation.labels import labels_of
 from askgraph.explanation.parts import Part, ReadBack, read_back
 from askgraph.graph import KnowledgeGraph
-from askgraph.rdf.labels import words_of_local_name
+from askgraph.rdf import words_of_local_name
 from askgraph.rdf.vocabulary import XSD_STRING
 from askgraph.search.linking.link import also_meant
 from askgraph.search.run import read_and_linked
 from askgraph.serve.hub import Asker, HubDep
-from askgraph.serve.protocols.rest.parameters import GraphName, NamedQuery, QueryText, named_query
+from askgraph.serve.protocols.rest import GraphName, NamedQuery, QueryText, named_query
 from askgraph.sparql.rewrite.swapped import swapped
 
 router = APIRouter(prefix="/api/v1", tags=["queries"])

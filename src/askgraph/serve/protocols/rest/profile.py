@@ -8,14 +8,14 @@ from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
 from pyoxigraph import NamedNode
 
-from askgraph.explanation.labels import labels_of
+from askgraph.explanation import labels_of
 from askgraph.explanation.resource import Facts, instances_of, resource_facts, some_instances
 from askgraph.explanation.starters import values_of
 from askgraph.graph import KnowledgeGraph
 from askgraph.metadata import ClassProfile, PredicateProfile
-from askgraph.rdf.labels import words_of_local_name
+from askgraph.rdf import words_of_local_name
 from askgraph.serve.hub import Asker, HubDep
-from askgraph.serve.protocols.rest.parameters import GraphName, Offset, Tongue, label_of
+from askgraph.serve.protocols.rest import GraphName, Offset, Tongue, label_of
 from askgraph.serve.runs.views import Cell, cell_of
 from askgraph.sparql.results import Term
 

@@ -14,13 +14,13 @@ from pyoxigraph import NamedNode
 from askgraph.answers import AnswerBuilder
 from askgraph.endpoint import Counted
 from askgraph.errors import QueryError
+from askgraph.explanation import labels_of
 from askgraph.explanation.evidence import evidence
-from askgraph.explanation.labels import labels_of
 from askgraph.graph import KnowledgeGraph
 from askgraph.serve.hub import Asker, Hub, HubDep, Querier
 from askgraph.serve.identity.principal import Principal
 from askgraph.serve.problems import Missing
-from askgraph.serve.protocols.rest.parameters import GraphName, QueryText, named_query
+from askgraph.serve.protocols.rest import GraphName, QueryText, named_query
 from askgraph.serve.runs.views import (
     EditedView,
     EvidenceView,
@@ -32,9 +32,8 @@ from askgraph.sparql.federation.service import called_services
 from askgraph.sparql.layout import formatted
 from askgraph.sparql.results import GraphResult, Result, SelectResult
 from askgraph.trace import Usage
-from askgraph.validation import WRONG, Finding, Kind, Validation
+from askgraph.validation import WRONG, Finding, Kind, Knowledge, Services, Validation
 from askgraph.validation.graph_knowledge import graph_knowledge
-from askgraph.validation.knowledge import Knowledge, Services
 from askgraph.validation.validate import SURE, validated
 
 router = APIRouter(prefix="/api/v1", tags=["queries"])

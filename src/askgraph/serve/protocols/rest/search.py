@@ -7,14 +7,14 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
 
-from askgraph.explanation.labels import labels_of
+from askgraph.explanation import labels_of
 from askgraph.graph import KnowledgeGraph
 from askgraph.index import Hit, Resource
 from askgraph.index.completion import Completion, completions
 from askgraph.index.names import Kind
 from askgraph.rdf.vocabulary import RDF, RDFS, XSD
 from askgraph.serve.hub import Asker, HubDep
-from askgraph.serve.protocols.rest.parameters import GraphName, Tongue, label_of
+from askgraph.serve.protocols.rest import GraphName, Tongue, label_of
 
 TermKind = Literal["entity", "class", "property"]
 router = APIRouter(prefix="/api/v1", tags=["graphs"])

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from askgraph.index.tokens import tokens
-from askgraph.metadata.units import Unit, unit_at, unit_by_iri, unit_of_text, unit_said
+from askgraph.index import tokens
+from askgraph.metadata.measures import Unit, unit_at, unit_by_iri, unit_of_text, unit_said
 
 LISTED: list[dict[str, Any]] = tomllib.loads(
     files("askgraph.metadata").joinpath("units.toml").read_text(encoding="utf-8")
