@@ -278,6 +278,7 @@ def test_whoever_asks_before_the_page_knows_the_graphs_asks_the_one_that_is_chos
     watch: Watch,
 ) -> None:
     page = watch.page("/compare")
+    expect(page.get_by_role("textbox")).to_be_visible()  # which waits for the graphs, too
     held: list[Route] = []
     page.route("**/api/v1/graphs", lambda route: held.append(route))
     sent: list[object] = []
