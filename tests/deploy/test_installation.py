@@ -89,11 +89,11 @@ def test_the_installed_server_answers(address: str) -> None:
 
 
 def test_the_installed_server_has_the_page_with_its_scripts(address: str) -> None:
-    page = httpx2.get(address)
+    page = httpx2.get(address, timeout=60)
     script = re.search(r'src="(/[^"]+\.js)"', page.text)
 
     assert page.headers["content-type"].startswith("text/html") and script
-    assert "javascript" in httpx2.get(address + script[1]).headers["content-type"]
+    assert "javascript" in httpx2.get(address + script[1], timeout=60).headers["content-type"]
 
 
 def test_sources_of_the_page_and_tests_are_not_installed(installed: Path) -> None:

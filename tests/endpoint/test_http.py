@@ -29,7 +29,7 @@ ALL = "SELECT ?s ?p ?o WHERE { ?s ?p ?o }"
 
 
 async def rows(server: SparqlServer, query: str = ALL, **settings: object) -> int:
-    endpoint = HttpEndpoint(server.url, timeout=5, **settings)  # type: ignore[arg-type]
+    endpoint = HttpEndpoint(server.url, timeout=30, **settings)  # type: ignore[arg-type]
     try:
         return len((await endpoint.select(query)).rows)
     finally:
@@ -175,7 +175,7 @@ async def test_nothing_lasts_longer_than_the_timeout(
     began = time.monotonic()
     with pytest.raises(TimedOut, match=r"0\.3 seconds"):
         await endpoint.select(ALL, timeout=0.3)
-    assert time.monotonic() - began < 15
+    assert time.monotonic() - began < 60
     await endpoint.close()
 
 
@@ -189,7 +189,7 @@ async def test_a_server_that_stops_sending_is_given_up_at_the_read_timeout(
 
 async def test_the_row_cap_ends_the_transfer(sparql_server: SparqlServer) -> None:
     sparql_server.always = faults.endless()
-    endpoint = HttpEndpoint(sparql_server.url, timeout=5)
+    endpoint = HttpEndpoint(sparql_server.url, timeout=30)
     result = await endpoint.select(ALL, limit=1000)
     await endpoint.close()
     assert len(result.rows) == 1000

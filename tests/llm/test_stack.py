@@ -161,7 +161,7 @@ def test_money_without_a_price_is_a_fault_of_the_setup() -> None:
 
 
 async def test_time_ends_a_call_in_the_middle() -> None:
-    account = Account(Budget(seconds=0.1))
+    account = Account(Budget(seconds=1.0))
     model = BudgetedModel(ScriptedModel(["The Moon."], delay=60), account)
 
     with pytest.raises(BudgetSpent) as caught:

@@ -454,7 +454,7 @@ async def test_a_question_of_no_word_costs_no_call(space: KnowledgeGraph) -> Non
 
 async def test_the_time_holds_for_methods_that_are_consulted(space: KnowledgeGraph) -> None:
     slow = Guided(ScriptedModel([reply(choose=1)], delay=60.0))
-    method = Guided(ScriptedModel([reply(choose=1)]), others={"slow": slow}, seconds=1.0)
+    method = Guided(ScriptedModel([reply(choose=1)]), others={"slow": slow}, seconds=3.0)
     steps = [step async for step in method.answer(Question(GALILEO), [space])]
 
     found = outcome(steps)

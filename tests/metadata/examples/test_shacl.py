@@ -141,7 +141,7 @@ async def test_an_endpoint_gives_the_examples_that_it_holds() -> None:
     store.load(FULL.encode(), RdfFormat.TURTLE)
     with SparqlServer(store) as server:
         endpoint = HttpEndpoint(server.url)
-        items = await published_examples(endpoint, timeout=10)
+        items = await published_examples(endpoint, timeout=60)
         await endpoint.close()
     (example,) = collected(items).examples
     assert example.iri == "http://example.org/1"

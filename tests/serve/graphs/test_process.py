@@ -99,7 +99,7 @@ def test_a_worker_ends_with_the_server(silent: SparqlServer, tmp_path: Path) -> 
         worker.stdin.flush()
         assert b"doing" in worker.stdout.readline()
         worker.stdin.close()
-        assert worker.wait(20) == 0
+        assert worker.wait(60) == 0
 
 
 async def test_progress_is_told_on_the_way(tmp_path: Path) -> None:

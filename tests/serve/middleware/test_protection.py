@@ -249,7 +249,7 @@ async def test_metrics_count_by_route_and_not_by_address() -> None:
 
 
 def test_the_server_says_how_it_is(served: str) -> None:
-    with httpx2.Client(base_url=served) as client:
+    with httpx2.Client(base_url=served, timeout=60) as client:
         assert client.get("/healthz").json() == {"status": "alive"}
         assert client.get("/readyz").json() == {"status": "ready"}
         run = client.post("/api/v1/ask", json={"question": "How many moons does Neptune have?"})

@@ -237,10 +237,10 @@ async def test_a_query_without_end_is_ended(sample_place: Workspace, tmp_path: P
 
 
 def test_a_result_that_was_cut_says_so(trees: str) -> None:
-    response = httpx2.get(trees, params={"query": "SELECT * { ?s ?p ?o }"})
+    response = httpx2.get(trees, params={"query": "SELECT * { ?s ?p ?o }"}, timeout=60)
     assert len(solutions(response)) == 3
     assert "by askgraph" in response.headers["x-askgraph-truncated"]
-    whole = httpx2.get(trees, params={"query": "SELECT * { ?s ?p ?o } LIMIT 2"})
+    whole = httpx2.get(trees, params={"query": "SELECT * { ?s ?p ?o } LIMIT 2"}, timeout=60)
     assert "x-askgraph-truncated" not in whole.headers
 
 
@@ -259,14 +259,16 @@ def test_the_graphs_of_the_request_are_those_that_are_read(
 ) -> None:
     query = "PREFIX ex: <http://example.org/> SELECT ?t FROM ex:garden { ?t a ex:Tree }"
     query = query if fields else query.replace("FROM ex:garden", "")
-    response = httpx2.post(trees, data={"query": query, **fields})
+    response = httpx2.post(trees, data={"query": query, **fields}, timeout=60)
     assert {row[0].rpartition("/")[2].rstrip(">") for row in solutions(response)} == things
 
 
 def test_named_graphs_of_the_request_can_be_walked(trees: str) -> None:
     query = "SELECT DISTINCT ?g { GRAPH ?g { ?s ?p ?o } }"
     fields = {"query": query, "named-graph-uri": "http://example.org/garden"}
-    assert solutions(httpx2.post(trees, data=fields)) == [["<http://example.org/garden>"]]
+    assert solutions(httpx2.post(trees, data=fields, timeout=60)) == [
+        ["<http://example.org/garden>"]
+    ]
 
 
 async def test_the_errors_tell_askgraph_what_is_wrong(served: str) -> None:

@@ -48,7 +48,7 @@ def test_a_question_is_answered_step_by_step(connected: Connect) -> None:
 
 
 def test_a_session_holds_what_is_asked_on_its_connection(connected: Connect, served: str) -> None:
-    with httpx2.Client(base_url=served, cookies={VISITOR: SOCKET}) as client:
+    with httpx2.Client(base_url=served, cookies={VISITOR: SOCKET}, timeout=60) as client:
         session = client.post("/api/v1/sessions", json={"title": "Talk"}).json()["id"]
         connection = connected(f"/api/v1/sessions/{session}/socket")
         for question in (LARGER, "How many moons does Neptune have?"):

@@ -1,15 +1,12 @@
 """A question that an agent asks ends with the request that asked it."""
 
-import threading
 from collections.abc import Iterator
 from typing import Any
 
-import httpx2
 import pytest
 from tests.servers.served import ServedThread
-from tests.servers.stuck import becomes, stuck_server
+from tests.servers.stuck import assert_given_up, stuck_server
 
-HEADERS = {"Accept": "application/json, text/event-stream", "Content-Type": "application/json"}
 CALL: dict[str, Any] = {
     "jsonrpc": "2.0",
     "id": 1,
@@ -25,18 +22,4 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServedThread]:
 
 
 def test_a_call_that_is_given_up_ends_its_question(server: ServedThread) -> None:
-    began = threading.Event()
-
-    def call() -> None:
-        with httpx2.Client(timeout=5) as client:
-            began.set()
-            with pytest.raises(httpx2.TimeoutException):
-                client.post(f"{server.url}/mcp", json=CALL, headers=HEADERS)
-
-    thread = threading.Thread(target=call)
-    thread.start()
-    assert began.wait(10) and becomes(server, running=True)
-
-    thread.join(30)
-
-    assert becomes(server, running=False)
+    assert_given_up(server, "/mcp", CALL)

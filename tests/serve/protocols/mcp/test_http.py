@@ -94,7 +94,7 @@ async def test_a_key_without_a_graph_sees_none(locked: Locked) -> None:
 def test_a_stranger_gets_401_before_the_protocol_is_spoken(locked: Locked, key: str | None) -> None:
     head = {**HEADERS, **({"Authorization": f"Bearer {key}"} if key else {})}
 
-    reply = httpx2.post(f"{locked.url}/mcp", json=opening(), headers=head)
+    reply = httpx2.post(f"{locked.url}/mcp", json=opening(), headers=head, timeout=60)
 
     assert reply.status_code == 401
     assert reply.headers["www-authenticate"].startswith("Bearer")
@@ -102,19 +102,21 @@ def test_a_stranger_gets_401_before_the_protocol_is_spoken(locked: Locked, key: 
 
 @pytest.mark.parametrize("head", [{"Origin": "https://evil.example"}, {"Host": "evil.example"}])
 def test_other_sites_and_names_are_refused(served: str, head: dict[str, str]) -> None:
-    reply = httpx2.post(f"{served}/mcp", json=opening(), headers={**HEADERS, **head})
+    reply = httpx2.post(f"{served}/mcp", json=opening(), headers={**HEADERS, **head}, timeout=60)
 
     assert reply.status_code in (400, 403, 421)
 
 
 @pytest.mark.parametrize("method", ["GET", "DELETE"])
 def test_no_stream_is_held_open_for_what_never_comes(served: str, method: str) -> None:
-    reply = httpx2.request(method, f"{served}/mcp", headers={"Accept": "text/event-stream"})
+    reply = httpx2.request(
+        method, f"{served}/mcp", headers={"Accept": "text/event-stream"}, timeout=60
+    )
 
     assert (reply.status_code, reply.headers["allow"]) == (405, "POST")
 
 
 def test_what_is_no_message_is_an_error_of_the_sender(served: str) -> None:
     for content in (b"", b"[", b'{"jsonrpc": "2.0"}', b"\xff"):
-        reply = httpx2.post(f"{served}/mcp", content=content, headers=HEADERS)
+        reply = httpx2.post(f"{served}/mcp", content=content, headers=HEADERS, timeout=60)
         assert 400 <= reply.status_code < 500

@@ -181,7 +181,7 @@ def test_a_conversation_goes_on_from_what_was_answered(chat: OpenAI, served: str
     )
 
     run = extra(reply.choices[0].message)["run"]
-    trace = httpx2.get(f"{served}/api/v1/runs/{run}/trace").text
+    trace = httpx2.get(f"{served}/api/v1/runs/{run}/trace", timeout=60).text
     [earlier] = json.loads(trace.splitlines()[0])["question"]["before"]
     assert earlier["question"] == "Which moons orbit Mars?"
     assert "ont:orbits space:Mars" in earlier["query"]

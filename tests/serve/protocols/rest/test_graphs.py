@@ -154,7 +154,10 @@ def test_a_remote_graph_is_asked_for_what_it_says(tmp_path_factory: pytest.TempP
     with SparqlServer(store) as remote:
         workspace = Workspace(folder)
         workspace.add("moons", [f"{remote.url}?key=secret"])
-        with ServedThread(workspace) as server, httpx2.Client(base_url=server.url) as client:
+        with (
+            ServedThread(workspace) as server,
+            httpx2.Client(base_url=server.url, timeout=60) as client,
+        ):
             summary = got(client, "moons")
             jupiter = got(client, "moons/resource", iri="http://example.org/Jupiter", limit=1)
             moons = got(client, "moons/instances", **{"class": "http://example.org/onto#Moon"})

@@ -73,7 +73,7 @@ def test_the_history_has_what_this_visitor_asked_and_nobody_elses(
     assert [run["status"] for run in runs] == ["answer", "answer"]
     found = client.get("/api/v1/runs", params={"search": "NEPTUNE"}).json()["runs"]
     assert [run["id"] for run in found] == [second["id"]]
-    with httpx2.Client(base_url=served, cookies={VISITOR: new_visitor()}) as other:
+    with httpx2.Client(base_url=served, cookies={VISITOR: new_visitor()}, timeout=60) as other:
         assert other.get("/api/v1/runs").json()["runs"] == []
         assert other.get(f"/api/v1/runs/{first['id']}").status_code == 404
         assert other.delete(f"/api/v1/runs/{first['id']}").status_code == 404
@@ -84,7 +84,7 @@ def test_a_shared_question_can_be_read_but_not_changed_by_others(
 ) -> None:
     id = asked(client, LARGER)["id"]
     client.post(f"/api/v1/runs/{id}/share", json={"shared": True}).raise_for_status()
-    with httpx2.Client(base_url=served, cookies={VISITOR: new_visitor()}) as other:
+    with httpx2.Client(base_url=served, cookies={VISITOR: new_visitor()}, timeout=60) as other:
         assert other.get(f"/api/v1/runs/{id}").json()["mine"] is False
         assert other.post(f"/api/v1/runs/{id}/share", json={"shared": False}).status_code == 404
 
