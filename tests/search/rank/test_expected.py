@@ -62,6 +62,9 @@ def test_the_head_noun_is_linked(space: Known) -> None:
         ("Which moons and planets were discovered by Galileo?", None),
         ("Which planets are there? List their mass and diameter.", 2),
         ("What is the height of the rockets and the name of the maker?", 2),
+        ("For each agency that has two missions, find the name and the number of missions.", 2),
+        ("Pour chaque agence qui a deux missions, montre le nom et le nombre de missions.", 2),
+        ("Show the mass and the diameter of each planet, as well as the number of moons.", 3),
     ],
 )
 def test_listed_properties_are_columns(space: Known, question: str, columns: int | None) -> None:
@@ -87,6 +90,11 @@ def test_listed_properties_are_columns(space: Known, question: str, columns: int
 )
 def test_a_superlative_limits_the_rows(space: Known, question: str, limit: int | None) -> None:
     assert asked(space, question).limit == limit
+
+
+def test_the_last_question_may_ask_for_a_property_of_a_class(space: Known) -> None:
+    found = asked(space, "Which planets have a moon? Give me the planet diameters.")
+    assert ONTOLOGY + "diameter" in found.predicates
 
 
 def test_names_order_and_groups_are_noticed(space: Known) -> None:

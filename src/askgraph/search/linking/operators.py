@@ -336,13 +336,19 @@ class Zones:
 
     @classmethod
     def of(cls, reading: Reading, frame: Frame) -> Self:
-        """Split a question at the words that open a restriction, and at its sentences."""
+        """Split a question at the words that open a restriction, and at its sentences.
+
+        "For each X that has Y, find the Z" asks for what stands behind the comma.
+        """
+        joining = {at for one in frame.of("and") for at in one.positions}  # "as well as"
+        front = bool(reading.tokens) and reading.folded[0] in reading.words.clauses["restrict"]
         head, asking, seen = [], True, False
         for at, token in enumerate(reading.tokens):
             gap = reading.text[reading.tokens[at - 1].end : token.start] if at else ""
-            if any(mark in gap for mark in ".?!;"):
+            begins = (token.folded,) in reading.words.following["whole"]
+            if any(mark in gap for mark in ".?!;") or (front and begins and "," in gap):
                 asking, seen = True, False
-            elif seen and token.quote is None and _opens(at, reading):
+            elif seen and token.quote is None and at not in joining and _opens(at, reading):
                 asking = False
             head.append(asking)
             seen = seen or not reading.is_stop(at)

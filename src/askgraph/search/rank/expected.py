@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Literal, NamedTuple
 
 from askgraph.index.names import Kind
@@ -28,13 +29,17 @@ class Run(NamedTuple):
 
 @dataclass(frozen=True)
 class Item:
-    """One noun that is asked for: its tokens, the operators before it, and what it may mean."""
+    """One noun that is asked for: its tokens, the operators before it, and what it may mean.
+
+    It is `headed` by a property if that is what its last word names: "party locations".
+    """
 
     positions: tuple[int, ...]
     operators: tuple[str, ...]
     classes: tuple[str, ...] = ()
     predicates: tuple[str, ...] = ()
     naming: bool = False
+    headed: bool = False
 
     @property
     def first(self) -> int:
@@ -50,7 +55,7 @@ class Item:
     def is_property(self) -> bool:
         """Whether it fills a column of its own: a property, a name, a count or an aggregate."""
         aggregated = "count" in self.operators or any(o in AGGREGATING for o in self.operators)
-        return aggregated or self.naming or (bool(self.predicates) and not self.classes)
+        return aggregated or self.naming or self.headed
 
     @property
     def width(self) -> int:
@@ -64,7 +69,7 @@ def items_of(linked: Linked, frame: Frame) -> tuple[Item, ...]:
     What is only put in front ("for model X, how many …") is none of them.
     """
     zones = Zones.of(linked.reading, frame)
-    runs = list(_runs(linked.reading, frame))
+    runs = list(_runs(linked, frame))
     first, *others = _by_sentence(runs, linked.reading)
     items = _listed(first, linked, frame, zones)
     for sentence in others:
@@ -87,7 +92,7 @@ def owner_of(linked: Linked, frame: Frame, items: Sequence[Item]) -> Item | None
     if not items:
         return None
     reading, last = linked.reading, items[-1].positions[-1]
-    following = next((run for run in _runs(reading, frame) if run.positions[0] > last), None)
+    following = next((run for run in _runs(linked, frame) if run.positions[0] > last), None)
     if following is None or not _leads(range(last + 1, following.positions[0]), reading):
         return None
     return _item(following.positions, following.operators, linked)
@@ -110,9 +115,10 @@ def _listed(runs: Sequence[Run], linked: Linked, frame: Frame, zones: Zones) -> 
     reading = linked.reading
     possessive = reading.words.clauses["possessive"]
     found: list[Item] = []
-    end = _start_of_sentence(runs[0].start, reading) - 1 if runs else -1
+    front = _front(runs, reading)
+    end = runs[front - 1].positions[-1] if front else _start_of_sentence(runs, reading) - 1
     owned = False
-    for run in runs:
+    for run in runs[front:]:
         start = run.start
         between = range(end + 1, start)
         end = run.positions[-1]
@@ -121,7 +127,7 @@ def _listed(runs: Sequence[Run], linked: Linked, frame: Frame, zones: Zones) -> 
                 break
             owned = True
             continue
-        if found or not _is_put_in_front(between, reading):
+        if found or front or not _is_put_in_front(between, reading):
             item = _item(run.positions, run.operators, linked)
             possessed = any(reading.folded[at] in possessive for at in between)
             if owned and not (item.is_property or possessed):
@@ -129,6 +135,20 @@ def _listed(runs: Sequence[Run], linked: Linked, frame: Frame, zones: Zones) -> 
             found.append(item)
         owned = False
     return tuple(found)
+
+
+def _front(runs: Sequence[Run], reading: Reading) -> int:
+    """How many runs only put something in front: "for each X that has Y, find the …"."""
+    start = _start_of_sentence(runs, reading)
+    if not runs or not _is_put_in_front(range(start, runs[0].start), reading):
+        return 0
+    for at, (one, other) in enumerate(pairwise(runs), 1):
+        between = range(one.positions[-1] + 1, other.positions[0])
+        gap = reading.text[reading.tokens[between.start - 1].end : reading.tokens[other.start].end]
+        asks = ((reading.folded[word],) in reading.words.following["whole"] for word in between)
+        if "," in gap and any(asks):
+            return at
+    return 0
 
 
 def _leads(between: range, reading: Reading) -> bool:
@@ -139,9 +159,9 @@ def _leads(between: range, reading: Reading) -> bool:
     return owns and not any(mark in gap for mark in ",;:.?!")
 
 
-def _start_of_sentence(at: int, reading: Reading) -> int:
-    """The first token of the sentence that a token stands in."""
-    tokens = reading.tokens
+def _start_of_sentence(runs: Sequence[Run], reading: Reading) -> int:
+    """The first token of the sentence that some runs stand in."""
+    tokens, at = reading.tokens, runs[0].start if runs else 0
     while at > 0 and not any(
         mark in reading.text[tokens[at - 1].end : tokens[at].start] for mark in ".?!;"
     ):
@@ -177,7 +197,8 @@ def _is_put_in_front(before: range, reading: Reading) -> bool:
 def _joined(between: range, start: int, zones: Zones, frame: Frame) -> bool:
     """Whether a comma, a conjunction or a possessive, and no other content, parts two nouns."""
     reading = frame.reading
-    if not all(reading.is_stop(at) for at in between):
+    joining = {at for one in frame.of("and") for at in one.positions}  # "as well as"
+    if not all(reading.is_stop(at) or at in joining for at in between):
         return False
     gap = reading.text[reading.tokens[between.start - 1].end : reading.tokens[start].start]
     if any(mark in gap for mark in ".?!;:"):
@@ -186,18 +207,27 @@ def _joined(between: range, start: int, zones: Zones, frame: Frame) -> bool:
     return "," in gap or "and" in operators or (not operators and zones.is_listed(start))
 
 
-def _runs(reading: Reading, frame: Frame) -> Iterator[Run]:
+def _runs(linked: Linked, frame: Frame) -> Iterator[Run]:
     """Runs of content words that own nothing, with the operators before each and where it starts.
 
     A run ends at a function word, a comma, or an operator; "Intel's" in "Intel's sites" is none.
+    Superlatives and times in a name are none: the "first year" and the "last year" of a graph.
     """
+    reading = linked.reading
+    in_names = _in_names(linked)
     run: list[int] = []
     operators: list[str] = []
     start: int | None = None
-    by_place = {at: one for one in frame.operators for at in one.positions}
+    by_place = {
+        at: one
+        for one in frame.operators
+        if one.name not in _DEGREES or not in_names.issuperset(one.positions)
+        for at in one.positions
+    }
     for at in range(len(reading.tokens)):
         operator = by_place.get(at)
-        content = operator is None and not reading.is_stop(at) and not _is_number(at, reading)
+        content = operator is None and not reading.is_stop(at)
+        content = content and (at in in_names or not _is_number(at, reading))
         if run and not (content and _touches(at, reading)):
             if run[-1] not in reading.genitives:
                 yield Run(run, tuple(operators), start if start is not None else run[0])
@@ -209,6 +239,12 @@ def _runs(reading: Reading, frame: Frame) -> Iterator[Run]:
             run.append(at)
     if run:
         yield Run(run, tuple(operators), start if start is not None else run[0])
+
+
+def _in_names(linked: Linked) -> set[int]:
+    """The words in whole names, of more than one word, of classes and predicates."""
+    whole = (one for one in linked.of(Kind.CLASS, Kind.PREDICATE) if one.similarity >= _A_NAME)
+    return {at for one in whole if len(one.positions) > 1 for at in one.positions}
 
 
 def _touches(at: int, reading: Reading) -> bool:
@@ -224,13 +260,21 @@ def _item(run: Sequence[int], operators: tuple[str, ...], linked: Linked) -> Ite
     reading = linked.reading
     best = list(_best(run, linked.of(Kind.CLASS, Kind.PREDICATE)))
     naming = any(reading.tokens[at].stem in reading.words.naming for at in run)
+    classes = [link for link in best if link.kind is Kind.CLASS]
+    predicates = [link for link in best if link.kind is Kind.PREDICATE]
     return Item(
         tuple(run),
         operators,
-        tuple(dict.fromkeys(link.target for link in best if link.kind is Kind.CLASS)),
-        tuple(dict.fromkeys(link.target for link in best if link.kind is Kind.PREDICATE)),
+        tuple(dict.fromkeys(link.target for link in classes)),
+        tuple(dict.fromkeys(link.target for link in predicates)),
         naming,
+        _last(predicates) > _last(classes),
     )
+
+
+def _last(links: Sequence[Link]) -> int:
+    """The last word that some links take."""
+    return max((link.positions[-1] for link in links), default=-1)
 
 
 def _best(run: Sequence[int], links: Sequence[Link]) -> Iterator[Link]:
@@ -316,6 +360,7 @@ def expected_of(linked: Linked) -> Expected:
     )
 
 
+_DEGREES = ("superlative", "sum", "top")
 _RECKONING = ("average", "sum", "minimum", "maximum", "difference", "ratio")
 _REQUESTS = 3
 """So many words after a verb may say that it opens a request."""

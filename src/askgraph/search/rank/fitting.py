@@ -11,7 +11,9 @@ from operator import or_
 
 from pyoxigraph import NamedNode, Variable
 
+from askgraph.index import tokens
 from askgraph.index.names import Kind
+from askgraph.metadata.names import NAME_WORDS, standard_naming
 from askgraph.rdf.vocabulary import RDF_TYPE
 from askgraph.search.grow.kinds import (
     has_kind,
@@ -150,6 +152,8 @@ class Fitting:
         """A column of what a predicate leads to."""
         schema = self.schema
         sort, owners = schema.sort(step), owner.classes
+        if any(one.subject == variable for one in patterns):
+            sort = Sort.NONE  # a predicate that leads to numbers of things, and elsewhere to things
         if sort is not Sort.NONE:
             kinds = kinds_of_predicate(schema, step)
             if step not in schema.naming:
@@ -269,7 +273,11 @@ class Fitting:
         for count in range(len(self.items), 0, -1):  # "the names and ages of the players"
             said_of = owner_of(self.linked, self.frame, self.items[:count])
             owner = owner if said_of is None else frozenset(said_of.classes)
-            found.append(self._noun(self.items[count - 1], links, owner))
+            said = {at for one in self.items[:count] for at in one.positions}
+            own = frozenset(  # "the color descriptions of the products"
+                one.target for one in links if one.kind is Kind.CLASS and said >= {*one.positions}
+            )
+            found.append(self._noun(self.items[count - 1], links, owner and owner | own))
         return found[::-1]
 
     def _noun(self, item: Item, links: Sequence[Link], owner: frozenset[str]) -> _Noun:
@@ -300,7 +308,9 @@ class Fitting:
         ]
         extra = sorted(left for left, is_key in idle if is_key)[: -self._grouped_by or None]
         unasked = sum(left for left, is_key in idle if not is_key) + sum(extra)
-        return missing / len(held), min(1.0, unasked)
+        if self.expected.again:
+            unasked -= 1.0  # "…, and how many are there?"
+        return missing / len(held), min(1.0, max(0.0, unasked))
 
     @cached_property
     def _grouped_by(self) -> int:
@@ -348,8 +358,15 @@ class Fitting:
                 return float(self._is_owned(column.owners, item.classes or noun.owner))
             return 1.0 if self._is_owned(column.owners, noun.owner) else _PERHAPS
         if thing and item.naming and len(item.positions) == 1:
-            return 1.0 if self._is_owned(column.classes, noun.owner) else 0.0
+            owned = self._is_owned(column.classes, noun.owner)
+            return (1.0 if self._says_name(column.step) else _PERHAPS) if owned else 0.0
         return 0.0
+
+    def _says_name(self, step: int | None) -> bool:
+        """Whether what names things says so, and is not only different for each of them."""
+        if step is None or step not in self.schema.naming or standard_naming(self._iri(step)):
+            return True
+        return any(not NAME_WORDS.isdisjoint(tokens(text)) for text in self.schema.texts(step))
 
     def _is_owned(self, classes: frozenset[str], owner: Collection[str]) -> bool:
         """Whether things may be of the classes of which a noun is said."""
