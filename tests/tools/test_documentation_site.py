@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import sync_playwright
-from tests.serve.browser.watched import ARGUMENTS, CHROMIUM
+from tests.serve.browser.watched import ARGUMENTS, CHROMIUM, PATIENCE
 from tools.documentation import built, gather, placed, relinked
 from tools.site_check import complaints
 
@@ -118,13 +118,16 @@ def test_the_site_asks_no_other_host_and_its_search_finds_pages(address: str) ->
     with sync_playwright() as started:
         browser = started.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
         page = browser.new_page()
+        page.set_default_timeout(PATIENCE)
         page.on("request", lambda request: asked.append(request.url))
         page.on("pageerror", lambda error: errors.append(str(error)))
         for name in ("index", "tutorial", "reference/python/trace"):
             page.goto(f"{address}/{name}.html")
             page.wait_for_load_state("networkidle")
+        search = page.locator("dialog input")
+        search.wait_for(state="attached")
         page.keyboard.press("Control+k")
-        page.keyboard.type("SERVICE clause")
+        search.fill("SERVICE clause")
         page.locator("a[href*='endpoints.html?h=']").first.wait_for()
         browser.close()
 
