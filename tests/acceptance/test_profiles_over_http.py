@@ -92,7 +92,7 @@ async def test_what_is_stated_is_so_and_the_bound_holds(
     assert false_claims(found, profile_of(build_arrays(store))) == []
     assert found.predicates
     assert requests <= 80 * (2 if trouble == "refused" else 1)  # a 500 is tried once more
-    assert taken < 12.0 + 3.0
+    assert taken < 60  # which each query that counts over all triples alone takes, if "slow"
 
 
 @pytest.mark.slow
