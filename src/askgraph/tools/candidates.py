@@ -30,7 +30,7 @@ from askgraph.tools import Context
 from askgraph.tools.shown import Writer
 
 _SHOWN = 5
-_LONG = 40  # characters of an IRI in a row, in place of which the name of the thing is shown
+LONG = 40  # characters of an IRI in a row, in place of which the name of the thing is shown
 _TRIED = 10
 _WORSE = 0.4  # score below the best from which a candidate is not worth its tokens
 _PARTIAL = 0.7  # of the confidence where words of the question are left over
@@ -259,7 +259,7 @@ def _cell(term: Term | None, writer: Writer, texts: set[str]) -> str:
     short, label = writer.short(term.value), writer.labels.get(term.value, "")
     if label in texts:
         return short
-    about = writer.about(term.value, label) if label and len(short) > _LONG else ""
+    about = writer.about(term.value, label) if label and len(short) > LONG else ""
     return about or writer.iri(term.value)
 
 

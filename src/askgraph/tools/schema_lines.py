@@ -279,9 +279,7 @@ class SchemaLines:
     def lines(self) -> Iterator[str]:
         """All lines, the classes first."""
         yield from self._classes()
-        if properties := list(self.properties()):
-            yield "properties by class of subject, → class or type of object:"
-        yield from properties
+        yield from self.properties()
         if self.slice.far:
             yield f"further properties: {', '.join(self.writer.iri(p.iri) for p in self.slice.far)}"
         yield from self.times()
@@ -304,6 +302,8 @@ class SchemaLines:
             told |= {p.iri, *p.inverse_of}
             source = self._ends(p.subject_classes, p.subjects) + self._kind_of(p)
             by_source.setdefault(source, []).append(f"{self._name(p)} {self._target(p)}")
+        if by_source:
+            yield "properties by class of subject, → class or type of object:"
         for source, listed in by_source.items():
             yield f"{source}: {'; '.join(listed)}"
 

@@ -7,9 +7,12 @@ import pytest
 from tests.tools.exploring import SAMPLE, SPACE, explored, served
 
 from askgraph.graph import KnowledgeGraph
-from askgraph.methods.guided.difference import Apart, told_apart
+from askgraph.methods.guided.difference import Apart, told_apart, unlike
+from askgraph.sparql.judge import admitted
+from askgraph.sparql.read import read
 from askgraph.sparql.results import SelectResult
 from askgraph.tools import Context
+from askgraph.tools.shown import Writer
 from askgraph.trace import Answer, Question
 
 
@@ -18,6 +21,35 @@ def space(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KnowledgeGraph]:
     """The sample graph behind a server."""
     with served(SAMPLE, tmp_path_factory.mktemp("space"), prefixes=SPACE) as (graph, _):
         yield graph
+
+
+@pytest.mark.parametrize(
+    ("query", "told"),
+    [
+        ("SELECT ?m { ?m ont:orbits space:Saturn . ?m ont:mass ?k }", "also ont:mass"),
+        ("SELECT ?m { ?m a ont:Moon . ?m ont:orbits space:Saturn }", "also class ont:Moon"),
+        ("SELECT ?m { space:Saturn ont:orbits ?m }", "other direction of ont:orbits"),
+        (
+            "SELECT ?m { ?m ont:orbits space:Mars }",
+            "ont:orbits space:Mars instead of ont:orbits space:Saturn",
+        ),
+        ("SELECT (COUNT(?m) AS ?n) { ?m ont:orbits space:Saturn }", "COUNT instead of a list"),
+        ("ASK { ?m ont:orbits space:Saturn }", "yes or no instead of a list"),
+        (
+            "SELECT ?m { ?m ont:orbits space:Saturn FILTER NOT EXISTS { ?m ont:mass ?k } }",
+            "also not ont:mass",
+        ),
+        ("SELECT ?x { space:Titan ont:discoverer ?x }", ""),
+    ],
+)
+def test_a_candidate_says_what_it_asks_other_than_the_first(
+    space: KnowledgeGraph, query: str, told: str
+) -> None:
+    first = "SELECT ?m { ?m ont:orbits space:Saturn }"
+    prefixes = space.prefixes.namespaces
+    one, other = (read(admitted(text, prefixes=prefixes).text) for text in (query, first))
+
+    assert unlike(one, other, Writer(Context(space, Question("?")))) == told
 
 
 def apart(
