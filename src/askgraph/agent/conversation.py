@@ -150,13 +150,7 @@ def spent_on(account: Account, *, seconds: float = 0.0, requests: int = 0) -> Us
     """Return what was charged to an account, as the cost of a run."""
     tokens = account.usage
     return Usage(
-        seconds,
-        requests,
-        account.calls,
-        tokens.input,
-        tokens.cached,
-        tokens.output,
-        account.money,
+        seconds, requests, account.calls, tokens.input, tokens.cached, tokens.output, account.money
     )
 
 

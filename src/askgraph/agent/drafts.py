@@ -157,10 +157,7 @@ def _uses(profile: Profile) -> Iterator[tuple[str, str]]:
 
 
 def _line(
-    kind: str,
-    term: ClassProfile | PredicateProfile,
-    prefixes: PrefixMap,
-    facts: Mapping[str, str],
+    kind: str, term: ClassProfile | PredicateProfile, prefixes: PrefixMap, facts: Mapping[str, str]
 ) -> str:
     told = "; ".join(f"{name}: {fact}" for name, fact in facts.items() if fact)
     return f"{kind} {called(term)!r} ({prefixes.shorten(term.iri)}); {told}"

@@ -12,15 +12,7 @@ from askgraph.explanation._names import Names, Phrases, Scope, is_date, scope_of
 from askgraph.explanation._nouns import unwrapped
 from askgraph.explanation._teller import Teller
 from askgraph.rdf.vocabulary import RDF_TYPE
-from askgraph.sparql import (
-    AGGREGATES,
-    Call,
-    Expression,
-    Pattern,
-    Query,
-    Term,
-    variables_of,
-)
+from askgraph.sparql import AGGREGATES, Call, Expression, Pattern, Query, Term, variables_of
 
 _AGGREGATE_PHRASES = {"SUM": "sum", "AVG": "avg", "MIN": "min", "MAX": "max", "SAMPLE": "sample"}
 _PLACES = "second third fourth fifth sixth seventh eighth ninth tenth".split()

@@ -68,10 +68,7 @@ class Phrases:
         self.language = language
         self.nouns = language if nouns is None else nouns  # the language of labels, if known
         self._quotes: str = _table(language)["quotes"]
-        self._table: Mapping[str, str] = {
-            **_table("en")["phrases"],
-            **_table(language)["phrases"],
-        }
+        self._table: Mapping[str, str] = {**_table("en")["phrases"], **_table(language)["phrases"]}
 
     def say(self, key: str, *parts: object) -> str:
         """Return a phrase with its parts."""

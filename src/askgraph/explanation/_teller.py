@@ -313,11 +313,7 @@ class Teller(ValueWords):
     def inside(self, inner: Scope) -> Teller:
         """A teller of a group within this one, which knows what this one knows."""
         return Teller(
-            inner,
-            self.names,
-            silent=self.silent,
-            known=self.known,
-            of_select=self.of_select,
+            inner, self.names, silent=self.silent, known=self.known, of_select=self.of_select
         )
 
     def scope_clauses(self, variable: Term, *, many: bool) -> list[str]:

@@ -194,12 +194,7 @@ def _label(term: NamedNode | Literal, labels: Mapping[str, str]) -> str:
 _OTHER, _ROWS = Variable("ask_other"), Variable("ask_rows")
 _ENDS = (Variable("ask_subject"), Variable("ask_object"))
 _SAYS_NOTHING = frozenset(
-    [
-        v.RDF_TYPE,
-        *v.LABEL_PREDICATES,
-        *v.ALTERNATIVE_LABEL_PREDICATES,
-        *v.DESCRIPTION_PREDICATES,
-    ]
+    [v.RDF_TYPE, *v.LABEL_PREDICATES, *v.ALTERNATIVE_LABEL_PREDICATES, *v.DESCRIPTION_PREDICATES]
 )
 """Predicates that are in no question's place: names, descriptions, types."""
 

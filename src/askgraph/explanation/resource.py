@@ -134,12 +134,7 @@ def _iris(iri: str, *ways: Sequence[Facts]) -> Iterator[str]:
 
 
 def _own(
-    iri: str,
-    arrays: GraphArrays,
-    predicate: str | None,
-    inverse: bool,
-    each: int,
-    offset: int,
+    iri: str, arrays: GraphArrays, predicate: str | None, inverse: bool, each: int, offset: int
 ) -> list[Facts]:
     """The facts of a graph that lies here."""
     at = arrays.terms.iri(iri)

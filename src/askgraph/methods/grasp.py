@@ -31,15 +31,7 @@ from askgraph.methods import above_zero, at_least, one_of
 from askgraph.tools import Limits
 from askgraph.tools.shown import body_lines
 from askgraph.tools.toolbox import GraphToolbox, named_set
-from askgraph.trace import (
-    Answer,
-    ModelTurn,
-    Prompt,
-    Question,
-    Step,
-    ToolUse,
-    Trace,
-)
+from askgraph.trace import Answer, ModelTurn, Prompt, Question, Step, ToolUse, Trace
 
 __all__ = ["Grasp"]
 

@@ -67,13 +67,7 @@ async def proposal_of(
     linked = await asyncio.to_thread(read_and_linked, question.text, question.language, graph.names)
     schema = await schema_around(linked, graph)
     return await asyncio.to_thread(
-        proposed,
-        linked,
-        schema,
-        states=states,
-        operators=operators,
-        today=today,
-        weights=weights,
+        proposed, linked, schema, states=states, operators=operators, today=today, weights=weights
     )
 
 

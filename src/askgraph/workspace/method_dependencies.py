@@ -152,10 +152,7 @@ def _check_consulted(plugin: registry.Plugin, other: registry.Plugin, name: str)
 
 
 def _handed_on(
-    other: registry.Plugin,
-    own: Mapping[str, object],
-    settings: Mapping[str, object],
-    sent: object,
+    other: registry.Plugin, own: Mapping[str, object], settings: Mapping[str, object], sent: object
 ) -> dict[str, object]:
     """What a method that is consulted gets from the one that consults it."""
     ours, needs, chooses = _fields(other), _needs_model(other), any(key in own for key in CHOICE)

@@ -1,5 +1,7 @@
 """Names that are asked for are those of the thing that the words say."""
 
+from functools import cache
+
 import pytest
 from pyoxigraph import QuerySolutions, RdfFormat, Store
 from tests.search.asking import Known
@@ -116,3 +118,68 @@ def test_two_question_words_ask_for_two_values_of_one_thing(question: str, row: 
     store = Store()
     store.load(BIRTHS.encode(), RdfFormat.TURTLE)
     assert answer(Known(store), question) == {" ".join(sorted(row))}
+
+
+CREWS = """
+@prefix : <https://crews.example/> .
+@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+@prefix xsd: <http://www.w3.org/2001/XMLSchema#> .
+
+:Person rdfs:label "person" . :Agency rdfs:label "agency" . :Island rdfs:label "island" .
+:Voyage rdfs:label "voyage" . :Crew rdfs:label "crew membership" .
+:of rdfs:label "voyage" . :who rdfs:label "crew member" . :agency rdfs:label "agency" .
+:from rdfs:label "from" . :to rdfs:label "to" . :goal rdfs:label "sailed to" .
+:North a :Agency ; rdfs:label "North" . :South a :Agency ; rdfs:label "South" .
+:Ann a :Person ; rdfs:label "Ann Bell" . :Bob a :Person ; rdfs:label "Bob Cole" .
+:Cyd a :Person ; rdfs:label "Cyd Dorn" . :Iona a :Island ; rdfs:label "Iona" .
+:Skye a :Island ; rdfs:label "Skye" .
+:v1 a :Voyage ; rdfs:label "Aurora 1" ; :agency :North ; :goal :Iona .
+:v2 a :Voyage ; rdfs:label "Aurora 2" ; :agency :North ; :goal :Skye .
+:v3 a :Voyage ; rdfs:label "Boreas 1" ; :agency :South ; :goal :Skye .
+:c1 a :Crew ; :of :v1 ; :who :Ann ; :from "1990-01-01"^^xsd:date ; :to "1990-02-01"^^xsd:date .
+:c2 a :Crew ; :of :v2 ; :who :Ann ; :from "1991-01-01"^^xsd:date ; :to "1991-03-01"^^xsd:date .
+:c3 a :Crew ; :of :v2 ; :who :Bob ; :from "1991-01-01"^^xsd:date ; :to "1991-02-15"^^xsd:date .
+:c4 a :Crew ; :of :v3 ; :who :Cyd ; :from "1992-01-01"^^xsd:date ; :to "1992-02-16"^^xsd:date .
+"""
+
+
+@pytest.mark.parametrize(
+    ("question", "language", "row"),
+    [
+        ("When did Bob Cole return from Aurora 2?", "en", "1991-02-15"),
+        ("When did Ann Bell leave Aurora 2?", "en", "1991-03-01"),
+        ("When was Cyd Dorn on Boreas 1?", "en", "1992-01-01"),
+        ("Wann ist Bob Cole von Aurora 2 zurückgekehrt?", "de", "1991-02-15"),
+        ("¿Cuándo volvió Bob Cole de Aurora 2?", "es", "1991-02-15"),
+        ("Quand Bob Cole est-il revenu de Aurora 2 ?", "fr", "1991-02-15"),
+    ],
+)
+def test_a_verb_of_ending_asks_for_the_end_of_a_span(
+    question: str, language: str, row: str
+) -> None:
+    best = clusters(crews().proposal(question, language).candidates)[0].best
+    rows = crews().rows(crews().query(best.query))
+    assert not isinstance(rows, bool)
+    assert [str(one[-1]).split('"')[1] for one in rows] == [row]
+
+
+@pytest.mark.parametrize(
+    ("question", "rows"),
+    [
+        ("How many people sailed on Aurora 2?", {"2"}),
+        ("Which voyages sailed to Skye?", {"v2", "v3"}),
+        ("What are the voyages of the agency with the most voyages?", {"v1", "v2"}),
+    ],
+)
+def test_a_verb_is_not_taken_for_one_with_another_preposition(
+    question: str, rows: set[str]
+) -> None:
+    assert answer(crews(), question) == rows
+
+
+@cache
+def crews() -> Known:
+    """Voyages with crews: who sailed on which of them, from when to when."""
+    store = Store()
+    store.load(CREWS.encode(), RdfFormat.TURTLE)
+    return Known(store)

@@ -133,11 +133,7 @@ async def _lines(
 
 
 def few_shot_prompt(
-    context: Context,
-    asked: AskedTerms | None,
-    shots: Sequence[Shot],
-    *,
-    queries: int = 1,
+    context: Context, asked: AskedTerms | None, shots: Sequence[Shot], *, queries: int = 1
 ) -> Prompt:
     """Return the task, the demonstrations with the nearest last, and the question.
 

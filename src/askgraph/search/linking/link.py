@@ -9,7 +9,7 @@ one; and, in names of predicates and classes, with the next one for an abbreviat
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Final
 
@@ -49,6 +49,9 @@ _BEST: Final = {Kind.ENTITY: 6, Kind.CLASS: 8, Kind.PREDICATE: 30, Kind.VALUE: 8
 """Links kept for one stretch of words; predicates often share a name."""
 _CLOSE: Final = 0.55
 """A link is kept if it has so much of the best one's score on the same words."""
+_AFTER: Final = 6
+_UNLIKE: Final = 0.6
+"""Within so many words its preposition follows on a verb; else its name fits so much less."""
 _OTHER_NAME: Final = 0.95
 """A name that is not the preferred one, as a factor."""
 _WHOLE: Final = 0.9
@@ -178,7 +181,7 @@ def link(reading: Reading, index: NameIndex, *, without: Container[str] = ()) ->
         )
         for at, name, table in coded(reading, index)
     ]
-    links = tuple(_best(every))
+    links = tuple(_best(_by_preposition(every, reading)))
     used = {(at, how) for one in links for at, how in zip(one.positions, one.how, strict=True)}
     heard = [one for one in found if one.how not in SCHEMA_ONLY or (one.position, one.how) in used]
     measures = tuple(scales(reading, index)) if "scale" not in without else ()
@@ -294,6 +297,21 @@ def _goes_on(last: int, at: int, reading: Reading, name: Name) -> bool:
     owner = reading.words.clauses["owner"]  # "competitions of each type": not their type
     owns = any(reading.folded[word] in owner for word in range(last + 1, at))
     return (owns or name.kind is Kind.CLASS) and reading.tokens[at].stem in after
+
+
+def _by_preposition(links: Sequence[Link], reading: Reading) -> Iterator[Link]:
+    """Doubt predicates whose name goes on with another preposition: "flew to" for "flew on"."""
+    words, known = reading.folded, reading.words.clauses["restrict"]
+    odd = set()
+    for one in links:
+        after = words[one.positions[-1] + 1 :][:_AFTER] if one.kind is Kind.PREDICATE else ()
+        if after and after[0] in known:
+            *before, last = tokens(one.name)
+            if before and last in known and last not in after:
+                odd.add((one.target, one.positions))
+    for one in links:
+        unlike = (one.target, one.positions) in odd
+        yield replace(one, similarity=one.similarity * _UNLIKE) if unlike else one
 
 
 def _best(links: Iterable[Link]) -> Iterator[Link]:

@@ -386,10 +386,10 @@ def _repeats(patterns: list[Pattern], draft: Draft) -> bool:
 
 
 def _doubles(patterns: list[Pattern], schema: Schema) -> bool:
-    """Whether two variables stand for the only value that a predicate has of a thing."""
+    """Whether two ends stand for the only value that a predicate has of a thing."""
     ends: dict[tuple[Term, object], Term] = {}
     for one in patterns:
-        if not isinstance(one.object, Variable) or isinstance(one.predicate, Path):
+        if isinstance(one.predicate, Path):
             continue
         other = ends.setdefault((one.subject, one.predicate), one.object)
         if other != one.object:

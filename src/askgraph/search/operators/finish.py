@@ -336,8 +336,12 @@ def choose_columns(work: QueryBuilder) -> None:
     for place in draft.places:
         if _is_asked(work, place):
             shown.append(work.named(place))
+    again = _asked_and_counted(work)
+    for one in again:
+        shown.append(work.named(one))
+        work.shown_words |= 1 << min(one.words)
     dated = _answers_when(work, shown, aggregates)
-    root_shown = not dated and _root_is_shown(work, bool(shown), bool(aggregates))
+    root_shown = not (dated or again) and _root_is_shown(work, bool(shown), bool(aggregates))
     if root_shown and isinstance(work.root.end, Variable):
         shown.insert(0, work.named(work.root))
     also = also_asked(work) if work.frame.also_asked and not aggregates else ()
@@ -403,6 +407,19 @@ def _is_asked(work: QueryBuilder, place: Place) -> bool:
     if place.end in [variable_of(one) for one in values if _is_aggregate(one)]:
         return False
     return work.zones.is_listed(link.positions[0])
+
+
+def _asked_and_counted(work: QueryBuilder) -> list[Place]:
+    """What is asked for first and counted where it is said again: "the moons of … most moons"."""
+    start = min(work.root.words, default=0)
+    return [
+        one
+        for one in work.draft.places
+        if work.draft.limit == 1
+        and any(work.zones.is_head(at) and at < start for at in one.words)
+        and one.end in _counted(work)
+        and any(True for _ in work.said_again(one))
+    ]
 
 
 def _root_is_shown(work: QueryBuilder, shown: bool, aggregates: bool) -> bool:

@@ -340,11 +340,23 @@ class QueryBuilder:
         """The place of the pattern whose words start soonest after a token."""
         best: tuple[int, int, Place] | None = None
         for place in self.draft.places:
-            for first in place.words:
+            for first in (*place.words, *self.said_again(place)):
                 near = 0 < first - after <= within
                 if near and (best is None or (first, place.below) < best[:2]):
                     best = first, place.below, place
         return best[2] if best is not None else None
+
+    def said_again(self, place: Place) -> Iterator[int]:
+        """Yield the tokens that name a place's class once more: "moons of … the most moons"."""
+        link = place.node.cls_link if place is not self.root else None
+        for at in range(
+            link.positions[-1] + 1 if link else len(self.reading.tokens), len(self.reading.tokens)
+        ):
+            if (
+                link
+                and self.reading.tokens[at].stem == self.reading.tokens[link.positions[-1]].stem
+            ):
+                yield at
 
     def group_by(self, place: Place) -> None:
         """Make one row for each thing at a place."""
@@ -414,10 +426,12 @@ class QueryBuilder:
             if not self.lookups.is_resource(place.node.ids):
                 continue
             fits = [n for n in self.predicates_at(place) if self.schema.sort(n) in sorts]
+            spans = {start: end for start, end, _ in self.schema.spans if start in fits}
+            fits = [n for n in fits if n not in spans.values()]
             if fits:
                 named = [n for n in fits if {"start", "begin", "date"} & self.schema.words(n)]
                 self.unknown += DOUBT_OTHER_FITS * (len(fits) - 1)
-                return unnamed_spot(place, (named or fits)[0])
+                return unnamed_spot(place, [*(n for n in fits if n in spans), *named, *fits][0])
         return None
 
     def _is_no_event(self, place: Place) -> bool:

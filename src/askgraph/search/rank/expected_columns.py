@@ -233,11 +233,7 @@ def answer_columns_of(
 
 class _Chooser:
     def __init__(
-        self,
-        expected: Expected,
-        columns: QueryColumns,
-        shown: Sequence[str],
-        profile: Profile,
+        self, expected: Expected, columns: QueryColumns, shown: Sequence[str], profile: Profile
     ) -> None:
         self.expected, self.columns, self.profile = expected, columns, profile
         self.shown = tuple(shown)

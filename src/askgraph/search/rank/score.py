@@ -308,7 +308,8 @@ def _shows_root(candidate: Candidate) -> bool:
 def _said_first(candidate: Candidate, first: int, linked: Linked, schema: Schema) -> float:
     """Whether the first word names the answer itself, its class, or the step that leads to it."""
     node = candidate.state.node
-    own = [node.cls_link, node.link if candidate.shown_words or candidate.asks else None]
+    told = candidate.shown_words or candidate.asks or not isinstance(candidate.root, Variable)
+    own = [node.cls_link, node.link if told else None]
     if any(link is not None and first in link.positions for link in own):
         return 1.0
     for edge, child in node.edges:
