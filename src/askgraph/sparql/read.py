@@ -12,13 +12,7 @@ from pyoxigraph import Literal, NamedNode, Variable
 
 from askgraph.errors import QuerySyntaxError
 from askgraph.rdf import WELL_KNOWN
-from askgraph.rdf.vocabulary import (
-    RDF_FIRST,
-    RDF_NIL,
-    RDF_REST,
-    RDF_TYPE,
-    XSD_BOOLEAN,
-)
+from askgraph.rdf.vocabulary import RDF_FIRST, RDF_NIL, RDF_REST, RDF_TYPE, XSD_BOOLEAN
 from askgraph.sparql import (
     AGGREGATES,
     Bind,

@@ -554,3 +554,29 @@ def test_what_each_thing_has_one_of_is_counted_by_the_value_that_is_asked_for(
 ) -> None:
     question = "Which positions are played by at least 3 players?"
     assert answer(known, question) == {("keeper",)}
+
+
+@pytest.mark.parametrize(
+    ("question", "language", "rows"),
+    [
+        ("What is the difference between the highest and the lowest salary?", "en", {("450",)}),
+        ("What is the difference between the lowest and highest age?", "en", {("20",)}),
+        ("What is the ratio of the salary to the age of Ann?", "en", {("5",)}),
+        (
+            "What is the difference between the maximum and minimum salary for each position?",
+            "en",
+            {("450", "keeper"), ("230", "striker"), ("0", "winger")},
+        ),
+        (
+            "Was ist der Unterschied zwischen dem höchsten und dem niedrigsten Gehalt?",
+            "de",
+            {("450",)},
+        ),
+        ("¿Cuál es la diferencia entre el salario máximo y mínimo?", "es", {("450",)}),
+        ("Quelle est la différence entre le salaire maximal et minimal ?", "fr", {("450",)}),
+    ],
+)
+def test_two_numbers_that_are_asked_for_are_reckoned_with(
+    known: Known, question: str, language: str, rows: set[tuple[str, ...]]
+) -> None:
+    assert answer(known, question, language) == rows

@@ -340,7 +340,8 @@ class Zones:
 
         "For each X that has Y, find the Z" asks for what stands behind the comma.
         """
-        joining = {at for one in frame.of("and") for at in one.positions}  # "as well as"
+        names = ("and", "difference", "ratio")  # "as well as", "the difference between"
+        joining = {at for one in frame.of(*names) for at in one.positions}
         front = bool(reading.tokens) and reading.folded[0] in reading.words.clauses["restrict"]
         head, asking, seen = [], True, False
         for at, token in enumerate(reading.tokens):

@@ -7,21 +7,23 @@ from functools import partial
 from pyoxigraph import Variable
 
 from askgraph.index.names import Kind
-from askgraph.search.grow.weights import ACROSS, APART, BESIDE
+from askgraph.search.grow.weights import ACROSS, APART, BESIDE, WORTH_OPERATOR
 from askgraph.search.linking.link import Link
 from askgraph.search.linking.operators import Operator
 from askgraph.search.operators.draft import Place
 from askgraph.search.operators.group_values import aggregated_value, bounded_group
 from askgraph.search.operators.lookups import DATED, NUMERIC, Slot
 from askgraph.search.operators.query_builder import (
+    PAIRED,
     Candidate,
     Handlers,
     QueryBuilder,
     Spot,
     unnamed_spot,
 )
-from askgraph.search.query import aggregate, alias_of, function_of, number_term, variable_of
-from askgraph.sparql import Bind, Call, Group, Query
+from askgraph.search.query import Value, aggregate, alias_of, function_of, number_term, variable_of
+from askgraph.sparql import Bind, Call, Expression, Group, Query
+from askgraph.sparql.elapsed import elapsed
 from askgraph.traversal.literals import Sort
 
 _DATED = (Sort.DATE, Sort.YEAR)
@@ -336,6 +338,48 @@ def as_share(work: QueryBuilder, candidate: Candidate) -> Candidate | None:
         tree=Query("SELECT", Group((*parts, Bind(percent, value))), columns=((value, None),)),
         shown=(value,),
         hints=draft.hints,
+    )
+
+
+def reckoned(work: QueryBuilder, operator: Operator, candidate: Candidate) -> Candidate:
+    """Return the difference or the ratio of the two numbers or dates that a candidate shows.
+
+    It stays as it is if there are not just two of them.
+    """
+    draft = work.draft
+    sorts = {value: work.schema.sort(number) for (_, number, _), value in draft.attached.items()}
+    calls: list[Value] = [one for one in draft.columns if isinstance(one, Call)]
+    for some in (NUMERIC, _DATED):
+        values = calls or [one for one in draft.columns if sorts.get(variable_of(one)) in some]
+        if len(values) == 2 and all(sorts.get(variable_of(one)) in some for one in values):
+            break
+    else:
+        return candidate
+    first, second = map(alias_of, values)
+    if calls and [function_of(one) for one in calls if isinstance(one, Call)] == ["MIN", "MAX"]:
+        first, second = second, first
+    value = draft.variable(f"{operator.name} of {draft.hints[variable_of(values[0])]}")
+    told: Expression = Call("/" if operator.name == "ratio" else "-", (first, second))
+    if some is _DATED:
+        ends = (second, first) if calls else (first, second)
+        years = any(sorts.get(variable_of(one)) is Sort.YEAR for one in values)
+        told = elapsed("calendar years" if years else "days", *ends)
+    tree = candidate.tree
+    kept = tuple((one, of) for one, of in tree.columns if one not in (first, second))
+    where = (tree,) if calls else tree.where.elements
+    shown = tuple(one for one in candidate.shown if one not in values)
+    outer = Query("SELECT", Group((*where, Bind(told, value))), columns=((value, None),))
+    columns = (*((one, None) for one, _ in kept), (value, None))
+    tree = replace(outer if calls else replace(tree, where=outer.where), columns=columns)
+    return replace(
+        candidate,
+        tree=tree,
+        shown=(*shown, value),
+        hints=draft.hints,
+        used=candidate.used | operator.mask,
+        shown_words=candidate.shown_words | operator.mask,
+        gain=candidate.gain + WORTH_OPERATOR + work.grower.weight_of(operator.mask),
+        notes=(*candidate.notes, PAIRED),
     )
 
 

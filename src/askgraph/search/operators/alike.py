@@ -28,16 +28,7 @@ from askgraph.search.query import (
     term_of,
     variable_of,
 )
-from askgraph.sparql import (
-    Call,
-    Expression,
-    Filter,
-    Group,
-    Pattern,
-    Term,
-    transform,
-    variables_of,
-)
+from askgraph.sparql import Call, Expression, Filter, Group, Pattern, Term, transform, variables_of
 from askgraph.traversal import in_both
 
 _Part = TypeVar("_Part", Pattern, Filter)

@@ -495,6 +495,11 @@ def _closed(work: QueryBuilder) -> Iterator[Candidate]:
 
         yield from filter(None, (as_share(work, candidate),))
         return
+    reckoning = work.frame.of("difference", "ratio")
+    if reckoning:
+        from askgraph.search.operators.aggregates import reckoned
+
+        candidate = reckoned(work, reckoning[0], candidate)
     with_those = with_none(work, candidate) if FEW in work.notes else None
     if with_those is not None:
         yield with_those

@@ -14,18 +14,7 @@ from pyoxigraph import Variable
 
 from askgraph.search.operators.query_builder import Candidate
 from askgraph.search.query import aggregates_of, values_of
-from askgraph.sparql import (
-    Bind,
-    Call,
-    Filter,
-    Group,
-    Nested,
-    Path,
-    Pattern,
-    Query,
-    Union,
-    Values,
-)
+from askgraph.sparql import Bind, Call, Filter, Group, Nested, Path, Pattern, Query, Union, Values
 from askgraph.traversal import Ids
 
 _NEAR = 0.5

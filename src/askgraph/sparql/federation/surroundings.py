@@ -10,17 +10,7 @@ from pyoxigraph import Variable
 
 from askgraph.errors import QuerySyntaxError
 from askgraph.rdf.vocabulary import RDF_TYPE
-from askgraph.sparql import (
-    Call,
-    Expression,
-    Filter,
-    Group,
-    Nested,
-    Pattern,
-    Query,
-    Union,
-    Values,
-)
+from askgraph.sparql import Call, Expression, Filter, Group, Nested, Pattern, Query, Union, Values
 from askgraph.sparql.federation.outline import Element
 from askgraph.sparql.federation.service import Clause, Level
 from askgraph.sparql.lexer import lexed

@@ -11,17 +11,7 @@ from itertools import combinations, count, islice
 from pyoxigraph import Literal, NamedNode
 
 from askgraph.rdf.vocabulary import RDF_TYPE
-from askgraph.sparql import (
-    Bind,
-    Call,
-    Filter,
-    Group,
-    Pattern,
-    Query,
-    children,
-    transform,
-    walk,
-)
+from askgraph.sparql import Bind, Call, Filter, Group, Pattern, Query, children, transform, walk
 
 _MOST = 12  # triples that are flipped at all
 

@@ -26,18 +26,7 @@ from askgraph.search.query import (
     term_of,
     variable,
 )
-from askgraph.sparql import (
-    Call,
-    Element,
-    Filter,
-    Group,
-    Nested,
-    Path,
-    Pattern,
-    Query,
-    Term,
-    Union,
-)
+from askgraph.sparql import Call, Element, Filter, Group, Nested, Path, Pattern, Query, Term, Union
 
 Piece = str | int
 """A symbol, or the place of a listed term."""
