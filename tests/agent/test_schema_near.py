@@ -156,8 +156,8 @@ async def test_classes_with_the_same_instances_share_a_shape(tmp_path: Path) -> 
     linked = await linked_graph("towns", asked.every[0])
     every = [NearClass(linked, f"http://kin.example/{c}") for c in ("Town", "City", "Place")]
 
-    town, place, village = await shape_pieces(every, ShapeParts())
-    alone, around = await shape_pieces(every, ShapeParts(), most=1)
+    town, place = await shape_pieces(every, ShapeParts())
+    [alone] = await shape_pieces(every, ShapeParts(), most=1)
     await graph.endpoint.close()
 
     kin = "}\n# :Town is a kind of: :Place\n# :Town has the same instances as: :City"
@@ -166,28 +166,17 @@ async def test_classes_with_the_same_instances_share_a_shape(tmp_path: Path) -> 
     assert "the same" not in place.texts[0] and ":Place EXTRA a" in place.texts[0]
     assert "in steps: :within+" in place.texts[0]
     assert alone == town
-    assert around.texts[0].startswith("# Further classes, with properties:\n# :Place: :within")
-    assert village.texts[-1] == "# Further classes: :Village"
 
 
-MANY = "@prefix : <http://many.example/> . " + "".join(
-    f":hub a :Hub ; :to{n:02} :leaf{n} . :leaf{n} a :Leaf{n:02} ; :size {n} . " for n in range(12)
-) + "".join(f":other{n} a :Leaf00 ; :weight {n} . " for n in range(3))  # fmt: skip
-
-
-async def test_further_classes_are_told_with_fewer_and_fewer_properties_then_by_name(
-    tmp_path: Path,
+async def test_beside_the_whole_schema_a_shape_has_the_lines_that_matter(
+    wide: KnowledgeGraph,
 ) -> None:
-    (tmp_path / "many.ttl").write_text(MANY)
-    graph = Workspace(tmp_path / "workspace").open(tmp_path / "many.ttl")
+    asked = AskedGraphs.of(Question("What is the weight of thing 1?"), [wide], Limits())
+    linked = await linked_graph("What is the weight of thing 1?", asked.every[0])
 
-    _, around = await shown("hubs", graph, cls="http://many.example/Hub")
-    await graph.endpoint.close()
+    [piece] = await shape_pieces([NearClass(linked, THING)] * 2, ShapeParts(), beside=True)
 
-    longest, *_, names = around.texts
-    lines = longest.splitlines()
-    assert len(lines) == 13 and all(":Leaf" in line and ":size" in line for line in lines[1:])
-    assert names.startswith("# Further classes: :Leaf") and ":size" not in names
+    assert ":weight xsd:integer" in piece.texts[0] and ":part2" not in piece.texts[0]
 
 
 async def test_all_examples_of_a_shape_are_of_one_instance(tmp_path: Path) -> None:

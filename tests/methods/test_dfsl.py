@@ -167,8 +167,8 @@ def test_given_links_are_taken_as_they_are_and_never_made_up(moons: KnowledgeGra
 def test_relations_are_told_with_what_they_lead_from_and_to(moons: KnowledgeGraph) -> None:
     _, model = run([GOOD], moons)
     asked = told(model).rpartition("###")[2]
-    assert "onto:Moon: onto:orbits → onto:Planet" in asked
-    assert "onto:Planet: onto:code → xsd:string" in asked  # near, and named by no word
+    assert "onto:Moon 3: onto:orbits → onto:Planet" in asked
+    assert "onto:code xsd:string" in asked  # near, and named by no word
 
 
 def test_as_published_relations_are_names_alone(moons: KnowledgeGraph) -> None:
@@ -183,7 +183,7 @@ def test_given_relations_are_told_and_no_others(moons: KnowledgeGraph) -> None:
     given = ("http://example.org/Jupiter", "http://example.org/onto#orbits")
     _, model = run([GOOD], moons, question=Question(ASKED, given=given), links="given")
     asked = told(model).rpartition("###")[2]
-    assert "onto:Moon: onto:orbits → onto:Planet" in asked
+    assert "onto:Moon 3: onto:orbits → onto:Planet" in asked
     assert "onto:code" not in asked
 
 

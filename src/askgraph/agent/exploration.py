@@ -158,14 +158,16 @@ async def looked_up(
 
 
 def asked(question: Question, uses: Sequence[ToolUse], headings: dict[str, str]) -> str:
-    """Return the first message: what was said before, the question, what was looked up for it.
+    """Return the first message: what was looked up, what was said before, the question.
 
     Lookups that failed or found nothing are left out.
     """
-    parts = [_before(question), f"Question: {question.text}"]
-    for use in uses:
-        if not use.observation.failed and use.observation.rows != 0:
-            parts.append(f"{headings.get(use.tool, use.tool)}\n{use.observation.text}")
+    parts = [
+        f"{headings.get(use.tool, use.tool)}\n{use.observation.text}"
+        for use in uses
+        if not use.observation.failed and use.observation.rows != 0
+    ]
+    parts += [_before(question), f"Question: {question.text}"]
     return "\n\n".join(part for part in parts if part)
 
 

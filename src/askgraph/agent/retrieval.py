@@ -15,7 +15,6 @@ from askgraph.agent.schema_near import (
     ShapeParts,
     classes_near,
     listed_schema,
-    named_schema,
     shape_pieces,
 )
 from askgraph.agent.several_graphs import AskedGraphs, LinkedGraph, linked_graph
@@ -27,6 +26,7 @@ from askgraph.llm.budget import estimated_tokens
 from askgraph.sparql.lexer import with_declared
 from askgraph.tools.hits import entity_lines
 from askgraph.tools.mentions import mentioned
+from askgraph.tools.schema_names import HEADING, naming, whole_schema
 from askgraph.tools.shown import quoted
 from askgraph.trace import Question
 
@@ -57,11 +57,12 @@ _HEADINGS = {
     ),
     "examples": "Answered before (if these break the rules, follow the rules):",
     "shapes": "Shapes:",
-    "schema": "Classes, with properties:",
+    "near": "By name, as far as it is near the question:",
     "names": "Perhaps named:",
     "candidates": "Candidates:",
 }
 _WIDER = 2  # times as many classes are looked at as are shown
+_STABLE = 0.55  # of the room, for what is the same for all questions
 _AROUND = 60  # tokens of headings and blank lines
 
 _ASKED: Mapping[str, str] = {
@@ -96,6 +97,11 @@ class Shown:
     listed: bool = False
     named: bool = False
 
+    @property
+    def by_name(self) -> bool:
+        """Whether classes and their properties are told by name, with what these lead to."""
+        return self.named or bool(self.classes and self.parts.properties and self.parts.ranges)
+
 
 async def message_for(
     question: Question,
@@ -123,6 +129,12 @@ async def message_for(
     texts = [question.text, *parts]
     if veil is not None:
         shown = replace(shown, examples=0, listed=True)
+    wholes = await _whole(linked, shown, several=graphs.several)
+    others = [
+        one
+        for at, one in enumerate(linked)
+        if shown.by_name and not shown.listed and at not in wholes
+    ]
     kinds: dict[str, Sequence[Piece]] = {
         "before": _before(question) if veil is None else [],
         "descriptions": [
@@ -133,20 +145,41 @@ async def message_for(
         ],
         "names": await _names(linked, several=graphs.several) if shown.names else [],
         "examples": await asyncio.to_thread(_examples, texts, graphs, shown),
-        "shapes": await _schema(text, linked, shown, several=graphs.several),
+        "shapes": await _schema(text, linked, shown, wholes, beside=candidates is not None),
+        "near": [
+            piece
+            for one in others
+            for piece in await listed_schema(one, values=False, several=graphs.several)
+        ],
         "candidates": await candidates() if candidates is not None else [],
     }
-    if shown.named:
-        kinds["schema"] = [await named_schema(one, several=graphs.several) for one in linked]
     shares = {**_SHARES, "candidates": 0.0} if candidates is None else {**_SHARES_BESIDE}
-    if not shown.classes:
-        shares |= {"candidates": shares["candidates"] + shares["shapes"], "shapes": 0.0}
-    shares["schema"] = 0.0
+    if candidates is not None and (wholes or not shown.classes):
+        shapes = shares["shapes"] / 3 if shown.classes else 0.0
+        shares |= {"candidates": shares["candidates"] + shares["shapes"] - shapes, "shapes": shapes}
+    shares["near"] = 0.0
     asked = question.text if veil is None else veil.question()
-    ends = [*_listed(graphs), f"Question: {asked}"]
-    room = min(shown.room, _MOST - _AROUND - sum(map(estimated_tokens, ends)))
+    ends = [*_listed(graphs), *wholes.values(), f"Question: {asked}"]
+    room = min(
+        shown.room - sum(map(estimated_tokens, wholes.values())),
+        _MOST - _AROUND - sum(map(estimated_tokens, ends)),
+    )
     text = _laid_out(fitted(kinds, shares, room=room, in_turn=("candidates",)), ends)
     return text if veil is None else veil.checked(text)
+
+
+async def _whole(linked: Sequence[LinkedGraph], shown: Shown, *, several: bool) -> dict[int, str]:
+    """By the place of a graph, its whole schema, if that has room: the same for each question."""
+    if not shown.by_name:
+        return {}
+    most = int(_STABLE * shown.room / len(linked))
+    found = {}
+    for at, one in enumerate(linked):
+        if (whole := await whole_schema(one.context, most=most)) is not None:
+            of = f" of {one.asked.name}" if several else ""
+            head = HEADING.replace(":", f"{of}:", 1)
+            found[at] = f"{head}{naming(one.context)}.\n\n{whole.text}"
+    return found
 
 
 def _before(question: Question) -> list[Piece]:
@@ -155,15 +188,28 @@ def _before(question: Question) -> list[Piece]:
 
 
 async def _schema(
-    text: str, linked: Sequence[LinkedGraph], shown: Shown, *, several: bool
+    text: str,
+    linked: Sequence[LinkedGraph],
+    shown: Shown,
+    wholes: Mapping[int, str],
+    *,
+    beside: bool,
 ) -> list[Piece]:
+    several = len(linked) > 1
     if shown.listed:
         listed = linked if shown.classes else ()
         values = shown.parts.values
-        return [await listed_schema(one, values=values, several=several) for one in listed]
+        return [
+            piece
+            for at, one in enumerate(listed)
+            for piece in await listed_schema(
+                one, values=values, several=several, beside=at in wholes
+            )
+        ]
     limit = _wider(shown.classes, linked)
     near = await classes_near(text, linked, limit=limit, embedder=shown.embedder)
-    return await shape_pieces(near, shown.parts, most=shown.classes, several=several)
+    beside = beside and len(wholes) == len(linked)
+    return await shape_pieces(near, shown.parts, most=shown.classes, several=several, beside=beside)
 
 
 def _wider(classes: int, linked: Sequence[LinkedGraph]) -> int:
@@ -235,12 +281,12 @@ def _listed(graphs: AskedGraphs) -> list[str]:
 
 
 def _laid_out(shown: Mapping[str, Sequence[str]], ends: Sequence[str]) -> str:
-    *graphs, question = ends
+    *stable, question = ends
     parts = [
-        *graphs,
+        *stable,
         *_headed("descriptions", shown["descriptions"]),
         *_headed("shapes", shown["shapes"]),
-        *_headed("schema", shown.get("schema", ())),
+        *_headed("near", shown["near"]),
         *_headed("examples", shown["examples"][::-1]),
         *_headed("names", ["\n".join(shown["names"])] if shown["names"] else []),
         *_headed("candidates", ["\n".join(shown["candidates"])] if shown["candidates"] else []),

@@ -11,7 +11,7 @@ import asyncio
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice, zip_longest
+from itertools import zip_longest
 
 from pyoxigraph import Literal, NamedNode
 
@@ -23,11 +23,9 @@ from askgraph.errors import ErrorReply, MalformedReply, Overloaded, TimedOut
 from askgraph.explanation import descriptions_of
 from askgraph.index import Resource
 from askgraph.index.hybrid import HybridIndex
-from askgraph.metadata import ClassProfile, PredicateProfile, Profile
-from askgraph.metadata.names import tells_more
-from askgraph.metadata.shapes import Shape, ShapeLine, known_shape, shape_at
+from askgraph.metadata import ClassProfile, Profile
+from askgraph.metadata.shapes import Shape, ShapeLine, ends_of, known_shape, shape_at
 from askgraph.metadata.shex import shex_of
-from askgraph.rdf import vocabulary as v
 from askgraph.rdf import words_of_local_name
 from askgraph.rdf.vocabulary import SCHEMA_SPACES
 from askgraph.search.linking.link import Linked
@@ -36,11 +34,11 @@ from askgraph.tools.schema_lines import SchemaLines, Slice, terms_of, time_lines
 from askgraph.tools.shown import Writer, labels_in
 
 _RANK = 60  # of reciprocal-rank fusion
-_NEAREST, _OF_ONE = 10, 2  # predicates near the question, and classes at one end of one
+_NEAREST = 10  # predicates near the question
 _MOST = 5_000  # classes that are indexed, the largest ones
 _PREDICATES = 20  # of a class, by whose names it is found
 _WORDS = 300  # characters of a description
-_FEW = 20  # predicates of the short form
+_NAMED = (20, 10, 4)  # predicates of the short forms
 
 
 @dataclass(frozen=True)
@@ -108,10 +106,9 @@ def _ends(near: Slice) -> dict[str, None]:
     known = {cls.iri for cls in near.graph.profile.classes}
     found: dict[str, None] = {}
     for one in near.near[:_NEAREST]:
-        both = (one.subject_classes, one.subjects), (one.object_classes, one.objects)
-        for counted, total in both:
-            ends = (iri for iri in near.ends(counted, total).classes if iri in known)
-            found |= dict.fromkeys(islice(ends, _OF_ONE))
+        for inverse in (True, False):
+            ends = ends_of(one, near.graph.profile, inverse=inverse)
+            found |= dict.fromkeys(iri for iri in ends if iri in known)
     return found
 
 
@@ -149,26 +146,28 @@ def _predicates(profile: Profile) -> Mapping[str, list[str]]:
 
 
 async def listed_schema(
-    linked: LinkedGraph, *, values: bool = True, several: bool = False
-) -> Piece:
+    linked: LinkedGraph, *, values: bool = True, several: bool = False, beside: bool = False
+) -> list[Piece]:
     """Return the part of a graph's schema that is near to the question, whole and shorter.
 
     With `values` properties have example values. With `several` graphs it is headed by the name of
-    its graph.
+    its graph. What stands `beside` the whole schema by name does not name it again.
     """
     part, context = linked.near, linked.context
     writer = await Writer.knowing(context, await asyncio.to_thread(terms_of, part))
     schema = SchemaLines(part, writer, values=values)
-    near = SchemaLines(part, writer, kin=True, values=values)
     head = f"{GRAPH}{linked.asked.name}\n" if several else ""
-    every = await asyncio.to_thread(lambda: list(schema.lines()))
-    kept = await asyncio.to_thread(lambda: [*near.properties(part.near[:_FEW]), *near.times()])
-    return Piece((head + "\n".join(every), head + "\n".join(kept)))
+
+    def texts() -> Iterator[str]:
+        yield "\n".join(schema.lines(beside=beside))
+        for most in () if beside else _NAMED:
+            yield "\n".join([*schema.names(most), *schema.times()])
+
+    told = [head + text for text in await asyncio.to_thread(lambda: list(texts())) if text]
+    return [Piece(tuple(told))] if told else []
 
 
 _LENGTHS = (14, 10, 6, 3)  # lines of one shape
-_FURTHER, _PROPERTIES = 12, (20, 8, 3)  # classes that are told in a line, and properties in it
-_TOLD = (v.RDF_TYPE, *v.LABEL_PREDICATES)
 _SHORT = 40  # characters of all values of a property
 _KIN = 3  # classes above, or with the same instances
 
@@ -193,30 +192,32 @@ async def shape_pieces(
     *,
     most: int | None = None,
     several: bool = False,
+    beside: bool = False,
 ) -> list[Piece]:
     """Return the shapes of at most so many classes, each in several lengths.
 
     Those without a line are left out, and classes with the very same instances share one shape.
+    What stands `beside` the whole schema by name has the lines that matter to the question alone.
     With `several` graphs each is headed by the name of its graph. A shape that a remote graph does
     not give in time is that of its profile. Raises `ServiceError` if a graph is down.
     """
     shapes = await asyncio.gather(*(_shape(one, parts) for one in classes))
     same: dict[object, list[tuple[NearClass, Shape]]] = {}
-    for pair in zip(classes, shapes, strict=True):
-        if pair[1].lines:
-            same.setdefault(_extent(*pair), []).append(pair)
+    for near, shape in zip(classes, shapes, strict=True):
+        if shape.lines:
+            same.setdefault(_extent(near, shape), []).append((near, shape))
+    if beside:
+        same = _telling(same)
     told = list(same.values())[:most]
     labels = await _labels([first for first, *_ in told])
     pieces = []
     for ((near, shape), *others), named in zip(told, labels, strict=True):
         head = f"{GRAPH}{near.graph.asked.name}\n" if several else ""
-        kin = _kin(near, [other.iri for other, _ in others])
-        texts = _texts(near, shape, parts, named)
+        kin = "" if beside else _kin(near, [other.iri for other, _ in others])
+        texts = _texts(near, shape, parts, named, beside=beside)
         pieces.append(Piece(tuple(f"{head}{text}{kin}" for text in texts)))
     if parts.properties:
         pieces += await asyncio.to_thread(_times, told, several)
-    if told and parts.properties:
-        pieces += await _further(told, several)
     return pieces
 
 
@@ -230,74 +231,6 @@ def _times(told: Sequence[Sequence[tuple[NearClass, Shape]]], several: bool) -> 
         if text := "\n".join(f"# {line}" for line in lines):
             pieces.append(Piece((head + text,)))
     return pieces
-
-
-async def _further(told: Sequence[Sequence[tuple[NearClass, Shape]]], several: bool) -> list[Piece]:
-    """The classes of each graph that are not shown, those linked with shown ones first."""
-    pieces = []
-    for one in {id(near.graph): near.graph for (near, _), *_ in told}.values():
-        own = [pair for same in told for pair in same if pair[0].graph is one]
-        linked = [kind for _, shape in own for line in shape.lines for kind in line.kinds]
-        known = {cls.iri: None for cls in _classes(one.context.graph.profile)}
-        order = dict.fromkeys([kind for kind in linked if kind in known]) | known
-        others = [iri for iri in order if iri not in {near.iri for near, _ in own}]
-        if others:
-            head = f"{GRAPH}{one.asked.name}\n" if several else ""
-            texts = await _by_name(one, others)
-            whole = (f"{head}# Further classes, with properties:\n{text}" for text in texts[:-1])
-            pieces.append(Piece((*whole, f"{head}# Further classes: {texts[-1]}")))
-    return pieces
-
-
-async def named_schema(linked: LinkedGraph, *, several: bool = False) -> Piece:
-    """Return the classes of a graph with their properties by name, the nearest first."""
-    known = [cls.iri for cls in _classes(linked.context.graph.profile)]
-    order = [iri for iri in linked.near.needed if iri in known]
-    texts = await _by_name(linked, list(dict.fromkeys([*order, *known])))
-    head = f"{GRAPH}{linked.asked.name}\n" if several else ""
-    return Piece(tuple(head + text for text in texts))
-
-
-async def _by_name(linked: LinkedGraph, classes: Sequence[str]) -> list[str]:
-    """Classes with their properties by name, then fewer of these, then the classes alone."""
-    shown = classes[:_FURTHER]
-    properties = _properties(linked, shown)
-    terms = [one.iri for listed in properties.values() for one in listed]
-    writer = await Writer.knowing(linked.context, (*shown, *terms))
-    rest = (
-        f"\n# and {len(classes) - len(shown):,} more classes" if len(classes) > len(shown) else ""
-    )
-    texts = []
-    for most in _PROPERTIES:
-        lines = [
-            f"# {writer.iri(cls)}: {', '.join(_leading(one, cls, linked, writer) for one in some)}"
-            for cls in shown
-            if (some := properties[cls][:most])
-        ]
-        texts.append("\n".join(lines) + rest)
-    return [*texts, f"{', '.join(map(writer.iri, shown))}{rest}"]
-
-
-def _properties(linked: LinkedGraph, classes: Sequence[str]) -> dict[str, list[PredicateProfile]]:
-    """The properties of the instances of classes, near ones first, then frequent ones."""
-    found: dict[str, list[PredicateProfile]] = {iri: [] for iri in classes}
-    for predicate in linked.context.graph.profile.predicates:
-        for cls, _ in predicate.subject_classes if predicate.iri not in _TOLD else ():
-            if cls in found:
-                found[cls].append(predicate)
-    order = {one.iri: at for at, one in enumerate(linked.near.near)}
-    for listed in found.values():
-        listed.sort(key=lambda one: (order.get(one.iri, len(order)), -one.triples))
-    return found
-
-
-def _leading(one: PredicateProfile, cls: str, linked: LinkedGraph, writer: Writer) -> str:
-    """A property of a class, with its label if that tells more, and the class it leads to."""
-    ends = linked.near.ends(one.object_classes, one.objects).classes[:1]
-    label = writer.labels.get(one.iri, "")
-    telling = tells_more(label, (one.iri, cls, *ends))
-    name = writer.iri(one.iri) if telling else writer.short(one.iri)
-    return f"{name} → {writer.short(ends[0])}" if ends else name
 
 
 def _extent(near: NearClass, shape: Shape) -> object:
@@ -354,6 +287,25 @@ async def _shape(near: NearClass, parts: ShapeParts) -> Shape:
     return replace(shape, lines=tuple(lines))
 
 
+def _telling(
+    same: Mapping[object, Sequence[tuple[NearClass, Shape]]],
+) -> dict[object, list[tuple[NearClass, Shape]]]:
+    """Shapes with the lines that matter, if no shape before says the same of more or of a part."""
+    told: set[tuple[int, str]] = set()
+    kept: dict[object, list[tuple[NearClass, Shape]]] = {}
+    for key, ((near, shape), *others) in same.items():
+        lines = [
+            line
+            for line in shape.lines
+            if not line.inverse and near.graph.near.matters(line.predicate)
+        ]
+        new = {(id(near.graph), line.predicate) for line in lines} - told
+        told |= new
+        if new:
+            kept[key] = [(near, replace(shape, lines=tuple(lines))), *others]
+    return kept
+
+
 def _enumerates(linked: LinkedGraph, line: ShapeLine) -> bool:
     """Whether all values of a property are worth telling: short ones, or those of one asked for."""
     if linked.near.matters(line.predicate):
@@ -397,7 +349,7 @@ def _iris(shape: Shape) -> list[str]:
 
 
 def _texts(
-    near: NearClass, shape: Shape, parts: ShapeParts, labels: Mapping[str, str]
+    near: NearClass, shape: Shape, parts: ShapeParts, labels: Mapping[str, str], *, beside: bool
 ) -> list[str]:
     prefixes = near.graph.context.graph.prefixes
     if not parts.properties:
@@ -414,5 +366,6 @@ def _texts(
     for length in _LENGTHS:
         kept, rest = sorted(first[:length]), sorted(first[length:])
         lines = tuple(shape.lines[at] for at in (*kept, *rest))
-        texts.append(shex_of(replace(shape, lines=lines), prefixes, labels=labels, lines=length))
+        shown = replace(shape, lines=lines[:length] if beside else lines)
+        texts.append(shex_of(shown, prefixes, labels=labels, lines=length))
     return list(dict.fromkeys(texts))

@@ -8,10 +8,13 @@ from askgraph.tools import Context
 from askgraph.tools.hits import entity_lines
 from askgraph.tools.mentions import mentioned
 from askgraph.tools.schema_lines import SchemaLines, Slice, terms_of
+from askgraph.tools.schema_names import HEADING, naming, whole_schema
 from askgraph.tools.shown import Writer
 from askgraph.trace import Observation
 
 __all__ = ["overview"]
+
+_WHOLE = 500  # tokens of a schema that is shown whole
 
 
 async def overview(
@@ -27,23 +30,24 @@ async def overview(
     near = await asyncio.to_thread(lambda: [predicate.iri for predicate in part.near])
     named = await entity_lines(context, await mentioned(context, linked), near=near)
     writer = await Writer.knowing(context, await asyncio.to_thread(terms_of, part))
-    schema = await asyncio.to_thread(lambda: list(SchemaLines(part, writer).lines()))
+    whole = await whole_schema(context, most=_WHOLE)
+    schema = await asyncio.to_thread(
+        lambda: list(SchemaLines(part, writer).lines(beside=whole is not None))
+    )
     lines = [
         _graph_line(context),
+        *([f"{HEADING}.", whole.text] if whole else []),
         *(["perhaps named in the question:"] if named.lines else []),
         *named.lines,
         *schema,
     ]
-    return Observation("\n".join(lines), tuple(dict.fromkeys([*named.seen, *writer.seen])))
+    seen = [*(whole.seen if whole else ()), *named.seen, *writer.seen]
+    return Observation("\n".join(lines), tuple(dict.fromkeys(seen)))
 
 
 def _graph_line(context: Context) -> str:
     profile = context.graph.profile
-    languages = ", ".join(name for name, _ in profile.languages[:5])
-    naming = [context.graph.prefixes.shorten(p.iri) for p in profile.predicates if p.naming][:4]
-    named = f"; names by {', '.join(naming)}" if naming else ""
-    tongues = f" in {languages}" if languages else ""
     cuts = f"; not everything is known: {'; '.join(profile.cuts[:2])}" if profile.cuts else ""
     counted = context.veil is None or context.veil.rows
     size = f"{profile.triples:,} triples" if counted else "triples"
-    return f"graph {context.graph.name}: {size}{named}{tongues}{cuts}"
+    return f"graph {context.graph.name}: {size}{naming(context)}{cuts}"

@@ -7,6 +7,7 @@ question calls for them: a graph without dates, or a question without a time, ha
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -17,7 +18,7 @@ from askgraph.index.names import Kind
 from askgraph.metadata import ClassProfile, PredicateProfile
 from askgraph.metadata.measures import Unit, times_of, unit_at, unit_said
 from askgraph.metadata.names import local_name
-from askgraph.rdf import namespace_of
+from askgraph.metadata.shapes import ends_of
 from askgraph.rdf import vocabulary as v
 from askgraph.rdf.vocabulary import SCHEMA_SPACES
 from askgraph.search.linking.link import Link, Linked
@@ -28,25 +29,19 @@ from askgraph.search.run import schema_of
 from askgraph.sparql.elapsed import elapsed_text
 from askgraph.tools._facts import Variants, own_types
 from askgraph.tools.mentions import named_links
+from askgraph.tools.schema_names import HEADING, named
 from askgraph.tools.shown import Writer
 from askgraph.traversal import GraphArrays
 
 _CLASSES = 20
 _NEAR = 45  # predicates told with their ends
 _LEAST = 15  # of them, where words lead to fewer
+_TYPED = 12  # of them, with type and values
 _FAR = 40  # further predicates, by name
 _SMALL = 8  # instances of a class up to which all are told
 _MEMBERS = 20  # of all small classes together
 _NAMED = 0.9  # the score of a link by which words name a class or property well
 _USUAL = (v.RDF_TYPE, *v.LABEL_PREDICATES)
-
-
-@dataclass(frozen=True)
-class Ends:
-    """Classes at one end of a predicate: `shared` by all that stand there, or of some of them."""
-
-    classes: tuple[str, ...]
-    shared: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,13 +85,15 @@ class Slice:
 
     @cached_property
     def members(self) -> dict[str, tuple[str, ...]]:
-        """All instances of classes that have few, by class: those that near predicates lead to."""
+        """All instances of classes that have few, if words name these or what leads to them."""
         arrays = self.graph.arrays
         kind = arrays.number(v.RDF_TYPE) if arrays else None
         if arrays is None or kind is None:
             return {}
-        asked = (p for p in self.near if self._nearness[p.iri])
-        leading = {iri for p in asked for iri in self.ends(p.object_classes, p.objects).classes}
+        asked = (p for p in self.near if self.matters(p.iri))
+        leading = {iri for p in asked for iri in ends_of(p, self.graph.profile, inverse=False)}
+        classes = self.linked.of(Kind.CLASS)
+        leading |= {link.target for link in classes if link.score >= _NAMED}
         found: dict[str, tuple[str, ...]] = {}
         room = _MEMBERS
         for c in self.classes:
@@ -107,40 +104,6 @@ class Slice:
             found[c.iri] = tuple(arrays.terms.value(one) for one in ids if arrays.terms.is_iri(one))
             room -= len(ids)
         return found
-
-    def ends(self, counted: Sequence[tuple[str, int]], total: int) -> "Ends":
-        """The narrowest classes that all ends of a predicate are of; if none is, all classes."""
-        classes = [(iri, n) for iri, n in counted if not iri.startswith(SCHEMA_SPACES)]
-        whole = [iri for iri, n in classes if n >= 0.99 * total]
-        if not whole:
-            return Ends(tuple(iri for iri, _ in classes), shared=False)
-        above = {iri for one in whole for iri in self._above(one)}
-        narrow = [iri for iri in whole if iri not in above] or whole
-        return Ends(tuple(sorted(narrow, key=lambda iri: self._instances.get(iri, 0))), shared=True)
-
-    def parent(self, cls: str) -> str | None:
-        """A class right above a class, if the graph tells one of its own."""
-        parents = self._parents.get(cls, ())
-        return next((iri for iri in parents if not iri.startswith(SCHEMA_SPACES)), None)
-
-    def _above(self, cls: str) -> set[str]:
-        """All classes above a class."""
-        found: set[str] = set()
-        rest = list(self._parents.get(cls, ()))
-        while rest:
-            parent = rest.pop()
-            if parent not in found:
-                found.add(parent)
-                rest += self._parents.get(parent, ())
-        return found - {cls}
-
-    @cached_property
-    def _parents(self) -> dict[str, tuple[str, ...]]:
-        return {c.iri: c.parents for c in self.graph.profile.classes}
-
-    @cached_property
-    def _instances(self) -> dict[str, int]:
-        return {c.iri: c.instances for c in self.graph.profile.classes}
 
     @cached_property
     def _same(self) -> Variants:
@@ -189,17 +152,18 @@ class Slice:
     def needed(self) -> Sequence[str]:
         """The classes that candidate queries go through, then those that words name well."""
         known = {one.iri: one for one in self.graph.profile.predicates}
+        classes = {one.iri for one in self.graph.profile.classes}
         links = self.linked.links
         used = {at for one in links if one.target in self.used for at in one.positions}
         telling = (one for one in links if one.score >= _NAMED and not used >= set(one.positions))
         named = [one.target for one in telling]
         found: dict[str, None] = {}
         for iri in dict.fromkeys((*self.used, *named)):
-            if iri in self._instances:
+            if iri in classes:
                 found[iri] = None
             elif iri in known:
-                ends = self.ends(known[iri].subject_classes, known[iri].subjects)
-                found |= dict.fromkeys(ends.classes[:1] if ends.shared else ())
+                ends = ends_of(known[iri], self.graph.profile, inverse=True)
+                found |= dict.fromkeys(ends if len(ends) == 1 else ())
         return list(found)
 
     @cached_property
@@ -246,8 +210,6 @@ def _telling(iri: str) -> bool:
     return iri not in _USUAL and not iri.startswith(SCHEMA_SPACES)
 
 
-_ENDS = 3  # classes shown at each end of a predicate
-_ALSO = 3  # other predicates shown that are the same property
 _FEW, _AGAIN = 6, 3  # values up to which all are shown, and how often each is used, at least
 _KNOWN: WeakKeyDictionary[GraphArrays, dict[str, tuple[str, ...]]] = WeakKeyDictionary()
 _TIMED = ("now", "past", "during", "ongoing", "before", "after")
@@ -266,103 +228,49 @@ def terms_of(part: Slice) -> list[str]:
 class SchemaLines:
     """Writes the classes and predicates of a slice.
 
-    With `kin`, if no line of classes stands by, those at the ends of predicates have their
-    labels, and those that lead have the class that they are a kind of. Without `values` no example
-    values are told, and under a veil neither these nor members of classes.
+    Without `values` no example values are told, and under a veil neither these nor members of
+    classes.
     """
 
     slice: Slice
     writer: Writer
-    kin: bool = False
     values: bool = True
 
-    def lines(self) -> Iterator[str]:
-        """All lines, the classes first."""
-        yield from self._classes()
-        yield from self.properties()
-        if self.slice.far:
-            yield f"further properties: {', '.join(self.writer.iri(p.iri) for p in self.slice.far)}"
+    def lines(self, *, beside: bool = False) -> Iterator[str]:
+        """All lines, by name first; `beside` the whole schema by name only what is near."""
+        if not beside:
+            yield from self.names()
+        members = self.slice.members if self.writer.context.veil is None else {}
+        for cls, listed in members.items():
+            yield f"all {self.writer.short(cls)}: {', '.join(map(self.writer.iri, listed))}"
+        literal = (p for p in self.slice.near if p.literal)
+        if typed := self.typed(islice(literal, _TYPED)):
+            yield typed
         yield from self.times()
+
+    def names(self, most: int = _NEAR + _FAR) -> Iterator[str]:
+        """Classes and predicates by name, of these so many."""
+        told = [*self.slice.near, *self.slice.far][:most]
+        if lines := [*named(self.writer, told, self.slice.classes)]:
+            yield from (f"{HEADING}.", *lines)
 
     def times(self) -> Iterator[str]:
         """How the graph says when things hold and in which units, as far as the question asks."""
         graph, reading = self.slice.graph, self.slice.linked.reading
         return time_lines(reading, graph, self.slice.near, self.writer.short)
 
-    def properties(self, chosen: Iterable[PredicateProfile] | None = None) -> Iterator[str]:
-        """Predicates by what they lead from, those near if none are chosen.
+    def typed(self, chosen: Iterable[PredicateProfile]) -> str:
+        """The types of values that predicates lead to, with usual ones; "" if none does."""
+        told = [f"{self.writer.short(p.iri)} {self._values(p)}" for p in chosen if p.literal]
+        return f"types and values near the question: {'; '.join(told)}" if told else ""
 
-        Of two that are inverse only the first is told.
-        """
-        by_source: dict[str, list[str]] = {}
-        told: set[str] = set()
-        for p in self.slice.near if chosen is None else chosen:
-            if p.iri in told:
-                continue
-            told |= {p.iri, *p.inverse_of}
-            source = self._ends(p.subject_classes, p.subjects) + self._kind_of(p)
-            by_source.setdefault(source, []).append(f"{self._name(p)} {self._target(p)}")
-        if by_source:
-            yield "properties by class of subject, → class or type of object:"
-        for source, listed in by_source.items():
-            yield f"{source}: {'; '.join(listed)}"
-
-    def _classes(self) -> Iterator[str]:
-        classes = self.slice.classes
-        if classes:
-            rest = " …" if len(self.slice.graph.profile.classes) > len(classes) else ""
-            yield f"classes: {', '.join(map(self._class, classes))}{rest}"
-        members_shown = self.slice.members if self.writer.context.veil is None else {}
-        for cls, members in members_shown.items():
-            yield f"all {self.writer.short(cls)}: {', '.join(map(self.writer.iri, members))}"
-
-    def _class(self, cls: ClassProfile) -> str:
-        shown = {c.iri for c in self.slice.classes}
-        above = next((iri for iri in cls.parents if iri in shown), None)
-        parent = f" (a {self.writer.short(above)})" if above else ""
-        nameless = cls.nary or (cls.name_predicate is None and cls.instances > 1)
-        note = " (without label)" if nameless else ""
-        veil = self.writer.context.veil
-        count = f" {cls.instances:,}" if veil is None or veil.rows else ""
-        return f"{self.writer.iri(cls.iri)}{count}{parent}{note}"
-
-    def _kind_of(self, p: PredicateProfile) -> str:
-        """What the one class that a predicate leads from is a kind of."""
-        classes = self.slice.ends(p.subject_classes, p.subjects).classes
-        above = self.slice.parent(classes[0]) if self.kin and len(classes) == 1 else None
-        return f" (a {self.writer.short(above)})" if above else ""
-
-    def _name(self, p: PredicateProfile) -> str:
-        """A predicate, and its variants by what stands before the name that they share."""
-        name = p.iri.removeprefix(namespace_of(p.iri))
-        variants = [self.writer.short(iri) for iri in self.slice.variants.get(p.iri, ())[:_ALSO]]
-        before = [short.removesuffix(name) if ":" in short else short for short in variants]
-        also = f" (also {', '.join(before)})" if before else ""
-        return f"{self.writer.iri(p.iri)}{also}"
-
-    def _target(self, p: PredicateProfile) -> str:
-        notes = [
-            *(["in steps: use +"] if p.transitive else []),
-            *(f"inverse {self.writer.short(iri)}" for iri in p.inverse_of[:1]),
-        ]
-        note = f" ({', '.join(notes)})" if notes else ""
-        if p.object_classes:
-            return f"→ {self._ends(p.object_classes, p.objects)}{note}"
+    def _values(self, p: PredicateProfile) -> str:
         prefixes, arrays = self.slice.graph.prefixes, self.slice.graph.arrays
         kinds = "|".join(prefixes.shorten(datatype) for datatype, _ in p.datatypes[:2])
         told_of = self.values and self.writer.context.veil is None
         values = usual_values(arrays, p) if told_of else ()
         joint = ": " if len(values) == p.objects else " e.g. "
-        told = f"{joint}{', '.join(map(self.writer.stored, values))}" if values else ""
-        return f"→ {kinds or 'things'}{told}{note}"
-
-    def _ends(self, counted: Sequence[tuple[str, int]], total: int) -> str:
-        ends = self.slice.ends(counted, total)
-        joint, rest = (
-            (" and ", "") if ends.shared else ("|", "|…" if len(ends.classes) > _ENDS else "")
-        )
-        write = self.writer.iri if self.kin else self.writer.short
-        return joint.join(map(write, ends.classes[:_ENDS])) + rest or "things"
+        return f"{kinds}{joint if values else ''}{', '.join(map(self.writer.stored, values))}"
 
 
 def usual_values(arrays: GraphArrays | None, p: PredicateProfile) -> tuple[str, ...]:

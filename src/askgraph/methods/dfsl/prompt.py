@@ -24,6 +24,7 @@ from askgraph.tools import Context
 from askgraph.tools.hits import entity_lines
 from askgraph.tools.mentions import mentioned
 from askgraph.tools.schema_lines import SchemaLines, Slice
+from askgraph.tools.schema_names import named
 from askgraph.tools.shown import Writer, labels_in
 from askgraph.trace import Prompt
 
@@ -49,7 +50,7 @@ NO_EXAMPLES = (
     "Use only IRIs that are listed with the question. You need not use them all; for a relation "
     "that is missing put a variable."
 )
-RELATIONS = "Relations near it, by class of subject, → class or type of object:"
+RELATIONS = "Relations near it, by class of subject, → class of object:"
 PLAIN = """\
 You write SPARQL queries that answer questions over an RDF graph.
 1. Reply with the query alone, between <sparql> and </sparql>.
@@ -128,8 +129,8 @@ async def _lines(
     told = list(await asyncio.to_thread(lambda: part.near) if chosen is None else chosen)
     classes = (iri for p in told for iri, _ in (*p.subject_classes, *p.object_classes))
     writer = await Writer.knowing(context, [*(p.iri for p in told), *classes])
-    lines = SchemaLines(part, writer, kin=True)
-    return await asyncio.to_thread(lambda: tuple(lines.properties(told)))
+    typed = await asyncio.to_thread(SchemaLines(part, writer).typed, told)
+    return (*named(writer, told), *([typed] if typed else []))
 
 
 def few_shot_prompt(
