@@ -16,7 +16,7 @@ from askgraph.workspace.synchronous import result_of
 
 QUERY = """\
 PREFIX : <http://shops.example/>
-SELECT ?report ?turnover WHERE { ?report :ofShop :North ; :turnover ?turnover . }"""
+SELECT ?report ?turnover WHERE { ?report :about :North ; :turnover ?turnover . }"""
 
 
 def shops(*, unit: bool) -> str:
@@ -28,7 +28,7 @@ def shops(*, unit: bool) -> str:
     for at in range(60):
         money = f' ; :currency "{("euro", "pound")[at % 2]}"' if unit else ""
         shop = ("North", "South")[at % 2]
-        lines.append(f":r{at} a :Report ; :ofShop :{shop} ; :turnover {100 + at}{money} .")
+        lines.append(f":r{at} a :Report ; :about :{shop} ; :turnover {100 + at}{money} .")
     return "\n".join(lines)
 
 
@@ -53,6 +53,18 @@ async def test_graph_search_answers_with_the_node_where_it_tells_the_unit(
     assert isinstance(answer, Answer) and len(answer.result.variables) == 2
     assert len(answer.answer_columns) == (2 if unit else 1)
     assert "turnover" in answer.answer_columns
+
+
+async def test_of_several_things_it_stands_beside_whose_it_is(
+    asked: tuple[KnowledgeGraph, bool],
+) -> None:
+    graph, unit = asked
+    steps = [s async for s in GraphSearch().answer(Question("Turnover of the shops"), [graph])]
+
+    answer = steps[-1]
+    assert isinstance(answer, Answer)
+    assert answer.result.variables == ("shop", "report", "turnover")
+    assert answer.answer_columns == (("report", "turnover") if unit else ("turnover",))
 
 
 def test_so_does_the_query_of_a_model(asked: tuple[KnowledgeGraph, bool]) -> None:

@@ -180,7 +180,7 @@ class SearchRun:
             ordered=bool(candidate.tree.order),
             labels=labels,
         )
-        return replace(answer, unused_words=left_out(proposal, candidate))
+        return replace(answer, unused_words=left_out(proposal, candidate, read=True))
 
     def builder(self, language: str) -> AnswerBuilder:
         """Return the builder of this question's answers."""

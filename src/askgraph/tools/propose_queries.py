@@ -50,7 +50,7 @@ async def _written(context: Context, found: BestCandidates) -> Observation:
     for number, one in enumerate(candidates, 1):
         showed(context, one.query, one.given)
         words = quoted(in_words(one.query, writer.labels, language=context.language), _LONGEST)
-        left: Sequence[str] = left_out(proposal, one.cluster.best)
+        left: Sequence[str] = left_out(proposal, one.cluster.best, read=True)
         body = "\n".join(body_lines(one.query))
         if veil := context.veil:
             words = veil.explained(one.query, words)
@@ -73,7 +73,7 @@ async def _written(context: Context, found: BestCandidates) -> Observation:
         confidence=round(found.confidence, 4),
         labels=writer.labels,
     )
-    answer = replace(answer, unused_words=left_out(found.proposal, best.cluster.best))
+    answer = replace(answer, unused_words=left_out(found.proposal, best.cluster.best, read=True))
     return Observation("\n".join(lines), tuple(writer.seen), rows=len(candidates), answer=answer)
 
 

@@ -45,6 +45,23 @@ def test_words_that_say_nothing_more_are_not(question: str, word: str, zoo: Know
     assert word not in left(zoo, question)
 
 
+@pytest.mark.parametrize(
+    ("question", "word"),
+    [
+        ("Show different enclosures and the number of animals of each enclosure.", "different"),
+        ("How many animals are there in total?", "in total"),
+        ("What is the weight of each animal?", "each"),
+    ],
+)
+def test_one_who_reads_the_query_sees_what_groups_and_columns_say(
+    question: str, word: str, zoo: Known
+) -> None:
+    proposal = zoo.proposal(question)
+    best = clusters(proposal.candidates)[0].best
+    assert word not in left_out(proposal, best, read=True)
+    assert set(left_out(proposal, best, read=True)) <= set(left_out(proposal, best))
+
+
 def test_an_operator_without_its_argument_is_named_as_a_phrase(zoo: Known) -> None:
     proposal = zoo.proposal("Which birds do not live in Penguin Pool?")
     plain = [one for one in proposal.candidates if "not" not in one.notes]

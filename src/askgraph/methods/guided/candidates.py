@@ -411,7 +411,7 @@ def _head(one: Numbered, writer: Writer, told: set[str], *, several: bool) -> st
     head += f" # {', '.join(new)}" if new else ""
     if len(one.ran.result.variables) > 1:
         head += f" # answer: {', '.join(one.ran.columns)}"
-    left = left_out(one.found.proposal, one.ran.cluster.best)
+    left = left_out(one.found.proposal, one.ran.cluster.best, read=True)
     more = " …" if len(left) > _LEFT else ""
     words = ", ".join(left[:_LEFT])
     return f"{head} # not used: {veil.words(words) if veil else words}{more}" if left else head

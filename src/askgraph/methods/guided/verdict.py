@@ -459,7 +459,7 @@ def _bare(one: Numbered, chance: float) -> Answer:
         words=words,
         confidence=chance,
     )
-    return replace(answer, unused_words=left_out(one.found.proposal, found.cluster.best))
+    return replace(answer, unused_words=left_out(one.found.proposal, found.cluster.best, read=True))
 
 
 def _of_result(answer: Answer) -> list[str]:

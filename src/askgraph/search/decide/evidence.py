@@ -5,10 +5,12 @@ says is in docs/how-it-works.md. Words that a candidate leaves out are shown bes
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from pyoxigraph import NamedNode
 
+from askgraph.index import stem, tokens
+from askgraph.rdf import words_of_local_name
 from askgraph.rdf.vocabulary import RDF_TYPE
 from askgraph.search.linking.link import Link
 from askgraph.search.linking.operators import Operator
@@ -26,7 +28,8 @@ from askgraph.search.rank.clusters import Cluster
 from askgraph.search.rank.faults import Subject, faults_of
 from askgraph.search.rank.score import links_of
 from askgraph.search.run import Proposal
-from askgraph.sparql import Call
+from askgraph.sparql import Call, Query
+from askgraph.traversal.literals import split_literal
 
 _CLOSE = 0.2
 """A rival whose score is so near is one."""
@@ -54,6 +57,11 @@ _SILENT = frozenset("exists and or both distinct now past during ongoing lasted 
 """Operators whose words may say what the pattern says anyhow, or nothing."""
 _NUMBERED = frozenset("more_than less_than between".split())
 """Operators whose words are mere prepositions if no number or date follows."""
+_FORM, _ENDING = 3, 2
+"""Letters that two forms of a word share at least, and how many one has more at its end."""
+_PART = 5
+"""Letters that a word has at least by which a compound ends."""
+_EACH, _TOTAL = ("each", "yearly"), ("count", "sum")
 _BESIDE = 2
 """So many words after "how many" may name the number that it asks for."""
 
@@ -207,16 +215,24 @@ def _shape(subject: Subject) -> dict[str, float]:
     }
 
 
-def left_out(proposal: Proposal, candidate: Candidate) -> tuple[str, ...]:
+def left_out(proposal: Proposal, candidate: Candidate, *, read: bool = False) -> tuple[str, ...]:
     """Return the words that tell something and that a candidate does not stand for, in order.
 
     An operator that it does not serve is one of these, as a phrase ("more than", "not"). A word
-    counts as said if it is linked to something that the query names.
+    counts as said if it is linked to something that the query names; for one who will `read` the
+    query also if a name in it is a form of the word ("buses" and `SchoolBus`), or if groups and
+    their aggregates say it ("different", "for each", "in total").
     """
     reading, weights = proposal.reading, proposal.linked.weights
     phrases = {one.first: one for one in unserved(proposal, candidate)}
-    inside = {at for one in phrases.values() for at in one.positions}
     meant = _meant(Subject(proposal, candidate)) | set(_light(reading))
+    if read:
+        meant |= _read_in(reading, Subject(proposal, candidate).terms)
+        done = [one for one in phrases.values() if one.name in _done_by(candidate.tree)]
+        meant |= {at for one in done for at in (one.first, *one.positions)}
+        meant |= _said(reading, "distinct") if groups_of(candidate.tree) else set()
+        phrases = {at: one for at, one in phrases.items() if at not in meant}
+    inside = {at for one in phrases.values() for at in one.positions}
     if candidate.tree.distinct:
         meant |= _said(reading, "distinct")
     found: list[str] = []
@@ -227,6 +243,29 @@ def left_out(proposal: Proposal, candidate: Candidate) -> tuple[str, ...]:
         elif weights[at] and at not in inside | meant:
             found += [] if candidate.used >> at & 1 else [token.text]
     return tuple(dict.fromkeys(found))
+
+
+def _read_in(reading: Reading, terms: Iterable[str]) -> set[int]:
+    """The tokens that are a form of a word in the name of something: singular, plural, a part."""
+    names = {stem(word) for term in terms for word in tokens(_name_in(term))}
+    return {at for at, one in enumerate(reading.tokens) if any(_form(one.stem, n) for n in names)}
+
+
+def _name_in(term: str) -> str:
+    """The words of an IRI's local name, or the text of a literal."""
+    return split_literal(term)[0] if term[0] == '"' else words_of_local_name(term.strip("<>"))
+
+
+def _form(word: str, name: str) -> bool:
+    short, long = sorted((word, name), key=len)
+    whole = len(short) >= _FORM and long.startswith(short) and len(long) <= len(short) + _ENDING
+    return short == long or whole or (len(short) >= _PART and long.endswith(short))
+
+
+def _done_by(query: Query) -> frozenset[str]:
+    """The operators that groups, their aggregates or several columns serve as they are."""
+    each = bool(groups_of(query)) or len(query.columns) > 1
+    return frozenset((*_EACH * each, *_TOTAL * any(aggregates_of(query))))
 
 
 def unserved(proposal: Proposal, candidate: Candidate) -> Iterator[Operator]:

@@ -369,8 +369,9 @@ def _answers_when(work: QueryBuilder, shown: list[Variable], aggregates: Sequenc
 def _context(work: QueryBuilder, shown: Sequence[Variable]) -> list[Variable]:
     """The things that shown values hang on, if a value alone would say nothing.
 
-    That is so for things without a name, and for numbers and dates of several things. A thing
-    without a name that tells the unit of a number is the answer with it: the number alone is half.
+    That is so for things without a name, which stand beside the things that words name at their
+    other ends, and for numbers and dates of several things. A thing without a name that tells the
+    unit of a number is the answer with it: the number alone is half.
     """
     counted = _counted(work)
     hung = [
@@ -387,11 +388,21 @@ def _context(work: QueryBuilder, shown: Sequence[Variable]) -> list[Variable]:
     for place, sort in hung:
         ids = work.ids_at(place)
         if isinstance(place.end, Variable) and work.schema.is_nameless(ids):
+            found |= {work.named(one): False for one in _linked_by(work, place.end, shown)}
             found[place.end] = sort in NUMERIC and work.schema.is_measured(ids)
         elif bare and len(ids) > 1:
             found[work.named(place)] = False
     work.draft.context = [one for one, answers in found.items() if not answers]
     return list(found)
+
+
+def _linked_by(work: QueryBuilder, node: Variable, shown: Sequence[Variable]) -> Iterator[Place]:
+    """The things with a name, of a class that words name, which a thing without one links."""
+    for one in work.draft.places:
+        linked = any({node, one.end} == {p.subject, p.object} for p in work.draft.patterns)
+        named = linked and one.node.cls_link is not None and one.end not in shown
+        if named and not work.schema.is_nameless(work.ids_at(one)):
+            yield one
 
 
 def _is_asked(work: QueryBuilder, place: Place) -> bool:

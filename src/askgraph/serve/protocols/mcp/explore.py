@@ -298,7 +298,7 @@ def _candidate(
         rows=cells(one.result.rows, _PREVIEW),
         total=1 if one.boolean is not None else len(one.result.rows),
         boolean=one.boolean,
-        unused_words=list(left_out(found.proposal, one.cluster.best)),
+        unused_words=list(left_out(found.proposal, one.cluster.best, read=True)),
     )
 
 
