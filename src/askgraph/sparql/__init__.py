@@ -185,7 +185,8 @@ AGGREGATES = frozenset(["COUNT", "SUM", "AVG", "MIN", "MAX", "SAMPLE", "GROUP_CO
 
 def children(node: object) -> tuple[object, ...]:
     """Return the parts of a node in the order of its fields; some are tuples, or None."""
-    return tuple(getattr(node, name) for name in _CHILDREN.get(type(node), ()))
+    names = _CHILDREN.get(type(node))
+    return tuple([getattr(node, name) for name in names]) if names else ()
 
 
 def walk(

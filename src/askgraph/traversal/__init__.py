@@ -116,6 +116,8 @@ Ids = NDArray[np.int32]
 
 _FEW, _FEW_EDGES = 8, 256
 """The predicates of so few nodes with so few edges are put together faster one by one."""
+_MOST_BYTES, _MOST_EDGES = 4_000_000, 500_000
+"""Up to so many bytes tell the predicates of all nodes, if the graph has no more edges."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -244,6 +246,12 @@ class GraphArrays:
 
     def present(self, nodes: Ids, *, inverse: bool = False) -> frozenset[int]:
         """Return the predicates that leave (or enter) a set."""
+        if self._masks is not None:
+            mask = np.bitwise_or.reduce(self._masks[inverse].take(nodes, axis=0)).tobytes()
+            if mask not in self._sets:
+                bits = np.unpackbits(np.frombuffer(mask, dtype=np.uint8), bitorder="little")
+                self._sets[mask] = frozenset(bits.nonzero()[0].tolist())
+            return self._sets[mask]
         if len(nodes) <= _FEW:
             offsets = self.in_offsets if inverse else self.out_offsets
             listed = self.in_predicates if inverse else self.out_predicates
@@ -252,16 +260,43 @@ class GraphArrays:
                 return frozenset(at for start, end in edges for at in listed[start:end].tolist())
         return frozenset(self.predicates_of(nodes, inverse=inverse)[0].tolist())
 
+    @cached_property
+    def _masks(self) -> tuple[NDArray[np.uint8], NDArray[np.uint8]] | None:
+        """For each node the predicates that leave it, as bits, and those that enter it.
+
+        None for a graph that is too large for that.
+        """
+        width = len(self.predicates) // 8 + 1
+        if len(self.terms) * width > _MOST_BYTES or len(self) > _MOST_EDGES:
+            return None
+        masks = np.zeros((2, len(self.terms), width), dtype=np.uint8)
+        ways = (self.out_offsets, self.out_predicates), (self.in_offsets, self.in_predicates)
+        for mask, (offsets, listed) in zip(masks, ways, strict=True):
+            nodes = np.arange(len(self.terms)).repeat(np.diff(offsets))
+            bits = np.left_shift(1, listed & 7).astype(np.uint8)
+            np.bitwise_or.at(mask, (nodes, listed >> 3), bits)
+        return masks[0], masks[1]
+
+    @cached_property
+    def _sets(self) -> dict[bytes, frozenset[int]]:
+        """The sets of predicates that were asked for, by their bits."""
+        return {}
+
     def degree(self, node: int) -> int:
         """Return the number of edges at a node, both ways."""
         leaving = self.out_offsets[node + 1] - self.out_offsets[node]
         return int(leaving + self.in_offsets[node + 1] - self.in_offsets[node])
 
     def _order(self, predicate: int, *, inverse: bool) -> tuple[Ids, Ids]:
-        start, end = self.predicate_offsets[predicate], self.predicate_offsets[predicate + 1]
+        start, end = self._starts[predicate], self._starts[predicate + 1]
         if inverse:
             return self.objects_sorted[start:end], self.subjects_of[start:end]
         return self.subjects[start:end], self.objects[start:end]
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        """The offsets of predicates as Python's numbers, by which slicing is faster."""
+        return [int(offset) for offset in self.predicate_offsets]
 
     def _member(self, sources: Ids, nodes: Ids) -> NDArray[np.bool_]:
         if not len(nodes):
@@ -292,7 +327,8 @@ def _distinct(ids: Ids) -> Ids:
     """Return the distinct ids, sorted; faster than `numpy.unique` on the small arrays here."""
     if len(ids) < 2:
         return ids
-    ordered = np.sort(ids)
+    ordered = ids.copy()
+    ordered.sort()
     kept = np.empty(len(ordered), dtype=np.bool_)
     kept[0] = True
     np.not_equal(ordered[1:], ordered[:-1], out=kept[1:])

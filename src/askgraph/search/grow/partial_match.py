@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from askgraph.search.linking.link import Link
 from askgraph.search.linking.quantities import Quantity
@@ -9,8 +10,7 @@ from askgraph.search.linking.text import bits
 from askgraph.traversal import Ids
 
 
-@dataclass(frozen=True, slots=True)
-class Edge:
+class Edge(NamedTuple):
     """A step along a predicate (its number); `link` if words of the question name it."""
 
     predicate: int
@@ -19,10 +19,11 @@ class Edge:
     link: Link | None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Node:
     """A variable or constant of a pattern, with the edges that lead on from it.
 
+    Never changed, but not frozen: hundreds are made for a question, and that takes twice as long.
     `terms` are constants (one, or several meant as alternatives); `ids` the nodes that it stood for
     when it was grown.
     """
@@ -43,7 +44,7 @@ class Node:
             yield from child.walk()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class PartialMatch:
     """An answer set and the words it uses: `used` as bits, `gain` as the weight they bring.
 

@@ -390,8 +390,7 @@ class QueryBuilder:
 
     def predicates_at(self, place: Place) -> list[int]:
         """The predicates of the first nodes at a place."""
-        found: list[int] = self.graph.predicates_of(place.node.ids[:_FIRST])[0].tolist()
-        return found
+        return sorted(self.grower.present(place.node.ids[:_FIRST]))
 
     def by_words(
         self,
