@@ -1,5 +1,7 @@
 """Small graphs that several tests use."""
 
+from pyoxigraph import RdfFormat, Store
+
 MOONS = """
 @prefix : <http://example.org/> .
 @prefix onto: <http://example.org/onto#> .
@@ -25,3 +27,10 @@ PETS = """
 :Rex a :Dog ; rdfs:label "Rex" ; :owner :Ann .
 :Ann a :Person ; rdfs:label "Ann" .
 """
+
+
+def store_of(turtle: str) -> Store:
+    """Return a store with a graph."""
+    store = Store()
+    store.bulk_load(turtle.encode(), RdfFormat.TURTLE)
+    return store

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from pyoxigraph import RdfFormat, Store
+from tests.graphs import store_of
 from tests.servers.sparql import SparqlServer
 
 from askgraph.endpoint.http import HttpEndpoint
@@ -38,8 +38,7 @@ def behind(
     url: str, turtle: str, prefixes: dict[str, str], *, timeout: float = 60.0
 ) -> KnowledgeGraph:
     """What is known of a graph whose triples only a server has."""
-    store = Store()
-    store.load(turtle.encode(), RdfFormat.TURTLE)
+    store = store_of(turtle)
     arrays = build_arrays(store)
     profile = profile_of(arrays)
     names = NameIndex.of(names_in(arrays, profile))
@@ -50,9 +49,7 @@ def behind(
 @contextmanager
 def served(turtle: str, prefixes: dict[str, str]) -> Iterator[tuple[SparqlServer, KnowledgeGraph]]:
     """A server with these triples, and the graph behind it."""
-    store = Store()
-    store.load(turtle.encode(), RdfFormat.TURTLE)
-    with SparqlServer(store) as server:
+    with SparqlServer(store_of(turtle)) as server:
         yield server, behind(server.url, turtle, prefixes)
 
 

@@ -14,8 +14,7 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
-from pyoxigraph import RdfFormat, Store
-from tests.graphs import EXTRA, MOONS, PETS
+from tests.graphs import EXTRA, MOONS, PETS, store_of
 from tests.servers import faults
 from tests.servers.sparql import SparqlServer
 from typer.testing import CliRunner, Result
@@ -49,9 +48,7 @@ def moons(source: Path) -> None:
 
 @pytest.fixture
 def server() -> Iterator[SparqlServer]:
-    store = Store()
-    store.load(MOONS.encode(), RdfFormat.TURTLE)
-    with SparqlServer(store) as server:
+    with SparqlServer(store_of(MOONS)) as server:
         yield server
 
 

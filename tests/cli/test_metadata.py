@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from pyoxigraph import RdfFormat, Store
 from tests.cli.running import Done, askgraph
+from tests.graphs import store_of
 from tests.servers import faults
 from tests.servers.capped import CappedServer
 from tests.servers.described import DescribedServer
@@ -41,8 +42,7 @@ PAGE = """<script type="application/ld+json">
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[DescribedServer]:
-    store = Store()
-    store.load(MOONS.encode(), RdfFormat.TURTLE)
+    store = store_of(MOONS)
     documents = {
         "/.well-known/void": ("text/turtle", VOID),
         "/home": ("text/html", f"<html>{PAGE}</html>"),

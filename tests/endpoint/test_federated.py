@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from pyoxigraph import QuerySolutions, RdfFormat, Store
+from tests.graphs import store_of
 from tests.servers import faults
 from tests.servers.sparql import Fault, Request, SparqlServer
 
@@ -60,8 +61,7 @@ async def pair(tmp_path: Path) -> AsyncIterator[Federated]:
 )
 async def test_a_join_here_gives_what_one_store_would(pair: Federated, where: str) -> None:
     """In one store with a named graph, `GRAPH` means what SERVICE means over two."""
-    store = Store()
-    store.load(HERE.encode(), RdfFormat.TURTLE)
+    store = store_of(HERE)
     graph = THERE.replace("[] :name", "").replace(' "nobody" .', "")
     store.load(
         f"{PREFIX} <urn:graph:names> {{ {graph.split('.', 2)[2]} }}".encode(), RdfFormat.TRIG

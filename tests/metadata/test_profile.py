@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyoxigraph import Literal, NamedNode, Quad, RdfFormat, Store, Triple
+from tests.graphs import store_of
 
 from askgraph.index.names import Kind
 from askgraph.metadata import ClassProfile, Partition, PredicateProfile, Profile
@@ -26,9 +27,7 @@ HEAD = """
 
 
 def arrays(turtle: str) -> GraphArrays:
-    store = Store()
-    store.load((HEAD + turtle).encode(), RdfFormat.TURTLE)
-    return build_arrays(store)
+    return build_arrays(store_of(HEAD + turtle))
 
 
 def profile(turtle: str) -> Profile:
@@ -322,6 +321,5 @@ def test_things_of_several_classes_count_for_each(quads: list[Quad]) -> None:
 
 @pytest.mark.parametrize("text", ["", "<http://x/a> <http://x/b> 1 ."])
 def test_a_graph_without_classes_has_no_partitions(text: str) -> None:
-    store = Store()
-    store.load(text.encode(), RdfFormat.TURTLE)
+    store = store_of(text)
     assert partitions_of(build_arrays(store)) == ()

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from pyoxigraph import RdfFormat, Store
+from tests.graphs import store_of
 from tests.servers import faults
 from tests.servers.capped import CappedServer
 from tests.servers.sparql import SparqlServer
@@ -99,8 +100,7 @@ async def test_a_big_graph_is_counted_by_its_endpoint(
 
 
 async def test_blank_nodes_that_are_renamed_are_not_mixed_up() -> None:
-    store = Store()
-    store.load(BLANKS.encode(), RdfFormat.TURTLE)
+    store = store_of(BLANKS)
     with CappedServer(store, cap=5, renames=True) as server:
         profile, _ = await asked(server)
     assert any("blank nodes" in cut for cut in profile.cuts)

@@ -1,7 +1,7 @@
 """Starts and ends of the same things are found by their names and by the data."""
 
 import pytest
-from pyoxigraph import RdfFormat, Store
+from tests.graphs import store_of
 from tests.temporal.asked import HERE
 
 from askgraph.metadata import Profile
@@ -15,8 +15,7 @@ X = "http://x.example/"
 
 
 def graph(turtle: str) -> tuple[Profile, GraphArrays]:
-    store = Store()
-    store.bulk_load(turtle.encode(), RdfFormat.TURTLE)
+    store = store_of(turtle)
     arrays = build_arrays(store)
     return profile_of(arrays), arrays
 

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pyoxigraph import RdfFormat, Store
+from tests.graphs import store_of
 
 from askgraph.errors import SetupError
 from askgraph.metadata import (
@@ -162,8 +163,7 @@ def test_the_same_profile_gives_the_same_bytes(sample: Profile) -> None:
 
 
 def test_others_find_in_it_what_they_ask_of_void(sample: Profile) -> None:
-    store = Store()
-    store.load(void_of(sample).encode(), RdfFormat.TURTLE)
+    store = store_of(void_of(sample))
     query = """PREFIX void: <http://rdfs.org/ns/void#> PREFIX ext: <http://ldf.fi/void-ext#>
     SELECT ?c ?p ?t { ?cp void:class ?c ; void:propertyPartition ?pp . ?pp void:property ?p .
       { ?pp void:classPartition/void:class ?t }

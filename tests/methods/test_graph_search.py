@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from pyoxigraph import RdfFormat, Store
-from tests.graphs import MOONS
+from pyoxigraph import Store
+from tests.graphs import MOONS, store_of
 from tests.methods.strange import SOURCES, STRANGE
 from tests.servers import faults
 from tests.servers.sparql import Fault, SparqlServer
@@ -276,8 +276,7 @@ def test_thresholds_decide_between_answer_and_refusal(
 
 def remote(url: str, *, local: bool = False, timeout: float = 60.0) -> KnowledgeGraph:
     """The moons behind a URL; `local` where the arrays are here all the same."""
-    store = Store()
-    store.load(MOONS.encode(), RdfFormat.TURTLE)
+    store = store_of(MOONS)
     arrays = build_arrays(store)
     profile = profile_of(arrays)
     names = NameIndex.of(names_in(arrays, profile))
@@ -288,9 +287,7 @@ def remote(url: str, *, local: bool = False, timeout: float = 60.0) -> Knowledge
 
 @pytest.fixture
 def server() -> Iterator[SparqlServer]:
-    store = Store()
-    store.load(MOONS.encode(), RdfFormat.TURTLE)
-    with SparqlServer(store) as running:
+    with SparqlServer(store_of(MOONS)) as running:
         yield running
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from pyoxigraph import RdfFormat, Store
-from tests.graphs import MOONS
+from pyoxigraph import Store
+from tests.graphs import MOONS, store_of
 from tests.servers.sparql import Reply, SparqlServer
 from tests.servers.sparql import Request as HttpRequest
 
@@ -254,9 +254,7 @@ def test_what_a_linker_outside_finds_but_the_graph_does_not_know_is_left_out(
 
 
 def test_a_remote_graph_is_answered_as_a_local_one(tmp_path: Path) -> None:
-    store = Store()
-    store.load(MOONS.encode(), format=RdfFormat.TURTLE)
-    with SparqlServer(store) as server:
+    with SparqlServer(store_of(MOONS)) as server:
         graph = Workspace(tmp_path).open(server.url)
         trace = run(graph)
         result_of(graph.endpoint.close())

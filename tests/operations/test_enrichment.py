@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from pyoxigraph import RdfFormat, Store, parse
+from tests.graphs import store_of
 from tests.graphs_in_regions import FIRMS
 from tests.servers.sparql import SparqlServer
 
@@ -163,9 +164,7 @@ def test_what_cannot_be_built_leaves_all_as_it_was(workspace: Workspace) -> None
 
 @pytest.fixture
 def behind(tmp_path: Path) -> Iterator[tuple[Workspace, SparqlServer]]:
-    store = Store()
-    store.load(FIRMS.encode(), RdfFormat.TURTLE)
-    with SparqlServer(store) as server:
+    with SparqlServer(store_of(FIRMS)) as server:
         place = Workspace(tmp_path / "behind")
         place.add("firms", [server.url])
         yield place, server

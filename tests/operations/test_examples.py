@@ -4,8 +4,8 @@ import logging
 from pathlib import Path
 
 import pytest
-from pyoxigraph import RdfFormat, Store
-from tests.graphs import EXTRA, MOONS
+from pyoxigraph import RdfFormat
+from tests.graphs import EXTRA, MOONS, store_of
 from tests.servers.sparql import SparqlServer
 
 from askgraph.errors import QueryError, SetupError
@@ -129,8 +129,7 @@ def test_an_example_written_by_hand_runs_but_cannot_be_compared(workspace: Works
 
 
 def test_an_endpoint_is_asked_again_whatever_its_cache_holds(tmp_path: Path) -> None:
-    store = Store()
-    store.load(MOONS.encode(), RdfFormat.TURTLE)
+    store = store_of(MOONS)
     with SparqlServer(store) as server:
         workspace = Workspace(tmp_path)
         workspace.add("moons", [server.url])
@@ -202,9 +201,7 @@ def test_examples_are_read_from_a_graph_and_from_the_url_of_an_endpoint(
 ) -> None:
     kept = confirm(workspace, ASKED)
     text = kept.path.read_text() + (kept.path.parent / "prefixes.ttl").read_text()
-    store = Store()
-    store.load(text.encode(), RdfFormat.TURTLE)
-    with SparqlServer(store) as server:
+    with SparqlServer(store_of(text)) as server:
         theirs = read_source(workspace, server.url)
     assert read_source(workspace, "moons").examples == (kept.example,)
     assert [example.query for example in theirs.examples] == [kept.example.query]

@@ -4,7 +4,8 @@ import json
 from pathlib import Path
 
 import pytest
-from pyoxigraph import RdfFormat, Store
+from pyoxigraph import Store
+from tests.graphs import store_of
 from tests.servers.sparql import SparqlServer
 
 from askgraph import sample
@@ -101,9 +102,7 @@ QALD = {
 
 
 def test_the_examples_that_an_endpoint_publishes_become_lines(tmp_path: Path) -> None:
-    store = Store()
-    store.load(EXAMPLES.encode(), RdfFormat.TURTLE)
-    with SparqlServer(store) as server:
+    with SparqlServer(store_of(EXAMPLES)) as server:
         read = convert(Workspace(tmp_path), server.url, tmp_path / "out.jsonl")
     [question] = read_questions(tmp_path / "out.jsonl", need_gold=True)
     assert question.text == "Moons of Mars"

@@ -8,8 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from pyoxigraph import RdfFormat, Store
-from tests.graphs import MOONS
+from tests.graphs import MOONS, store_of
 from tests.servers.sparql import SparqlServer
 
 from askgraph.errors import SetupError
@@ -140,9 +139,7 @@ def test_processes_that_look_at_once_all_find(workspace: Workspace) -> None:
 
 
 def test_a_remote_graph_is_found_by_its_profile_and_names(tmp_path: Path) -> None:
-    store = Store()
-    store.load(MOONS.encode(), RdfFormat.TURTLE)
-    with SparqlServer(store) as server:
+    with SparqlServer(store_of(MOONS)) as server:
         place = Workspace(tmp_path / "far")
         place.add("far", [server.url])
         assert found(place.graph(), "europa") == ["Europa"]

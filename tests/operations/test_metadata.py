@@ -4,8 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from pyoxigraph import RdfFormat, Store
-from tests.graphs import MOONS
+from tests.graphs import MOONS, store_of
 from tests.servers.sparql import SparqlServer
 
 from askgraph.errors import SetupError
@@ -16,9 +15,7 @@ from askgraph.workspace import Workspace, silent
 
 @pytest.fixture
 def server() -> Iterator[SparqlServer]:
-    store = Store()
-    store.load(MOONS.encode(), RdfFormat.TURTLE)
-    with SparqlServer(store) as server:
+    with SparqlServer(store_of(MOONS)) as server:
         yield server
 
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 from pyoxigraph import RdfFormat, Store
+from tests.graphs import store_of
 from tests.search.asking import Known
 from tests.search.zoo import ZOO
 
@@ -15,9 +16,7 @@ from askgraph.workspace.synchronous import result_of
 
 @pytest.fixture(scope="session")
 def zoo() -> Known:
-    store = Store()
-    store.bulk_load(ZOO.encode(), RdfFormat.TURTLE)
-    return Known(store)
+    return Known(store_of(ZOO))
 
 
 @pytest.fixture(scope="session")

@@ -151,12 +151,12 @@ def test_the_same_question_gives_the_same_queries(zoo: Known) -> None:
 
 SCRIPT = """
 import json, sys
+from tests.graphs import store_of
 from pyoxigraph import RdfFormat, Store
 from tests.search.asking import Known
 from tests.search.test_candidates import ASKED
 from tests.search.zoo import ZOO
-store = Store()
-store.bulk_load(ZOO.encode(), RdfFormat.TURTLE)
+store = store_of(ZOO)
 zoo = Known(store)
 print(json.dumps([[zoo.query(c.query) for c in zoo.proposal(q).candidates[:5]] for q in ASKED]))
 """

@@ -1,7 +1,7 @@
 """What a name is: told apart, read as a code, held in both directions, or no name at all."""
 
 import pytest
-from pyoxigraph import RdfFormat, Store
+from tests.graphs import store_of
 from tests.search.asking import Known
 
 from askgraph.search.rank.clusters import clusters
@@ -54,9 +54,7 @@ g:rating rdfs:label "rating" . g:founded rdfs:label "founder" .
 @pytest.fixture(scope="module")
 def land() -> Known:
     """Lands, people and vehicles whose names are hard to read."""
-    store = Store()
-    store.load(GRAPH.encode(), RdfFormat.TURTLE)
-    return Known(store)
+    return Known(store_of(GRAPH))
 
 
 ASKED = [

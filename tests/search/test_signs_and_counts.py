@@ -5,7 +5,7 @@ from operator import eq, ge, gt, le, lt
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pyoxigraph import RdfFormat, Store
+from tests.graphs import store_of
 from tests.search.asking import Known
 
 from askgraph.search.rank.clusters import clusters
@@ -42,9 +42,7 @@ COMPARISONS = {"below": lt, "above": gt, "of at least": ge, "of at most": le, "o
 
 @pytest.fixture(scope="module")
 def things() -> Known:
-    store = Store()
-    store.bulk_load(THINGS.encode(), RdfFormat.TURTLE)
-    return Known(store)
+    return Known(store_of(THINGS))
 
 
 def rows(known: Known, question: str) -> list[tuple[str, ...]]:

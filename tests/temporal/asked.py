@@ -6,7 +6,8 @@ from datetime import date
 from functools import lru_cache
 from pathlib import Path
 
-from pyoxigraph import QueryBoolean, RdfFormat, Store
+from pyoxigraph import QueryBoolean
+from tests.graphs import store_of
 from tests.search.asking import Known
 
 from askgraph.search.rank.clusters import clusters
@@ -45,9 +46,7 @@ def graph_of(name: str) -> Known:
 
 def known(turtle: str) -> Known:
     """A graph in memory, from Turtle."""
-    store = Store()
-    store.bulk_load(turtle.encode(), RdfFormat.TURTLE)
-    return Known(store)
+    return Known(store_of(turtle))
 
 
 def proposal_of(

@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager, contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from pyoxigraph import RdfFormat, Store
+from tests.graphs import store_of
 from tests.servers.sparql import SparqlServer
 
 from askgraph import registry
@@ -44,8 +44,7 @@ def served(
 
     Its triples lie here too where `local`.
     """
-    store = Store()
-    store.load(turtle.encode(), RdfFormat.TURTLE)
+    store = store_of(turtle)
     arrays = build_arrays(store)
     profile = profile_of(arrays)
     names = list(names_in(arrays, profile))

@@ -1,7 +1,7 @@
 """Of predicates that are one property, the one that leads straight to values comes first."""
 
 import pytest
-from pyoxigraph import RdfFormat, Store
+from tests.graphs import store_of
 
 from askgraph.metadata.profile import profile_of
 from askgraph.tools._facts import Variants
@@ -28,8 +28,7 @@ VALUES = """
 
 
 def variants(turtle: str) -> Variants:
-    store = Store()
-    store.load((HEAD + turtle).encode(), RdfFormat.TURTLE)
+    store = store_of(HEAD + turtle)
     return Variants(profile_of(build_arrays(store)))
 
 

@@ -4,6 +4,7 @@ from importlib.resources import files
 
 import pytest
 from pyoxigraph import RdfFormat, Store
+from tests.graphs import store_of
 from tests.servers import faults
 from tests.servers.capped import CappedServer
 from tests.servers.sparql import SparqlServer
@@ -110,8 +111,7 @@ async def test_values_lead_to_what_has_them(store: Store) -> None:
 @pytest.mark.usefixtures("big")
 @pytest.mark.parametrize("renames", [False, True])
 async def test_blank_nodes_are_walked_through(renames: bool) -> None:
-    store = Store()
-    store.load(BLANKS.encode(), RdfFormat.TURTLE)
+    store = store_of(BLANKS)
     with CappedServer(store, cap=100_000, renames=renames) as server:
         found = triples(await fetched(server, Seeds(entities=("http://example.org/neil",))))
     crews = {t[2] for t in found if t[1].endswith("crew") and t[0].endswith("apollo>")}

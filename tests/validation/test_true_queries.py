@@ -23,6 +23,7 @@ from pyoxigraph import (
     Triple,
     parse,
 )
+from tests.graphs import store_of
 from tests.validation.conftest import known
 
 from askgraph import sample
@@ -83,8 +84,7 @@ def graph_of(turtle: str, folder: Path) -> Graph:
     kept.load(turtle.encode(), format=RdfFormat.TURTLE)
     kept.flush()
     del kept
-    store = Store()
-    store.load(turtle.encode(), format=RdfFormat.TURTLE)
+    store = store_of(turtle)
     profile = profile_of(build_arrays(parse(turtle.encode(), RdfFormat.TURTLE)))
     void = profile_of_void(
         Statements.parsed(void_of(profile).encode(), RdfFormat.TURTLE, base="urn:void")

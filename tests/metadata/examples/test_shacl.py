@@ -3,7 +3,8 @@
 from pathlib import Path
 
 import pytest
-from pyoxigraph import DefaultGraph, RdfFormat, Store
+from pyoxigraph import DefaultGraph, RdfFormat
+from tests.graphs import store_of
 from tests.servers.sparql import SparqlServer
 
 from askgraph.endpoint.http import HttpEndpoint
@@ -123,8 +124,7 @@ def test_a_confirmation_without_its_result_is_none(
 
 
 def test_a_file_of_another_rdf_format_is_read_by_its_ending(tmp_path: Path) -> None:
-    store = Store()
-    store.load(FULL.encode(), RdfFormat.TURTLE)
+    store = store_of(FULL)
     path = tmp_path / "description.rdf"
     path.write_bytes(store.dump(format=RdfFormat.RDF_XML, from_graph=DefaultGraph()) or b"")
     (example,) = read_shacl(path).examples
@@ -137,9 +137,7 @@ def test_a_broken_file_is_an_error_with_its_line(tmp_path: Path) -> None:
 
 
 async def test_an_endpoint_gives_the_examples_that_it_holds() -> None:
-    store = Store()
-    store.load(FULL.encode(), RdfFormat.TURTLE)
-    with SparqlServer(store) as server:
+    with SparqlServer(store_of(FULL)) as server:
         endpoint = HttpEndpoint(server.url)
         items = await published_examples(endpoint, timeout=60)
         await endpoint.close()

@@ -1,7 +1,7 @@
 """The same as a thing has, something else than it, and the others beside it."""
 
 import pytest
-from pyoxigraph import RdfFormat, Store
+from tests.graphs import store_of
 from tests.search.asking import Known
 
 from askgraph.search.rank.clusters import clusters
@@ -43,9 +43,7 @@ HOSTS = """
 
 @pytest.fixture(scope="module")
 def hosts() -> Known:
-    store = Store()
-    store.bulk_load(HOSTS.encode(), RdfFormat.TURTLE)
-    return Known(store)
+    return Known(store_of(HOSTS))
 
 
 def last_values(known: Known, question: str) -> set[str]:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 from pyoxigraph import RdfFormat, Store
+from tests.graphs import store_of
 from tests.search.asking import Known
 
 from askgraph.explanation import in_words
@@ -41,9 +42,7 @@ c:plays_for rdfs:label "plays for"@en, "spielt für"@de, "juega en"@es, "joue po
 
 @pytest.fixture(scope="module")
 def known() -> Known:
-    store = Store()
-    store.bulk_load(CLUBS.encode(), RdfFormat.TURTLE)
-    return Known(store)
+    return Known(store_of(CLUBS))
 
 
 def answer(known: Known, question: str, language: str = "en") -> set[tuple[str, ...]]:
@@ -165,9 +164,7 @@ c:Town rdfs:label "town"@en . c:lies_at rdfs:label "lies at"@en .
 
 @pytest.fixture(scope="module")
 def lakes() -> Known:
-    store = Store()
-    store.bulk_load(TIES.encode(), RdfFormat.TURTLE)
-    return Known(store)
+    return Known(store_of(TIES))
 
 
 @pytest.mark.parametrize(
@@ -210,8 +207,7 @@ def test_numbers_that_are_stored_as_text_are_cast() -> None:
     text = CLUBS.replace("c:salary 100", 'c:salary "100"').replace("c:salary 300", 'c:salary "300"')
     for number in (500, 50, 60, 70):
         text = text.replace(f"c:salary {number}", f'c:salary "{number}"')
-    store = Store()
-    store.bulk_load(text.encode(), RdfFormat.TURTLE)
+    store = store_of(text)
     known = Known(store)
     assert answer(known, "What is the average and maximum salary?") == {("180", "500")}
     assert answer(known, "Which club has the highest total salary?") == {("Bears",)}
@@ -307,8 +303,7 @@ c:city rdfs:label "city"@en . c:paid_by rdfs:label "paid by"@en .
 def test_how_often_something_comes_is_counted_and_no_number_of_it_is_taken(
     question: str, rows: set[tuple[str, ...]]
 ) -> None:
-    store = Store()
-    store.bulk_load(STAFF.encode(), RdfFormat.TURTLE)
+    store = store_of(STAFF)
     assert answer(Known(store), question) == rows
 
 
@@ -333,9 +328,7 @@ c:instrument rdfs:label "instrument"@en . c:town rdfs:label "town"@en .
 
 @pytest.fixture(scope="module")
 def groups() -> Known:
-    store = Store()
-    store.bulk_load(GROUPS.encode(), RdfFormat.TURTLE)
-    return Known(store)
+    return Known(store_of(GROUPS))
 
 
 @pytest.mark.parametrize(
@@ -401,9 +394,7 @@ FEW = """
 
 @pytest.fixture(scope="module")
 def few() -> Known:
-    store = Store()
-    store.bulk_load((GROUPS + FEW).encode(), RdfFormat.TURTLE)
-    return Known(store)
+    return Known(store_of(GROUPS + FEW))
 
 
 @pytest.mark.parametrize(

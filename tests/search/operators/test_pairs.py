@@ -1,7 +1,7 @@
 """Two things compared or reckoned with: the larger one, the difference, the ratio, the sum."""
 
 import pytest
-from pyoxigraph import RdfFormat, Store
+from tests.graphs import store_of
 from tests.search.asking import Known
 
 from askgraph.explanation import in_words
@@ -30,9 +30,7 @@ Rows = set[tuple[str, ...]]
 
 @pytest.fixture(scope="module")
 def peaks() -> Known:
-    store = Store()
-    store.bulk_load(PEAKS.encode(), RdfFormat.TURTLE)
-    return Known(store)
+    return Known(store_of(PEAKS))
 
 
 def answer(known: Known, question: str, language: str = "en") -> Rows:

@@ -1,7 +1,8 @@
 """Which columns of a query answer, and which are context."""
 
 import pytest
-from pyoxigraph import QuerySolutions, RdfFormat, Store
+from pyoxigraph import QuerySolutions
+from tests.graphs import store_of
 from tests.search.asking import Known
 
 from askgraph.search.rank.expected import expected_of
@@ -31,9 +32,7 @@ shop:y2 a shop:Year ; rdfs:label "last year" .
 
 @pytest.fixture(scope="module")
 def shops() -> Known:
-    store = Store()
-    store.load(SHOPS.encode(), RdfFormat.TURTLE)
-    return Known(store)
+    return Known(store_of(SHOPS))
 
 
 def chosen(graph: Known, question: str, query: str) -> tuple[str, ...]:

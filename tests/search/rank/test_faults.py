@@ -4,7 +4,8 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
-from pyoxigraph import NamedNode, RdfFormat, Store, Variable
+from pyoxigraph import NamedNode, Variable
+from tests.graphs import store_of
 from tests.search.asking import Known
 
 from askgraph.search.query import (
@@ -164,8 +165,7 @@ RATED = """
 
 
 def test_the_average_of_many_values_of_a_thing_is_no_fault() -> None:
-    store = Store()
-    store.bulk_load(RATED.encode(), RdfFormat.TURTLE)
+    store = store_of(RATED)
 
     found = subject(Known(store), "What is the average rating of each film?")
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 import pytest
-from pyoxigraph import RdfFormat, Store
+from tests.graphs import store_of
 from tests.search.asking import Known
 
 from askgraph.search.rank.clusters import clusters
@@ -41,9 +41,7 @@ t:seats rdfs:label "seats"@en .
 
 @pytest.fixture(scope="module")
 def town() -> Known:
-    store = Store()
-    store.bulk_load(TOWN.encode(), RdfFormat.TURTLE)
-    return Known(store)
+    return Known(store_of(TOWN))
 
 
 def shown(known: Known, question: str, language: str) -> Sequence[str]:

@@ -1,7 +1,7 @@
 """Relations go the way that grammar says, no step is one too many, and none goes too far."""
 
 import pytest
-from pyoxigraph import RdfFormat, Store
+from tests.graphs import store_of
 from tests.search.asking import Known
 
 from askgraph.search.query import aggregates_of, patterns_in, predicate_of
@@ -36,9 +36,7 @@ ASKED = [
 @pytest.fixture(scope="module")
 def art() -> Known:
     """Painters in rings of pupils, of praise and of mentors."""
-    store = Store()
-    store.load(GRAPH.encode(), RdfFormat.TURTLE)
-    return Known(store)
+    return Known(store_of(GRAPH))
 
 
 @pytest.mark.parametrize(("question", "expected"), ASKED)
@@ -84,9 +82,7 @@ p:Pilot rdfs:label "pilot" . p:guides rdfs:label "guides" .
 @pytest.fixture(scope="module")
 def port() -> Known:
     """Captains from towns, some of them with voyages; permits in a chain."""
-    store = Store()
-    store.load(HARBOUR.encode(), RdfFormat.TURTLE)
-    return Known(store)
+    return Known(store_of(HARBOUR))
 
 
 def _answer(question: str, port: Known) -> set[tuple[str, ...]]:

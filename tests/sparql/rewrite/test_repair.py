@@ -3,8 +3,7 @@
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from pyoxigraph import RdfFormat, Store
-from tests.graphs import MOONS
+from tests.graphs import MOONS, store_of
 
 from askgraph.sparql.judge import checked
 from askgraph.sparql.lexer import lexed, with_declared
@@ -15,8 +14,7 @@ PREFIXES = {"": "http://example.org/", "onto": "http://example.org/onto#"}
 
 def rows(query: str) -> list[list[str]]:
     """What a query gives on the moons, as sorted rows of values."""
-    store = Store()
-    store.load(MOONS.encode(), RdfFormat.TURTLE)
+    store = store_of(MOONS)
     known = {**PREFIXES, "rdfs": "http://www.w3.org/2000/01/rdf-schema#"}
     found = store.query(with_declared(query, known))
     return sorted([[getattr(term, "value", "") for term in row] for row in found])  # type: ignore[union-attr]

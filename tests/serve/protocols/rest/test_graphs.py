@@ -2,8 +2,7 @@
 
 import httpx2
 import pytest
-from pyoxigraph import RdfFormat, Store
-from tests.graphs import MOONS
+from tests.graphs import MOONS, store_of
 from tests.servers.served import ServedThread
 from tests.servers.sparql import SparqlServer
 
@@ -149,9 +148,7 @@ def test_a_confirmed_question_becomes_an_example_and_a_starter(client: httpx2.Cl
 
 def test_a_remote_graph_is_asked_for_what_it_says(tmp_path_factory: pytest.TempPathFactory) -> None:
     folder = tmp_path_factory.mktemp("remote")
-    store = Store()
-    store.load(MOONS.encode(), RdfFormat.TURTLE)
-    with SparqlServer(store) as remote:
+    with SparqlServer(store_of(MOONS)) as remote:
         workspace = Workspace(folder)
         workspace.add("moons", [f"{remote.url}?key=secret"])
         with (
