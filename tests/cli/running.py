@@ -1,5 +1,8 @@
-"""The command line run in this process, with what a program that starts it would see."""
+"""The command line run for tests: in this process, or on a terminal of its own."""
 
+import os
+import pty
+import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,7 +14,7 @@ from typer.testing import CliRunner
 
 from askgraph.cli import app
 
-__all__ = ["Done", "Run", "askgraph"]
+__all__ = ["Done", "Run", "askgraph", "on_terminal"]
 
 
 @dataclass(frozen=True)
@@ -40,3 +43,28 @@ def askgraph(*words: object, workspace: Path, folder: Path, packages: Path | Non
     if result.exception is not None and not isinstance(result.exception, SystemExit):
         raise result.exception
     return Done(result.exit_code, result.stdout, result.stderr)
+
+
+def on_terminal(*arguments: str) -> tuple[str, str]:
+    """Run a command with a terminal as its standard error; return what it printed on both."""
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "askgraph", *arguments],
+        stdout=subprocess.PIPE,
+        stderr=theirs,
+        text=True,
+        env={**os.environ, "TERM": "xterm", "COLUMNS": "150"},
+    )
+    os.close(theirs)
+    said = b""
+    while True:
+        try:
+            part = os.read(ours, 4096)
+        except OSError:  # the other end is closed
+            break
+        if not part:
+            break
+        said += part
+    os.close(ours)
+    printed, _ = process.communicate(timeout=60)
+    return printed, said.decode()

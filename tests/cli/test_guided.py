@@ -1,13 +1,10 @@
 """The guided method from the command line, with a model server on loopback."""
 
 import json
-import os
-import pty
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from tests.cli.running import on_terminal
 from tests.graphs import MOONS, PETS
 from tests.methods.guiding import reply
 from tests.servers.llm import LlmServer, Turn
@@ -166,34 +163,10 @@ def test_an_evaluation_scores_it_and_a_comparison_takes_it(
     assert compared.exit_code == 0, compared.stderr
 
 
-def on_terminal(*arguments: str) -> str:
-    """What a command shows on a terminal while it runs."""
-    ours, theirs = pty.openpty()
-    process = subprocess.Popen(
-        [sys.executable, "-m", "askgraph", *arguments],
-        stdout=subprocess.DEVNULL,
-        stderr=theirs,
-        env={**os.environ, "TERM": "xterm", "COLUMNS": "150"},
-    )
-    os.close(theirs)
-    said = b""
-    while True:
-        try:
-            part = os.read(ours, 4096)
-        except OSError:  # the other end is closed
-            break
-        if not part:
-            break
-        said += part
-    os.close(ours)
-    process.wait(timeout=60)
-    return said.decode()
-
-
 def test_on_a_terminal_a_reply_is_read_out_and_costs_are_told(llm_server: LlmServer) -> None:
     llm_server.turns.append(Turn(reply(choose=1, thought="It says\nso.")))
 
-    seen = on_terminal("ask", ASKED, *by(llm_server))
+    _, seen = on_terminal("ask", ASKED, *by(llm_server))
 
     assert "thought: It says so. · choose: 1 · sure: 0.9" in seen
     assert "The moons that orbit Mars." in seen
@@ -204,7 +177,7 @@ def test_on_a_terminal_a_reply_is_read_out_and_costs_are_told(llm_server: LlmSer
 def test_on_a_terminal_it_is_seen_which_model_says_what(llm_server: LlmServer) -> None:
     llm_server.turns.extend([Turn(reply(choose=1)), Turn("[1] is no object")])
 
-    seen = on_terminal("ask", ASKED, *by(llm_server, "models=other"))
+    _, seen = on_terminal("ask", ASKED, *by(llm_server, "models=other"))
 
     assert "model m-served" in seen
     assert "[1] is no object" in seen

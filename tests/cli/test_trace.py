@@ -2,8 +2,6 @@
 
 import asyncio
 import json
-import os
-import pty
 import signal
 import subprocess
 import sys
@@ -12,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.cli.running import askgraph
+from tests.cli.running import askgraph, on_terminal
 from tests.servers import faults
 from tests.servers.llm import LlmServer, Turn
 from tests.servers.sparql import Fault, Request, SparqlServer
@@ -266,31 +264,6 @@ def test_what_is_no_trace_is_refused(tmp_path: Path, content: bytes) -> None:
 
     assert result.exit_code == 2
     assert "is no trace" in result.stderr
-
-
-def on_terminal(*arguments: str) -> tuple[str, str]:
-    """Run a command with a terminal as its standard error; return what it printed on both."""
-    ours, theirs = pty.openpty()
-    process = subprocess.Popen(
-        [sys.executable, "-m", "askgraph", *arguments],
-        stdout=subprocess.PIPE,
-        stderr=theirs,
-        text=True,
-        env={**os.environ, "TERM": "xterm"},
-    )
-    os.close(theirs)
-    said = b""
-    while True:
-        try:
-            part = os.read(ours, 4096)
-        except OSError:  # the other end is closed
-            break
-        if not part:
-            break
-        said += part
-    os.close(ours)
-    printed, _ = process.communicate(timeout=60)
-    return printed, said.decode()
 
 
 def test_on_a_terminal_the_steps_are_seen_and_the_answer_is_not_mixed_with_them(
