@@ -23,8 +23,8 @@ __all__ = ["Fault", "Reply", "Request", "SparqlServer", "becomes_true", "open_so
 
 
 async def becomes_true(condition: Callable[[], bool]) -> None:
-    """Wait until a condition is met, for some seconds at most: the test then looks again."""
-    for _ in range(1_000):
+    """Wait until a condition is met, for a minute or two at most: the test then looks again."""
+    for _ in range(10_000):
         if condition():
             return
         await asyncio.sleep(0.01)
