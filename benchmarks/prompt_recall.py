@@ -7,7 +7,8 @@
 For each question with a gold query: whether all of its classes, predicates (with the direction of
 links), things and texts stand in the first prompt in which a model may write a query; whether one
 of the candidates there gives the result of gold (see `by_name`), and whether the first one does;
-the estimated tokens with tools and schemas; the share of the message, by tokens, in lines that hold
+the estimated tokens with tools and schemas; how many of them, without these, begin the prompt of
+the question before on the same graph, too; the share of the message, by tokens, in lines that hold
 nothing of gold. `looks` is the share of questions for which `guided` asks again a model that takes
 the best candidate of those shown. Numbers, dates and truth values come from the question, so that
 they count as held; a text that is compared has to be shown in quotes, as it is stored.
@@ -81,7 +82,8 @@ class Seen:
     """What one method shows for one question.
 
     `missing` are the terms of gold that are not shown, each with its kind; `unused` the tokens of
-    lines without anything of gold, of `told` ones. `numbers` are those of the candidates, `right`
+    lines without anything of gold, of `told` ones. `shared` are those with which the prompt of the
+    question before on the same graph begins, too. `numbers` are those of the candidates, `right`
     those that give gold's result. `doubts` are what the model was told when it was asked again.
     """
 
@@ -97,14 +99,16 @@ class Seen:
     right: list[int] = field(default_factory=list)
     looks: int = 0
     doubts: list[str] = field(default_factory=list)
+    shared: int | None = None
 
 
 @dataclass(frozen=True)
 class Graph:
-    """A graph with what its things are called."""
+    """A graph with what its things are called, and the last prompt of each method."""
 
     graph: KnowledgeGraph
     names: Mapping[str, Set[Cell]]
+    told: dict[str, str] = field(default_factory=dict)
 
     async def gives(self, query: str, gold: Table) -> bool:
         """Whether a query gives the result of gold, things by their names."""
@@ -256,11 +260,21 @@ async def seen(gold: GoldQuestion, of: Graph, name: str, set_: str) -> Seen | No
     lines = [line for line in shown.splitlines() if line and not line.startswith("Question: ")]
     unused = [line for line in lines if not any(holds(line, term) for term in terms)]
     request = Request.of(prompt.messages, {"tools": prompt.tools, "schema": schema_of(name)})
+    whole = "\n".join(getattr(message, "text", "") for message in prompt.messages)
+    before, of.told[name] = of.told.get(name), whole
+    shared = None if before is None else estimated_tokens(beginning(before, whole))
     return Seen(
         set_, of.graph.name, gold.id, name, estimated_input(request),
         sum(map(estimated_tokens, lines)), sum(map(estimated_tokens, unused)),
         [*of.missing(query, own)], told.numbers, told.right, max(0, told.turns - 1), told.doubts,
+        shared,
     )  # fmt: skip
+
+
+def beginning(one: str, other: str) -> str:
+    """With what two texts begin."""
+    pairs = enumerate(zip(one, other, strict=False))
+    return one[: next((at for at, (a, b) in pairs if a != b), min(len(one), len(other)))]
 
 
 def schema_of(name: str) -> Mapping[str, object] | None:
@@ -323,6 +337,7 @@ def cells(found: Sequence[Seen]) -> list[str]:
 
     showing = any(one.numbers for one in found)
     told = sum(one.told for one in found)
+    shared = [one.shared for one in found if one.shared is not None]
     return [
         str(len(found)),
         share([not one.missing for one in found]),
@@ -330,6 +345,7 @@ def cells(found: Sequence[Seen]) -> list[str]:
         share([1 in one.right for one in found]) if showing else "-",
         f"{fmean(len(one.numbers) for one in found):.1f}" if showing else "-",
         f"{fmean(one.tokens for one in found):,.0f}",
+        f"{fmean(shared):,.0f}" if shared else "-",
         f"{sum(one.unused for one in found) / told:.0%}" if told else "-",
         share([bool(one.looks) for one in found]) if found[0].method.startswith("guided") else "-",
     ]
@@ -347,7 +363,7 @@ def main() -> None:
     for one in found:
         groups.setdefault((one.set, one.method), []).append(one)
     heads = ["set", "method", "n", "all of gold, 95 %", "gold's result", "by the first",
-             "shown", "tokens", "unused", "looks"]  # fmt: skip
+             "shown", "tokens", "as before", "unused", "looks"]  # fmt: skip
     order = [*options.method]
     lines = sorted(groups, key=lambda key: (key[0], order.index(key[1])))
     print_table(heads, *([*key, *cells(groups[key])] for key in lines))

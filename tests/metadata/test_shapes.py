@@ -3,7 +3,7 @@
 from itertools import pairwise
 
 import pytest
-from pyoxigraph import RdfFormat, Store
+from pyoxigraph import NamedNode, RdfFormat, Store
 from tests.servers.sparql import SparqlServer
 
 from askgraph.endpoint.http import HttpEndpoint
@@ -60,6 +60,21 @@ async def test_a_profile_tells_what_the_triples_tell(
     leaving = {key: told for key, told in plain(near).items() if not key[1]}
     assert {key: plain(far)[key] for key in leaving} == leaving
     assert plain(near).keys() == plain(far).keys()
+
+
+@pytest.mark.parametrize("name", ["Moon", "Mission", "CrewMembership"])
+async def test_the_examples_of_a_remote_class_are_of_one_instance(
+    name: str, profile: Profile, store: Store
+) -> None:
+    shape = await shape_of(ONT + name, profile, store, None)
+
+    assert isinstance(shape.instance, NamedNode)
+    own = [line for line in shape.lines if not line.elsewhere]
+    assert len(own) >= 5
+    for line in own:
+        both = (line.example, shape.instance) if line.inverse else (shape.instance, line.example)
+        query = f"ASK {{ {both[0]} <{line.predicate}> {both[1]} }}"
+        assert store.query(query), query
 
 
 async def test_every_line_of_a_remote_class_has_an_example(profile: Profile, store: Store) -> None:

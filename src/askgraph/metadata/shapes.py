@@ -27,6 +27,7 @@ _SAMPLE = 1_000
 _LINES = 60
 _FEW, _AGAIN = 6, 3  # values of an enumeration, at most, and how often each is used, at least
 _STEPS = 3  # of a chain
+_JOINED, _USUAL = 3, 0.5  # properties that a shown instance has, of those that so many have
 _NO_LINE = (v.RDF_TYPE,)
 
 
@@ -137,23 +138,52 @@ def frequent(profile: Profile, fraction: float) -> Profile:
 
 
 async def with_examples(shape: Shape, endpoint: Endpoint, *, timeout: float = 20.0) -> Shape:
-    """Return the shape with a value of each predicate, all by one query."""
+    """Return the shape with a value of each predicate, all by one query.
+
+    They are of one instance that has the most frequent properties, and of others what that lacks.
+    """
     if not shape.lines:
         return shape
+    usual = [
+        line for line in shape.lines if not line.inverse and (shape.share(line) or 0) >= _USUAL
+    ]
+    telling = " ".join(
+        f"?one <{line.predicate}> ?o{at} ." for at, line in enumerate(usual[:_JOINED])
+    )
+    steps = [
+        (f"?x <{line.predicate}> {{}}" if line.inverse else f"{{}} <{line.predicate}> ?x").format
+        for line in shape.lines
+    ]
     parts = [
-        f"{{ SELECT ({at} AS ?n) ?x WHERE {{ ?s <{v.RDF_TYPE}> <{shape.cls}> . "
-        f"{f'?x <{line.predicate}> ?s' if line.inverse else f'?s <{line.predicate}> ?x'} }} "
+        f"{{ SELECT ({at} AS ?n) ?x WHERE {{ ?s <{v.RDF_TYPE}> <{shape.cls}> . {step('?s')} }} "
         "LIMIT 1 }"
+        for at, step in enumerate(steps)
+    ]
+    own = " UNION ".join(f"{{ {step('?one')} BIND({at} AS ?n) }}" for at, step in enumerate(steps))
+    parts.append(
+        "{ SELECT ?n ?one (SAMPLE(?x) AS ?own) WHERE { { SELECT ?one WHERE "
+        f"{{ ?one <{v.RDF_TYPE}> <{shape.cls}> . {telling} }} LIMIT 1 }} {own} }} "
+        "GROUP BY ?n ?one }"
+    )
+    query = f"SELECT ?n ?x ?one ?own WHERE {{ {' UNION '.join(parts)} }} LIMIT {2 * len(parts)}"
+    result = await endpoint.select(query, timeout=timeout)
+    some: dict[int, Term] = {}
+    of_one: dict[int, Term] = {}
+    instance: Term | None = None
+    for at, term, one, value in result.rows:
+        if one is not None and value is not None:
+            of_one[_number(at)], instance = value, one
+        elif isinstance(at, Literal) and term is not None:
+            some[_number(at)] = term
+    lines = [
+        replace(
+            line,
+            example=of_one.get(at, some.get(at)),
+            elsewhere=instance is not None and at not in of_one,
+        )
         for at, line in enumerate(shape.lines)
     ]
-    query = f"SELECT ?n ?x WHERE {{ {' UNION '.join(parts)} }} LIMIT {len(parts)}"
-    result = await endpoint.select(query, timeout=timeout)
-    examples: dict[int, Term] = {}
-    for at, term in result.rows:
-        if isinstance(at, Literal) and term is not None:
-            examples[_number(at)] = term
-    lines = [replace(line, example=examples.get(at)) for at, line in enumerate(shape.lines)]
-    return replace(shape, lines=tuple(lines))
+    return replace(shape, lines=tuple(lines), instance=instance)
 
 
 def _most(lines: Sequence[ShapeLine]) -> tuple[ShapeLine, ...]:
