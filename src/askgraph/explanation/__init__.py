@@ -161,10 +161,11 @@ async def labels_of(
     only what the profile knows is returned: labels are a courtesy, not the answer.
     """
     wanted = list(dict.fromkeys(iris))[:_MOST_LABELS]
+    asked = set(wanted)
     found: dict[str, list[tuple[str, str | None]]] = {}
     known: list[ClassProfile | PredicateProfile] = [*graph.profile.classes]
     for item in [*known, *graph.profile.predicates]:
-        if item.names:
+        if item.iri in asked and item.names:
             found[item.iri] = [(text, language or None) for text, language in item.names]
     missing = [iri for iri in wanted if iri not in found]
     if graph.arrays is not None and missing:

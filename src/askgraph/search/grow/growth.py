@@ -298,7 +298,7 @@ def unmet(
             bare = other.node.cls is not None and not other.node.edges
             if bare and not _opens_with_be(grower):  # "is A a B", but not "has A a B"
                 continue
-            if np.isin(seed.ids, other.ids).any() or not (bare or len(in_both(alike, other.ids))):
+            if len(in_both(seed.ids, other.ids)) or not (bare or len(in_both(alike, other.ids))):
                 continue
             node = replace(other.node, ids=seed.ids, terms=seed.node.terms, link=seed.node.link)
             state = together(seed, other, node)
@@ -376,9 +376,9 @@ def _negated(grower: Grower, base: PartialMatch, other: PartialMatch) -> Iterato
             continue
         if not _denies(grower, operator, base.node, other.node, denied):
             continue
-        ids = np.setdiff1d(base.ids, other.ids, assume_unique=True)
-        if not len(ids) or len(ids) == len(base.ids):
+        if not 0 < len(in_both(base.ids, other.ids)) < len(base.ids):
             continue
+        ids = np.setdiff1d(base.ids, other.ids, assume_unique=True)
         node = replace(base.node, ids=ids, without=(*base.node.without, other.node))
         state = together(base, other, node)
         weight = sum(grower.linked.weights[at] for at in operator.positions)

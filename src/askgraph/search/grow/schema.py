@@ -38,6 +38,8 @@ _FIRST_STEPS = 12
 _SINGLE: Final = 1.02
 """Objects a subject has in the mean if it has one, but for mistakes."""
 _MOST_UNITS = 200
+_SPREAD = 400
+"""So many nodes, spread over all, say which predicates there are."""
 _EMPTY = np.zeros(0, dtype=np.int32)
 
 _Key = TypeVar("_Key", bound=Hashable)
@@ -247,8 +249,8 @@ class Schema:
             known[key] = self.naming.isdisjoint(self.graph.present(sample))
         return bool(known[key])
 
-    def around(self, ids: Ids) -> tuple[tuple[Path, Ids], ...]:
-        """What lies one or two steps from things like these, and the (predicate, inverse) steps.
+    def around(self, ids: Ids) -> tuple[tuple[Path, frozenset[int]], ...]:
+        """The predicates of what lies one or two steps from things like these, and the steps.
 
         Looked up once for each class, from a sample of its instances.
         """
@@ -258,16 +260,16 @@ class Schema:
         return tuple(self._reached(ids)) if len(ids) <= _SAMPLE else ()
 
     @_kept
-    def _around(self, cls: str) -> tuple[tuple[Path, Ids], ...]:
+    def _around(self, cls: str) -> tuple[tuple[Path, frozenset[int]], ...]:
         return tuple(self._reached(self.instances(cls)))
 
-    def _reached(self, ids: Ids) -> Iterator[tuple[Path, Ids]]:
+    def _reached(self, ids: Ids) -> Iterator[tuple[Path, frozenset[int]]]:
         first = list(self._neighbours(ids))
-        yield from (((step,), found) for step, found in first)
+        yield from (((step,), self.graph.present(spread(found))) for step, found in first)
         for step, found in first[:_FIRST_STEPS]:
             for onward, further in self._neighbours(found):
                 if onward[0] != step[0]:
-                    yield (step, onward), further
+                    yield (step, onward), self.graph.present(spread(further))
 
     def _neighbours(self, ids: Ids) -> Iterator[tuple[tuple[int, bool], Ids]]:
         ids = ids[:: len(ids) // _WIDEST_SAMPLE + 1]
@@ -482,3 +484,8 @@ class Schema:
 
 def _stems(texts: Iterable[str]) -> frozenset[str]:
     return frozenset(stem(word) for text in texts for word in tokens(text))
+
+
+def spread(ids: Ids) -> Ids:
+    """Return a sample of nodes, spread over all; few as they are."""
+    return ids if len(ids) <= _SPREAD else ids[:: len(ids) // _SPREAD]

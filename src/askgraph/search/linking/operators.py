@@ -124,7 +124,14 @@ class Frame:
 
     def of(self, *names: str) -> tuple[Operator, ...]:
         """Return the operators of some names, in the order of the question."""
-        return tuple(operator for operator in self.operators if operator.name in names)
+        if names not in self._found:
+            self._found[names] = tuple(one for one in self.operators if one.name in names)
+        return self._found[names]
+
+    @cached_property
+    def _found(self) -> dict[tuple[str, ...], tuple[Operator, ...]]:
+        """The operators that were asked for, by their names."""
+        return {}
 
     def unit_of(self, operator: Operator) -> Unit | None:
         """Return the unit that the last words of an operator name."""

@@ -6,6 +6,7 @@ its argument among the words around it; what it takes up counts as used.
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 from pyoxigraph import NamedNode, Variable
@@ -55,6 +56,7 @@ _AFAR = 20
 """So many of the best states may have predicates that lie afar."""
 
 
+@cache
 def _handler(name: str) -> Callable[[QueryBuilder, Operator], bool] | None:
     """The function that an operator is served by; few questions need more than one module."""
     match name:

@@ -7,6 +7,7 @@ import numpy as np
 
 from askgraph.index.names import Kind
 from askgraph.search.grow.partial_match import Edge, PartialMatch
+from askgraph.search.grow.schema import spread
 from askgraph.search.grow.steps import Grower
 from askgraph.search.linking.link import Link
 from askgraph.search.linking.operators import Frame, Zones
@@ -24,8 +25,8 @@ COST_BELOW = 0.25
 COST_SORT = 0.5
 """A foreign key; gained by a predicate of the sort that is asked for."""
 
-_SAMPLE = 400
-"""So many nodes, spread over all, say which predicates there are."""
+_STARTS = 400
+"""From so many nodes, spread over all, a path has to lead on."""
 _NAMED, _NAMED_AFAR = 16, 8
 """So many of a slot's links are tried near by, and afar."""
 
@@ -105,8 +106,7 @@ class Lookups:
 
     def present(self, ids: Ids, *, inverse: bool = False) -> frozenset[int]:
         """The predicates of some nodes, or of a sample of them."""
-        sample = ids if len(ids) <= _SAMPLE else ids[:: len(ids) // _SAMPLE]
-        return self.grower.present(sample, inverse=inverse)
+        return self.grower.present(spread(ids), inverse=inverse)
 
     def wanted(self, predicate: int, prefer: bool) -> float:
         """Whether a predicate's objects are of the sort that the question word asks for."""
@@ -170,7 +170,7 @@ class Lookups:
 
     def _is_there(self, ids: Ids, path: Sequence[Edge], number: int) -> bool:
         """Whether a path from these very nodes leads to a predicate."""
-        sample = ids[:: len(ids) // _SAMPLE + 1]
+        sample = ids[:: len(ids) // _STARTS + 1]
         for edge in path:
             sample = self.graph.step(sample, edge.predicate, inverse=edge.inverse)
         return len(sample) > 0 and len(self.graph.pairs(sample, number)[0]) > 0
@@ -183,8 +183,7 @@ class Lookups:
             and not (sorts and self.schema.sort(number) not in sorts)
             and not (sorts and self.is_id(number, link))
         ]
-        for steps, found in self.schema.around(ids) if named else ():
-            present = self.present(found)
+        for steps, present in self.schema.around(ids) if named else ():
             for order, link, number in named:
                 if number in present:
                     path = tuple(Edge(predicate, inverse) for predicate, inverse in steps)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import pairwise
 from typing import Literal, NamedTuple
 
@@ -10,7 +10,7 @@ from askgraph.index.names import Kind
 from askgraph.search.linking.link import Link, Linked
 from askgraph.search.linking.operators import COMPARING, Frame, Operator, Zones, frame_of
 from askgraph.search.linking.text import Reading
-from askgraph.search.linking.word_lists import WordList
+from askgraph.search.linking.word_lists import word_list
 
 AGGREGATING = ("average", "sum", "minimum", "maximum")
 _SURE = 0.7
@@ -172,13 +172,15 @@ def _start_of_sentence(runs: Sequence[Run], reading: Reading) -> int:
 def interrogative(reading: Reading, *, within: range | None = None) -> int | None:
     """Return the place of a question word, among the first three tokens or in another range."""
     among = range(min(3, len(reading.tokens))) if within is None else within
-    asking = _interrogatives(reading.words)
+    asking = _interrogatives(reading.language)
     places = (at for at in among if reading.is_stop(at))
     return next((at for at in places if reading.tokens[at].folded in asking), None)
 
 
-def _interrogatives(words: WordList) -> frozenset[str]:
+@cache
+def _interrogatives(language: str) -> frozenset[str]:
     """The words that ask by themselves ("who"), or before a noun ("which year", "how old")."""
+    words = word_list(language)
     phrases = [phrase for listed in words.asks.values() for phrase in listed]
     found = {phrase[0] for phrase in phrases if len(phrase) == 1}
     for phrase in phrases:
