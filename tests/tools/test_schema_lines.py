@@ -51,6 +51,12 @@ def test_a_number_with_a_unit_is_converted_where_the_graph_has_that_dimension(
     )
 
 
+def test_a_number_in_the_unit_of_the_graph_is_not_converted(graph: KnowledgeGraph) -> None:
+    text = told("Which are longer than 2 metres?", graph)
+
+    assert text == ("units: b:length in metre" if _name(graph) == "bridges" else "")
+
+
 def test_an_age_comes_with_the_expression_for_it(graph: KnowledgeGraph) -> None:
     assert "YEAR(?to) - YEAR(?from)" in told("How old is she?", graph)
 

@@ -368,7 +368,9 @@ def _units(
         fits = [u for _, u in said if quantity.unit and u.dimension == quantity.unit.dimension]
         if fits and quantity.unit is not None and quantity.value is not None:
             number = plain(quantity.unit.converted(quantity.value, fits[0]))
-            yield f"{plain(quantity.value)} {quantity.unit.name} is {number} {_told(fits[0])}"
+            asked_in = f"{plain(quantity.value)} {quantity.unit.name}"
+            if (told := f"{number} {_told(fits[0])}") != asked_in:
+                yield f"{asked_in} is {told}"
 
 
 def _asked_units(reading: Reading) -> Iterator[Unit]:
