@@ -37,11 +37,7 @@ _MOST = 10_000  # characters: the time grows with the square of the patterns
 
 
 def in_words(
-    query: Query | str,
-    labels: Mapping[str, str],
-    *,
-    language: str = "en",
-    nouns: str | None = None,
+    query: Query | str, labels: Mapping[str, str], *, language: str = "en", nouns: str | None = None
 ) -> str:
     """Return a query in one or two sentences of plain words.
 

@@ -62,9 +62,7 @@ async def topped_up(ask: Callable[[int, int], Stream], wanted: int) -> Stream:
                     yield event
                     continue
                 whole = replace(
-                    whole,
-                    choices=whole.choices + event.choices,
-                    usage=whole.usage + event.usage,
+                    whole, choices=whole.choices + event.choices, usage=whole.usage + event.usage
                 )
     yield whole
 

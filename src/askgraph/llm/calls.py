@@ -123,8 +123,7 @@ def trouble(choice: Choice) -> Trouble | None:
         )
     if not choice.text.strip() and not choice.calls:
         return Trouble(
-            TroubleKind.EMPTY,
-            "Your last reply was empty. Call a tool, answer, or cancel.",
+            TroubleKind.EMPTY, "Your last reply was empty. Call a tool, answer, or cancel."
         )
     return None
 

@@ -224,7 +224,7 @@ class _Asker(Restricted):
         order = self.say("ordered by", "sorted by", "in order of", "and sort them by")
         text = self.say(
             f"{self.say(*_OPEN)} the {self.listed(shown)} of all {self.plural}{rest} "
-            f"{order} {called(by)}{how}.",
+            f"{order} {called(by)}{how}."
         )
         return Asked(text, self.query(*columns, order=((self.build.value(by.iri), down),)))
 

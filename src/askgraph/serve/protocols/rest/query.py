@@ -21,13 +21,7 @@ from askgraph.serve.hub import Asker, Hub, HubDep, Querier
 from askgraph.serve.identity.principal import Principal
 from askgraph.serve.problems import Missing
 from askgraph.serve.protocols.rest import GraphName, QueryText, named_query
-from askgraph.serve.runs.views import (
-    EditedView,
-    EvidenceView,
-    TableView,
-    answer_view,
-    table_of,
-)
+from askgraph.serve.runs.views import EditedView, EvidenceView, TableView, answer_view, table_of
 from askgraph.sparql.federation.service import called_services
 from askgraph.sparql.layout import formatted
 from askgraph.sparql.results import GraphResult, Result, SelectResult
