@@ -9,7 +9,7 @@ from tests.graphs import MOONS
 from tests.servers.faults import refused_where
 from tests.servers.sparql import SparqlServer
 
-from askgraph.agent.conversation import Piece
+from askgraph.agent import Piece
 from askgraph.agent.schema_near import NearClass, ShapeParts, classes_near, shape_pieces
 from askgraph.agent.several_graphs import AskedGraphs, linked_graph
 from askgraph.graph import KnowledgeGraph

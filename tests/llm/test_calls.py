@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from askgraph.llm import Assistant, Choice, Finish, ToolCall, ToolSchema
-from askgraph.llm.calls import (
+from askgraph.llm.structured import (
     BadCall,
     CallFault,
     SoundCall,

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from askgraph.errors import SetupError
-from askgraph.operations.shapes import Choice, shapes
+from askgraph.operations.metadata import Choice, shapes
 from askgraph.workspace import Workspace, silent
 
 SHACL = """

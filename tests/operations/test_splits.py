@@ -8,7 +8,7 @@ from askgraph.errors import SetupError
 from askgraph.evaluation.benchmarks import Contents
 from askgraph.evaluation.benchmarks.formats import read_questions
 from askgraph.evaluation.questions import GoldQuestion
-from askgraph.operations.splits import Division, write_splits
+from askgraph.operations.selection import Division, write_splits
 
 CARS = GoldQuestion(
     "1", "How many cars are red?", sparql="ASK { ex:a ex:b ex:c }", graph="cars.ttl"

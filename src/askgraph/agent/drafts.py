@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from askgraph.agent.conversation import Conversation
+from askgraph.agent import Conversation
 from askgraph.llm import LanguageModel, Message, Options, System, User
 from askgraph.llm.budget import Account
 from askgraph.llm.structured import Structured, read_structured

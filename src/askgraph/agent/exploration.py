@@ -14,7 +14,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from askgraph.agent.conversation import Conversation, spent_on
+from askgraph.agent import Conversation, spent_on
 from askgraph.agent.trials import disagrees
 from askgraph.errors import BudgetSpent, QuerySyntaxError, ServiceError
 from askgraph.llm import LanguageModel, ToolCall

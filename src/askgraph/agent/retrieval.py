@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from askgraph.agent.conversation import Piece, fitted
+from askgraph.agent import Piece, fitted
 from askgraph.agent.schema_near import (
     ShapeParts,
     classes_near,

@@ -15,7 +15,7 @@ from itertools import zip_longest
 
 from pyoxigraph import Literal, NamedNode
 
-from askgraph.agent.conversation import Piece
+from askgraph.agent import Piece
 from askgraph.agent.kept_index import keep_index, kept_index
 from askgraph.agent.several_graphs import LinkedGraph
 from askgraph.agent.trials import GRAPH

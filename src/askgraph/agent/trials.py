@@ -14,7 +14,7 @@ from pyoxigraph import NamedNode
 from askgraph.agent.several_graphs import AskedGraph, AskedGraphs
 from askgraph.errors import QueryError, ServiceError, Unauthorised, Unreachable
 from askgraph.sparql.results import Term
-from askgraph.sparql.rewrite.repair import form_of, repaired
+from askgraph.sparql.rewrite import form_of, repaired
 from askgraph.tools.query_run import answered
 from askgraph.tools.shown import labels_in
 from askgraph.trace import Answer

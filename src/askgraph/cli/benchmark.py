@@ -20,8 +20,7 @@ from askgraph.evaluation.gold.frozen import read_frozen
 from askgraph.evaluation.studies.stages import recall_sheet, stage_sheets
 from askgraph.operations.gold import Checks, check_gold, freeze_gold
 from askgraph.operations.gold import convert as converted
-from askgraph.operations.selection import selected
-from askgraph.operations.splits import Division, write_splits
+from askgraph.operations.selection import Division, selected, write_splits
 from askgraph.operations.stages import staged
 from askgraph.workspace.settings import named_setting
 from askgraph.workspace.synchronous import result_of

@@ -14,7 +14,7 @@ from askgraph.cli.figures import Reading
 from askgraph.cli.options import Common
 from askgraph.cli.output import print_json, progress_bar
 from askgraph.errors import SetupError
-from askgraph.operations.pairs import make_pairs
+from askgraph.operations.writer import make_pairs
 from askgraph.training.pairs import evaluated, read_pairs
 from askgraph.training.settings import preset as settings_of
 from askgraph.workspace.synchronous import result_of

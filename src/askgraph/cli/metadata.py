@@ -16,9 +16,8 @@ from askgraph.metadata.descriptions import Description
 from askgraph.metadata.shapes import Shape
 from askgraph.metadata.shex import shex_of
 from askgraph.metadata.void_text import void_of
-from askgraph.operations.metadata import Bound, known_profile, profiled
+from askgraph.operations.metadata import Bound, Choice, Shapes, known_profile, profiled, shapes
 from askgraph.operations.metadata import fetch as fetched
-from askgraph.operations.shapes import Choice, Shapes, shapes
 
 INCOMPLETE = 1
 _SHOWN = 20

@@ -4,27 +4,21 @@ Only the part of the protocol that these share is used, and a server that lacks 
 without: a parameter that it refuses is left out from then on, a schema is asked for in words.
 """
 
-from collections.abc import AsyncGenerator, Sequence
+import json
+import re
+from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any, Unpack
+from urllib.parse import urlsplit
 
 import httpx2
 from openai import APIError, APIStatusError, AsyncOpenAI, Omit
 
+from askgraph import llm
 from askgraph.errors import ErrorReply, MalformedReply, PromptTooLong
 from askgraph.llm import Event, Message, Options, Request
 from askgraph.llm._connection import ModelServer
-from askgraph.llm._openai_wire import (
-    BEAMS,
-    LENGTH_NAMES,
-    Lacks,
-    body,
-    length_name_for,
-    read_chunk,
-    read_whole,
-    refused_parameter,
-)
 from askgraph.llm._streams import (
     Assembly,
     Json,
@@ -34,10 +28,9 @@ from askgraph.llm._streams import (
     read_object,
     topped_up,
 )
-from askgraph.llm.structured import refuse_grammar
+from askgraph.llm.structured import asking_for, refuse_grammar
 
 __all__ = ["OpenAIModel"]
-
 
 _NOT_FROM_THE_ENVIRONMENT: Any = {"OpenAI-Organization": Omit(), "OpenAI-Project": Omit()}
 _NO_KEY: Any = {"Authorization": Omit()}
@@ -183,3 +176,261 @@ def _complaint(problem: ErrorReply) -> bool:
         and isinstance(cause, APIStatusError)
         and cause.status_code in (400, 404, 422, 500, 501)
     )
+
+
+LENGTH_NAMES = ("max_tokens", "max_completion_tokens")
+BEAMS = "use_beam_search"
+_WITHOUT = (
+    BEAMS,
+    "response_format", "stream_options", "logprobs", "seed", "temperature", "top_p", "stop",
+    "reasoning_effort", "n", "max_completion_tokens", "max_tokens", "tool_choice",
+)  # fmt: skip
+_UNKNOWN = (
+    "support", "unknown", "unrecognized", "unexpected", "extra", "not permitted", "not allowed",
+    "not implemented", "unavailable",
+)  # fmt: skip
+
+
+class Lacks(set[str]):
+    """Names of parameters that a server refused; `schema` is a schema in `response_format`."""
+
+
+def body(request: llm.Request, model: str, lacks: Lacks, *, choices: int, seed: int | None) -> Any:
+    """Return the JSON of a streamed request for so many choices."""
+    name = _length_name(lacks)
+    wanted: dict[str, Any] = {
+        "model": model,
+        "stream": True,
+        "messages": [_message(message) for message in _told(request, lacks)],
+        "stream_options": {"include_usage": True},
+        "n": choices if choices > 1 else None,
+        "seed": seed,
+        "temperature": request.temperature,
+        "top_p": request.top_p,
+        name: request.max_tokens,
+        "stop": list(request.stop) or None,
+        "logprobs": True if request.logprobs else None,
+        "reasoning_effort": request.effort,
+        "response_format": _format(request, lacks),
+    }
+    if request.tools:
+        wanted["tools"] = [
+            {
+                "type": "function",
+                "function": {
+                    "name": tool.name,
+                    "description": tool.description,
+                    "parameters": tool.parameters,
+                },
+            }
+            for tool in request.tools
+        ]
+        wanted["tool_choice"] = _tool_choice(request.tool_choice)
+    return {key: value for key, value in wanted.items() if value is not None and key not in lacks}
+
+
+def refused_parameter(message: str, sent: Mapping[str, object], lacks: Lacks) -> str | None:
+    """Name the parameter that a server does not know, if the request can do without it.
+
+    A refused `json_schema` is `schema` at first: plain JSON output may still be had.
+    """
+    said = message.lower()
+    if not any(mark in said for mark in _UNKNOWN):
+        return None
+    format_ = "schema" if "schema" not in lacks else "response_format"
+    for name in _WITHOUT:
+        if name in sent and re.search(rf"(?<!\w){name}(?!\w)", said):
+            return format_ if name == "response_format" else name
+    if "response_format" in sent and re.search("json_schema|json_object", said):
+        return format_
+    return None
+
+
+def length_name_for(base_url: str) -> Lacks:
+    """Return the names a server lacks from the start: only OpenAI itself takes the newer one."""
+    own = (urlsplit(base_url).hostname or "").endswith("api.openai.com")
+    return Lacks({"max_tokens"} if own else {"max_completion_tokens"})
+
+
+def _length_name(lacks: Lacks) -> str:
+    return "max_completion_tokens" if "max_tokens" in lacks else "max_tokens"
+
+
+def _told(request: llm.Request, lacks: Lacks) -> tuple[llm.Message, ...]:
+    """Return the messages, with the schema in words if the server cannot enforce it."""
+    if request.schema is None or not lacks & {"schema", "response_format"}:
+        return request.messages
+    return asking_for(request.schema, request.messages)
+
+
+def _message(message: llm.Message) -> dict[str, object]:
+    match message:
+        case llm.System(text):
+            return {"role": "system", "content": text}
+        case llm.User(text):
+            return {"role": "user", "content": text}
+        case llm.ToolResult(call, _, text):
+            return {"role": "tool", "tool_call_id": call, "content": text}
+        case llm.Assistant(text, calls, _, opaque):
+            said: dict[str, object] = {"role": "assistant", "content": text or None}
+            if calls:
+                said["tool_calls"] = [
+                    {
+                        "id": call.id,
+                        "type": "function",
+                        "function": {"name": call.name, "arguments": _sound(call.arguments)},
+                    }
+                    for call in calls
+                ]
+            elif not text:
+                said["content"] = ""
+            return said | (json.loads(opaque) if opaque else {})
+
+
+def _sound(arguments: str) -> str:
+    """Arguments as JSON: several servers fail on a conversation that holds any other text."""
+    try:
+        sound = isinstance(json.loads(arguments), dict)
+    except (ValueError, RecursionError):
+        sound = False
+    return arguments if sound else json.dumps({"unreadable": arguments})
+
+
+def _tool_choice(choice: str) -> object:
+    if choice in ("auto", "none", "required"):
+        return None if choice == "auto" else choice
+    return {"type": "function", "function": {"name": choice}}
+
+
+def _format(request: llm.Request, lacks: Lacks) -> object:
+    if request.schema is None:
+        return None
+    if "schema" in lacks:
+        return {"type": "json_object"}
+    named = {"name": "reply", "schema": request.schema, "strict": _is_strict(request.schema)}
+    return {"type": "json_schema", "json_schema": named}
+
+
+def _is_strict(schema: object) -> bool:
+    """Return whether every object in a schema is closed and needs all it has.
+
+    OpenAI enforces a schema to the letter only then, and refuses to promise it otherwise.
+    """
+    if isinstance(schema, list):
+        return all(_is_strict(part) for part in schema)
+    if not isinstance(schema, Mapping):
+        return True
+    parts = schema.get("properties")
+    if schema.get("type") == "object" or isinstance(parts, Mapping):
+        names = set(parts) if isinstance(parts, Mapping) else set()
+        if (
+            schema.get("additionalProperties") is not False
+            or set(schema.get("required", ())) != names
+        ):
+            return False
+    return all(_is_strict(part) for part in schema.values())
+
+
+_FINISH = {
+    "stop": llm.Finish.STOP,
+    "eos": llm.Finish.STOP,
+    "tool_calls": llm.Finish.CALLS,
+    "function_call": llm.Finish.CALLS,
+    "length": llm.Finish.LENGTH,
+    "content_filter": llm.Finish.REFUSED,
+}
+
+_REASONING = ("reasoning_content", "reasoning")
+
+
+def read_chunk(chunk: Json, assembly: Assembly) -> Iterator[llm.Event]:
+    """Add a chunk to the assembly and yield its parts; `MalformedReply` for other JSON."""
+    yield from _read(chunk, assembly, "delta")
+
+
+def read_whole(reply: Json, assembly: Assembly) -> Iterator[llm.Event]:
+    """Add a reply that a server without streaming sends at once, and yield its parts."""
+    yield from _read(reply, assembly, "message")
+
+
+def _read(chunk: Json, assembly: Assembly, place: str) -> Iterator[llm.Event]:
+    assembly.model = _string(chunk.get("model")) or assembly.model
+    assembly.id = _string(chunk.get("id")) or assembly.id
+    if isinstance(chunk.get("usage"), dict):
+        assembly.usage = _usage(chunk["usage"])
+    choices = chunk.get("choices")
+    if choices is None:
+        choices = []
+    if not isinstance(choices, list):
+        raise MalformedReply("the reply's `choices` are no list")
+    for at, choice in enumerate(choices):
+        if not isinstance(choice, dict):
+            raise MalformedReply("a choice of the reply is no object")
+        number = choice.get("index")
+        yield from _choice(choice, place, assembly, number if isinstance(number, int) else at)
+
+
+def _choice(choice: Json, place: str, assembly: Assembly, number: int) -> Iterator[llm.Event]:
+    said = choice.get(place)
+    said = said if isinstance(said, dict) else {}
+    for name in _REASONING:
+        if thought := _string(said.get(name)):
+            yield assembly.reasoning(thought, number)
+            break
+    if text := _string(said.get("content")):
+        yield assembly.text(text, number)
+    if refusal := _string(said.get("refusal")):
+        assembly.refusal(refusal, number)
+    _calls(said.get("tool_calls"), assembly, number)
+    _logprobs(choice.get("logprobs"), assembly, number)
+    if finish := _string(choice.get("finish_reason")):
+        assembly.finish(_FINISH.get(finish, llm.Finish.OTHER), number)
+
+
+def _calls(calls: object, assembly: Assembly, number: int) -> None:
+    for at, call in enumerate(calls if isinstance(calls, list) else []):
+        if not isinstance(call, dict):
+            raise MalformedReply("a tool call of the reply is no object")
+        function = call.get("function")
+        function = function if isinstance(function, dict) else {}
+        arguments = function.get("arguments")
+        if isinstance(arguments, dict):
+            arguments = json.dumps(arguments, ensure_ascii=False)
+        key = call.get("index")
+        assembly.call(
+            key if isinstance(key, int) else at,
+            id=_string(call.get("id")),
+            name=_string(function.get("name")),
+            arguments=_string(arguments),
+            choice=number,
+        )
+
+
+def _logprobs(logprobs: object, assembly: Assembly, number: int) -> None:
+    match logprobs:
+        case {"content": [*tokens]}:
+            for token in tokens:
+                match token:
+                    case {"token": str(text), "logprob": float() | int() as value}:
+                        assembly.logprob(text, float(value), number)
+
+
+def _usage(usage: Json) -> llm.TokenUsage | None:
+    input_, output = usage.get("prompt_tokens"), usage.get("completion_tokens")
+    if not isinstance(input_, int) or not isinstance(output, int):
+        return None
+    return llm.TokenUsage(
+        input=input_,
+        cached=_count(usage.get("prompt_tokens_details"), "cached_tokens"),
+        output=output,
+        reasoning=_count(usage.get("completion_tokens_details"), "reasoning_tokens"),
+    )
+
+
+def _count(details: object, name: str) -> int:
+    value = details.get(name) if isinstance(details, dict) else 0
+    return value if isinstance(value, int) else 0
+
+
+def _string(value: object) -> str:
+    return value if isinstance(value, str) else ""

@@ -13,7 +13,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from askgraph.agent.conversation import Conversation, Turn, columns_rule, going_round
+from askgraph.agent import Conversation, Turn, columns_rule, going_round
 from askgraph.agent.exploration import (
     Exploration,
     agreed,

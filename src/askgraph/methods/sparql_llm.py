@@ -12,7 +12,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
-from askgraph.agent.conversation import Conversation, columns_rule, with_cost
+from askgraph.agent import Conversation, columns_rule, with_cost
 from askgraph.agent.examples import with_examples
 from askgraph.agent.retrieval import Shown, message_for
 from askgraph.agent.schema_near import ShapeParts

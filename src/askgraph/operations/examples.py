@@ -29,7 +29,7 @@ from askgraph.metadata.examples.turtle import document
 from askgraph.metadata.published import in_description, published_examples
 from askgraph.sparql.federation.service import called_services
 from askgraph.sparql.lexer import with_declared
-from askgraph.sparql.rewrite.repair import form_of
+from askgraph.sparql.rewrite import form_of
 from askgraph.trace import attempt_of
 from askgraph.trace.codec import read_trace
 from askgraph.workspace import Progress, Workspace, silent

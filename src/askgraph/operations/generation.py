@@ -34,7 +34,7 @@ from askgraph.methods import Method
 from askgraph.operations import outcome_of as answer_of
 from askgraph.operations.examples import keep
 from askgraph.sparql.results import Row, SelectResult, value_of
-from askgraph.sparql.rewrite.repair import form_of
+from askgraph.sparql.rewrite import form_of
 from askgraph.trace import Answer, Question
 from askgraph.trace import Outcome as Answered
 from askgraph.workspace import Progress, Workspace, silent

@@ -10,7 +10,7 @@ from askgraph.endpoint import run as run_on
 from askgraph.errors import QueryError, QuerySyntaxError, ServiceError
 from askgraph.sparql.lexer import lexed, with_declared
 from askgraph.sparql.results import GraphResult, SelectResult
-from askgraph.sparql.rewrite.repair import Repaired, form_of, repaired
+from askgraph.sparql.rewrite import Repaired, form_of, repaired
 from askgraph.tools import Context
 from askgraph.tools.shown import Shown
 from askgraph.trace import Answer, Observation

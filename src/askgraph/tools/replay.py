@@ -8,7 +8,7 @@ from typing import Unpack
 
 from askgraph import llm
 from askgraph.errors import BudgetSpent, SetupError
-from askgraph.llm.calls import SoundCall, checked_call
+from askgraph.llm.structured import SoundCall, checked_call
 from askgraph.trace import Answer, ModelTurn, Outcome, Prompt, ToolUse, Trace
 
 

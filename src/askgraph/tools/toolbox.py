@@ -28,7 +28,7 @@ from askgraph.errors import QueryError, ServiceError, SetupError
 from askgraph.explanation import iris_of
 from askgraph.graph import KnowledgeGraph
 from askgraph.llm import ToolCall, ToolSchema
-from askgraph.llm.calls import BadCall, SoundCall, checked_call
+from askgraph.llm.structured import BadCall, SoundCall, checked_call
 from askgraph.rdf import PrefixMap
 from askgraph.sparql.judge import admitted
 from askgraph.tools import SETS, Context, Limits, Tool

@@ -9,8 +9,8 @@ from askgraph.errors import QuerySyntaxError
 from askgraph.sparql import Call, Filter, Group, Nested, Pattern, Query, Span, Union, walk
 from askgraph.sparql.lexer import edited
 from askgraph.sparql.read import read
-from askgraph.sparql.rewrite.repair import Repaired as Readable
-from askgraph.sparql.rewrite.repair import repaired as readable
+from askgraph.sparql.rewrite import Repaired as Readable
+from askgraph.sparql.rewrite import repaired as readable
 from askgraph.validation import (
     MAX_JUDGED,
     UNJUDGED,

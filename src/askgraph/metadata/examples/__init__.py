@@ -22,7 +22,7 @@ from askgraph.errors import SetupError
 from askgraph.index import stem, tokens
 from askgraph.rdf.vocabulary import NUMERIC_DATATYPES
 from askgraph.sparql.results import GraphResult, SelectResult, Term
-from askgraph.sparql.rewrite.repair import form_of
+from askgraph.sparql.rewrite import form_of
 
 Origin = Choice["written", "confirmed", "generated"]
 """Written by a person, confirmed by a user who saw the answer, or generated from a profile."""

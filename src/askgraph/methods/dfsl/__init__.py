@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from statistics import fmean
 from typing import ClassVar
 
-from askgraph.agent.conversation import Conversation, with_cost
+from askgraph.agent import Conversation, with_cost
 from askgraph.agent.examples import MATCHES, Shot, Term, examples_at, nearest, other_than, shots_of
 from askgraph.endpoint import Counted
 from askgraph.errors import QueryError, ServiceError, SetupError, Unauthorised, Unreachable
@@ -31,7 +31,7 @@ from askgraph.sparql.comparison import alike
 from askgraph.sparql.read import read
 from askgraph.sparql.results import GraphResult, SelectResult
 from askgraph.sparql.rewrite.canonical import canonical_query
-from askgraph.sparql.rewrite.flipped import flipped
+from askgraph.sparql.rewrite.swapped import flipped
 from askgraph.sparql.write import text_of
 from askgraph.tools import Context, Limits
 from askgraph.tools.query_run import Ran, built_answer, ready, run

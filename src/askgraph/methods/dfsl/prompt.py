@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from pyoxigraph import Literal, NamedNode
 
-from askgraph.agent.conversation import columns_rule
+from askgraph.agent import columns_rule
 from askgraph.agent.examples import Shot, Term, shown_query
 from askgraph.errors import SetupError
 from askgraph.index import tokens

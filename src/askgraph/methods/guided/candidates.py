@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 from collections.abc import Awaitable
 from functools import partial
 
-from askgraph.agent.conversation import Piece, columns_rule
+from askgraph.agent import Piece, columns_rule
 from askgraph.agent.retrieval import Shown, message_for
 from askgraph.explanation import iris_of
 from askgraph.llm import Message, System, User

@@ -8,7 +8,7 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 
-from askgraph.agent.conversation import Conversation
+from askgraph.agent import Conversation
 from askgraph.methods.guided.candidates import Candidates
 from askgraph.methods.guided.verdict import Judge, Reply, Verdict
 from askgraph.search.decide.decision import Thresholds, decided, worth_asking

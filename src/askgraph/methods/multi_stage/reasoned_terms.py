@@ -10,7 +10,7 @@ import asyncio
 import re
 from collections.abc import Sequence
 
-from askgraph.agent.conversation import Conversation
+from askgraph.agent import Conversation
 from askgraph.agent.kept_index import Bm25, ranked_names
 from askgraph.index import Resource
 from askgraph.index.names import Kind

@@ -13,7 +13,7 @@ from askgraph.serve.runs.request import RunRequest
 from askgraph.serve.runs.views import RunView
 from askgraph.serve.store import RunRow, Verified, new_id
 from askgraph.sparql.lexer import with_declared
-from askgraph.sparql.rewrite.repair import form_of
+from askgraph.sparql.rewrite import form_of
 from askgraph.trace import Clarification, Trace
 
 

@@ -1,1 +1,294 @@
-"""Queries made into other queries: repaired, changed in one place, or brought to one form."""
+"""Queries made into other queries: repaired, changed in one place, or brought to one form.
+
+Here are repairs of queries as language models write them; whatever is sound stays as it is.
+
+    ```sparql … ```, words around it     taken off
+    SELECT COUNT(?x) WHERE …             SELECT (COUNT(?x) AS ?count) WHERE …
+    SERVICE wikibase:label { … }         OPTIONAL { ?x rdfs:label ?xLabel … } where ?xLabel is used
+    a known prefix that is not declared  declared
+
+All of it looks at tokens: strings, comments and IRIs are never touched.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from askgraph.rdf.vocabulary import RDFS_LABEL, SCHEMA_DESCRIPTION, SKOS_ALT_LABEL, WIKIBASE
+from askgraph.sparql import AGGREGATES
+from askgraph.sparql.lexer import Edit, Token, edited, lexed
+
+_OPENING, _CLOSING = frozenset("([{"), frozenset(")]}")
+
+
+_LABELS = {"Label": RDFS_LABEL, "AltLabel": SKOS_ALT_LABEL, "Description": SCHEMA_DESCRIPTION}
+
+
+def label_service_edits(text: str, language: str) -> tuple[list[Edit], str]:
+    """Return the edits that put patterns for the labels that are used in place of each call."""
+    given = lexed(text).given
+    prefixes = {"wikibase": WIKIBASE, **lexed(text).declared}
+    edits: list[Edit] = []
+    at = 0
+    while at < len(given):
+        opening = _label_service(given, at, prefixes)
+        closing = None if opening is None else partner(given, opening)
+        if opening is not None and closing is not None:
+            edits += _service_edits(given, at, opening, closing, language)
+            at = closing
+        at += 1
+    return edits, "the label service was replaced by optional labels"
+
+
+def says(token: Token, *words: str) -> bool:
+    """Whether a token is one of these words, in whatever case."""
+    return token.kind == "word" and token.text.upper() in words
+
+
+def partner(given: Sequence[Token], opening: int) -> int | None:
+    """Return the place of the bracket that closes the one at `opening`; None if none does."""
+    depth = 0
+    for at in range(opening, len(given)):
+        if given[at].kind == "mark":
+            depth += (given[at].text in _OPENING) - (given[at].text in _CLOSING)
+            if depth == 0:
+                return at
+    return None
+
+
+def _label_service(given: Sequence[Token], at: int, prefixes: Mapping[str, str]) -> int | None:
+    """Where the group of a label service opens that is called here."""
+    if not says(given[at], "SERVICE"):
+        return None
+    target = at + 1 + (at + 1 < len(given) and says(given[at + 1], "SILENT"))
+    if target + 1 >= len(given) or given[target + 1].text != "{":
+        return None
+    token = given[target]
+    prefix, _, local = token.text.partition(":")
+    iri = token.text[1:-1] if token.kind == "iri" else prefixes.get(prefix, "") + local
+    return target + 1 if iri == WIKIBASE + "label" else None
+
+
+def _service_edits(
+    given: Sequence[Token], at: int, opening: int, closing: int, language: str
+) -> Iterator[Edit]:
+    """Cut the call out, its dot too if none is needed; put the labels at the group's end."""
+    end = given[closing].end
+    after = given[closing + 1] if closing + 1 < len(given) else None
+    needs_dot = at > 0 and given[at - 1].text not in (".", "{", "}")
+    if after is not None and after.text == "." and not needs_dot:
+        end = after.end
+    is_inside = after is not None and after.text not in (".", "}")
+    yield given[at].start, end, " ." if needs_dot and is_inside else ""
+    outer = _end_of_group(given, closing + 1)
+    if outer is None:
+        return
+    outside = [*given[:at], *given[closing + 1 :]]
+    asked = {**_asked_inside(given[opening + 1 : closing]), **_asked_by_name(outside)}
+    used = {token.text[1:] for token in outside if token.kind == "variable"}
+    patterns = [
+        _optional(thing, predicate, name, languages)
+        for name, (thing, predicate) in asked.items()
+        if name in used
+        for languages in _in_turn(language)
+    ]
+    if patterns:
+        yield given[outer].start, given[outer].start, " ".join(["", *patterns, ""])
+
+
+def _end_of_group(given: Sequence[Token], at: int) -> int | None:
+    depth = 0
+    for place in range(at, len(given)):
+        depth += (given[place].text == "{") - (given[place].text == "}")
+        if depth < 0:
+            return place
+    return None
+
+
+def _asked_by_name(outside: Sequence[Token]) -> dict[str, tuple[str, str]]:
+    """Variables that the service fills by their names: `?xLabel` for `?x`."""
+    names = dict.fromkeys(token.text[1:] for token in outside if token.kind == "variable")
+    return {
+        name: (name.removesuffix(ending), predicate)
+        for name in names
+        for ending, predicate in _LABELS.items()
+        if name.endswith(ending) and name.removesuffix(ending) in names
+    }
+
+
+def _asked_inside(inside: Sequence[Token]) -> dict[str, tuple[str, str]]:
+    """Variables that patterns within the call name: `?x rdfs:label ?name`."""
+    found: dict[str, tuple[str, str]] = {}
+    for first, predicate, last in zip(inside, inside[1:], inside[2:], strict=False):
+        kinds = first.kind, predicate.kind, last.kind
+        local = predicate.text.strip("<>").rsplit("#")[-1].rsplit("/")[-1].rsplit(":")[-1]
+        ending = local[:1].upper() + local[1:]
+        if kinds in (("variable", "pname", "variable"), ("variable", "iri", "variable")):
+            found[last.text[1:]] = first.text[1:], _LABELS.get(ending, RDFS_LABEL)
+    return found
+
+
+def _in_turn(language: str) -> tuple[tuple[str, ...], ...]:
+    """The languages to try one after another; the last ones are those of no language."""
+    own = [] if language == "en" or not language.replace("-", "").isalnum() else [(language,)]
+    return (*own, ("en",), ("mul", ""))
+
+
+def _optional(thing: str, predicate: str, name: str, languages: tuple[str, ...]) -> str:
+    tags = ", ".join(f'"{tag}"' for tag in languages)
+    condition = f"FILTER(LANG(?{name}) IN ({tags}))"
+    return f"OPTIONAL {{ ?{thing} <{predicate}> ?{name} . {condition} }}"
+
+
+_STARTS = frozenset("PREFIX BASE SELECT ASK CONSTRUCT DESCRIBE".split())
+_UPDATES = frozenset("INSERT DELETE LOAD CLEAR DROP CREATE ADD MOVE COPY WITH".split())
+_FORMS = frozenset("SELECT ASK CONSTRUCT DESCRIBE".split())
+_FENCE = "`"
+
+
+@dataclass(frozen=True)
+class Repaired:
+    """A query, and what had to be done to it, in words."""
+
+    query: str
+    notes: tuple[str, ...] = ()
+
+
+def repaired(query: str, *, language: str = "en") -> Repaired:
+    """Return the query without what keeps it from running, if that can be told for sure."""
+    notes: list[str] = []
+    text = _bare(query)
+    for repair in (label_service_edits, _aggregate_edits):
+        edits, note = repair(text, language)
+        if edits:
+            text = edited(text, sorted(edits))
+            notes.append(note)
+    return Repaired(text, tuple(notes))
+
+
+def form_of(query: str) -> str:
+    """Return SELECT, ASK, CONSTRUCT or DESCRIBE; empty if the query is none of them."""
+    for token in lexed(query).given:
+        if token.kind == "word" and token.text.upper() not in ("PREFIX", "BASE"):
+            word = token.text.upper()
+            return word if word in _FORMS else ""
+        if token.text == "{":
+            break
+    return ""
+
+
+def _bare(query: str) -> str:
+    """The query without code fences, words before it and a semicolon after it."""
+    while (inner := _once_bared(query)) != query:
+        query = inner
+    return query
+
+
+def _once_bared(query: str) -> str:
+    text = _unfenced(query)
+    given = lexed(text).given
+    first = next((at for at in range(len(given)) if _begins(given, at)), None)
+    if first and not any(says(token, *_UPDATES) for token in given[:first]):
+        text = text[given[first].start :]
+        given = lexed(text).given
+    if first is not None and given[-1].text == ";":
+        at = given[-1].start
+        text = text[:at] + text[at + 1 :]
+    return text
+
+
+def _unfenced(text: str) -> str:
+    """What stands between the first fence and the next one, or the end."""
+    given = lexed(text).given
+    fences = [at for at in range(len(given) - 2) if _is_fence(given, at)]
+    if not fences:
+        return text
+    opening = fences[0] + 3
+    while opening < len(given) and given[opening].text == _FENCE:
+        opening += 1
+    closing = next((at for at in fences if at >= opening), None)
+    end = len(text) if closing is None else given[closing].start
+    if opening < len(given) and given[opening].kind == "word" and not _begins(given, opening):
+        opening += 1  # the name of the language
+    start = given[opening].start if opening < len(given) else end
+    return text[start:end].rstrip() if start < end else text
+
+
+def _is_fence(given: Sequence[Token], at: int) -> bool:
+    return all(token.text == _FENCE for token in given[at : at + 3])
+
+
+def _begins(given: Sequence[Token], at: int) -> bool:
+    """Whether a query may begin here: a keyword, and after it what may follow it."""
+    token = given[at]
+    if token.kind != "word" or token.text.upper() not in _STARTS or at + 1 >= len(given):
+        return False
+    after = given[at + 1]
+    match token.text.upper():
+        case "PREFIX":
+            return after.kind == "pname" and after.text.endswith(":")
+        case "BASE":
+            return after.kind == "iri"
+        case "SELECT":
+            return (
+                after.kind == "variable"
+                or after.text in ("*", "(")
+                or says(after, "DISTINCT", "REDUCED", *AGGREGATES)
+            )
+        case "DESCRIBE":
+            return after.kind in ("variable", "iri", "pname") or after.text == "*"
+        case _:
+            return after.text == "{" or says(after, "WHERE", "FROM")
+
+
+def _aggregate_edits(text: str, _: str) -> tuple[list[Edit], str]:
+    """Parentheses and a name for each aggregate that a SELECT clause has bare."""
+    given = lexed(text).given
+    taken = {token.text[1:] for token in given if token.kind == "variable"}
+    edits: list[Edit] = []
+    for at, token in enumerate(given):
+        if says(token, "SELECT"):
+            edits += _column_edits(given, at + 1, taken)
+    return edits, "an aggregate was given parentheses and a name"
+
+
+def _column_edits(given: Sequence[Token], at: int, taken: set[str]) -> Iterator[Edit]:
+    while at < len(given) and not (given[at].text == "{" or says(given[at], "WHERE", "FROM")):
+        is_open = given[at].text == "(" and at + 1 < len(given)
+        inner = at + is_open
+        end = partner(given, inner + 1) if _calls(given, inner) else None
+        if end is not None:
+            yield from _one_column(given, at, end, taken)
+            at = end
+        elif is_open:
+            at = partner(given, at) or len(given)
+        at += 1
+
+
+def _calls(given: Sequence[Token], at: int) -> bool:
+    return at + 1 < len(given) and says(given[at], *AGGREGATES) and given[at + 1].text == "("
+
+
+def _one_column(given: Sequence[Token], at: int, end: int, taken: set[str]) -> Iterator[Edit]:
+    """What a column from `at` lacks whose aggregate ends at `end`: `(`, `AS ?name`, `)`."""
+    is_open = given[at].text == "("
+    after = given[end + 1] if end + 1 < len(given) else None
+    close = given[end].end
+    name = f" AS ?{_fresh(given[at + is_open].text.lower(), taken)}"
+    if is_open:
+        if after is not None and after.text == ")":
+            yield close, close, name
+        return
+    yield given[at].start, given[at].start, "("
+    if after is not None and says(after, "AS") and end + 2 < len(given):
+        last = given[end + 2]
+        yield last.end, last.end, ")"
+    else:
+        yield close, close, name + ")"
+
+
+def _fresh(name: str, taken: set[str]) -> str:
+    found, number = name, 2
+    while found in taken:
+        found, number = f"{name}{number}", number + 1
+    taken.add(found)
+    return found

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from askgraph.agent.conversation import Piece, fitted, shortened, tokens_of
+from askgraph.agent import Piece, fitted, shortened, tokens_of
 from askgraph.llm import Assistant, Message, System, ToolCall, ToolResult, User
 from askgraph.llm.budget import estimated_tokens
 

@@ -7,7 +7,7 @@ from tests.graphs import MOONS, store_of
 
 from askgraph.sparql.judge import checked
 from askgraph.sparql.lexer import lexed, with_declared
-from askgraph.sparql.rewrite.repair import form_of, repaired
+from askgraph.sparql.rewrite import form_of, repaired
 
 PREFIXES = {"": "http://example.org/", "onto": "http://example.org/onto#"}
 
