@@ -98,8 +98,6 @@ DCTERMS_DESCRIPTION = DCTERMS + "description"
 DCTERMS_CREATED = DCTERMS + "created"
 DCTERMS_SOURCE = DCTERMS + "source"
 
-DCAT = "http://www.w3.org/ns/dcat#"
-
 VOID = "http://rdfs.org/ns/void#"
 VOID_DATASET = VOID + "Dataset"
 VOID_TRIPLES = VOID + "triples"
@@ -163,9 +161,7 @@ VANN_PREFERRED_NAMESPACE_URI = VANN + "preferredNamespaceUri"
 
 PROV = "http://www.w3.org/ns/prov#"
 GEO = "http://www.opengis.net/ont/geosparql#"
-WGS84 = "http://www.w3.org/2003/01/geo/wgs84_pos#"
 TIME = "http://www.w3.org/2006/time#"
-ORG = "http://www.w3.org/ns/org#"
 VCARD = "http://www.w3.org/2006/vcard/ns#"
 VCARD_FN = VCARD + "fn"
 QUDT = "http://qudt.org/schema/qudt/"

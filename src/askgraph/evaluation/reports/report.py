@@ -148,10 +148,6 @@ class Report:
             name: Report(tuple(found[name]), self.metric) for name in sorted(found, key=slice_place)
         }
 
-    def by_tag(self) -> dict[str, tuple[Record, ...]]:
-        """Return the answerable questions of each tag, tags sorted."""
-        return {tag: report.records for tag, report in self.by("tag").items()}
-
     def json(self, *, times: bool = True) -> Json:
         """Return the report as a JSON object; scores are shares of 1, times are seconds.
 

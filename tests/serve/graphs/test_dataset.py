@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from askgraph.errors import QueryError
+from askgraph.serve.graphs.queries import with_dataset
 from askgraph.sparql.judge import checked, datasets
-from askgraph.sparql.rewrite.dataset import with_dataset
 
 A, B = "http://example.org/a", "http://example.org/b"
 
