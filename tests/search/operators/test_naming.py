@@ -169,6 +169,8 @@ def test_a_verb_of_ending_asks_for_the_end_of_a_span(
         ("How many people sailed on Aurora 2?", {"2"}),
         ("Which voyages sailed to Skye?", {"v2", "v3"}),
         ("What are the voyages of the agency with the most voyages?", {"v1", "v2"}),
+        ("How many voyages has the agency with the most voyages?", {"2"}),
+        ("Who was the first person on a voyage?", {"Ann"}),
     ],
 )
 def test_a_verb_is_not_taken_for_one_with_another_preposition(

@@ -71,6 +71,13 @@ class Reading:
         """Its words, folded."""
         return tuple(token.folded for token in self.tokens)
 
+    @cached_property
+    def again(self) -> frozenset[int]:
+        """The nouns that only point back to where they were named: "this city"."""
+        stems, these = [token.stem for token in self.tokens], self.words.agreement["this"]
+        after = (at + 1 for at, word in enumerate(self.folded[:-1]) if word in these)
+        return frozenset(at for at in after if stems[at] in stems[: at - 1])
+
     def says(self, phrase: Phrase, at: int) -> bool:
         """Whether the words of a phrase stand at a token."""
         if self.folded[at : at + len(phrase)] != phrase:
@@ -83,10 +90,12 @@ class Reading:
         return any(mark in between for mark in _SENTENCE_ENDS)
 
     def is_stop(self, at: int) -> bool:
-        """Whether a token is a function word outside of a quotation."""
+        """Whether a token is a function word outside of a quotation, or points back to a noun."""
         token = self.tokens[at]
         if token.quote is not None or at in self.abbreviations:
             return False
+        if at in self.again:
+            return True
         full = self.words.full
         return token.folded in self.words.stop and not (full and token.text.lower() in full)
 

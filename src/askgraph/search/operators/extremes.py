@@ -22,7 +22,7 @@ from askgraph.search.operators.group_values import (
 )
 from askgraph.search.operators.lookups import DATED, NUMERIC, Slot
 from askgraph.search.operators.measures import age, duration
-from askgraph.search.operators.query_builder import Handlers, QueryBuilder, Spot
+from askgraph.search.operators.query_builder import Handlers, QueryBuilder, Spot, unnamed_spot
 from askgraph.search.query import aggregate
 from askgraph.sparql import Call, Expression
 
@@ -146,9 +146,20 @@ def _measured_by(
     if measure is not None:
         for words, sorts in ((measure.measures, NUMERIC), (measure.dates, every)):
             beside = work.next_place(operator.last, BESIDE)
-            found = work.by_words(words, sorts, several=True, first=beside)
+            found = work.by_words(words, sorts, several=True, first=beside, lives=measure.is_age)
             if found is not None:
                 return work.hang(found), words is measure.dates
+        return _event_of(work, measure)
+    return None
+
+
+def _event_of(work: QueryBuilder, measure: Measure) -> tuple[Variable, bool] | None:
+    """When what relates the others began: "the first person in space"."""
+    starts = {start for start, _, life in work.schema.spans if not life}
+    for place in work.draft.places if measure.dates and not measure.is_age else ():
+        found = starts.intersection(work.predicates_at(place)) if work.is_event(place) else ()
+        for number in found:
+            return work.hang(unnamed_spot(place, number)), True
     return None
 
 

@@ -343,7 +343,11 @@ def choose_columns(work: QueryBuilder) -> None:
         shown.append(work.named(one))
         work.shown_words |= 1 << min(one.words)
     dated = _answers_when(work, shown, aggregates)
-    root_shown = not (dated or again) and _root_is_shown(work, bool(shown), bool(aggregates))
+    keys = [key for key, _ in draft.order]  # "how many moons has the planet with the most moons"
+    most = keys == aggregates and draft.limit == 1 and work.frame.asks == "number" and not shown
+    root_shown = not (dated or again or most) and _root_is_shown(
+        work, bool(shown), bool(aggregates)
+    )
     if root_shown and isinstance(work.root.end, Variable):
         shown.insert(0, work.named(work.root))
     also = also_asked(work) if work.frame.also_asked and not aggregates else ()

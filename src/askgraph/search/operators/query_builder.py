@@ -8,6 +8,7 @@ import numpy as np
 from pyoxigraph import Variable
 
 from askgraph.index.names import Kind
+from askgraph.search.grow.kinds import kinds_of_nodes
 from askgraph.search.grow.partial_match import Edge, Node, PartialMatch
 from askgraph.search.grow.predicates import is_mirrored, leaving
 from askgraph.search.grow.weights import (
@@ -38,6 +39,8 @@ _COST_DOUBT = 0.3
 
 _FIRST, _SHOWN, _NARY = 300, 200, 50
 """So many nodes stand for all: for the predicates of a place, for names, for kinds of nodes."""
+_STANDING = frozenset(("persons", "bodies", "places"))
+"""Kinds of things whose dates are not of what happens with them."""
 _KEY = 0.9
 """Words that fit a predicate so well name it, and not only the class of what it leads to."""
 _COMPARES = {
@@ -400,28 +403,37 @@ class QueryBuilder:
         named: bool = False,
         several: bool = False,
         first: Place | None = None,
+        lives: bool = True,
     ) -> Spot | None:
         """A predicate of the root (or of another place) whose name holds one of the words.
 
         The place `first` is looked at before the root. With `named`, things without a name do not
-        count, with `several` no single thing does.
+        count, with `several` no single thing does. Without `lives` births and deaths do not, nor
+        what dates of persons, bodies and places beside the root tell: the first member of a club
+        need not be the oldest, nor that of the oldest club.
         """
+        life = {one for *ends, life in self.schema.spans if life and not lives for one in ends}
         for place in sorted(self.draft.places, key=lambda one: one is not first):
             if several and not isinstance(place.end, Variable):
                 continue
             if named and self.schema.is_nameless(place.node.ids):
                 continue
+            if not (lives or place is self.root) and _STANDING & kinds_of_nodes(
+                self.schema, place.node.ids
+            ):
+                continue
             ends = {end for _, end, _ in self.schema.spans}  # "the latest" began last
             present = sorted(self.predicates_at(place), key=ends.__contains__)
             for word in words:
                 for number in present:
-                    if self.schema.sort(number) in sorts and word in self.schema.words(number):
+                    fits = self.schema.sort(number) in sorts and number not in life
+                    if fits and word in self.schema.words(number):
                         return unnamed_spot(place, number)
         return None
 
     def only(self, sorts: Sequence[Sort]) -> Spot | None:
         """The only predicate of its sort: of an event in the pattern, at the root or elsewhere."""
-        for place in sorted(self.draft.places, key=self._is_no_event):
+        for place in sorted(self.draft.places, key=lambda one: not self.is_event(one)):
             if not self.lookups.is_resource(place.node.ids):
                 continue
             fits = [n for n in self.predicates_at(place) if self.schema.sort(n) in sorts]
@@ -433,10 +445,9 @@ class QueryBuilder:
                 return unnamed_spot(place, [*(n for n in fits if n in spans), *named, *fits][0])
         return None
 
-    def _is_no_event(self, place: Place) -> bool:
-        return not (
-            self.lookups.is_resource(place.node.ids) and self.schema.is_nary(place.node.ids)
-        )
+    def is_event(self, place: Place) -> bool:
+        """Whether what stands at a place only relates others."""
+        return self.lookups.is_resource(place.node.ids) and self.schema.is_nary(place.node.ids)
 
     def named(self, place: Place) -> Variable:
         """The variable to show for a thing: its name if the graph has its own."""

@@ -21,7 +21,7 @@ from askgraph.search.grow.schema import Schema
 from askgraph.search.grow.weights import WORTH_OPERATOR
 from askgraph.search.linking.akin import AKIN
 from askgraph.search.linking.link import Link, Linked
-from askgraph.search.linking.operators import Frame
+from askgraph.search.linking.operators import Frame, Operator
 from askgraph.search.linking.shortened import SHORTENED
 from askgraph.search.operators.lookups import NUMERIC
 from askgraph.search.operators.query_builder import Candidate
@@ -66,6 +66,7 @@ FEATURES = (
     "ungrouped",
     "turned",
     "needless",
+    "unserved",
 )
 """What is told of a candidate; `ranking.toml` has what each weighs."""
 
@@ -162,6 +163,7 @@ class _Told:
             "trivial": _trivial(candidate),
             "disagrees": fitting.disagrees(candidate),
             "ungrouped": fitting.ungrouped(candidate),
+            "unserved": float(sum(not one.mask & candidate.used for one in self.extremes)),
         }
         if self.hope(found) < least:
             return None
@@ -190,6 +192,11 @@ class _Told:
                     mask |= 1 << at
         told = (weight for at, weight in enumerate(self.linked.weights) if mask >> at & 1)
         return sum(told) / self.total if mask else 0.0
+
+    @cached_property
+    def extremes(self) -> tuple[Operator, ...]:
+        """The operators for the most and the least of something, and for what there is none of."""
+        return self.frame.of("most", "fewest", "superlative", "maximum", "minimum", "not")
 
     @cached_property
     def grammar(self) -> Grammar:
