@@ -503,7 +503,7 @@ async def test_candidates_are_numbered_without_gaps(space: KnowledgeGraph, room:
 
 
 async def test_a_candidate_says_how_much_of_it_the_first_one_gives(space: KnowledgeGraph) -> None:
-    question = "Which missions went to Mars or Venus?"
+    question = "Which moons orbit Saturn or Uranus?"
     _, model = await guided(space, question, [reply(choose=1)])
 
     assert re.search(r"^   → \d+ rows? \(\d+ also in 1\.\): ", said(model, 0), re.MULTILINE)

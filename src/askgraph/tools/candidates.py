@@ -102,11 +102,14 @@ async def best_candidates(context: Context, question: str) -> BestCandidates:
 def distinct_readings(ranked: Sequence[Cluster]) -> list[Cluster]:
     """Return the clusters without those that only add what no word asks for to a better one.
 
-    What is added are patterns, and columns; classes that other patterns imply are none of these.
+    What is added are patterns, and to the best one columns; classes that other patterns imply are
+    none of these.
     """
     kept: list[Cluster] = []
     for one in ranked:
-        if not any(_only_adds(one.best, better.best) for better in kept):
+        wide = len(one.best.shown)
+        alike = (c for c in kept if c is kept[0] or len(c.best.shown) == wide)
+        if not any(_only_adds(one.best, better.best) for better in alike):
             kept.append(one)
     return kept
 
