@@ -77,3 +77,9 @@ def test_a_question_in_another_language_than_the_names_of_the_graph_is_understoo
 ) -> None:
     best = clusters(space.proposal(question, language).candidates)[0].best
     assert term in str(space.rows(space.query(best.query)))
+
+
+def test_each_reading_of_one_of_several_things_is_about_these(space: Known) -> None:
+    found = clusters(space.proposal("Which moons orbit Saturn or Uranus?").candidates)[:3]
+
+    assert all("IN (" in space.query(one.best.query) for one in found)

@@ -104,7 +104,10 @@ class Draft:
 
     def grow(self, root: Node) -> Place:
         """Lay down a state's whole pattern; the root is place 0."""
-        return self._lay(root, 0, None, None)
+        place = self._lay(root, 0, None, None)
+        if isinstance(place.end, Variable) and root.quantity is None and len(root.terms) > 1:
+            self.filters.append(self._among(place.end, root))
+        return place
 
     def _lay(self, node: Node, below: int, edge: Edge | None, parent: Place | None) -> Place:
         end = self.constant(node) or self.variable(self._hint(node, edge))
