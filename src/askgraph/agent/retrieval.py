@@ -156,7 +156,9 @@ async def message_for(
     shares = {**_SHARES, "candidates": 0.0} if candidates is None else {**_SHARES_BESIDE}
     if candidates is not None and (wholes or not shown.classes):
         shapes = shares["shapes"] / 3 if shown.classes else 0.0
-        shares |= {"candidates": shares["candidates"] + shares["shapes"] - shapes, "shapes": shapes}
+        freed = (shares["shapes"] - shapes) / 2
+        shares |= {name: shares[name] + freed for name in ("candidates", "names")}
+        shares["shapes"] = shapes
     shares["near"] = 0.0
     asked = question.text if veil is None else veil.question()
     ends = [*_listed(graphs), *wholes.values(), f"Question: {asked}"]
@@ -164,7 +166,8 @@ async def message_for(
         shown.room - sum(map(estimated_tokens, wholes.values())),
         _MOST - _AROUND - sum(map(estimated_tokens, ends)),
     )
-    text = _laid_out(fitted(kinds, shares, room=room, in_turn=("candidates",)), ends)
+    first = {"candidates": kinds["candidates"], **kinds}  # what others leave is theirs first
+    text = _laid_out(fitted(first, shares, room=room, in_turn=("candidates",)), ends)
     return text if veil is None else veil.checked(text)
 
 
