@@ -29,8 +29,8 @@ from askgraph.operations.plans import Asked
 from askgraph.search.decide.confidence import calibrated, weighed
 from askgraph.search.decide.evidence import evidence_for
 from askgraph.search.rank.clusters import clusters
-from askgraph.search.rank.score import weights_for
-from askgraph.search.run import Proposal, proposed, read_and_linked, schema_of
+from askgraph.search.rank.score import Proposal, weights_for
+from askgraph.search.run import proposed, read_and_linked, schema_of
 from askgraph.trace import Answer, Question
 from askgraph.workspace import DEFAULT_METHOD, Workspace
 from askgraph.workspace.synchronous import result_of

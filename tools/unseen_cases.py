@@ -28,7 +28,8 @@ from askgraph.graph import KnowledgeGraph
 from askgraph.search.decide.decision import EMPTY
 from askgraph.search.decide.evidence import evidence_for
 from askgraph.search.rank.clusters import Cluster, clusters
-from askgraph.search.run import Proposal, proposed, read_and_linked, schema_of
+from askgraph.search.rank.score import Proposal
+from askgraph.search.run import proposed, read_and_linked, schema_of
 from askgraph.sparql.comparison import Cell
 from askgraph.sparql.write import plain_text
 from askgraph.workspace import Workspace

@@ -14,7 +14,7 @@ from tests.search.zoo import QUESTIONS
 from askgraph.sample import questions_path
 from askgraph.search.decide.decision import Thresholds, confidence_of, decided
 from askgraph.search.rank.clusters import clusters
-from askgraph.search.run import Proposal
+from askgraph.search.rank.score import Proposal
 from askgraph.sparql.judge import checked
 
 ASKED = [question for _, question, _ in QUESTIONS]

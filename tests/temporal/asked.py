@@ -11,7 +11,8 @@ from tests.graphs import store_of
 from tests.search.asking import Known
 
 from askgraph.search.rank.clusters import clusters
-from askgraph.search.run import Proposal, proposed, read_and_linked, schema_of
+from askgraph.search.rank.score import Proposal
+from askgraph.search.run import proposed, read_and_linked, schema_of
 
 __all__ = ["HERE", "TODAY", "Asked", "answer_of", "graph_of", "proposal_of", "questions_in"]
 

@@ -15,7 +15,8 @@ from askgraph.search.decide.decision import EMPTY, Thresholds, confidence_of, de
 from askgraph.search.decide.evidence import left_out
 from askgraph.search.operators.query_builder import Candidate
 from askgraph.search.rank.clusters import Cluster, clusters
-from askgraph.search.run import Proposal, proposal_of
+from askgraph.search.rank.score import Proposal
+from askgraph.search.run import proposal_of
 from askgraph.sparql.results import SelectResult
 from askgraph.sparql.write import plain_text
 from askgraph.trace import (

@@ -14,7 +14,7 @@ from askgraph.answers.search_run import SearchLimits, SearchRun, top_score
 from askgraph.endpoint import Counted
 from askgraph.errors import SetupError
 from askgraph.graph import KnowledgeGraph
-from askgraph.search.run import Proposal
+from askgraph.search.rank.score import Proposal
 from askgraph.trace import Question, Step, Thought, Usage
 
 __all__ = ["GraphSearch"]

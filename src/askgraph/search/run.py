@@ -6,7 +6,7 @@ arrays, done off the event loop.
 
 import asyncio
 from collections.abc import Container, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import date
 from functools import lru_cache
 
@@ -20,33 +20,17 @@ from askgraph.search.grow.schema import Schema
 from askgraph.search.grow.steps import Grower
 from askgraph.search.linking.link import Linked, link
 from askgraph.search.linking.operators import Frame, Operator, frame_of
-from askgraph.search.linking.text import Reading, read
+from askgraph.search.linking.text import read
 from askgraph.search.operators.description import described, description_wanted, with_description
 from askgraph.search.operators.finish import Finisher
-from askgraph.search.operators.query_builder import Candidate
-from askgraph.search.rank.expected import Expected, expected_of
+from askgraph.search.rank.expected import expected_of
+from askgraph.search.rank.faults import ranked_by_faults
 from askgraph.search.rank.fitting import Fitting
-from askgraph.search.rank.score import ranked, weights_for
+from askgraph.search.rank.score import Proposal, ranked, weights_for
 from askgraph.trace import Question
 from askgraph.traversal import GraphArrays, Seeds
 
 _FIRST_DAY = date(1970, 1, 1).toordinal()
-
-
-@dataclass(frozen=True, eq=False)
-class Proposal:
-    """A question as it was read, the candidates for it, best first, and the answer's shape."""
-
-    linked: Linked
-    frame: Frame
-    candidates: tuple[Candidate, ...]
-    schema: Schema
-    expected: Expected
-
-    @property
-    def reading(self) -> Reading:
-        """The question as read."""
-        return self.linked.reading
 
 
 async def proposal_of(
@@ -140,8 +124,9 @@ def proposed(
 
         built += paired(grower, frame)
     expected = expected_of(linked)
-    candidates = ranked(built, Fitting(linked, frame, schema, expected), weights)
-    return Proposal(linked, frame, tuple(candidates), schema, expected)
+    candidates = tuple(ranked(built, Fitting(linked, frame, schema, expected), weights))
+    proposal = Proposal(linked, frame, candidates, schema, expected)
+    return ranked_by_faults(proposal, weights["faulty"])
 
 
 _OF_TWO = ("comparative", "superlative", "difference", "ratio", "sum", "count")

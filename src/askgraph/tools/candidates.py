@@ -22,7 +22,8 @@ from askgraph.search.decide.evidence import left_out
 from askgraph.search.operators.query_builder import Candidate
 from askgraph.search.query import conditions_in, patterns_in, predicate_of, values_of
 from askgraph.search.rank.clusters import Cluster, clusters
-from askgraph.search.run import Proposal, proposal_of
+from askgraph.search.rank.score import Proposal
+from askgraph.search.run import proposal_of
 from askgraph.sparql import Filter, Path, Pattern, Union, transform
 from askgraph.sparql.results import Row, SelectResult, Term, Truncation
 from askgraph.sparql.write import plain_text

@@ -18,8 +18,8 @@ from askgraph.search.linking.operators import frame_of
 from askgraph.search.operators.query_builder import Candidate
 from askgraph.search.query import patterns_in, predicate_of
 from askgraph.search.rank.clusters import Cluster, clusters
-from askgraph.search.rank.score import weights_for
-from askgraph.search.run import Proposal, proposed, read_and_linked, schema_around
+from askgraph.search.rank.score import Proposal, weights_for
+from askgraph.search.run import proposed, read_and_linked, schema_around
 from askgraph.sparql.write import plain_text
 from askgraph.trace import Question
 from askgraph.writing import Hypothesis, Listed

@@ -9,7 +9,7 @@ from tests.search.zoo import QUESTIONS
 
 from askgraph.sample import questions_path
 from askgraph.search.rank.clusters import Cluster, clusters
-from askgraph.search.run import Proposal
+from askgraph.search.rank.score import Proposal
 
 SAMPLE = [
     (line["question"], line["lang"])

@@ -23,7 +23,7 @@ from askgraph.search.query import (
     variable_of,
 )
 from askgraph.search.rank.clusters import clusters
-from askgraph.search.rank.faults import FAULTS, Subject, faults_of
+from askgraph.search.rank.faults import FAULTS, Subject, faults_of, ranked_by_faults
 from askgraph.sparql import Call, Element, Filter, Group, Query
 
 ONT = "https://example.org/space/ontology#"
@@ -64,6 +64,23 @@ def bounded(tree: Query, sign: str, value: str | None = None) -> Query:
 @pytest.mark.parametrize("question", [LONG, LARGEST, COUNTED, UNORBITED])
 def test_a_right_query_has_no_fault(question: str, space: Known) -> None:
     assert faults_of(subject(space, question)) == ()
+
+
+def test_a_faulty_candidate_makes_room_for_one_near_it(space: Known) -> None:
+    proposal = space.proposal(LARGEST, "en")
+    right = proposal.candidates[0]
+    spoilt = replace(right, tree=replace(right.tree, limit=None), score=right.score + 0.01)
+    found = ranked_by_faults(replace(proposal, candidates=(spoilt, right)), -0.1).candidates
+    assert found[0].tree == right.tree
+    assert found[0].features["faulty"] == 0
+    faults = len(faults_of(Subject(proposal, spoilt)))
+    assert found[1].features["faulty"] == faults > 0
+    assert found[1].score == pytest.approx(spoilt.score - 0.1 * faults)
+
+
+def test_without_faults_in_the_best_no_place_changes(space: Known) -> None:
+    proposal = space.proposal(LARGEST, "en")
+    assert ranked_by_faults(proposal, -0.1) is proposal
 
 
 def test_each_fault_is_told_in_words() -> None:

@@ -12,12 +12,13 @@ from askgraph.search.query import denied_in, patterns_in
 from askgraph.search.rank.score import (
     FEATURES,
     RANKING,
+    Proposal,
     Ranking,
     ranking_text,
     read_ranking,
     weights_for,
 )
-from askgraph.search.run import Proposal, proposed, read_and_linked, schema_of
+from askgraph.search.run import proposed, read_and_linked, schema_of
 
 EVEN = dict.fromkeys(FEATURES, 1.0)
 TABLES = st.fixed_dictionaries(

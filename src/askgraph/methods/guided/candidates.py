@@ -16,7 +16,7 @@ from askgraph.answers.search_run import AHEAD, PASSED_OVER, SearchLimits, Search
 from askgraph.explanation import iris_in
 from askgraph.search.decide.decision import Thresholds, confidence_of
 from askgraph.search.rank.clusters import Cluster, clusters
-from askgraph.search.run import Proposal
+from askgraph.search.rank.score import Proposal
 from askgraph.tools import Context, Sees
 from askgraph.tools.candidates import RunCandidate, distinct_readings, distinct_results
 from askgraph.tools.schema_lines import Slice

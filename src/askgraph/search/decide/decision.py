@@ -8,7 +8,7 @@ from askgraph.index import tokens
 from askgraph.search.decide.confidence import calibrated, weighed
 from askgraph.search.decide.evidence import evidence_for
 from askgraph.search.rank.clusters import Cluster
-from askgraph.search.run import Proposal
+from askgraph.search.rank.score import Proposal
 from askgraph.trace import Answer, Option
 
 EMPTY = 0.6

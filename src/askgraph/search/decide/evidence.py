@@ -26,8 +26,7 @@ from askgraph.search.query import (
 )
 from askgraph.search.rank.clusters import Cluster
 from askgraph.search.rank.faults import Subject, faults_of
-from askgraph.search.rank.score import links_of
-from askgraph.search.run import Proposal
+from askgraph.search.rank.score import Proposal, links_of
 from askgraph.sparql import Call, Query
 from askgraph.traversal.literals import split_literal
 

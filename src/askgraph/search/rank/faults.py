@@ -5,7 +5,7 @@ A fault needs no gold to be seen. Few right queries have one; few wrong ones sho
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from pyoxigraph import Literal, NamedNode, Variable
@@ -39,7 +39,7 @@ from askgraph.search.query import (
     variable_of,
 )
 from askgraph.search.rank.expected import Expected, in_a_name, interrogative
-from askgraph.search.run import Proposal
+from askgraph.search.rank.score import Proposal
 from askgraph.sparql import Bind, Call, Group, Pattern, Query, Values, variables_of
 from askgraph.sparql.write import text_of as written
 
@@ -149,6 +149,29 @@ _NUMBER = re.compile(r"(?:(?<![\w.])-)?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?")
 def faults_of(subject: "Subject") -> tuple[str, ...]:
     """Return the names of the faults that a candidate has, out of `FAULTS`."""
     return tuple(name for name, (holds, _) in _FAULTS.items() if holds(subject))
+
+
+_LOOKED_AT, _BEHIND = 12, 0.4
+"""So many candidates, and so far behind the best, change places for their faults."""
+
+
+def ranked_by_faults(proposal: Proposal, weight: float) -> Proposal:
+    """Return a proposal whose best candidates are ranked by their faults, too.
+
+    Only if the first has any: what is to be passed over is looked at, and what may take its place.
+    """
+    every = proposal.candidates
+    if not every or not faults_of(Subject(proposal, every[0])):
+        return proposal
+    near = [one for one in every[:_LOOKED_AT] if one.score > every[0].score - _BEHIND]
+    told = [_told(one, len(faults_of(Subject(proposal, one))), weight) for one in near]
+    found = sorted((*told, *every[len(near) :]), key=lambda one: -one.score)
+    return replace(proposal, candidates=tuple(found))
+
+
+def _told(candidate: Candidate, faults: int, weight: float) -> Candidate:
+    features = {**candidate.features, "faulty": float(faults)}
+    return replace(candidate, score=candidate.score + weight * faults, features=features)
 
 
 @dataclass(frozen=True, eq=False)

@@ -23,9 +23,11 @@ from askgraph.search.linking.akin import AKIN
 from askgraph.search.linking.link import Link, Linked
 from askgraph.search.linking.operators import Frame, Operator
 from askgraph.search.linking.shortened import SHORTENED
+from askgraph.search.linking.text import Reading
 from askgraph.search.operators.lookups import NUMERIC
 from askgraph.search.operators.query_builder import Candidate
 from askgraph.search.query import patterns_in, predicate_of, values_of, variable_of
+from askgraph.search.rank.expected import Expected
 from askgraph.search.rank.fitting import Fitting
 from askgraph.search.rank.misread import Grammar, needless, thing_acts
 from askgraph.sparql import Bind, Call, Pattern
@@ -67,8 +69,28 @@ FEATURES = (
     "turned",
     "needless",
     "unserved",
+    "faulty",
 )
-"""What is told of a candidate; `ranking.toml` has what each weighs."""
+"""What is told of a candidate; `ranking.toml` has what each weighs.
+
+The last is told of the best candidates only, see `askgraph.search.rank.faults`.
+"""
+
+
+@dataclass(frozen=True, eq=False)
+class Proposal:
+    """A question as it was read, the candidates for it, best first, and the answer's shape."""
+
+    linked: Linked
+    frame: Frame
+    candidates: tuple[Candidate, ...]
+    schema: Schema
+    expected: Expected
+
+    @property
+    def reading(self) -> Reading:
+        """The question as read."""
+        return self.linked.reading
 
 
 def ranked(
@@ -178,6 +200,7 @@ class _Told:
             "parted": _parted(nodes, linked),
             "turned": self.grammar.turned(candidate),
             "needless": needless(candidate, links, linked, schema),
+            "faulty": 0.0,
         }
         return {name: found[name] for name in FEATURES}
 

@@ -12,8 +12,8 @@ from askgraph.graph import KnowledgeGraph
 from askgraph.search.linking.link import Linked
 from askgraph.search.query import Value
 from askgraph.search.rank.clusters import clusters
-from askgraph.search.rank.score import weights_for
-from askgraph.search.run import Proposal, proposed, read_and_linked, schema_of
+from askgraph.search.rank.score import Proposal, weights_for
+from askgraph.search.run import proposed, read_and_linked, schema_of
 from askgraph.sparql import Query
 from askgraph.sparql.write import text_of
 from askgraph.training.pointer.questions import asked

@@ -26,7 +26,8 @@ from askgraph.graph import KnowledgeGraph
 from askgraph.search.linking.link import Linked
 from askgraph.search.operators.query_builder import Candidate
 from askgraph.search.query import conditions_in, denied_in, either_in, patterns_in
-from askgraph.search.run import Proposal, read_and_linked
+from askgraph.search.rank.score import Proposal
+from askgraph.search.run import read_and_linked
 from askgraph.sparql import Query, variables_of
 from askgraph.sparql.write import plain_text
 from askgraph.trace import Question
