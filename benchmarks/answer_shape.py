@@ -22,7 +22,7 @@ from askgraph.evaluation import Table
 from askgraph.evaluation.metrics.row_assignment import row_assignment
 from askgraph.evaluation.questions import GoldQuestion
 from askgraph.graph import KnowledgeGraph
-from askgraph.search.rank.clusters import clusters
+from askgraph.search.rank import clusters
 from askgraph.search.rank.expected import Expected, expected_of
 from askgraph.search.rank.expected_columns import answer_columns_of, columns_of
 from askgraph.search.rank.expected_misfits import misfits

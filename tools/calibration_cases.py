@@ -28,7 +28,7 @@ from askgraph.operations.generation import results_of, same
 from askgraph.operations.plans import Asked
 from askgraph.search.decide.confidence import calibrated, weighed
 from askgraph.search.decide.evidence import evidence_for
-from askgraph.search.rank.clusters import clusters
+from askgraph.search.rank import clusters
 from askgraph.search.rank.score import Proposal, weights_for
 from askgraph.search.run import proposed, read_and_linked, schema_of
 from askgraph.trace import Answer, Question

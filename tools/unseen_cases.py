@@ -25,9 +25,9 @@ from askgraph.evaluation.files import replaced
 from askgraph.evaluation.metrics.best_column import best_column
 from askgraph.evaluation.questions import query_table
 from askgraph.graph import KnowledgeGraph
-from askgraph.search.decide.decision import EMPTY
+from askgraph.search.decide import EMPTY
 from askgraph.search.decide.evidence import evidence_for
-from askgraph.search.rank.clusters import Cluster, clusters
+from askgraph.search.rank import Cluster, clusters
 from askgraph.search.rank.score import Proposal
 from askgraph.search.run import proposed, read_and_linked, schema_of
 from askgraph.sparql.comparison import Cell

@@ -25,7 +25,7 @@ from askgraph.methods.guided import Guided
 from askgraph.rdf import words_of_local_name
 from askgraph.search.linking.link import Linked
 from askgraph.search.linking.word_lists import word_list
-from askgraph.search.rank.clusters import clusters
+from askgraph.search.rank import clusters
 from askgraph.search.run import proposed, read_and_linked, schema_of
 from askgraph.sparql.write import plain_text
 from askgraph.tools import Sees

@@ -12,8 +12,8 @@ from tests.search.asking import Known
 from tests.search.zoo import QUESTIONS
 
 from askgraph.sample import questions_path
-from askgraph.search.decide.decision import Thresholds, confidence_of, decided
-from askgraph.search.rank.clusters import clusters
+from askgraph.search.decide import Thresholds, confidence_of, decided
+from askgraph.search.rank import clusters
 from askgraph.search.rank.score import Proposal
 from askgraph.sparql.judge import checked
 

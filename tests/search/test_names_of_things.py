@@ -4,7 +4,7 @@ import pytest
 from tests.graphs import store_of
 from tests.search.asking import Known
 
-from askgraph.search.rank.clusters import clusters
+from askgraph.search.rank import clusters
 
 GRAPH = """
 @prefix : <https://land.example/> .

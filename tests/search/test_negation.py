@@ -3,7 +3,7 @@
 import pytest
 from tests.search.asking import Known
 
-from askgraph.search.rank.clusters import clusters
+from askgraph.search.rank import clusters
 
 
 def best(known: Known, question: str) -> str:

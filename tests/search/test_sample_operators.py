@@ -10,7 +10,7 @@ from tests.search.asking import Known
 
 from askgraph.evaluation import Table
 from askgraph.sample import questions_path
-from askgraph.search.rank.clusters import clusters
+from askgraph.search.rank import clusters
 from askgraph.sparql.comparison import cell_of_json
 
 LINES: list[Mapping[str, Any]] = [

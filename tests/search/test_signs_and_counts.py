@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from tests.graphs import store_of
 from tests.search.asking import Known
 
-from askgraph.search.rank.clusters import clusters
+from askgraph.search.rank import clusters
 from askgraph.search.rank.faults import Subject, faults_of
 
 TEMPERATURES = {"Uno": -30.0, "Dua": -10.5, "Tri": 0.0, "Kvar": 10.5, "Kvin": 30.0}

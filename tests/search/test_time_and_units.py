@@ -19,8 +19,8 @@ from tests.temporal.asked import (
     questions_in,
 )
 
-from askgraph.search.decide.decision import confidence_of, decided
-from askgraph.search.rank.clusters import clusters
+from askgraph.search.decide import confidence_of, decided
+from askgraph.search.rank import clusters
 
 HELD_OUT = 43
 

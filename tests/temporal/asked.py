@@ -10,7 +10,7 @@ from pyoxigraph import QueryBoolean
 from tests.graphs import store_of
 from tests.search.asking import Known
 
-from askgraph.search.rank.clusters import clusters
+from askgraph.search.rank import clusters
 from askgraph.search.rank.score import Proposal
 from askgraph.search.run import proposed, read_and_linked, schema_of
 

@@ -11,10 +11,10 @@ from askgraph.endpoint import Counted
 from askgraph.errors import QueryError, TimedOut
 from askgraph.graph import KnowledgeGraph
 from askgraph.rdf import PrefixMap
-from askgraph.search.decide.decision import EMPTY, Thresholds, confidence_of, decided, worth_asking
+from askgraph.search.decide import EMPTY, Thresholds, confidence_of, decided, worth_asking
 from askgraph.search.decide.evidence import left_out
 from askgraph.search.operators.query_builder import Candidate
-from askgraph.search.rank.clusters import Cluster, clusters
+from askgraph.search.rank import Cluster, clusters
 from askgraph.search.rank.score import Proposal
 from askgraph.search.run import proposal_of
 from askgraph.sparql.results import SelectResult

@@ -18,9 +18,9 @@ from askgraph.search.grow.growth import grown
 from askgraph.search.grow.kinds import with_asked
 from askgraph.search.grow.schema import Schema
 from askgraph.search.grow.steps import Grower
+from askgraph.search.linking import read
 from askgraph.search.linking.link import Linked, link
 from askgraph.search.linking.operators import Frame, Operator, frame_of
-from askgraph.search.linking.text import read
 from askgraph.search.operators.description import described, description_wanted, with_description
 from askgraph.search.operators.finish import Finisher
 from askgraph.search.rank.expected import expected_of

@@ -17,11 +17,11 @@ from askgraph.errors import QueryError, ServiceError
 from askgraph.explanation import iris_of
 from askgraph.metadata import PredicateProfile
 from askgraph.rdf.vocabulary import RDF_TYPE
-from askgraph.search.decide.decision import confidence_of
+from askgraph.search import conditions_in, patterns_in, predicate_of, values_of
+from askgraph.search.decide import confidence_of
 from askgraph.search.decide.evidence import left_out
 from askgraph.search.operators.query_builder import Candidate
-from askgraph.search.query import conditions_in, patterns_in, predicate_of, values_of
-from askgraph.search.rank.clusters import Cluster, clusters
+from askgraph.search.rank import Cluster, clusters
 from askgraph.search.rank.score import Proposal
 from askgraph.search.run import proposal_of
 from askgraph.sparql import Filter, Path, Pattern, Union, transform

@@ -21,10 +21,10 @@ from askgraph.metadata.names import local_name
 from askgraph.metadata.shapes import ends_of
 from askgraph.rdf import vocabulary as v
 from askgraph.rdf.vocabulary import SCHEMA_SPACES
+from askgraph.search import plain
+from askgraph.search.linking import Reading
 from askgraph.search.linking.link import Link, Linked
 from askgraph.search.linking.operators import Frame, frame_of
-from askgraph.search.linking.text import Reading
-from askgraph.search.query import plain
 from askgraph.search.run import schema_of
 from askgraph.sparql.elapsed import elapsed_text
 from askgraph.tools._facts import Variants, own_types

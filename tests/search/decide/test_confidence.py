@@ -34,7 +34,7 @@ from askgraph.search.decide.confidence import (
     weighed,
 )
 from askgraph.search.decide.evidence import evidence_for
-from askgraph.search.rank.clusters import clusters
+from askgraph.search.rank import clusters
 
 numbers = st.floats(0, 5)
 

@@ -8,7 +8,7 @@ from tests.search.test_candidates import WORDS
 from tests.search.zoo import QUESTIONS
 
 from askgraph.search.decide.evidence import left_out
-from askgraph.search.rank.clusters import clusters
+from askgraph.search.rank import clusters
 
 
 def left(zoo: Known, question: str, language: str | None = None) -> tuple[str, ...]:

@@ -6,11 +6,11 @@ import pytest
 
 from askgraph.index import stem, tokens
 from askgraph.index.names import Kind, Name, NameIndex
+from askgraph.search.linking import read
 from askgraph.search.linking.akin import is_told
 from askgraph.search.linking.lexicon import LEXICON
 from askgraph.search.linking.link import Link, link
 from askgraph.search.linking.operators import frame_of
-from askgraph.search.linking.text import read
 
 SPACE = "http://example.org/"
 INDEX = NameIndex.of(

@@ -3,7 +3,7 @@
 import pytest
 from tests.search.asking import Known
 
-from askgraph.search.rank.clusters import clusters
+from askgraph.search.rank import clusters
 
 BIRTHS = {("1998", 1), ("2012", 1), ("2014", 1), ("2016", 1), ("2019", 1), ("2020", 1)}
 

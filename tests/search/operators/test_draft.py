@@ -7,8 +7,8 @@ from pyoxigraph import Literal
 from tests.search.asking import Known
 
 from askgraph.rdf.vocabulary import RDF_TYPE, XSD_DATE
+from askgraph.search import condition, denied, pattern, term_of, variable
 from askgraph.search.operators.draft import Draft, day_literal, is_sound, year_of
-from askgraph.search.query import condition, denied, pattern, term_of, variable
 from askgraph.search.run import schema_of
 from askgraph.sparql import Pattern
 from askgraph.traversal.literals import day_number

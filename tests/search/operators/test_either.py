@@ -3,8 +3,8 @@
 import pytest
 from tests.search.asking import Known
 
-from askgraph.search.query import alternatives_in, conditions_in
-from askgraph.search.rank.clusters import clusters
+from askgraph.search import alternatives_in, conditions_in
+from askgraph.search.rank import clusters
 
 
 @pytest.mark.parametrize(

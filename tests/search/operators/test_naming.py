@@ -6,7 +6,7 @@ import pytest
 from pyoxigraph import QuerySolutions, RdfFormat, Store
 from tests.search.asking import Known
 
-from askgraph.search.rank.clusters import clusters
+from askgraph.search.rank import clusters
 
 GRAPH = """
 @prefix : <https://games.example/> .

@@ -8,7 +8,7 @@ from tests.graphs import store_of
 from tests.search.asking import Known
 
 from askgraph.explanation import in_words
-from askgraph.search.rank.clusters import clusters
+from askgraph.search.rank import clusters
 
 CLUBS = """
 @prefix : <https://clubs.example/> .

@@ -5,7 +5,7 @@ from tests.graphs import store_of
 from tests.search.asking import Known
 
 from askgraph.explanation import in_words
-from askgraph.search.rank.clusters import clusters
+from askgraph.search.rank import clusters
 
 PEAKS = """
 @prefix : <https://peaks.example/> .

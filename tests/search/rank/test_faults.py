@@ -8,7 +8,7 @@ from pyoxigraph import NamedNode, Variable
 from tests.graphs import store_of
 from tests.search.asking import Known
 
-from askgraph.search.query import (
+from askgraph.search import (
     aggregate,
     aggregates_of,
     condition,
@@ -22,7 +22,7 @@ from askgraph.search.query import (
     variable,
     variable_of,
 )
-from askgraph.search.rank.clusters import clusters
+from askgraph.search.rank import clusters
 from askgraph.search.rank.faults import FAULTS, Subject, faults_of, ranked_by_faults
 from askgraph.sparql import Call, Element, Filter, Group, Query
 

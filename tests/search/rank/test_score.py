@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from tests.search.asking import Known
 
 from askgraph.errors import SetupError
-from askgraph.search.query import denied_in, patterns_in
+from askgraph.search import denied_in, patterns_in
 from askgraph.search.rank.score import (
     FEATURES,
     RANKING,

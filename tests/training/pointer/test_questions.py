@@ -8,8 +8,8 @@ from pyoxigraph import RdfFormat, Store
 from tests.search.asking import Known
 
 from askgraph.sample import graph_path
+from askgraph.search import conditions_in, denied_in
 from askgraph.search.grow.schema import Schema
-from askgraph.search.query import conditions_in, denied_in
 from askgraph.search.run import schema_of
 from askgraph.training.pointer.questions import Asked, asked
 from askgraph.training.pointer.worlds import world

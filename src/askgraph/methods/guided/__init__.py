@@ -33,7 +33,7 @@ from askgraph.methods.guided.candidates import (
 )
 from askgraph.methods.guided.panel import Ending, Panel, Voice, outcome_of, searched_outcome
 from askgraph.methods.guided.verdict import CHOICE, REPLY, Judge
-from askgraph.search.decide.decision import Thresholds
+from askgraph.search.decide import Thresholds
 from askgraph.tools import Limits, Sees, Toolbox
 from askgraph.trace import Answer, Clarification, Question, Refusal, Step
 

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, TypeVar
 from askgraph.agent.several_graphs import AskedGraph, AskedGraphs, LinkedGraph
 from askgraph.answers.search_run import AHEAD, PASSED_OVER, SearchLimits, SearchRun, top_score
 from askgraph.explanation import iris_in
-from askgraph.search.decide.decision import Thresholds, confidence_of
-from askgraph.search.rank.clusters import Cluster, clusters
+from askgraph.search.decide import Thresholds, confidence_of
+from askgraph.search.rank import Cluster, clusters
 from askgraph.search.rank.score import Proposal
 from askgraph.tools import Context, Sees
 from askgraph.tools.candidates import RunCandidate, distinct_readings, distinct_results

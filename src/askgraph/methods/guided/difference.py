@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pyoxigraph import Literal, NamedNode
 
 from askgraph.rdf.vocabulary import RDF_TYPE
-from askgraph.search.query import (
+from askgraph.search import (
     aggregates_of,
     conditions_in,
     denied_in,

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from askgraph.agent import Conversation
 from askgraph.methods.guided.candidates import Candidates
 from askgraph.methods.guided.verdict import Judge, Reply, Verdict
-from askgraph.search.decide.decision import Thresholds, decided, worth_asking
+from askgraph.search.decide import Thresholds, decided, worth_asking
 from askgraph.tools import Toolbox
 from askgraph.trace import (
     Answer,

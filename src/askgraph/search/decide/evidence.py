@@ -12,11 +12,7 @@ from pyoxigraph import NamedNode
 from askgraph.index import stem, tokens
 from askgraph.rdf import words_of_local_name
 from askgraph.rdf.vocabulary import RDF_TYPE
-from askgraph.search.linking.link import Link
-from askgraph.search.linking.operators import Operator
-from askgraph.search.linking.text import Reading, bits
-from askgraph.search.operators.query_builder import Candidate
-from askgraph.search.query import (
+from askgraph.search import (
     Value,
     aggregates_of,
     groups_of,
@@ -24,7 +20,11 @@ from askgraph.search.query import (
     predicate_of,
     variable_of,
 )
-from askgraph.search.rank.clusters import Cluster
+from askgraph.search.linking import Reading, bits
+from askgraph.search.linking.link import Link
+from askgraph.search.linking.operators import Operator
+from askgraph.search.operators.query_builder import Candidate
+from askgraph.search.rank import Cluster
 from askgraph.search.rank.faults import Subject, faults_of
 from askgraph.search.rank.score import Proposal, links_of
 from askgraph.sparql import Call, Query

@@ -13,17 +13,7 @@ from typing import Final
 import numpy as np
 
 from askgraph.index.names import Kind, name_tokens
-from askgraph.search.grow.partial_match import (
-    Node,
-    PartialMatch,
-    common_words,
-    denied_words,
-    named_steps,
-    named_words,
-    together,
-)
-from askgraph.search.grow.steps import Grower
-from askgraph.search.grow.weights import (
+from askgraph.search.grow import (
     DOUBT_ALTERNATIVES,
     DOUBT_AND,
     DOUBT_CLASS_GUESSED,
@@ -37,11 +27,19 @@ from askgraph.search.grow.weights import (
     WORTH_KNOWN,
     WORTH_OPERATOR,
     WORTH_SPELLED,
+    Node,
+    PartialMatch,
+    common_words,
+    denied_words,
+    named_steps,
+    named_words,
+    together,
 )
+from askgraph.search.grow.steps import Grower
+from askgraph.search.linking import bits
 from askgraph.search.linking.link import Link
 from askgraph.search.linking.operators import Operator
 from askgraph.search.linking.quantities import Quantity
-from askgraph.search.linking.text import bits
 from askgraph.traversal import Ids, in_both
 from askgraph.traversal.literals import Sort
 

@@ -13,9 +13,8 @@ from askgraph.index import folded, tokens
 from askgraph.metadata.names import objects_of
 from askgraph.rdf import vocabulary as v
 from askgraph.rdf import words_of_local_name
-from askgraph.search.grow.partial_match import Node
+from askgraph.search.grow import DOUBT_MISDIRECTED, Node
 from askgraph.search.grow.schema import Schema
-from askgraph.search.grow.weights import DOUBT_MISDIRECTED
 from askgraph.search.linking.link import Link, Linked
 from askgraph.search.linking.word_lists import shared_words
 from askgraph.traversal import Ids

@@ -11,11 +11,7 @@ import numpy as np
 
 from askgraph.index import stem
 from askgraph.index.names import Kind, name_tokens
-from askgraph.search.grow.kinds import kinds_of_objects
-from askgraph.search.grow.partial_match import Edge, Node, PartialMatch
-from askgraph.search.grow.predicates import holds_codes, is_mirrored, misdirected, stepped
-from askgraph.search.grow.schema import Schema
-from askgraph.search.grow.weights import (
+from askgraph.search.grow import (
     BEAM_DOUBT,
     DOUBT_BACK,
     DOUBT_BRIDGE,
@@ -33,11 +29,17 @@ from askgraph.search.grow.weights import (
     SURE,
     WORTH_AGAIN,
     WORTH_LITTLE,
+    Edge,
+    Node,
+    PartialMatch,
 )
+from askgraph.search.grow.kinds import kinds_of_objects
+from askgraph.search.grow.predicates import holds_codes, is_mirrored, misdirected, stepped
+from askgraph.search.grow.schema import Schema
+from askgraph.search.linking import bits
 from askgraph.search.linking.chance import without_chance
 from askgraph.search.linking.link import Link, Linked
 from askgraph.search.linking.operators import Frame
-from askgraph.search.linking.text import bits
 from askgraph.search.linking.word_lists import shared_words
 from askgraph.traversal import GraphArrays, Ids, in_both
 from askgraph.traversal.literals import Sort

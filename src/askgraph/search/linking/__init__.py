@@ -1,1 +1,196 @@
-"""The words of a question, read and linked to entities, classes, predicates and values."""
+"""Words linked; a question as tokens with their places, its language, its numbers and its dates."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import cache, cached_property
+
+from rapidfuzz.distance import OSA
+from rapidfuzz.process import extractOne
+
+from askgraph.index import folded, stem
+from askgraph.search.linking.quantities import Quantity, days_from, quantities
+from askgraph.search.linking.word_lists import (
+    Phrase,
+    WordList,
+    detected_language,
+    shared_words,
+    word_list,
+)
+
+_POWER = r"(?<![\w.,])\d+(?:\.\d+)?[eE][+-]?\d+(?![\w-])"
+_DOTTED = r"(?<!\w)(?:[A-Z]\.){2,}(?:[A-Z](?!\w))?"
+_WORD = re.compile(rf"{_POWER}|{_DOTTED}|[^\W_]+(?:[.,]\d+)*", re.UNICODE)
+_PARTS = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]+", re.UNICODE)
+_QUOTED = re.compile(
+    r"\"([^\"]+)\"|“([^”]+)”|„([^“”]+)[“”]|«([^»]+)»|(?<!\w)['‘]([^'’]+)['’](?!\w)"
+)
+_MOST_TOKENS = 120
+_SENTENCE_ENDS = ".?!;"
+
+
+@dataclass(frozen=True)
+class Token:
+    """A word or number of the question; `quote` numbers the quotation that it stands in."""
+
+    text: str
+    folded: str
+    stem: str
+    start: int
+    end: int
+    quote: int | None = None
+
+    @property
+    def capital(self) -> bool:
+        """Whether it starts with a capital letter."""
+        return self.text[:1].isupper()
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A question as read: at most 120 tokens; `cut` says that there were more.
+
+    `abbreviations` are tokens in capitals that name something: US and WHO, not the pronouns.
+    """
+
+    text: str
+    tokens: tuple[Token, ...]
+    words: WordList
+    quantities: tuple[Quantity, ...]
+    genitives: frozenset[int] = frozenset()
+    cut: bool = False
+    abbreviations: frozenset[int] = frozenset()
+
+    @property
+    def language(self) -> str:
+        """The language of the word lists used."""
+        return self.words.language
+
+    @cached_property
+    def folded(self) -> Phrase:
+        """Its words, folded."""
+        return tuple(token.folded for token in self.tokens)
+
+    @cached_property
+    def again(self) -> frozenset[int]:
+        """The nouns that only point back to where they were named: "this city"."""
+        stems, these = [token.stem for token in self.tokens], self.words.agreement["this"]
+        after = (at + 1 for at, word in enumerate(self.folded[:-1]) if word in these)
+        return frozenset(at for at in after if stems[at] in stems[: at - 1])
+
+    def says(self, phrase: Phrase, at: int) -> bool:
+        """Whether the words of a phrase stand at a token."""
+        if self.folded[at : at + len(phrase)] != phrase:
+            return False
+        return self.abbreviations.isdisjoint(range(at, at + len(phrase)))
+
+    def parted(self, first: int, last: int) -> bool:
+        """Whether a sentence ends between two tokens."""
+        between = self.text[self.tokens[first].end : self.tokens[last].start]
+        return any(mark in between for mark in _SENTENCE_ENDS)
+
+    def is_stop(self, at: int) -> bool:
+        """Whether a token is a function word outside of a quotation, or points back to a noun."""
+        token = self.tokens[at]
+        if token.quote is not None or at in self.abbreviations:
+            return False
+        if at in self.again:
+            return True
+        full = self.words.full
+        return token.folded in self.words.stop and not (full and token.text.lower() in full)
+
+    def on(self, today: float) -> "Reading":
+        """Return it as read on a day (days from 1970-01-01): last year has days then."""
+        if all(quantity.relative is None for quantity in self.quantities):
+            return self
+        known = tuple(
+            replace(one, days=days_from(one.relative, today)) if one.relative else one
+            for one in self.quantities
+        )
+        return replace(self, quantities=known)
+
+
+def bits(positions: Iterable[int]) -> int:
+    """Return positions of tokens, each at most once, as bits."""
+    return sum(1 << at for at in positions)
+
+
+def read(text: str, language: str | None = None) -> Reading:
+    """Read a question; the language is detected by its function words if none is given."""
+    quotes = [match.span() for match in _QUOTED.finditer(text)]
+    genitive = _genitive()
+    plain = genitive.sub("  ", text)
+    found = list(_WORD.finditer(plain))
+    tokens = tuple(
+        Token(
+            part.group(),
+            folded(_undotted(part.group())),
+            stem(folded(_undotted(part.group()))),
+            part.start() + match.start(),
+            part.end() + match.start(),
+            _quote_of(part.start() + match.start(), quotes),
+        )
+        for match in found[:_MOST_TOKENS]
+        for part in _parts(match.group())
+    )
+    code = (language or "").split("-")[0].lower()
+    words_said = [token.folded for token in tokens]
+    words = word_list(code or detected_language(words_said))
+    tokens = tuple(_meant(token, words) for token in tokens)
+    genitives = {match.start() for match in genitive.finditer(text)}
+    return Reading(
+        text,
+        tokens,
+        words,
+        quantities(words_said, words, text, [token.start for token in tokens]),
+        frozenset(at for at, token in enumerate(tokens) if token.end in genitives),
+        cut=len(found) > _MOST_TOKENS,
+    )
+
+
+_MISSPELT = 6
+"""A word of so many letters, or one more, may be an operator's with a letter wrong."""
+
+
+def _meant(token: Token, words: WordList) -> Token:
+    """A word of the question, or the operator's word that it is but for one letter: "minumum"."""
+    said = token.folded
+    if len(said) < _MISSPELT or token.capital or token.quote is not None or not said.isalpha():
+        return token
+    if said in words.spelt:
+        return token
+    among = [one for one in words.long_operators if one[0] == said[0]]
+    found = extractOne(said, among, scorer=OSA.distance, score_cutoff=1)
+    if found is None or stem(said) == stem(found[0]):
+        return token
+    return replace(token, folded=found[0], stem=stem(found[0]))
+
+
+def _undotted(word: str) -> str:
+    """A word without the points of an abbreviation: "U.S." is "US"."""
+    return word.replace(".", "") if word[0].isalpha() and "." in word else word
+
+
+def _parts(word: str) -> list[re.Match[str]]:
+    """Split letters from digits, but keep ordinals ("3rd") and decades ("1990s") whole."""
+    whole = _bent_number().fullmatch(word) or re.fullmatch(_DOTTED, word)
+    return [whole] if whole else list(_PARTS.finditer(word))
+
+
+@cache
+def _bent_number() -> re.Pattern[str]:
+    endings = shared_words().endings
+    bent = "|".join((*endings["ordinals"], *endings["decades"]))
+    return re.compile(rf"\d+(?:{bent}|(?:\.\d+)?[eE][+-]?\d+)")
+
+
+@cache
+def _genitive() -> re.Pattern[str]:
+    return re.compile(rf"['’]{shared_words().endings['possessor'][0]}\b")
+
+
+def _quote_of(start: int, quotes: list[tuple[int, int]]) -> int | None:
+    for number, (first, last) in enumerate(quotes):
+        if first <= start < last:
+            return number
+    return None

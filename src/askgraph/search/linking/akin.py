@@ -16,8 +16,8 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from askgraph.index.names import Kind, NameIndex, name_tokens
+from askgraph.search.linking import Reading
 from askgraph.search.linking.lexicon import LANGUAGE, bases, relatives
-from askgraph.search.linking.text import Reading
 from askgraph.search.linking.word_lists import (
     LANGUAGES,
     Measure,

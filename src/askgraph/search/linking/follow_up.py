@@ -13,9 +13,9 @@ things; an operator with nothing that it is about.
 from collections.abc import Callable, Sequence
 
 from askgraph.index.names import Kind, NameIndex
+from askgraph.search.linking import Reading, read
 from askgraph.search.linking.link import Link, Linked, link
 from askgraph.search.linking.operators import Operator, frame_of
-from askgraph.search.linking.text import Reading, read
 
 Alike = Callable[[str, str], bool]
 """Whether two things, by their IRIs, are of one class."""

@@ -18,6 +18,7 @@ from rapidfuzz.process import extract
 
 from askgraph.index import stem, tokens
 from askgraph.index.names import Kind, Match, Name, NameIndex, rarity
+from askgraph.search.linking import Reading, Token, bits
 from askgraph.search.linking.akin import (
     SCHEMA_ONLY,
     akin,
@@ -36,7 +37,6 @@ from askgraph.search.linking.shortened import (
     spelled_otherwise,
     with_abbreviations,
 )
-from askgraph.search.linking.text import Reading, Token, bits
 from askgraph.search.linking.word_lists import Measure, shared_words
 
 _AT_LEAST: Final = {Kind.ENTITY: 0.34, Kind.CLASS: 0.45, Kind.PREDICATE: 0.4, Kind.VALUE: 0.8}

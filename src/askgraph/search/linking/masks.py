@@ -5,7 +5,7 @@ from functools import lru_cache
 
 from rapidfuzz.distance import Indel
 
-from askgraph.search.linking.text import Reading, read
+from askgraph.search.linking import Reading, read
 from askgraph.search.linking.word_lists import Measure
 
 _THING, _NUMBER, _QUOTED = "_", "<number>", "<quoted>"

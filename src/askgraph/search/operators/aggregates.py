@@ -7,12 +7,13 @@ from functools import partial
 from pyoxigraph import Variable
 
 from askgraph.index.names import Kind
-from askgraph.search.grow.weights import ACROSS, APART, BESIDE, WORTH_OPERATOR
+from askgraph.search import Value, aggregate, alias_of, function_of, number_term, variable_of
+from askgraph.search.grow import ACROSS, APART, BESIDE, WORTH_OPERATOR
 from askgraph.search.linking.link import Link
 from askgraph.search.linking.operators import Operator
+from askgraph.search.operators import DATED, NUMERIC, Slot
 from askgraph.search.operators.draft import Place
 from askgraph.search.operators.group_values import aggregated_value, bounded_group
-from askgraph.search.operators.lookups import DATED, NUMERIC, Slot
 from askgraph.search.operators.query_builder import (
     PAIRED,
     Candidate,
@@ -21,7 +22,6 @@ from askgraph.search.operators.query_builder import (
     Spot,
     unnamed_spot,
 )
-from askgraph.search.query import Value, aggregate, alias_of, function_of, number_term, variable_of
 from askgraph.sparql import Bind, Call, Expression, Group, Query
 from askgraph.sparql.elapsed import elapsed
 from askgraph.traversal.literals import Sort

@@ -13,13 +13,7 @@ import numpy as np
 from pyoxigraph import BlankNode, Literal, NamedNode, Variable
 
 from askgraph.index.names import Kind
-from askgraph.search.grow.weights import ACROSS, APART, BESIDE, DOUBT_MISTAKEN, FAR, WORTH_OPERATOR
-from askgraph.search.linking.link import Link
-from askgraph.search.linking.operators import Operator
-from askgraph.search.operators.conditions import bearer
-from askgraph.search.operators.draft import Place
-from askgraph.search.operators.query_builder import Handlers, QueryBuilder
-from askgraph.search.query import (
+from askgraph.search import (
     condition,
     denied,
     denied_in,
@@ -28,6 +22,12 @@ from askgraph.search.query import (
     term_of,
     variable_of,
 )
+from askgraph.search.grow import ACROSS, APART, BESIDE, DOUBT_MISTAKEN, FAR, WORTH_OPERATOR
+from askgraph.search.linking.link import Link
+from askgraph.search.linking.operators import Operator
+from askgraph.search.operators.conditions import bearer
+from askgraph.search.operators.draft import Place
+from askgraph.search.operators.query_builder import Handlers, QueryBuilder
 from askgraph.sparql import Call, Expression, Filter, Group, Pattern, Term, transform, variables_of
 from askgraph.traversal import in_both
 

@@ -6,19 +6,7 @@ import numpy as np
 from pyoxigraph import Variable
 
 from askgraph.index.names import Kind
-from askgraph.search.grow.partial_match import Edge
-from askgraph.search.grow.predicates import truths_of
-from askgraph.search.grow.weights import APART, BESIDE, DOUBT_PATH, FAR, NEAR
-from askgraph.search.linking.link import Link
-from askgraph.search.linking.operators import COMPARING, Operator
-from askgraph.search.linking.quantities import Quantity
-from askgraph.search.operators.draft import FIRST_DAY, Place, day_term, year_of
-from askgraph.search.operators.group_values import FEW, FUNCTIONS, cast_of, group_counted
-from askgraph.search.operators.lookups import DATED, NUMERIC
-from askgraph.search.operators.measures import by_dimension, compared_age, compared_nodes, number_of
-from askgraph.search.operators.query_builder import Handlers, QueryBuilder, Spot, unnamed_spot
-from askgraph.search.operators.times import asked_span, is_point, overlapping, spanned
-from askgraph.search.query import (
+from askgraph.search import (
     DECIMAL,
     INTEGER,
     aggregate,
@@ -30,6 +18,17 @@ from askgraph.search.query import (
     pattern,
     term_of,
 )
+from askgraph.search.grow import APART, BESIDE, DOUBT_PATH, FAR, NEAR, Edge
+from askgraph.search.grow.predicates import truths_of
+from askgraph.search.linking.link import Link
+from askgraph.search.linking.operators import COMPARING, Operator
+from askgraph.search.linking.quantities import Quantity
+from askgraph.search.operators import DATED, NUMERIC
+from askgraph.search.operators.draft import FIRST_DAY, Place, day_term, year_of
+from askgraph.search.operators.group_values import FEW, FUNCTIONS, cast_of, group_counted
+from askgraph.search.operators.measures import by_dimension, compared_age, compared_nodes, number_of
+from askgraph.search.operators.query_builder import Handlers, QueryBuilder, Spot, unnamed_spot
+from askgraph.search.operators.times import asked_span, is_point, overlapping, spanned
 from askgraph.sparql import Call, Pattern, Term
 from askgraph.traversal import in_both
 from askgraph.traversal.literals import Sort, day_number

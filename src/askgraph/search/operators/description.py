@@ -12,14 +12,13 @@ from pyoxigraph import NamedNode
 
 from askgraph.index.names import Kind
 from askgraph.rdf.vocabulary import DESCRIPTION_PREDICATES
-from askgraph.search.grow.partial_match import Node, PartialMatch
+from askgraph.search.grow import WORTH_KNOWN, WORTH_OPERATOR, Node, PartialMatch
 from askgraph.search.grow.steps import Grower
-from askgraph.search.grow.weights import WORTH_KNOWN, WORTH_OPERATOR
+from askgraph.search.linking import bits
 from askgraph.search.linking.link import Link, Linked
 from askgraph.search.linking.operators import Frame, Operator
-from askgraph.search.linking.text import bits
+from askgraph.search.operators import Lookups
 from askgraph.search.operators.draft import Draft
-from askgraph.search.operators.lookups import Lookups
 from askgraph.search.operators.query_builder import Candidate
 from askgraph.sparql import Pattern, Values
 

@@ -14,12 +14,7 @@ from pyoxigraph import Variable
 
 from askgraph.rdf import vocabulary as v
 from askgraph.rdf.vocabulary import XSD_DATE_TIME, XSD_DATE_TIME_STAMP, XSD_G_YEAR, XSD_G_YEAR_MONTH
-from askgraph.search.grow.partial_match import Edge, Node
-from askgraph.search.grow.predicates import is_mirrored
-from askgraph.search.grow.schema import Schema
-from askgraph.search.linking.link import Link
-from askgraph.search.linking.quantities import Quantity
-from askgraph.search.query import (
+from askgraph.search import (
     Value,
     condition,
     denied,
@@ -31,6 +26,11 @@ from askgraph.search.query import (
     term_of,
     variable,
 )
+from askgraph.search.grow import Edge, Node
+from askgraph.search.grow.predicates import is_mirrored
+from askgraph.search.grow.schema import Schema
+from askgraph.search.linking.link import Link
+from askgraph.search.linking.quantities import Quantity
 from askgraph.sparql import (
     Bind,
     Call,

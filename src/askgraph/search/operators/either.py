@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from functools import reduce
 
-from askgraph.search.grow.weights import WORTH_OPERATOR
+from askgraph.search import condition, term_of
+from askgraph.search.grow import WORTH_OPERATOR
 from askgraph.search.linking.operators import Operator
 from askgraph.search.operators.query_builder import QueryBuilder
-from askgraph.search.query import condition, term_of
 from askgraph.sparql import Call, Expression, Filter, Pattern
 
 _BEFORE, _AFTER = 8, 8

@@ -6,10 +6,12 @@ from functools import partial
 
 from pyoxigraph import Variable
 
-from askgraph.search.grow.weights import ACROSS, APART, BESIDE, NEAR
+from askgraph.search import aggregate
+from askgraph.search.grow import ACROSS, APART, BESIDE, NEAR
 from askgraph.search.linking.operators import Operator
 from askgraph.search.linking.quantities import Quantity
 from askgraph.search.linking.word_lists import Measure
+from askgraph.search.operators import DATED, NUMERIC, Slot
 from askgraph.search.operators.aggregates import aggregated, alone, is_column
 from askgraph.search.operators.draft import Place
 from askgraph.search.operators.group_values import (
@@ -20,10 +22,8 @@ from askgraph.search.operators.group_values import (
     has_several,
     limited,
 )
-from askgraph.search.operators.lookups import DATED, NUMERIC, Slot
 from askgraph.search.operators.measures import age, duration
 from askgraph.search.operators.query_builder import Handlers, QueryBuilder, Spot, unnamed_spot
-from askgraph.search.query import aggregate
 from askgraph.sparql import Call, Expression
 
 _WHOLE = 100.0

@@ -13,23 +13,7 @@ from pyoxigraph import NamedNode, Variable
 
 from askgraph.index.names import Kind
 from askgraph.rdf.vocabulary import WIKIBASE_DEPRECATED, WIKIBASE_PREFERRED
-from askgraph.search.grow.partial_match import Node, PartialMatch
-from askgraph.search.grow.predicates import truths_of
-from askgraph.search.grow.steps import Grower
-from askgraph.search.grow.weights import (
-    DOUBT_CLASS_GUESSED,
-    DOUBT_DATE_SHOWN,
-    DOUBT_PATH,
-    WORTH_NAMING,
-    WORTH_OPERATOR,
-)
-from askgraph.search.linking.operators import Frame, Operator
-from askgraph.search.operators.draft import Place, is_sound
-from askgraph.search.operators.group_values import FEW, with_none
-from askgraph.search.operators.lookups import DATED, NUMERIC, Lookups, Slot
-from askgraph.search.operators.naming import also_asked, owner_of, show_names, value_asked
-from askgraph.search.operators.query_builder import Candidate, QueryBuilder, Spot
-from askgraph.search.query import (
+from askgraph.search import (
     Value,
     condition,
     denied,
@@ -40,6 +24,23 @@ from askgraph.search.query import (
     term_of,
     variable_of,
 )
+from askgraph.search.grow import (
+    DOUBT_CLASS_GUESSED,
+    DOUBT_DATE_SHOWN,
+    DOUBT_PATH,
+    WORTH_NAMING,
+    WORTH_OPERATOR,
+    Node,
+    PartialMatch,
+)
+from askgraph.search.grow.predicates import truths_of
+from askgraph.search.grow.steps import Grower
+from askgraph.search.linking.operators import Frame, Operator
+from askgraph.search.operators import DATED, NUMERIC, Lookups, Slot
+from askgraph.search.operators.draft import Place, is_sound
+from askgraph.search.operators.group_values import FEW, with_none
+from askgraph.search.operators.naming import also_asked, owner_of, show_names, value_asked
+from askgraph.search.operators.query_builder import Candidate, QueryBuilder, Spot
 from askgraph.sparql import Call, Expression, Path, Pattern
 from askgraph.traversal import Ids
 from askgraph.traversal.literals import Sort

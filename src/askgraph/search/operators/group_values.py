@@ -4,13 +4,13 @@ from dataclasses import replace
 
 from pyoxigraph import Variable
 
-from askgraph.search.grow.weights import ACROSS, BESIDE, FAR, WORTH_NONE
+from askgraph.search import DECIMAL, aggregate, number_term, values_of, variable_of
+from askgraph.search.grow import ACROSS, BESIDE, FAR, WORTH_NONE
 from askgraph.search.linking.operators import COMPARING, Operator
+from askgraph.search.operators import NUMERIC
 from askgraph.search.operators.draft import Place
-from askgraph.search.operators.lookups import NUMERIC
 from askgraph.search.operators.naming import named_places, owner_of
 from askgraph.search.operators.query_builder import Candidate, QueryBuilder, Spot
-from askgraph.search.query import DECIMAL, aggregate, number_term, values_of, variable_of
 from askgraph.sparql import Call, Group, Nested, variables_of
 from askgraph.traversal.literals import Sort
 

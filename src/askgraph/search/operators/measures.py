@@ -12,16 +12,15 @@ from pyoxigraph import Variable
 from askgraph.index.names import Kind
 from askgraph.metadata.measures import Unit, unit_at
 from askgraph.rdf.vocabulary import XSD_DATE
-from askgraph.search.grow.partial_match import Node
-from askgraph.search.grow.weights import WORTH_OPERATOR
+from askgraph.search import Value, aggregate, condition, function_of, number_term, variable_of
+from askgraph.search.grow import WORTH_OPERATOR, Node
 from askgraph.search.linking.operators import Operator
 from askgraph.search.linking.quantities import Quantity
+from askgraph.search.operators import DATED, NUMERIC, Slot
 from askgraph.search.operators.aggregates import count
 from askgraph.search.operators.draft import Place, day_term
-from askgraph.search.operators.lookups import DATED, NUMERIC, Slot
 from askgraph.search.operators.query_builder import Handlers, QueryBuilder, Spot, unnamed_spot
 from askgraph.search.operators.times import Spanned, overlapping, spanned
-from askgraph.search.query import Value, aggregate, condition, function_of, number_term, variable_of
 from askgraph.sparql import Call, Term, Values
 from askgraph.sparql.elapsed import elapsed
 from askgraph.traversal import Ids

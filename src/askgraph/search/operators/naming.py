@@ -10,11 +10,11 @@ from pyoxigraph import Variable
 
 from askgraph.index.names import Kind, name_tokens
 from askgraph.metadata.names import NAME_WORDS
+from askgraph.search.grow import DOUBT_OTHER_FITS, WORTH_NAMING
 from askgraph.search.grow.kinds import KINDS, kinds_of_nodes, kinds_of_predicate, links_asked
-from askgraph.search.grow.weights import DOUBT_OTHER_FITS, WORTH_NAMING
 from askgraph.search.linking.word_lists import kind_words, shared_words
+from askgraph.search.operators import DATED, Slot
 from askgraph.search.operators.draft import Place
-from askgraph.search.operators.lookups import DATED, Slot
 from askgraph.search.operators.query_builder import QueryBuilder, Spot, unnamed_spot
 from askgraph.traversal.literals import Sort
 

@@ -10,15 +10,14 @@ from typing import Literal
 import numpy as np
 
 from askgraph.index.names import Kind
-from askgraph.search.grow.partial_match import Node, PartialMatch
+from askgraph.search.grow import DOUBT_OTHER_FITS, WORTH_OPERATOR, Node, PartialMatch
 from askgraph.search.grow.steps import Grower
-from askgraph.search.grow.weights import DOUBT_OTHER_FITS, WORTH_OPERATOR
+from askgraph.search.linking import bits
 from askgraph.search.linking.link import Link
 from askgraph.search.linking.operators import Frame, Operator
-from askgraph.search.linking.text import bits
 from askgraph.search.linking.word_lists import Measure
+from askgraph.search.operators import DATED, NUMERIC, Lookups
 from askgraph.search.operators.draft import Draft
-from askgraph.search.operators.lookups import DATED, NUMERIC, Lookups
 from askgraph.search.operators.query_builder import PAIRED, Candidate
 from askgraph.sparql import Call, Expression, Term, Values
 from askgraph.sparql.elapsed import elapsed

@@ -11,13 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pyoxigraph import Variable
 
-from askgraph.search.grow.partial_match import Edge
-from askgraph.search.grow.predicates import is_mirrored
-from askgraph.search.grow.weights import DOUBT_MISTAKEN
-from askgraph.search.operators.draft import Place
-from askgraph.search.operators.group_values import BY_SHOWN, spreads
-from askgraph.search.operators.query_builder import QueryBuilder
-from askgraph.search.query import (
+from askgraph.search import (
     DECIMAL,
     aggregate,
     aggregate_of,
@@ -26,6 +20,11 @@ from askgraph.search.query import (
     function_of,
     variable_of,
 )
+from askgraph.search.grow import DOUBT_MISTAKEN, Edge
+from askgraph.search.grow.predicates import is_mirrored
+from askgraph.search.operators.draft import Place
+from askgraph.search.operators.group_values import BY_SHOWN, spreads
+from askgraph.search.operators.query_builder import QueryBuilder
 from askgraph.sparql import Call, Element, Expression, Filter, Group, Query, transform
 from askgraph.traversal import Ids, in_both
 

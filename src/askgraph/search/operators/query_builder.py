@@ -8,10 +8,8 @@ import numpy as np
 from pyoxigraph import Variable
 
 from askgraph.index.names import Kind
-from askgraph.search.grow.kinds import kinds_of_nodes
-from askgraph.search.grow.partial_match import Edge, Node, PartialMatch
-from askgraph.search.grow.predicates import is_mirrored, leaving
-from askgraph.search.grow.weights import (
+from askgraph.search import Value, alias_of, named, names_of, title, variable_of
+from askgraph.search.grow import (
     BESIDE,
     DOUBT_CLASS_LIKE,
     DOUBT_KEY,
@@ -19,13 +17,17 @@ from askgraph.search.grow.weights import (
     DOUBT_OTHER_FITS,
     DOUBT_STEP,
     NEAR,
+    Edge,
+    Node,
+    PartialMatch,
 )
+from askgraph.search.grow.kinds import kinds_of_nodes
+from askgraph.search.grow.predicates import is_mirrored, leaving
 from askgraph.search.linking.link import Link
 from askgraph.search.linking.operators import Operator
 from askgraph.search.linking.quantities import Quantity
+from askgraph.search.operators import COST_BELOW, COST_FIT, COST_SORT, Lookups, Slot
 from askgraph.search.operators.draft import Draft, Place
-from askgraph.search.operators.lookups import COST_BELOW, COST_FIT, COST_SORT, Lookups, Slot
-from askgraph.search.query import Value, alias_of, named, names_of, title, variable_of
 from askgraph.sparql import Filter, Query, Term
 from askgraph.traversal import Ids, in_both
 from askgraph.traversal.literals import Sort

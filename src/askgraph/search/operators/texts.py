@@ -5,12 +5,11 @@ from functools import partial
 import numpy as np
 from pyoxigraph import Literal
 
-from askgraph.search.grow.partial_match import Node
-from askgraph.search.grow.weights import APART, NEAR
+from askgraph.search import condition
+from askgraph.search.grow import APART, NEAR, Node
 from askgraph.search.linking.operators import Operator, held_text, holder_of
 from askgraph.search.operators.draft import Place
 from askgraph.search.operators.query_builder import Handlers, QueryBuilder, Spot, unnamed_spot
-from askgraph.search.query import condition
 from askgraph.traversal import Ids, in_both
 from askgraph.traversal.literals import Sort, split_literal
 

@@ -8,14 +8,14 @@ from numpy.typing import NDArray
 from pyoxigraph import Variable
 
 from askgraph.index.names import Kind
-from askgraph.search.grow.weights import BESIDE
+from askgraph.search import condition, denied, pattern, variable_of
+from askgraph.search.grow import BESIDE
 from askgraph.search.linking.link import Link
 from askgraph.search.linking.operators import Operator
 from askgraph.search.linking.quantities import Quantity
+from askgraph.search.operators import DATED, Slot
 from askgraph.search.operators.draft import Place, day_term
-from askgraph.search.operators.lookups import DATED, Slot
 from askgraph.search.operators.query_builder import Handlers, QueryBuilder, unnamed_spot
-from askgraph.search.query import condition, denied, pattern, variable_of
 from askgraph.sparql import Term
 from askgraph.traversal import Ids
 from askgraph.traversal.literals import Sort

@@ -7,9 +7,9 @@ from itertools import pairwise
 from typing import Literal, NamedTuple
 
 from askgraph.index.names import Kind
+from askgraph.search.linking import Reading
 from askgraph.search.linking.link import Link, Linked
 from askgraph.search.linking.operators import COMPARING, Frame, Operator, Zones, frame_of
-from askgraph.search.linking.text import Reading
 from askgraph.search.linking.word_lists import word_list
 
 AGGREGATING = ("average", "sum", "minimum", "maximum")
@@ -83,7 +83,7 @@ def items_of(linked: Linked, frame: Frame) -> tuple[Item, ...]:
 def owner_of(linked: Linked, frame: Frame, items: Sequence[Item]) -> Item | None:
     """Return the noun of which the last of some items is said: "customers" of "names of customers".
 
-    >>> from askgraph.search.linking.text import read
+    >>> from askgraph.search.linking import read
     >>> linked = Linked(read("Show the names and ages of all customers."), ())
     >>> frame = frame_of(linked.reading)
     >>> owner_of(linked, frame, items_of(linked, frame)).positions
@@ -333,7 +333,7 @@ class Expected:
 def expected_of(linked: Linked) -> Expected:
     """Return what a linked question asks for; in doubt less is said.
 
-    >>> from askgraph.search.linking.text import read
+    >>> from askgraph.search.linking import read
     >>> expected_of(Linked(read("How many moons has Mars?"), ())).kind
     'count'
     """

@@ -12,13 +12,7 @@ from pyoxigraph import Literal, NamedNode, Variable
 
 from askgraph.index.names import Kind, name_tokens
 from askgraph.rdf.vocabulary import RDF_TYPE
-from askgraph.search.grow.schema import Schema
-from askgraph.search.grow.weights import BESIDE, SURE
-from askgraph.search.linking.link import Link, Linked
-from askgraph.search.linking.operators import Frame, Operator
-from askgraph.search.linking.quantities import Quantity
-from askgraph.search.operators.query_builder import PAIRED, Candidate
-from askgraph.search.query import (
+from askgraph.search import (
     Condition,
     Value,
     aggregates_of,
@@ -38,6 +32,12 @@ from askgraph.search.query import (
     text_of,
     variable_of,
 )
+from askgraph.search.grow import BESIDE, SURE
+from askgraph.search.grow.schema import Schema
+from askgraph.search.linking.link import Link, Linked
+from askgraph.search.linking.operators import Frame, Operator
+from askgraph.search.linking.quantities import Quantity
+from askgraph.search.operators.query_builder import PAIRED, Candidate
 from askgraph.search.rank.expected import Expected, in_a_name, interrogative
 from askgraph.search.rank.score import Proposal
 from askgraph.sparql import Bind, Call, Group, Pattern, Query, Values, variables_of

@@ -15,6 +15,15 @@ from askgraph.index import tokens
 from askgraph.index.names import Kind
 from askgraph.metadata.names import NAME_WORDS, standard_naming
 from askgraph.rdf.vocabulary import RDF_TYPE
+from askgraph.search import (
+    Value,
+    function_of,
+    groups_of,
+    patterns_in,
+    predicate_of,
+    values_of,
+    variable_of,
+)
 from askgraph.search.grow.kinds import (
     has_kind,
     holds_years,
@@ -24,21 +33,12 @@ from askgraph.search.grow.kinds import (
     kinds_of_predicate,
 )
 from askgraph.search.grow.schema import Schema
+from askgraph.search.linking import Reading, bits
 from askgraph.search.linking.link import Link, Linked
 from askgraph.search.linking.operators import Frame
-from askgraph.search.linking.text import Reading, bits
 from askgraph.search.linking.word_lists import NONE, Kinds
-from askgraph.search.operators.lookups import DATED, NUMERIC
+from askgraph.search.operators import DATED, NUMERIC
 from askgraph.search.operators.query_builder import PAIRED, Candidate
-from askgraph.search.query import (
-    Value,
-    function_of,
-    groups_of,
-    patterns_in,
-    predicate_of,
-    values_of,
-    variable_of,
-)
 from askgraph.search.rank.expected import (
     AGGREGATING,
     Expected,

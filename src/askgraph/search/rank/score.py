@@ -16,17 +16,16 @@ from pyoxigraph import Variable
 
 from askgraph.errors import SetupError
 from askgraph.index.names import Kind
-from askgraph.search.grow.partial_match import Edge, Node
+from askgraph.search import patterns_in, predicate_of, values_of, variable_of
+from askgraph.search.grow import WORTH_OPERATOR, Edge, Node
 from askgraph.search.grow.schema import Schema
-from askgraph.search.grow.weights import WORTH_OPERATOR
+from askgraph.search.linking import Reading
 from askgraph.search.linking.akin import AKIN
 from askgraph.search.linking.link import Link, Linked
 from askgraph.search.linking.operators import Frame, Operator
 from askgraph.search.linking.shortened import SHORTENED
-from askgraph.search.linking.text import Reading
-from askgraph.search.operators.lookups import NUMERIC
+from askgraph.search.operators import NUMERIC
 from askgraph.search.operators.query_builder import Candidate
-from askgraph.search.query import patterns_in, predicate_of, values_of, variable_of
 from askgraph.search.rank.expected import Expected
 from askgraph.search.rank.fitting import Fitting
 from askgraph.search.rank.misread import Grammar, needless, thing_acts

@@ -14,9 +14,9 @@ from pyoxigraph import Literal, NamedNode
 from askgraph.graph import KnowledgeGraph
 from askgraph.index.names import Kind, Name, NameIndex, phrases
 from askgraph.rdf import vocabulary as v
+from askgraph.search.linking import Reading
 from askgraph.search.linking.link import Link, Linked
 from askgraph.search.linking.quantities import Quantity
-from askgraph.search.linking.text import Reading
 from askgraph.tools.named import term_of
 
 NAMED = re.compile(

@@ -17,9 +17,7 @@ from askgraph.rdf import (
     words_of_local_name,
 )
 from askgraph.rdf.vocabulary import RDF_TYPE
-from askgraph.search.grow.schema import Schema
-from askgraph.search.linking.word_lists import word_list
-from askgraph.search.query import (
+from askgraph.search import (
     Value,
     aggregate,
     aggregate_of,
@@ -31,6 +29,8 @@ from askgraph.search.query import (
     term_of,
     variable,
 )
+from askgraph.search.grow.schema import Schema
+from askgraph.search.linking.word_lists import word_list
 from askgraph.sparql import Call, Element, Expression, Filter, Pattern, Query
 from askgraph.traversal import Ids
 from askgraph.traversal.literals import Sort, split_literal

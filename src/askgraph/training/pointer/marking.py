@@ -9,9 +9,9 @@ from askgraph.evaluation import Table
 from askgraph.evaluation.metrics.best_column import best_column
 from askgraph.evaluation.questions import GoldQuestion, gold_table
 from askgraph.graph import KnowledgeGraph
+from askgraph.search import Value
 from askgraph.search.linking.link import Linked
-from askgraph.search.query import Value
-from askgraph.search.rank.clusters import clusters
+from askgraph.search.rank import clusters
 from askgraph.search.rank.score import Proposal, weights_for
 from askgraph.search.run import proposed, read_and_linked, schema_of
 from askgraph.sparql import Query

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from random import Random
 
 from askgraph.metadata import PredicateProfile
+from askgraph.search import aggregate, pattern, query_of, term_of, variable
 from askgraph.search.grow.schema import Schema
-from askgraph.search.query import aggregate, pattern, query_of, term_of, variable
 from askgraph.sparql import Query
 from askgraph.training.pointer._restrictions import THING, Facts, Restricted, called, phrased
 

@@ -23,9 +23,9 @@ from pyoxigraph import Variable
 
 from askgraph.errors import SetupError
 from askgraph.graph import KnowledgeGraph
+from askgraph.search import conditions_in, denied_in, either_in, patterns_in
 from askgraph.search.linking.link import Linked
 from askgraph.search.operators.query_builder import Candidate
-from askgraph.search.query import conditions_in, denied_in, either_in, patterns_in
 from askgraph.search.rank.score import Proposal
 from askgraph.search.run import read_and_linked
 from askgraph.sparql import Query, variables_of

@@ -2,7 +2,7 @@
 
 from pyoxigraph import Literal, NamedNode
 
-from askgraph.search.decide.decision import worth_asking
+from askgraph.search.decide import worth_asking
 from askgraph.sparql.results import SelectResult
 from askgraph.trace import Answer
 

@@ -5,7 +5,7 @@ from pyoxigraph import BlankNode, Literal, NamedNode
 
 from askgraph.rdf import PrefixMap
 from askgraph.rdf.vocabulary import RDF_TYPE, XSD_DATE
-from askgraph.search.query import (
+from askgraph.search import (
     DECIMAL,
     INTEGER,
     Condition,
