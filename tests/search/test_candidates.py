@@ -8,6 +8,7 @@ import sys
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
+from tests.graphs import store_of
 from tests.search.asking import Known
 from tests.search.zoo import QUESTIONS
 
@@ -147,6 +148,21 @@ def test_the_same_question_gives_the_same_queries(zoo: Known) -> None:
             for _ in range(2)
         )
         assert first == second
+
+
+KINDS = """@prefix : <https://kinds.example/> .
+@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+:place rdfs:label "place" . :of rdfs:label "instance of" . :code rdfs:label "code" .
+:p1 a :place ; :of :place ; rdfs:label "Bari" ; :code 11 .
+:p2 a :place ; :of :place ; rdfs:label "Lund" ; :code 12 .
+"""
+
+
+def test_things_are_not_linked_by_their_class() -> None:
+    known = Known(store_of(KINDS))
+    found = [known.query(one.query) for one in known.proposal("the place code of Bari").candidates]
+    assert any("code" in query for query in found)
+    assert not any(":of" in query or "/of>" in query for query in found)
 
 
 SCRIPT = """

@@ -40,6 +40,8 @@ _SINGLE: Final = 1.02
 _MOST_UNITS = 200
 _SPREAD = 400
 """So many nodes, spread over all, say which predicates there are."""
+_FEW = 16
+"""So many nodes say whether a predicate repeats another one."""
 _EMPTY = np.zeros(0, dtype=np.int32)
 
 _Key = TypeVar("_Key", bound=Hashable)
@@ -112,7 +114,7 @@ class Schema:
 
     @cached_property
     def hidden(self) -> frozenset[int]:
-        """Predicates that describe the schema or repeat names: no step is taken along them."""
+        """Predicates that describe, or repeat names or classes: no step is taken along them."""
         return frozenset(
             number
             for number, p in self.predicates.items()
@@ -120,7 +122,17 @@ class Schema:
             or standard_naming(p.iri)
             or p.iri in v.DESCRIPTION_PREDICATES
             or (self.only is not None and p.iri not in self.only)
+            or self._repeats_classes(number)
         )
+
+    def _repeats_classes(self, predicate: int) -> bool:
+        """Whether a predicate leads from things to their classes, as far as a few of them tell."""
+        if self.kind is None or not self.leads_on(predicate):
+            return False
+        step, ends = self.graph.step, self.graph.ends(predicate)
+        some = ends[:: max(1, len(ends) // _FEW), None]
+        left = (np.setdiff1d(step(one, predicate), step(one, self.kind)) for one in some)
+        return not any(map(len, left))
 
     @cached_property
     def open(self) -> frozenset[int]:
