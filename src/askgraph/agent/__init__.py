@@ -37,7 +37,7 @@ def columns_rule(*, naming: str = "", told: str = "") -> str:
     """Return what every method says of the columns of a query; `told` says which were asked for."""
     query = "SELECT DISTINCT ?shop ?report ?sales"
     return f"""\
-Select, DISTINCT, the things asked for themselves (IRIs; for names, labels or the things), a
+Select, DISTINCT, the things asked for themselves (IRIs; if names are asked for, labels), a
 column for each; of "stations with their opening dates" or "the number for each X" both are asked
 for. Of a number or date alone that is asked of several things select also whose it is, and the
 node between them if there is one, as context{naming}: "Sales of the shops" is

@@ -47,7 +47,7 @@ from askgraph.search.rank.expected import (
     items_of,
     owner_of,
 )
-from askgraph.sparql import Bind, Call, Pattern, Term
+from askgraph.sparql import Bind, Call, Pattern, Query, Term
 from askgraph.traversal.literals import Sort
 
 _BODY = 0.4
@@ -416,6 +416,8 @@ class Fitting:
             return 1
         if tree.group_by or tree.having or len(candidate.shown) != 1:
             return None
+        if any(isinstance(one, Query) for one in tree.where.elements):
+            return None  # those with the most, or the least: there may be ties
         if isinstance(candidate.root, Variable):
             return len(candidate.ids) if candidate.shown[0] == candidate.root else None
         return self._objects(candidate, variable_of(candidate.shown[0]))
