@@ -83,3 +83,11 @@ def test_each_reading_of_one_of_several_things_is_about_these(space: Known) -> N
     found = clusters(space.proposal("Which moons orbit Saturn or Uranus?").candidates)[:3]
 
     assert all("IN (" in space.query(one.best.query) for one in found)
+
+
+def test_of_one_that_is_asked_for_several_may_be_the_first(space: Known) -> None:
+    best = clusters(space.proposal("Which moon was discovered first?", "en").candidates)[0].best
+    found = space.rows(space.query(best.query))
+    assert not isinstance(found, bool)
+    names = {str(row[0]).rpartition("/")[2].rstrip(">") for row in found}
+    assert names == {"Io", "Europa", "Ganymede", "Callisto"}
