@@ -162,7 +162,7 @@ def test_what_a_consulting_method_learns_from_holds_for_those_that_it_consults(
         ({"consult": "dfsl+guided"}, "cannot consult itself: take 'guided' out"),
         ({"consult": "council"}, "cannot consult 'council', which consults methods itself"),
         ({"consult": "dfls"}, "no method named 'dfls'; did you mean 'dfsl'"),
-        ({"consult": "zzz"}, "no method named 'zzz'; there are .*dfsl.*sparql_llm"),
+        ({"consult": "zzz"}, "no method named 'zzz'; there are .*dfsl.*sparql-llm"),
         ({"consult": "dfsl+"}, r"a \+ without a name on either side: 'dfsl\+'"),
         ({"consult": "sparql-llm+sparql_llm"}, "'consult' names 'sparql-llm' twice"),
         ({"models": "large+large"}, "'models' names 'large' twice"),
