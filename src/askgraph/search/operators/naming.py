@@ -4,7 +4,6 @@ A question word asks for a value that no other word names: the date, the place, 
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 
 from pyoxigraph import Variable
 
@@ -219,13 +218,7 @@ def value_asked(work: QueryBuilder) -> Spot | None:
     Places and persons of which only the name is known, as text, are values as well.
     """
     if work.frame.asks in ("date", "year"):
-        spot = work.only(DATED)
-        ending = {phrase[0] for phrase in work.reading.words.times["ending"]}
-        if spot is None or ending.isdisjoint(work.reading.folded):
-            return spot
-        ends = [end for start, end, _ in work.schema.spans if start == spot.predicate]
-        there = (one for one in ends if one in work.predicates_at(spot.place))
-        return replace(spot, predicate=next(there, spot.predicate))
+        return work.only(DATED)
     asked = work.frame.asked_at
     kind = _TEXTS.get(asked[0]) if asked is not None else None
     for place in work.draft.places if kind is not None else ():

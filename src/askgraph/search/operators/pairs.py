@@ -98,10 +98,11 @@ def _comparing(frame: Frame) -> _Asked | None:
     adjectives = frame.of("comparative", "superlative")
     if len(adjectives) == 1 and adjectives[0].measure is not None:
         return _Asked("which", adjectives, adjectives[0].measure, adjectives[0].measure.up)
-    reading = frame.reading
+    reading, bounds = frame.reading, frame.of("more_than", "less_than")
+    taken = frame.mask & ~sum(one.mask for one in bounds if frame.quantity_after(one) is None)
     for at, word in enumerate(reading.folded if not adjectives else ()):
         for name, up in (("more", True), ("fewer", False)):
-            if word in reading.words.clauses[name] and not frame.mask >> at & 1:
+            if word in reading.words.clauses[name] and not taken >> at & 1:
                 return _Asked("which", (Operator(name, at, at),), None, up)
     return None
 

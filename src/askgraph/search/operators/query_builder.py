@@ -434,17 +434,23 @@ class QueryBuilder:
         return None
 
     def only(self, sorts: Sequence[Sort]) -> Spot | None:
-        """The only predicate of its sort: of an event in the pattern, at the root or elsewhere."""
+        """The only predicate of its sort: of an event in the pattern, at the root or elsewhere.
+
+        Of a start and an end it is the end if a word says that something ended.
+        """
+        endings = {phrase[0] for phrase in self.reading.words.times["ending"]}
+        ended = not endings.isdisjoint(self.reading.folded)
         for place in sorted(self.draft.places, key=lambda one: not self.is_event(one)):
             if not self.lookups.is_resource(place.node.ids):
                 continue
             fits = [n for n in self.predicates_at(place) if self.schema.sort(n) in sorts]
-            spans = {start: end for start, end, _ in self.schema.spans if start in fits}
-            fits = [n for n in fits if n not in spans.values()]
+            spans = [(start, end) for start, end, _ in self.schema.spans if start in fits]
+            own = {end if ended else start for start, end in spans}
+            fits = [n for n in fits if n in own or not any(n in span for span in spans)]
             if fits:
                 named = [n for n in fits if {"start", "begin", "date"} & self.schema.words(n)]
                 self.unknown += DOUBT_OTHER_FITS * (len(fits) - 1)
-                return unnamed_spot(place, [*(n for n in fits if n in spans), *named, *fits][0])
+                return unnamed_spot(place, [*(n for n in fits if n in own), *named, *fits][0])
         return None
 
     def is_event(self, place: Place) -> bool:
