@@ -155,6 +155,38 @@ async def test_the_last_answer_with_rows_stands(space: KnowledgeGraph) -> None:
     assert "candidate 1 has" not in said(model, 1)  # which it neither took nor edited
 
 
+PLAIN = "SELECT DISTINCT ?who { ?moon ont:orbits space:Jupiter ; ont:discoverer ?who }"
+NAUGHT = "SELECT (COUNT(DISTINCT ?m) AS ?n) { ?m ont:orbits space:Mars, space:Jupiter }"
+UNBOUND = "SELECT DISTINCT ?m ?x { ?m ont:orbits space:Jupiter OPTIONAL { ?m ont:role ?x } }"
+
+
+async def test_a_plain_result_that_the_model_is_sure_of_need_not_be_seen(
+    space: KnowledgeGraph,
+) -> None:
+    steps, _ = await guided(space, GALILEO, [reply(query=PLAIN, sure=0.8)])
+
+    assert "?who" in best_query(steps) and turns(steps) == 1
+
+
+@pytest.mark.parametrize(
+    ("query", "told"), [(NAUGHT, "nothing to count"), (UNBOUND, "?x never has a value")]
+)
+async def test_an_odd_result_is_shown_however_sure_the_model_is(
+    space: KnowledgeGraph, query: str, told: str
+) -> None:
+    steps, model = await guided(space, GALILEO, [reply(query=query, sure=0.9), "same"], turns=0)
+
+    assert told in said(model, 1) and turns(steps) == 2
+
+
+async def test_another_result_than_what_graph_search_is_sure_of_is_shown(
+    space: KnowledgeGraph,
+) -> None:
+    _, model = await guided(space, GALILEO, [reply(query=OWN, sure=0.9), "same"])
+
+    assert "Candidate 1 leaves no word out, and gives something else." in said(model, 1)
+
+
 async def test_an_edit_is_told_apart_from_the_candidate_that_was_edited(
     space: KnowledgeGraph,
 ) -> None:

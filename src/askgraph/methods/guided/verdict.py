@@ -7,7 +7,7 @@ doubtful is put in words for one, with the evidence.
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal as OneOf
 
@@ -24,6 +24,7 @@ from askgraph.rdf.vocabulary import NUMERIC_DATATYPES, RDF_LANG_STRING, XSD_STRI
 from askgraph.search.decide.evidence import left_out
 from askgraph.search.rank.expected import expected_of
 from askgraph.search.rank.expected_misfits import misfits
+from askgraph.sparql.results import value_of
 from askgraph.tools import Context
 from askgraph.tools._facts import own_types
 from askgraph.tools.shown import table
@@ -69,7 +70,9 @@ _NOTHING_SAID = "There is nothing before this that could stay the same."
 _NOT_BETWEEN = "You ask back, but not between two of the candidates: decide yourself."
 _SAME = "same"  # the reply of a model that keeps to what it said
 _UNSEEN = "You have not seen this result yet: look whether it is what the question asks for."
-_SURE = 0.95  # what a model says of a query that need not see what it gives
+_SURE = 0.7  # what a model says of a query whose result it need not see, if that is plain
+_MANY = 1_000  # rows from which on a result that nobody has seen is odd
+_BELIEVED = 0.9  # the chance of a candidate that another result contradicts
 _SHOWN = 6  # rows of a result that is doubted
 Said = float | OneOf["low", "medium", "high"]
 """How sure a language model says it is: between 0 and 1, or in a word."""
@@ -360,8 +363,8 @@ class Judge:
         doubts = [*self._told([*findings, *_of_result(answer), *unfit], answer.query)]
         seen = same and (answer.boolean is None or reply.chosen)  # yes is given by many a query
         unseen = reply.written is not None and not seen and not signs.empty and bool(chances)
-        if unseen and (reply.sure or 0.0) < _SURE:
-            doubts.append(await self._unseen(answer, reply.chosen))
+        if unseen and (odd := await self._odd(answer, reply, signs, other)) is not None:
+            doubts.append(f"{await self._unseen(answer, reply.chosen)}{odd}")
         veil = self.candidates.veil
         if doubts and not signs.empty and (veil is None or veil.rows):
             context = search.linked.context
@@ -384,6 +387,24 @@ class Judge:
             other = one.number if differs and not other else other
             same = one.number if not differs and not same else same
         return same, other
+
+    async def _odd(self, answer: Answer, reply: Reply, signs: Signs, other: int) -> str | None:
+        """What is odd about a result that nobody has seen; None if it may stand unseen.
+
+        A yes or no may not, nor what the model is not sure of, nor another result than that of a
+        candidate that graph search is sure of, uses all words, and holds the same kind of thing.
+        """
+        veil = self.candidates.veil
+        if odd := "".join(f" {one}" for one in _oddities(answer)):
+            return odd if veil is None or veil.rows else ""
+        if answer.boolean is not None or (reply.sure or 0.0) < _SURE:
+            return ""
+        if signs.against < _BELIEVED or other == reply.chosen:
+            return None
+        theirs = await self.taken(other)
+        if theirs is None or theirs.unused_words or not self.of_one_kind(answer, theirs):
+            return None
+        return f" Candidate {other} leaves no word out, and gives something else."
 
     async def _unseen(self, answer: Answer, number: int) -> str:
         """That nobody has seen this result, and how it differs from that of the candidate edited.
@@ -445,6 +466,19 @@ async def _given(context: Context, answer: Answer) -> str:
     if answer.boolean is not None:
         return "yes." if answer.boolean else "no."
     return (await table(context, answer.result)).text
+
+
+def _oddities(answer: Answer) -> Iterator[str]:
+    """What a result has that a right one hardly ever has, in words."""
+    result = answer.result
+    for name in result.variables if answer.boolean is None else ():
+        if all(term is None for term in result.column(name)):
+            yield f"?{name} never has a value."
+    if len(result.rows) > _MANY:
+        yield f"It has {len(result.rows):,} rows."
+    counted = [value_of(term) for row in result.rows for term in row]
+    if counted == ["0"]:
+        yield "There is nothing to count or to add up."
 
 
 def _bare(one: Numbered, chance: float) -> Answer:
