@@ -21,7 +21,7 @@ from askgraph.methods.grasp import Grasp
 from askgraph.methods.guided import Guided
 from askgraph.methods.multi_stage import MultiStage
 from askgraph.methods.sparql_llm import SparqlLlm
-from askgraph.search.decide.confidence import EVIDENCE
+from askgraph.search.decide import EVIDENCE
 from askgraph.search.rank.score import FEATURES
 from askgraph.serve.settings import ServeSettings
 from askgraph.tools import SETS

@@ -7,7 +7,7 @@
 
 A confidence is right where, of the answers given with 0.8, eight in ten are right. Two things are
 fitted, to people's questions and, at a lower weight, to questions generated from each graph's
-profile: the trees of `askgraph.search.decide.confidence`, to whether first answers are fully right
+profile: the trees of `askgraph.search.decide`, to whether first answers are fully right
 (here generated questions with a word masked count, too); and the curve from what these give to a
 chance. An answer to a question that the graph cannot answer is wrong. All that is printed of a
 graph comes from trees and a curve that were fitted without it; `--write` puts those that were
@@ -28,12 +28,12 @@ from tools.accuracy_floors import FLOORS, data_folder, sets
 from tools.calibration_cases import Case, cases, generated_cases
 from tools.calibration_curve import about, curve_file, curve_report, given_without, held_out
 from tools.calibration_rejection import rejection_report
-from tools.calibration_trees import fitted, splits, without
+from tools.calibration_trees import fitted, splits, trees_text, without
 from tools.unseen_cases import Attempt, kept_in
 from tools.unseen_fit import answered
 
 from askgraph.evaluation.files import replaced
-from askgraph.search.decide.confidence import CURVE, TREES_FILE, own_trees, trees_text
+from askgraph.search.decide import CURVE, TREES_FILE, own_trees
 from askgraph.workspace import Workspace
 
 __all__ = ["report", "written"]
@@ -56,7 +56,7 @@ def written(found: Sequence[Case], given: Sequence[float], command: str) -> tupl
     The curve is fitted to what each graph gets from trees fitted without it, as new graphs will.
     """
     trees = fitted([case for case in found if case.left == 1])
-    first = "Trees over the evidence for and against an answer; see confidence.py."
+    first = "Trees over the evidence for and against an answer; see askgraph.search.decide."
     return trees_text(trees, [first, *about(found, command)]), curve_file(found, given, command)
 
 

@@ -26,7 +26,7 @@ from askgraph.methods import Method
 from askgraph.operations import outcome_of
 from askgraph.operations.generation import results_of, same
 from askgraph.operations.plans import Asked
-from askgraph.search.decide.confidence import calibrated, weighed
+from askgraph.search.decide import calibrated, weighed
 from askgraph.search.decide.evidence import evidence_for
 from askgraph.search.rank import clusters
 from askgraph.search.rank.score import Proposal, weights_for

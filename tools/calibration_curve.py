@@ -2,16 +2,17 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from tools.calibration_cases import PARTS, Case, shares
 from tools.calibration_trees import confidences
 
 from askgraph.evaluation.reports.confidence import aurc, calibration
-from askgraph.search.decide.confidence import Curve, Knot, Scored, Trees, curve_text, fitted
+from askgraph.search.decide import Curve, Knot, Trees, succeeded
 
 __all__ = [
-    "about", "bounded", "curve_file", "curve_of", "curve_report", "given_without", "held_out",
+    "Scored", "about", "bounded", "curve_file", "curve_of", "curve_report", "curve_text", "fitted",
+    "given_without", "held_out",
 ]  # fmt: skip
 
 _SURE = 0.9
@@ -101,9 +102,7 @@ def curve_report(found: Sequence[Case], given: Sequence[float]) -> str:
 
 def curve_file(found: Sequence[Case], given: Sequence[float], command: str) -> str:
     """The curve as a file, with what it was fitted to."""
-    first = (
-        "From the confidence of askgraph.search.decide.confidence to a chance; see calibration.py."
-    )
+    first = "From the confidence of askgraph.search.decide to a chance; see calibration.py."
     return curve_text(curve_of(found, given), [first, *about(found, command)])
 
 
@@ -140,3 +139,86 @@ def _by_graph(
             before = sum(given[n] for n in at) / len(at)
             curve = sum(after[n] for n in at) / len(at)
             yield f"{graph:<30} {len(at):<4} {score:>7.3f}  {before:>8.3f}  {curve:.3f}"
+
+
+_SMALLEST = 40
+
+
+@dataclass(frozen=True)
+class Scored:
+    """An answer: the confidence it was `given`, its score between 0 and 1, and what it weighs."""
+
+    given: float
+    score: float
+    weight: float = 1.0
+
+
+def fitted(answers: Sequence[Scored], *, smallest: int = _SMALLEST) -> Curve:
+    """Fit a curve: isotonic regression by pooling adjacent violators, over small pools to begin.
+
+    Pools of equal weight, on average of `smallest` answers, keep a few lucky ones from being a
+    knot. No mean goes beyond (0 + 1) / (n + 2) or (n + 1) / (n + 2), the rule of succession for n
+    answers all wrong or all right; n is what weighted answers are worth (Kish, 1965). Ayer et al.,
+    "An empirical distribution function for sampling with incomplete information" (1955). Raises
+    `ValueError` without answers.
+    """
+    pools: list[_Pool] = []
+    for pool in _pools(answers, max(1, len(answers) // smallest)):
+        pools.append(pool)
+        while len(pools) > 1 and pools[-2].score >= pools[-1].score:
+            upper = pools.pop()
+            pools[-1] = _joined(pools[-1], upper)
+    return Curve(tuple(Knot(p.given, p.score, p.n) for p in pools))
+
+
+def curve_text(curve: Curve, about: Sequence[str]) -> str:
+    """Return a curve as a file that `read_curve` reads as the same, with lines of comment on top.
+
+    Numbers have all the digits that they need: shorter ones may put two knots in one place.
+    """
+    lines = [f"# {line}".rstrip() for line in about]
+    lines += ["", "knots = [  # confidence given, chance, answers that it rests on"]
+    knots = [(float(k.given), float(k.chance), float(k.n)) for k in curve.knots]
+    lines += [f"    [{given!r}, {chance!r}, {n!r}]," for given, chance, n in knots]
+    return "\n".join([*lines, "]", ""])
+
+
+@dataclass(frozen=True)
+class _Pool:
+    given: float
+    score: float
+    weight: float
+    squares: float
+
+    @property
+    def n(self) -> float:
+        return self.weight**2 / self.squares
+
+
+def _pools(answers: Sequence[Scored], number: int) -> Iterator[_Pool]:
+    """Answers by confidence, in so many pools of about equal weight; equal confidences together."""
+    total, done = sum(answer.weight for answer in answers), 0.0
+    held: list[Scored] = []
+    for answer in sorted(answers, key=lambda one: one.given):
+        if held and done >= total / number and answer.given > held[-1].given:
+            yield _pool(held)
+            held, done = [], 0.0
+        held.append(answer)
+        done += answer.weight
+    if held:
+        yield _pool(held)
+
+
+def _pool(held: Sequence[Scored]) -> _Pool:
+    weight = sum(one.weight for one in held)
+    squares = sum(one.weight**2 for one in held)
+    given = sum(one.weight * one.given for one in held) / weight
+    score = sum(one.weight * one.score for one in held) / weight
+    return _Pool(given, succeeded(score, weight**2 / squares), weight, squares)
+
+
+def _joined(lower: _Pool, upper: _Pool) -> _Pool:
+    weight, squares = lower.weight + upper.weight, lower.squares + upper.squares
+    given = (lower.weight * lower.given + upper.weight * upper.given) / weight
+    score = (lower.weight * lower.score + upper.weight * upper.score) / weight
+    return _Pool(given, score, weight, squares)

@@ -1,5 +1,6 @@
 """The trees of confidence: gradient boosting that keeps the signs of the evidence."""
 
+import json
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -9,9 +10,9 @@ import numpy as np
 from sklearn.ensemble import HistGradientBoostingClassifier
 from tools.calibration_cases import Case, Floats, shares
 
-from askgraph.search.decide.confidence import Tree, Trees, sign_of
+from askgraph.search.decide import Tree, Trees, sign_of
 
-__all__ = ["confidences", "fitted", "splits", "without"]
+__all__ = ["confidences", "fitted", "splits", "trees_text", "without"]
 
 _ROUNDS, _RATE, _LEAVES, _LEAF, _L2 = 150, 0.06, 8, 20, 3.0
 """Trees, what each counts, its leaves, the fewest answers in one, and the pull of leaves to 0."""
@@ -76,3 +77,22 @@ def _asked(tree: Tree) -> Iterator[int]:
         yield at
         yield from _asked(below)
         yield from _asked(above)
+
+
+def trees_text(trees: Trees, about: Sequence[str]) -> str:
+    """Return trees as a file that `read_trees` reads, a tree a line, with what is said about it."""
+    head = {"about": list(about), "evidence": list(trees.evidence), "start": _short(trees.start)}
+    lines = json.dumps(head, indent=1, ensure_ascii=False).removesuffix("\n}")
+    rows = ",\n  ".join(json.dumps(_shortened(tree)) for tree in trees.trees)
+    return f'{lines},\n "trees": [\n  {rows}\n ]\n}}\n'
+
+
+def _shortened(tree: Tree) -> object:
+    if not isinstance(tree, tuple):
+        return _short(tree)
+    at, bound, below, above = tree
+    return [at, _short(bound), _shortened(below), _shortened(above)]
+
+
+def _short(number: float) -> float:
+    return round(number, 5) + 0.0

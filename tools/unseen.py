@@ -40,7 +40,7 @@ from tools.unseen_without import FIRST_EVIDENCE, PARTS
 from askgraph.evaluation.files import replaced
 from askgraph.evaluation.reports.confidence import calibration, mean_at
 from askgraph.evaluation.reports.statistics import bootstrap_interval, paired_difference
-from askgraph.search.decide.confidence import calibrated, weighed
+from askgraph.search.decide import calibrated, weighed
 
 __all__ = ["Outcome", "changes", "compared", "measured", "table", "work_over"]
 

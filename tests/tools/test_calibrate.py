@@ -21,7 +21,7 @@ from tools.calibration_curve import (
 from tools.calibration_rejection import rejection_report
 from tools.calibration_trees import confidences, fitted, splits, without
 
-from askgraph.search.decide.confidence import EVIDENCE, read_curve, read_trees, sign_of
+from askgraph.search.decide import EVIDENCE, read_curve, read_trees, sign_of
 from askgraph.workspace import Workspace
 
 NAMES = tuple(sorted(EVIDENCE))

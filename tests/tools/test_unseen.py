@@ -11,7 +11,7 @@ from tools.unseen_fit import ranking_without
 from tools.unseen_without import FIRST_EVIDENCE, PARTS
 
 from askgraph.search import run
-from askgraph.search.decide.confidence import EVIDENCE
+from askgraph.search.decide import EVIDENCE
 from askgraph.search.rank.score import FEATURES
 
 GRAPH = """@prefix : <http://example.org/{name}/> .

@@ -15,7 +15,6 @@ from typing import IO, cast
 
 from pyoxigraph import DefaultGraph, Quad, RdfFormat, Store
 
-from askgraph.endpoint._oxigraph_process import UNITED
 from askgraph.errors import SetupError
 from askgraph.rdf.statements import FORMATS
 
@@ -24,9 +23,16 @@ _KNOWN = f"{', '.join(FORMATS)}, each also with {', '.join(_PACKED)}"
 
 
 def load_store(
-    sources: list[Path], path: Path, *, progress: Callable[[int, int, str], None] | None = None
+    sources: list[Path],
+    path: Path,
+    *,
+    mark: str,
+    progress: Callable[[int, int, str], None] | None = None,
 ) -> int:
-    """Build a store from files and folders, then put it at `path`; see `OxigraphEndpoint.load`."""
+    """Build a store from files and folders, then put it at `path`; see `OxigraphEndpoint.load`.
+
+    A file called `mark` in it says that its default graph is the union of all graphs.
+    """
     files = [file for source in sources for file in _files(source)]
     if not files:
         raise SetupError("no file to load was named")
@@ -40,7 +46,7 @@ def load_store(
         _unite(store)
         store.flush()
         del store  # lets go of the files
-        (folder / "new" / UNITED).touch()
+        (folder / "new" / mark).touch()
         if path.exists():
             path.rename(folder / "old")
         (folder / "new").rename(path)

@@ -3,7 +3,7 @@
 Started as a script, not as a module, so that it imports nothing but pyoxigraph: it answers 40 ms
 after its start. Its standard input brings requests, its standard output takes replies; each is
 eight bytes of length and a body. A thread of its own reads the requests, so that the process ends
-as soon as the other side is gone, whatever query is running. `_oxigraph_process` is the other side.
+as soon as the other side is gone, whatever query is running. `oxigraph` is the other side.
 
     arguments  the folder of pyoxigraph, the path of the store, the memory limit in bytes
     request    marshal of (query, limit, named graphs or None, union of all graphs)

@@ -33,11 +33,15 @@ from askgraph.search.grow import (
     Node,
     PartialMatch,
 )
-from askgraph.search.grow.kinds import kinds_of_objects
-from askgraph.search.grow.predicates import holds_codes, is_mirrored, misdirected, stepped
+from askgraph.search.grow.kinds import (
+    holds_codes,
+    is_mirrored,
+    kinds_of_objects,
+    misdirected,
+    stepped,
+)
 from askgraph.search.grow.schema import Schema
 from askgraph.search.linking import bits
-from askgraph.search.linking.chance import without_chance
 from askgraph.search.linking.link import Link, Linked
 from askgraph.search.linking.operators import Frame
 from askgraph.search.linking.word_lists import shared_words
@@ -449,3 +453,59 @@ class Grower:
                 best[key] = score, state
         ranked = sorted(best.values(), key=lambda pair: (-pair[0], len(pair[1].ids)))
         return [state for _, state in ranked[: limit or self.beam]]
+
+
+_EXPLAINING = frozenset(
+    "count average sum minimum maximum most fewest superlative comparative more_than less_than "
+    "at_least at_most between each order ascending descending top distinct or and both not".split()
+)
+"""Operators whose words are no names of things."""
+_WHOLE = 0.9
+"""From this similarity on all of a name is there, but for a bent word."""
+
+
+def without_chance(linked: Linked, frame: Frame) -> tuple[Link, ...]:
+    """Return the links but those of things whose names only words in other use match.
+
+    Words of an operator, units after their number, and single letters are such words; so are those
+    that are wholly a class's or predicate's name where they are but a part of a thing's, and
+    numbers, which find texts as well. What is quoted or stands in capitals may always be a name.
+    """
+    used = _in_use(linked, frame)
+    counted = {tuple(one.positions) for one in linked.reading.quantities if one.value is not None}
+    schema = {
+        link.positions
+        for link in linked.of(Kind.CLASS, Kind.PREDICATE)
+        if link.similarity > _WHOLE and link.preferred
+    }
+    return tuple(
+        link
+        for link in linked.links
+        if link.kind not in (Kind.ENTITY, Kind.VALUE)
+        or _may_be_name(link, linked)
+        or not (
+            (link.kind is Kind.VALUE and link.positions in counted)
+            or all(at in used or not linked.weights[at] for at in link.positions)
+            or (link.similarity < _WHOLE and link.positions in schema)
+        )
+    )
+
+
+def _in_use(linked: Linked, frame: Frame) -> frozenset[int]:
+    """The tokens that operators, units and single letters take up."""
+    tokens = linked.reading.tokens
+    found = {at for one in frame.of(*_EXPLAINING) for at in one.positions}
+    for quantity in linked.reading.quantities:
+        if quantity.unit is not None:
+            found |= set(range(quantity.last + 1, quantity.measured.stop))
+    found |= {at for at, token in enumerate(tokens) if len(token.text) == 1}
+    return frozenset(at for at in found if not tokens[at].text[0].isdigit())
+
+
+def _may_be_name(link: Link, linked: Linked) -> bool:
+    """Whether words are quoted, or in capitals within the question."""
+    tokens = [linked.reading.tokens[at] for at in link.positions]
+    return any(
+        token.quote is not None or (token.capital and at > 0)
+        for at, token in zip(link.positions, tokens, strict=True)
+    )

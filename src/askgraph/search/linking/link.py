@@ -19,7 +19,8 @@ from rapidfuzz.process import extract
 from askgraph.index import stem, tokens
 from askgraph.index.names import Kind, Match, Name, NameIndex, rarity
 from askgraph.search.linking import Reading, Token, bits
-from askgraph.search.linking.akin import (
+from askgraph.search.linking.lexicon import (
+    LANGUAGE,
     SCHEMA_ONLY,
     akin,
     is_name,
@@ -27,7 +28,6 @@ from askgraph.search.linking.akin import (
     scales,
     schema_words,
 )
-from askgraph.search.linking.lexicon import LANGUAGE
 from askgraph.search.linking.operators import frame_of
 from askgraph.search.linking.shortened import (
     abbreviations,

@@ -15,7 +15,7 @@ import numpy as np
 
 from askgraph.index.names import Kind, Name, NameIndex, name_tokens
 from askgraph.search.linking import Reading, Token
-from askgraph.search.linking.akin import Meant, is_listed, schema_words
+from askgraph.search.linking.lexicon import Meant, is_listed, schema_words
 from askgraph.search.linking.word_lists import Code, shared_words
 
 SHORTENED: Final = frozenset(("short", "initials"))

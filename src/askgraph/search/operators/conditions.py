@@ -19,7 +19,7 @@ from askgraph.search import (
     term_of,
 )
 from askgraph.search.grow import APART, BESIDE, DOUBT_PATH, FAR, NEAR, Edge
-from askgraph.search.grow.predicates import truths_of
+from askgraph.search.grow.kinds import truths_of
 from askgraph.search.linking.link import Link
 from askgraph.search.linking.operators import COMPARING, Operator
 from askgraph.search.linking.quantities import Quantity

@@ -27,7 +27,7 @@ from askgraph.search import (
     variable,
 )
 from askgraph.search.grow import Edge, Node
-from askgraph.search.grow.predicates import is_mirrored
+from askgraph.search.grow.kinds import is_mirrored
 from askgraph.search.grow.schema import Schema
 from askgraph.search.linking.link import Link
 from askgraph.search.linking.quantities import Quantity

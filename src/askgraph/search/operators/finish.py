@@ -33,7 +33,7 @@ from askgraph.search.grow import (
     Node,
     PartialMatch,
 )
-from askgraph.search.grow.predicates import truths_of
+from askgraph.search.grow.kinds import truths_of
 from askgraph.search.grow.steps import Grower
 from askgraph.search.linking.operators import Frame, Operator
 from askgraph.search.operators import DATED, NUMERIC, Lookups, Slot

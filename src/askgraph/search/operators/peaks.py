@@ -21,7 +21,7 @@ from askgraph.search import (
     variable_of,
 )
 from askgraph.search.grow import DOUBT_MISTAKEN, Edge
-from askgraph.search.grow.predicates import is_mirrored
+from askgraph.search.grow.kinds import is_mirrored
 from askgraph.search.operators.draft import Place
 from askgraph.search.operators.group_values import BY_SHOWN, spreads
 from askgraph.search.operators.query_builder import QueryBuilder

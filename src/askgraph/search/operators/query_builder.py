@@ -21,8 +21,7 @@ from askgraph.search.grow import (
     Node,
     PartialMatch,
 )
-from askgraph.search.grow.kinds import kinds_of_nodes
-from askgraph.search.grow.predicates import is_mirrored, leaving
+from askgraph.search.grow.kinds import is_mirrored, kinds_of_nodes, leaving
 from askgraph.search.linking.link import Link
 from askgraph.search.linking.operators import Operator
 from askgraph.search.linking.quantities import Quantity

@@ -12,7 +12,7 @@ from askgraph.index.names import Kind
 from askgraph.rdf.vocabulary import RDF_TYPE
 from askgraph.search import patterns_in, predicate_of, variable_of
 from askgraph.search.grow import SURE
-from askgraph.search.grow.predicates import is_mirrored
+from askgraph.search.grow.kinds import is_mirrored
 from askgraph.search.grow.schema import Schema
 from askgraph.search.linking.link import Link, Linked
 from askgraph.search.linking.word_lists import shared_words

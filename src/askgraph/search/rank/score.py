@@ -20,7 +20,7 @@ from askgraph.search import patterns_in, predicate_of, values_of, variable_of
 from askgraph.search.grow import WORTH_OPERATOR, Edge, Node
 from askgraph.search.grow.schema import Schema
 from askgraph.search.linking import Reading
-from askgraph.search.linking.akin import AKIN
+from askgraph.search.linking.lexicon import AKIN
 from askgraph.search.linking.link import Link, Linked
 from askgraph.search.linking.operators import Frame, Operator
 from askgraph.search.linking.shortened import SHORTENED

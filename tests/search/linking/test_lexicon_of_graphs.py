@@ -7,8 +7,7 @@ import pytest
 from askgraph.index import stem, tokens
 from askgraph.index.names import Kind, Name, NameIndex
 from askgraph.search.linking import read
-from askgraph.search.linking.akin import is_told
-from askgraph.search.linking.lexicon import LEXICON
+from askgraph.search.linking.lexicon import LEXICON, is_told
 from askgraph.search.linking.link import Link, link
 from askgraph.search.linking.operators import frame_of
 
