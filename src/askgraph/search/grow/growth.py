@@ -86,6 +86,7 @@ def grown(grower: Grower) -> list[PartialMatch]:
     pool = grower.kept(pool, limit=_POOL * grower.beam)
     joined = grower.kept(joins(grower, pool), limit=_JOINED * grower.beam)
     if joined:
+        joined += turned_about(grower, joined, pool)
         further = [
             grown
             for state in joined[: grower.beam]
@@ -334,6 +335,57 @@ def joins(grower: Grower, pool: list[PartialMatch]) -> Iterator[PartialMatch]:
             joined = None if denied else _joined(grower, one, other)
             if joined is not None:
                 yield joined
+
+
+def turned_about(
+    grower: Grower, joined: Sequence[PartialMatch], pool: Sequence[PartialMatch]
+) -> list[PartialMatch]:
+    """Joined states again, seen from a class at their far end if words name it first.
+
+    So a thing and a class are linked by four steps that no word names; only if nothing better
+    leads from as many words to that class, and there and back only if words ask for others.
+    """
+    told: dict[str | None, tuple[float, float]] = {}
+    for state in (*pool, *joined):
+        told[state.node.cls] = max(told.get(state.node.cls, (0.0, 0.0)), _explained(grower, state))
+    found, back = [], bool(grower.frame.of("other", "same"))
+    for state in joined:
+        if state.unknown >= DOUBT_STEP and not (state.node.terms or state.node.without):
+            for node in _from_classes(grower, state.node, len(state.node.edges)):
+                turned = replace(state, node=node)
+                better = _explained(grower, turned) > told.get(node.cls, (0.0, 0.0))
+                if better and len(node.ids) and (back or not _leads_back(node)):
+                    found.append(turned)
+    return grower.kept(found)
+
+
+def _leads_back(node: Node) -> bool:
+    """Whether a pattern has two steps in a row along one predicate, there and back."""
+    return any(
+        _leads_back(child)
+        or any(
+            edge.predicate == on.predicate and edge.inverse != on.inverse for on, _ in child.edges
+        )
+        for edge, child in node.edges
+    )
+
+
+def _explained(grower: Grower, state: PartialMatch) -> tuple[float, float]:
+    """How much of the question a state explains, and how well."""
+    return grower.weight_of(state.used), grower.score(state)
+
+
+def _from_classes(grower: Grower, node: Node, own: int) -> Iterator[Node]:
+    """A pattern seen from each class that words name below its root, along its first edges."""
+    for at, (edge, child) in enumerate(node.edges[:own]):
+        ids = grower.reached(node.ids, edge.predicate, inverse=edge.inverse, plus=edge.plus)
+        rest = replace(node, edges=node.edges[:at] + node.edges[at + 1 :])
+        edges = (*child.edges, (edge._replace(inverse=not edge.inverse), rest))
+        turned = replace(child, ids=in_both(child.ids, ids), edges=edges)
+        if child.cls_link is None:
+            yield from _from_classes(grower, turned, len(child.edges))
+        elif node.cls_link is None or child.cls_link.positions < node.cls_link.positions:
+            yield turned
 
 
 def _varied(grower: Grower, states: list[PartialMatch]) -> list[PartialMatch]:

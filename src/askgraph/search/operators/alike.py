@@ -73,23 +73,34 @@ def _like(work: QueryBuilder, operator: Operator, link: Link, *, same: bool) -> 
 
 
 def _at_place(work: QueryBuilder, link: Link, thing: int, place: Place) -> bool:
-    """Let a thing of the graph, too, be linked to what is shared: "in the same X as Y"."""
-    edge, above = place.edge, place.parent
-    if link.kind is not Kind.ENTITY or edge is None or above is None or edge.plus:
+    """Let a thing of the graph, too, be linked to what is shared: "in the same X as Y".
+
+    A node without a name on the way to it stands for a relation of each.
+    """
+    edges, above = [place.edge], place.parent
+    while above is not None and above.parent is not None and work.is_event(above):
+        edges, above = [*edges, above.edge], above.parent
+    steps = [edge for edge in edges if edge is not None and not edge.plus]
+    if link.kind is not Kind.ENTITY or above is None or len(steps) < len(edges):
         return False
     if not (isinstance(place.end, Variable) and isinstance(above.end, Variable)):
         return False
-    node = np.array([thing], dtype=np.int32)
-    shared = in_both(work.lookups.along(node, edge), work.ids_at(place))
-    others = work.lookups.along(shared, edge, back=True)
+    shared = np.array([thing], dtype=np.int32)
+    for edge in reversed(steps):
+        shared = work.lookups.along(shared, edge)
+    others = in_both(shared, work.ids_at(place))
+    for edge in steps:
+        others = work.lookups.along(others, edge, back=True)
     others = in_both(others[others != thing], work.ids_at(above))
     if not len(others):
         return False
-    subject = work.graph.terms.term(thing)
-    ends = (place.end, subject) if edge.inverse else (subject, place.end)
-    iri = work.graph.iri_of(edge.predicate)
-    work.draft.patterns.append(pattern(ends[0], iri, ends[1]))
+    subject: Term = work.graph.terms.term(thing)
     work.draft.filters.append(condition(above.end, "!=", subject))
+    for left, edge in reversed([*enumerate(steps)]):
+        end = work.draft.variable("their relation") if left else place.end
+        ends = (end, subject) if edge.inverse else (subject, end)
+        work.draft.patterns.append(pattern(ends[0], work.graph.iri_of(edge.predicate), ends[1]))
+        subject = end
     work.keep(above, others)
     work.take_link(link)
     return True

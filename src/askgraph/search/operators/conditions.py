@@ -23,6 +23,7 @@ from askgraph.search.grow.kinds import truths_of
 from askgraph.search.linking.link import Link
 from askgraph.search.linking.operators import COMPARING, Operator
 from askgraph.search.linking.quantities import Quantity
+from askgraph.search.linking.word_lists import shared_words
 from askgraph.search.operators import DATED, NUMERIC
 from askgraph.search.operators.draft import FIRST_DAY, Place, day_term, year_of
 from askgraph.search.operators.group_values import FEW, FUNCTIONS, cast_of, group_counted
@@ -117,7 +118,8 @@ def _compared(
         return by_dimension(work, quantity)
     if temporal:
         found = _span_spot(work, operator) or work.only(DATED)
-        return found or work.by_words(("year", "date"), NUMERIC + DATED)
+        dates = sorted(shared_words().names["dates"], reverse=True)
+        return found or work.by_words(dates, NUMERIC + DATED)
     reused = [
         replace(unnamed_spot(place, predicate), inverse=inverse)
         for (end, predicate, inverse) in work.draft.attached

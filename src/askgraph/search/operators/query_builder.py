@@ -25,6 +25,7 @@ from askgraph.search.grow.kinds import is_mirrored, kinds_of_nodes, leaving
 from askgraph.search.linking.link import Link
 from askgraph.search.linking.operators import Operator
 from askgraph.search.linking.quantities import Quantity
+from askgraph.search.linking.word_lists import shared_words
 from askgraph.search.operators import COST_BELOW, COST_FIT, COST_SORT, Lookups, Slot
 from askgraph.search.operators.draft import Draft, Place
 from askgraph.sparql import Filter, Query, Term
@@ -438,6 +439,7 @@ class QueryBuilder:
         Of a start and an end it is the end if a word says that something ended.
         """
         endings = {phrase[0] for phrase in self.reading.words.times["ending"]}
+        begins = shared_words().names["begins"] | shared_words().names["dates"]
         ended = not endings.isdisjoint(self.reading.folded)
         for place in sorted(self.draft.places, key=lambda one: not self.is_event(one)):
             if not self.lookups.is_resource(place.node.ids):
@@ -447,7 +449,7 @@ class QueryBuilder:
             own = {end if ended else start for start, end in spans}
             fits = [n for n in fits if n in own or not any(n in span for span in spans)]
             if fits:
-                named = [n for n in fits if {"start", "begin", "date"} & self.schema.words(n)]
+                named = [n for n in fits if begins & self.schema.words(n)]
                 self.unknown += DOUBT_OTHER_FITS * (len(fits) - 1)
                 return unnamed_spot(place, [*(n for n in fits if n in own), *named, *fits][0])
         return None
