@@ -47,6 +47,11 @@ class KnowledgeGraph:
     described: "tuple[Description, ...]" = ()
     virtual: "VirtualPaths" = field(default_factory=dict)
 
+    @property
+    def own_types(self) -> Mapping[str, str]:
+        """The graph's own predicates for what things are, by the standard ones that it lacks."""
+        return dict(self.profile.types)
+
 
 def service_iri(graph: KnowledgeGraph) -> str:
     """Return the IRI by which a SERVICE names a graph: its endpoint's URL, or `askgraph:NAME`.

@@ -16,7 +16,7 @@ from askgraph.errors import QueryError, QuerySyntaxError, ServiceError
 from askgraph.explanation import in_words, iris_in, iris_of, labels_of, language_of_labels
 from askgraph.explanation.evidence import evidence
 from askgraph.graph import KnowledgeGraph
-from askgraph.sparql import Query, QueryText
+from askgraph.sparql import Query, QueryText, renamed
 from askgraph.sparql.judge import admitted
 from askgraph.sparql.results import GraphResult, Result, SelectResult
 from askgraph.sparql.write import by_subject, laid_out, tree_of
@@ -72,15 +72,20 @@ class AnswerBuilder:
 
     async def layout(self, query: str | Query) -> tuple[str, dict[str, str]]:
         """Return a query as a careful person writes it, and the labels of its IRIs."""
+        own = self.graph.own_types
         if isinstance(query, Query):
-            labels = await self._labels(iris_in(query))
-            return laid_out(query, self.graph.prefixes, labels), labels
+            shown = renamed(query, own) if own else query
+            labels = await self._labels(iris_in(shown))
+            written = laid_out(shown, self.graph.prefixes, labels)
+            return QueryText.of(query, written) if own else written, labels
         from askgraph.sparql.layout import formatted  # for a text that came, none of ours
 
         labels = await self._labels(iris_of(query))
         text = formatted(query, self.graph.prefixes, labels)
         try:
-            return QueryText.of(by_subject(tree_of(query)), text), labels
+            tree = by_subject(tree_of(query))
+            known = {said: iri for iri, said in own.items()}
+            return QueryText.of(renamed(tree, known) if own else tree, text), labels
         except QuerySyntaxError:
             return text, labels
 

@@ -114,7 +114,9 @@ class Profile:
     """A graph as a whole, as far as it is known; `cuts` lists what a bound left out.
 
     `graphs` are its named graphs with their numbers of triples (0 if not counted),
-    `completeness` says of each part how much of it is known; see `askgraph.metadata`.
+    `completeness` says of each part how much of it is known; see `askgraph.metadata`. `types` are
+    the standard predicates that tell what things are, if the graph has other ones for them, each
+    with the graph's own.
     """
 
     triples: int
@@ -129,6 +131,7 @@ class Profile:
     graphs: tuple[tuple[str, int], ...] = ()
     partitions: tuple[Partition, ...] = ()
     completeness: tuple[Part, ...] = ()
+    types: tuple[tuple[str, str], ...] = ()
 
     def known_share(self, part: str) -> float:
         """Return how much of a part is known, between 0 and 1; 0 if nothing is said of it."""

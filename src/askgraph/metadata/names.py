@@ -14,7 +14,7 @@ from askgraph.metadata import ClassProfile, PredicateProfile, Profile
 from askgraph.rdf import best_label, namespace_of, words_of_local_name
 from askgraph.rdf import vocabulary as v
 from askgraph.rdf.vocabulary import SCHEMA_SPACES
-from askgraph.traversal import GraphArrays
+from askgraph.traversal import GraphArrays, Ids
 from askgraph.traversal.literals import Sort, split_literal
 
 _LONGEST_VALUE = 80
@@ -117,6 +117,7 @@ def short_value(text: str) -> bool:
 
 def _entities(graph: GraphArrays, profile: Profile, schema: set[str]) -> Iterator[Name]:
     named = np.zeros(len(graph.terms), dtype=np.bool_)
+    pages = _pages(graph)
     for predicate in profile.predicates:
         if not predicate.naming:
             continue
@@ -126,8 +127,18 @@ def _entities(graph: GraphArrays, profile: Profile, schema: set[str]) -> Iterato
         subjects, objects = graph.pairs(graph.ends(number), number)
         named[subjects] = True
         if standard_naming(predicate.iri):
+            kept = ~np.isin(subjects, pages)
+            subjects, objects = subjects[kept], objects[kept]
             yield from _labelled(graph, subjects, objects, schema, predicate.naming == "name")
     yield from _readable(graph, named, schema)
+
+
+def _pages(graph: GraphArrays) -> Ids:
+    """The pages that a Wikibase links its things with: they repeat the things' names."""
+    about = graph.number(v.SCHEMA_ABOUT)
+    if about is None or graph.number(v.WIKIBASE_DIRECT) is None:
+        return np.zeros(0, dtype=np.int32)
+    return graph.ends(about)
 
 
 def _labelled(
@@ -322,7 +333,19 @@ def same_property(iris: Iterable[str]) -> list[tuple[str, ...]]:
 
 
 def names_of(graph: GraphArrays, iri: str) -> tuple[tuple[str, str], ...]:
-    """Return the (text, language) names that a resource has by the standard name predicates."""
+    """Return the (text, language) names that a resource has by the standard name predicates.
+
+    A predicate without any has those of the property that it is a form of.
+    """
+    return _names_of(graph, iri) or tuple(
+        name
+        for form in v.WIKIBASE_FORMS
+        for property_ in objects_of(graph, iri, form, inverse=True)
+        for name in _names_of(graph, property_)
+    )
+
+
+def _names_of(graph: GraphArrays, iri: str) -> tuple[tuple[str, str], ...]:
     found: list[tuple[str, str]] = []
     at = graph.terms.iri(iri)
     for predicate in v.LABEL_PREDICATES + v.ALTERNATIVE_LABEL_PREDICATES:
@@ -336,13 +359,39 @@ def names_of(graph: GraphArrays, iri: str) -> tuple[tuple[str, str], ...]:
     return tuple(dict.fromkeys(found))
 
 
-def objects_of(graph: GraphArrays, iri: str, predicate: str) -> tuple[str, ...]:
+def objects_of(
+    graph: GraphArrays, iri: str, predicate: str, *, inverse: bool = False
+) -> tuple[str, ...]:
     """Return the IRIs that a predicate leads to from a resource."""
     at, number = graph.terms.iri(iri), graph.number(predicate)
     if at is None or number is None:
         return ()
-    found = graph.step(np.array([at], dtype=np.int32), number)
+    found = graph.step(np.array([at], dtype=np.int32), number, inverse=inverse)
     return tuple(graph.terms.value(int(o)) for o in found if graph.terms.is_iri(int(o)))
+
+
+def is_hierarchy(graph: GraphArrays, number: int) -> bool:
+    """Return whether a predicate can be walked on and on: it says so, or leads upwards."""
+    iri = graph.iri_of(number)
+    if v.OWL_TRANSITIVE_PROPERTY in objects_of(graph, iri, v.RDF_TYPE):
+        return True
+    if iri in (v.RDF_TYPE, v.OWL_SAME_AS):
+        return False
+    objects = graph.ends(number, inverse=True)
+    resources = frontier = objects[objects >= graph.terms.first_iri]
+    for _ in range(2):
+        frontier = graph.step(frontier, number) if len(frontier) else frontier
+    deep = frontier[frontier >= graph.terms.first_iri] if len(frontier) else frontier
+    return len(deep) > 0 and not _cyclic(graph, number, resources)
+
+
+def _cyclic(graph: GraphArrays, number: int, resources: Ids) -> bool:
+    """Return whether many nodes can reach themselves: a network of peers, not a hierarchy."""
+    sample = resources[:: max(1, len(resources) // 50)]
+    own = sum(
+        bool(np.isin(at, graph.closure(np.array([at], dtype=np.int32), number))) for at in sample
+    )
+    return own > 0.2 * len(sample)
 
 
 def classes_above(graph: GraphArrays, profile: Profile) -> tuple[ClassProfile, ...]:

@@ -17,7 +17,15 @@ from askgraph.metadata import (
     complete,
     sorted_counts,
 )
-from askgraph.metadata.names import NameShape, names_of, naming_role, objects_of, standard_naming
+from askgraph.metadata.names import (
+    NameShape,
+    is_hierarchy,
+    names_of,
+    naming_role,
+    objects_of,
+    standard_naming,
+)
+from askgraph.metadata.own_types import own_types
 from askgraph.rdf import vocabulary as v
 from askgraph.traversal import GraphArrays, Ids
 from askgraph.traversal.literals import Sort, split_literal
@@ -40,6 +48,7 @@ def profile_of(graph: GraphArrays, *, source: str = "") -> Profile:
         source=source,
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         partitions=partitions_of(graph),
+        types=tuple(own_types(graph).items()),
     )
     return replace(profile, completeness=complete(profile))
 
@@ -115,7 +124,7 @@ def _predicate(graph: GraphArrays, number: int) -> PredicateProfile:
         object_classes=_classes_of(graph, resources) or _unclassed(resources),
         datatypes=datatypes,
         languages=languages,
-        transitive=_is_transitive(graph, number, iri, resources),
+        transitive=is_hierarchy(graph, number),
         inverse_of=objects_of(graph, iri, v.OWL_INVERSE_OF),
     )
     samples = [graph.terms.value(int(at)) for at in literals[:: max(1, len(literals) // 200)]]
@@ -158,27 +167,6 @@ def _literal_types(
         if language:
             languages[language] += step * count
     return tuple(datatypes.most_common()), tuple(languages.most_common())
-
-
-def _is_transitive(graph: GraphArrays, number: int, iri: str, resources: Ids) -> bool:
-    if v.OWL_TRANSITIVE_PROPERTY in objects_of(graph, iri, v.RDF_TYPE):
-        return True
-    if iri in (v.RDF_TYPE, v.OWL_SAME_AS):
-        return False
-    frontier = resources
-    for _ in range(2):
-        frontier = graph.step(frontier, number) if len(frontier) else frontier
-    deep = frontier[frontier >= graph.terms.first_iri] if len(frontier) else frontier
-    return len(deep) > 0 and not _cyclic(graph, number, resources)
-
-
-def _cyclic(graph: GraphArrays, number: int, resources: Ids) -> bool:
-    """Return whether many nodes can reach themselves: a network of peers, not a hierarchy."""
-    sample = resources[:: max(1, len(resources) // 50)]
-    own = sum(
-        bool(np.isin(at, graph.closure(np.array([at], dtype=np.int32), number))) for at in sample
-    )
-    return own > 0.2 * len(sample)
 
 
 def _with_inverses(

@@ -29,6 +29,7 @@ from askgraph.metadata import (
 from askgraph.metadata.inquiry import Inquiry, all_triples
 from askgraph.metadata.merge import united
 from askgraph.metadata.names import acronym, names_in, schema_names, short_value, standard_naming
+from askgraph.metadata.own_types import own_types, with_types
 from askgraph.metadata.profile import profile_of
 from askgraph.metadata.survey import Facts
 from askgraph.metadata.survey.asking import Graphs, ask_graphs, ask_size, can_count
@@ -169,6 +170,8 @@ async def _told(inquiry: Inquiry, total: int | None, source: str) -> tuple[Profi
     pages = await all_triples(inquiry, total) if total is not None and total <= SMALL else None
     if pages is not None:
         arrays = build_arrays(pages.triples)
+        if own := own_types(arrays):
+            arrays = build_arrays(with_types(pages.triples, own))
         profile = replace(profile_of(arrays, source=source), cuts=pages.cuts)
         if total is not None and len(pages.triples) < total:
             profile = _of_some(profile, "some triples did not come")

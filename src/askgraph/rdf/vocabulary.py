@@ -60,6 +60,14 @@ DATE_DATATYPES = frozenset(
 )
 
 WIKIBASE = "http://wikiba.se/ontology#"
+WIKIBASE_DIRECT = WIKIBASE + "directClaim"
+WIKIBASE_FORMS = (
+    WIKIBASE_DIRECT,
+    WIKIBASE + "claim",
+    WIKIBASE + "statementProperty",
+    WIKIBASE + "qualifier",
+)
+"""Predicates that lead from a property, which has the names, to a predicate that it stands for."""
 WIKIBASE_RANK = WIKIBASE + "rank"
 WIKIBASE_PREFERRED = WIKIBASE + "PreferredRank"
 WIKIBASE_DEPRECATED = WIKIBASE + "DeprecatedRank"
@@ -82,6 +90,7 @@ SCHEMA_NAME = SCHEMA + "name"
 SCHEMA_ALTERNATE_NAME = SCHEMA + "alternateName"
 SCHEMA_DESCRIPTION = SCHEMA + "description"
 SCHEMA_TARGET = SCHEMA + "target"
+SCHEMA_ABOUT = SCHEMA + "about"
 
 FOAF = "http://xmlns.com/foaf/0.1/"
 FOAF_NAME = FOAF + "name"
@@ -164,8 +173,6 @@ GEO = "http://www.opengis.net/ont/geosparql#"
 TIME = "http://www.w3.org/2006/time#"
 VCARD = "http://www.w3.org/2006/vcard/ns#"
 VCARD_FN = VCARD + "fn"
-QUDT = "http://qudt.org/schema/qudt/"
-WIKIBASE = "http://wikiba.se/ontology#"
 
 LABEL_PREDICATES = (
     RDFS_LABEL,

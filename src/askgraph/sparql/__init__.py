@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Self, TypeAlias
 
@@ -261,3 +261,13 @@ def _seen_outside(node: object) -> tuple[object, ...]:
             return (where,)
         case _:
             return children(node)
+
+
+def renamed(tree: Query, names: Mapping[str, str]) -> Query:
+    """Return a query with other names for some of its IRIs."""
+
+    def change(node: object) -> object:
+        return NamedNode(names.get(node.value, node.value)) if isinstance(node, NamedNode) else node
+
+    changed: Query = transform(tree, change)
+    return changed

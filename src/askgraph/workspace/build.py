@@ -34,6 +34,7 @@ from askgraph.metadata.definitions import (
 )
 from askgraph.metadata.enrichment import links, statements, told_names
 from askgraph.metadata.names import called, names_in, schema_names
+from askgraph.metadata.own_types import OwnTypes, own_types, with_types
 from askgraph.metadata.profile import profile_of
 from askgraph.metadata.remote import profile_endpoint
 from askgraph.rdf import PrefixMap
@@ -45,6 +46,7 @@ from askgraph.traversal import GraphArrays, build_arrays
 from askgraph.workspace.data import (
     ENRICHMENT,
     FORMAT,
+    TYPES,
     SourceFile,
     fingerprint,
     known_content,
@@ -87,6 +89,7 @@ def build_local(
     progress("indexing names", 0, None)
     profile = _with_steps(profile, folder)
     _names(arrays, profile, without=_unnamed(folder)).save(folder)
+    _keep_types(profile, folder)
     (folder / "arrays").mkdir()
     arrays.save(folder / "arrays")
     save_profile(profile, folder / "profile.json")
@@ -107,6 +110,7 @@ async def build_remote(
     iris = entities[:: max(1, len(entities) // 5000)]
     NameIndex.of(names).save(folder)
     save_profile(with_prefixes(profile, iris), folder / "profile.json")
+    _keep_types(profile, folder)
     _sign(folder, ())
 
 
@@ -152,7 +156,8 @@ def _enriched_arrays(
         _load([*files, said], folder / "store", progress)
         plain = _arrays(folder / "store", graphs, progress)
     progress("adding virtual triples", 0, None)
-    return _arrays(folder / "store", graphs, progress, more=links(definitions, plain))
+    more, own = links(definitions, plain), own_types(plain)
+    return _arrays(folder / "store", graphs, progress, more=more, own=own)
 
 
 def _load(files: Sequence[Path], store: Path, progress: Progress) -> None:
@@ -162,17 +167,33 @@ def _load(files: Sequence[Path], store: Path, progress: Progress) -> None:
 
 
 def _arrays(
-    store: Path, graphs: Sequence[str], progress: Progress, *, more: Iterable[Triple] = ()
+    store: Path,
+    graphs: Sequence[str],
+    progress: Progress,
+    *,
+    more: Iterable[Triple] = (),
+    own: OwnTypes | None = None,
 ) -> GraphArrays:
+    """The arrays of the triples and of `more`; without its `own` types, they are looked for."""
     stored = Store.read_only(str(store))
     total = len(stored)
     chosen: list[NamedNode | None] = [NamedNode(graph) for graph in graphs]
     quads = chain.from_iterable(
         stored.quads_for_pattern(None, None, None, graph) for graph in chosen or [None]
     )
-    return build_arrays(
-        chain(quads, more), progress=lambda read: progress("reading triples", read, total)
+    arrays = build_arrays(
+        chain(with_types(quads, own) if own else quads, more),
+        progress=lambda read: progress("reading triples", read, total),
     )
+    found = own_types(arrays) if own is None else {}
+    return _arrays(store, graphs, progress, own=found) if found else arrays
+
+
+def _keep_types(profile: Profile, folder: Path) -> None:
+    """Write down which of the graph's own predicates stand for standard ones."""
+    if profile.types:
+        own = (DefinedProperty(iri, NamedNode(said), unnamed=True) for iri, said in profile.types)
+        write_whole(folder / TYPES, definitions_text(Definitions(tuple(own))))
 
 
 def _profile(arrays: GraphArrays, files: Sequence[Path], source: str) -> Profile:

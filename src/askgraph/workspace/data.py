@@ -5,6 +5,7 @@ arrays/*.npy      the same triples as sorted integers, for growing candidates
 names_*.npy       every name
 profile.json      what is known of the graph
 enrichment.toml   what was added virtually, if that is so
+types.toml        the graph's own predicates for what things are, if it has such
 built.json        from which files it was built; written last
 indices/          search indices, built when first asked for
 """
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from askgraph.sparql.rewrite.virtual import VirtualPaths
 
 ENRICHMENT = "enrichment.toml"
+TYPES = "types.toml"
 FORMAT = 1
 """Grows whenever what lies in a data folder changes its form; older folders are built again."""
 KEYS = ("entities", "properties", "literals")
@@ -86,13 +88,18 @@ def known_content(folder: Path) -> tuple[NameIndex, GraphArrays | None]:
         raise SetupError(f"the data folder {folder} is incomplete or damaged: {error}") from error
 
 
-def known_paths(folder: Path) -> "VirtualPaths":
+def known_paths(folder: Path, file: str = ENRICHMENT) -> "VirtualPaths":
     """Return the virtual predicates of a data folder with the paths that they stand for."""
-    if not (folder / ENRICHMENT).is_file():
+    if not (folder / file).is_file():
         return {}
     from askgraph.metadata.definitions import read_definitions, virtual_paths  # few are enriched
 
-    return virtual_paths(read_definitions(folder / ENRICHMENT))
+    return virtual_paths(read_definitions(folder / file))
+
+
+def all_paths(folder: Path) -> "VirtualPaths":
+    """Return the virtual predicates, and the standard ones that the graph has by other names."""
+    return {**known_paths(folder, TYPES), **known_paths(folder)}
 
 
 def open_endpoint(
@@ -103,7 +110,7 @@ def open_endpoint(
     If the graph was enriched virtually, queries may use its virtual predicates.
     """
     own = _own_endpoint(settings, data, cache=cache, prefixes=prefixes)
-    paths = known_paths(data)
+    paths = all_paths(data)
     if not paths:
         return own
 

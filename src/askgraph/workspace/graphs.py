@@ -20,8 +20,8 @@ from askgraph.trace import Outcome, attempt_of
 from askgraph.workspace.data import (
     KEYS,
     Ground,
+    all_paths,
     known_content,
-    known_paths,
     known_snapshot,
     open_endpoint,
 )
@@ -82,7 +82,7 @@ def open_graph(
             examples,
             services.url_of(short),
             kept_descriptions(description) if description else (),
-            known_paths(data),
+            all_paths(data),
         )
     except BaseException:
         result_of(endpoint.close())

@@ -124,8 +124,18 @@ def count(work: QueryBuilder, operator: Operator) -> bool:
     place = place or work.root
     if not isinstance(place.end, Variable):
         return False
+    if _states_number(work, place):
+        return True
     work.draft.columns.append(aggregate("COUNT", place.end, distinct=True))
     return True
+
+
+def _states_number(work: QueryBuilder, place: Place) -> bool:
+    """Whether a place is a statement whose value is a number: that is shown, not counted."""
+    leading = [edge for edge, _ in place.node.edges if edge.inverse]
+    leading += [place.edge] if place.edge and not place.edge.inverse else []
+    values = (work.schema.stated(place.node.ids, one.predicate) for one in leading)
+    return any(v is not None and work.schema.sort(v) is Sort.NUMBER for v in values)
 
 
 def _is_compound(work: QueryBuilder, place: Place, slot: Slot) -> bool:

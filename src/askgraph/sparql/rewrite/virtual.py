@@ -14,6 +14,7 @@ from itertools import count
 from pyoxigraph import BlankNode, Literal, NamedNode, Variable
 
 from askgraph.errors import QueryError, QuerySyntaxError
+from askgraph.rdf import vocabulary as v
 from askgraph.sparql import (
     Bind,
     Call,
@@ -37,6 +38,9 @@ from askgraph.sparql import (
 from askgraph.sparql.lexer import edited, lexed, unescaped
 from askgraph.sparql.read import read
 from askgraph.sparql.write import text_of
+
+_OF_SCHEMAS = (*v.SCHEMA_SPACES, v.WIKIBASE, v.SCHEMA)
+"""Where `rdf:type` has another name, it still says what is a class, a statement or a page."""
 
 VirtualPaths = Mapping[str, Predicate]
 """The path that each virtual predicate stands for, by its IRI; of the graph's own predicates."""
@@ -68,8 +72,7 @@ def replaced(predicate: Predicate, paths: VirtualPaths) -> Predicate:
     match predicate:
         case NamedNode(value=iri) if iri in paths:
             return paths[iri]
-        case Path(operator="!") if any(iri in paths for iri in predicates_in(predicate)):
-            first = next(iri for iri in predicates_in(predicate) if iri in paths)
+        case Path(operator="!") if first := _negated(predicate, paths):
             raise QueryError(
                 f"<{first}> stands for a property path and cannot be negated in a set: write "
                 "FILTER NOT EXISTS with it, or name the graph's own predicates"
@@ -78,6 +81,11 @@ def replaced(predicate: Predicate, paths: VirtualPaths) -> Predicate:
             return Path(operator, tuple(replaced(part, paths) for part in parts))
         case _:
             return predicate
+
+
+def _negated(path: Predicate, paths: VirtualPaths) -> str:
+    """The first virtual predicate in a negated set, but for standard ones; "" if none."""
+    return next((iri for iri in predicates_in(path) if iri in _seen(paths)), "")
 
 
 def _repeats(path: Predicate) -> bool:
@@ -126,7 +134,7 @@ class PatternWriter:
         return replace(node, columns=shown) if is_star else node
 
     def _written(self, node: object) -> object:
-        if isinstance(node, Pattern):
+        if isinstance(node, Pattern) and _concerns(node, self.paths):
             return self._pattern(node.subject, node.predicate, node.object)
         return node
 
@@ -159,7 +167,7 @@ class PatternWriter:
     def _any_predicate(self, start: Term, name: Variable, end: Term) -> Nested:
         """What the graph itself has there, and what each virtual predicate gives."""
         branches = [Group((Pattern(start, name, end),))]
-        for iri in self.paths:
+        for iri in _seen(self.paths):
             told = Values((name,), ((NamedNode(iri),),))
             branches.append(Group((*self._pattern(start, NamedNode(iri), end), told)))
         return Nested("", Group((Union(tuple(branches)),)))
@@ -240,7 +248,7 @@ def written_out(
     except QuerySyntaxError as problem:
         _refuse_named(text, paths, prefixes or {}, problem)
         return query
-    met = [one for one in _patterns(tree) if _concerns(one.predicate, paths)]
+    met = [one for one in _patterns(tree) if _concerns(one, paths)]
     if not met:
         return query
     sets = not counts_rows(tree)
@@ -282,10 +290,22 @@ def _patterns(tree: Query) -> Iterator[Pattern]:
     return (node for node in found if isinstance(node, Pattern))
 
 
-def _concerns(predicate: Predicate, paths: VirtualPaths) -> bool:
-    if isinstance(predicate, Variable):
-        return True
-    return any(iri in paths for iri in predicates_in(predicate))
+def _concerns(pattern: Pattern, paths: VirtualPaths) -> bool:
+    match pattern:
+        case Pattern(predicate=Variable()):
+            return bool(_seen(paths))
+        case Pattern(predicate=NamedNode(value=v.RDF_TYPE), object=NamedNode(value=iri)):
+            return v.RDF_TYPE in paths and not iri.startswith(_OF_SCHEMAS)
+        case Pattern(predicate=path):
+            return any(iri in paths for iri in predicates_in(path))
+
+
+def _seen(paths: VirtualPaths) -> list[str]:
+    """The virtual predicates that a variable stands for: not those of the schema languages.
+
+    These are other names of the graph's own predicates, which are found themselves.
+    """
+    return [iri for iri in paths if not iri.startswith(v.SCHEMA_SPACES)]
 
 
 def _spliced(query: str, met: Iterable[Pattern], paths: VirtualPaths) -> str:

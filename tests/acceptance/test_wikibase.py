@@ -1,0 +1,102 @@
+"""A Wikibase types and names its things by properties of its own; it is asked like any graph."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.wikibase import WIKIBASE
+
+from askgraph.graph import KnowledgeGraph
+from askgraph.index.names import Kind
+from askgraph.methods.graph_search import GraphSearch
+from askgraph.operations import outcome_of
+from askgraph.rdf.vocabulary import RDFS_SUB_CLASS_OF
+from askgraph.trace import Answer, Question
+from askgraph.workspace import Workspace
+from askgraph.workspace.synchronous import result_of
+
+BASE = "http://base.test/"
+
+
+@pytest.fixture(scope="module")
+def graph(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KnowledgeGraph]:
+    folder: Path = tmp_path_factory.mktemp("wikibase")
+    (folder / "base.ttl").write_text(WIKIBASE)
+    graph = Workspace(folder / "workspace").open(folder / "base.ttl")
+    yield graph
+    result_of(graph.endpoint.close())
+
+
+def asked(graph: KnowledgeGraph, question: str) -> Answer:
+    found = result_of(outcome_of(Question(question), GraphSearch(), [graph]))
+    assert isinstance(found, Answer), found
+    return found
+
+
+def told(answer: Answer) -> set[str]:
+    at = answer.result.variables.index(answer.answer_columns[0])
+    terms = (row[at] for row in answer.result.rows)
+    return {str(getattr(term, "value", term)).removeprefix(f"{BASE}entity/") for term in terms}
+
+
+def selected(graph: KnowledgeGraph, query: str) -> set[str]:
+    rows = result_of(graph.endpoint.select(query)).rows
+    return {str(getattr(row[0], "value", row[0])) for row in rows}
+
+
+def test_predicates_have_the_names_of_their_properties(graph: KnowledgeGraph) -> None:
+    names = {p.iri: p.names for p in graph.profile.predicates}
+
+    own = {("population", "en"), ("Einwohnerzahl", "de"), ("inhabitants", "en")}
+    assert set(names[f"{BASE}prop/direct/P4"]) == own
+    assert names[f"{BASE}prop/P5"] == names[f"{BASE}prop/statement/P5"]
+
+
+def test_its_own_property_says_what_things_are(graph: KnowledgeGraph) -> None:
+    classes = {c.iri.removeprefix(f"{BASE}entity/"): c.instances for c in graph.profile.classes}
+
+    assert classes == {"Q2": 4, "Q5": 3, "Q3": 2, "Q4": 1}
+
+
+def test_the_query_of_an_answer_has_its_own_property(graph: KnowledgeGraph) -> None:
+    answer = asked(graph, "Which rivers flow into Veska?")
+
+    assert told(answer) == {"Q20", "Q22"}
+    assert "?river wdt:P1 wd:Q2 ;  # instance of, river\n" in answer.query
+    assert answer.words.startswith("The rivers")
+
+
+def test_instances_of_classes_below_are_instances(graph: KnowledgeGraph) -> None:
+    answer = asked(graph, "How many cities are there?")
+
+    assert told(answer) == {"3"}
+    assert "/" in answer.query
+
+
+def test_a_number_that_is_stated_is_not_counted(graph: KnowledgeGraph) -> None:
+    assert told(asked(graph, "How many inhabitants does Belmar have?")) == {"70000"}
+
+
+def test_pages_are_no_things(graph: KnowledgeGraph) -> None:
+    named = {graph.names.name(at).target for at in range(len(graph.names))}
+
+    assert not any(target.startswith("http://pages.test/") for target in named)
+    tarn = [one for one in map(graph.names.name, range(len(graph.names))) if one.text == "Tarn"]
+    assert {one.target for one in tarn if one.kind is Kind.ENTITY} == {
+        f"{BASE}entity/Q22",
+        f"{BASE}entity/Q32",
+    }
+
+
+def test_whoever_writes_the_standard_type_finds_things_too(graph: KnowledgeGraph) -> None:
+    cities = f"SELECT ?x {{ ?x a/<{RDFS_SUB_CLASS_OF}>* <{BASE}entity/Q3> }}"
+    assert len(selected(graph, cities)) == 3
+
+    kinds = "SELECT ?x { ?x a <http://wikiba.se/ontology#Property> }"
+    assert len(selected(graph, kinds)) == 8
+
+
+def test_a_variable_predicate_finds_only_what_is_there(graph: KnowledgeGraph) -> None:
+    found = selected(graph, f"SELECT ?p {{ <{BASE}entity/Q20> ?p <{BASE}entity/Q2> }}")
+
+    assert found == {f"{BASE}prop/direct/P1"}

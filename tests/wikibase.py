@@ -1,0 +1,94 @@
+"""A small Wikibase: properties with names, opaque codes, statements with qualifiers and ranks."""
+
+_PREFIXES = """
+@prefix wd: <http://base.test/entity/> .
+@prefix wds: <http://base.test/entity/statement/> .
+@prefix wdt: <http://base.test/prop/direct/> .
+@prefix p: <http://base.test/prop/> .
+@prefix ps: <http://base.test/prop/statement/> .
+@prefix pq: <http://base.test/prop/qualifier/> .
+@prefix wikibase: <http://wikiba.se/ontology#> .
+@prefix schema: <http://schema.org/> .
+@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+@prefix skos: <http://www.w3.org/2004/02/skos/core#> .
+@prefix owl: <http://www.w3.org/2002/07/owl#> .
+@prefix xsd: <http://www.w3.org/2001/XMLSchema#> .
+"""
+_PROPERTIES = {
+    "P1": ("instance of", "ist ein(e)"),
+    "P2": ("subclass of", "Unterklasse von"),
+    "P3": ("mouth of the watercourse", "Mündung"),
+    "P4": ("population", "Einwohnerzahl"),
+    "P5": ("head of government", "Leiter der Regierung"),
+    "P6": ("start time", "Startzeitpunkt"),
+    "P7": ("end time", "Endzeitpunkt"),
+    "P8": ("length", "Länge"),
+}
+_ALIASES = {"P3": "flows into", "P4": "inhabitants", "P5": "mayor", "P6": "since"}
+_ITEMS = {
+    "Q1": "entity",
+    "Q2": "river",
+    "Q3": "city",
+    "Q4": "port city",
+    "Q5": "human",
+    "Q6": "place",
+    "Q20": "Lomira",
+    "Q21": "Veska",
+    "Q22": "Tarn",
+    "Q23": "Ostra",
+    "Q30": "Norwick",
+    "Q31": "Belmar",
+    "Q32": "Tarn",
+    "Q40": "Ada Lindt",
+    "Q41": "Ben Corvo",
+    "Q42": "Cleo Marsh",
+}
+_CLAIMS = """
+wd:Q2 wdt:P2 wd:Q6 . wd:Q6 wdt:P2 wd:Q1 . wd:Q3 wdt:P2 wd:Q6 . wd:Q4 wdt:P2 wd:Q3 .
+wd:Q5 wdt:P2 wd:Q1 .
+wd:Q20 wdt:P1 wd:Q2 ; wdt:P3 wd:Q21 ; wdt:P8 120 . wd:Q21 wdt:P1 wd:Q2 ; wdt:P8 340 .
+wd:Q22 wdt:P1 wd:Q2 ; wdt:P3 wd:Q21 ; wdt:P8 80 . wd:Q23 wdt:P1 wd:Q2 ; wdt:P3 wd:Q20 ; wdt:P8 60 .
+wd:Q30 wdt:P1 wd:Q3 ; wdt:P4 5000 . wd:Q31 wdt:P1 wd:Q4 ; wdt:P4 70000 .
+wd:Q32 wdt:P1 wd:Q3 ; wdt:P4 300 .
+wd:Q40 wdt:P1 wd:Q5 . wd:Q41 wdt:P1 wd:Q5 . wd:Q42 wdt:P1 wd:Q5 .
+wd:Q30 wdt:P5 wd:Q41 .
+wd:Q30 p:P5 wds:a, wds:b, wds:c .
+wds:a a wikibase:Statement ; ps:P5 wd:Q40 ; pq:P6 "1980-01-01"^^xsd:date ;
+    pq:P7 "1990-01-01"^^xsd:date ; wikibase:rank wikibase:NormalRank .
+wds:b a wikibase:Statement, wikibase:BestRank ; ps:P5 wd:Q41 ; pq:P6 "1990-01-02"^^xsd:date ;
+    wikibase:rank wikibase:PreferredRank .
+wds:c a wikibase:Statement ; ps:P5 wd:Q42 ; pq:P6 "1985-01-01"^^xsd:date ;
+    wikibase:rank wikibase:DeprecatedRank .
+wd:Q99 owl:sameAs wd:Q31 .
+"""
+
+
+def _property(code: str, names: tuple[str, str]) -> str:
+    forms = {
+        "directClaim": "wdt",
+        "claim": "p",
+        "statementProperty": "ps",
+        "qualifier": "pq",
+    }
+    links = " ; ".join(f"wikibase:{form} {prefix}:{code}" for form, prefix in forms.items())
+    alias = f' ; skos:altLabel "{_ALIASES[code]}"@en' if code in _ALIASES else ""
+    labels = f'rdfs:label "{names[0]}"@en, "{names[1]}"@de'
+    return f"wd:{code} a wikibase:Property ; {labels}{alias} ; {links} .\n"
+
+
+def _item(code: str, name: str) -> str:
+    page = f"<http://pages.test/{name.replace(' ', '_')}_{code}>"
+    return (
+        f'wd:{code} rdfs:label "{name}"@en ; wikibase:sitelinks {len(name)} .\n'
+        f'{page} a schema:Article ; schema:about wd:{code} ; schema:name "{name}"@en .\n'
+    )
+
+
+WIKIBASE = "".join(
+    (
+        _PREFIXES,
+        *(_property(code, names) for code, names in _PROPERTIES.items()),
+        *(_item(code, name) for code, name in _ITEMS.items()),
+        _CLAIMS,
+    )
+)
