@@ -1,4 +1,7 @@
-"""What every index on disk promises; run over all that the registry knows."""
+"""What every index promises; run over all that the registry knows but opensearch.
+
+There is no OpenSearch for the tests; `tests/index/test_opensearch.py` has recorded exchanges.
+"""
 
 import gc
 from collections.abc import Iterator
@@ -14,7 +17,8 @@ from askgraph.index import DiskIndex, Resource
 from askgraph.index.folder import check_files
 from askgraph.registry import load, names
 
-INDICES = names("index")
+INDICES = tuple(name for name in names("index") if name != "opensearch")
+ON_DISK = tuple(name for name in INDICES if name != "postgresql")
 
 EX = "http://example.org/"
 FALK = Resource(EX + "1", "Peter Falk", ("Columbo",), 7.0, ("actor",))
@@ -26,12 +30,29 @@ TWINS = tuple(Resource(f"{EX}twin{at}", "Gemini", (), float(at)) for at in range
 ALL = (FALK, EINSTEIN, FINNEY, TOKYO, LITERAL, *TWINS)
 
 every_index = pytest.mark.parametrize("name", INDICES)
+every_index_on_disk = pytest.mark.parametrize("name", ON_DISK)
+
+
+class Built(dict[str, DiskIndex]):
+    """An index of each kind, built when it is asked for."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def __missing__(self, name: str) -> DiskIndex:
+        self[name] = plugin(name).build(ALL, self._folder / name)
+        return self[name]
 
 
 @pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory) -> dict[str, DiskIndex]:
-    folder = tmp_path_factory.mktemp("indices")
-    return {name: plugin(name).build(ALL, folder / name) for name in INDICES}
+def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
+    return Built(tmp_path_factory.mktemp("indices"))
+
+
+@pytest.fixture(autouse=True)
+def server(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    if getattr(request.node, "callspec", None) and "postgresql" in request.node.callspec.id:
+        monkeypatch.setenv("ASKGRAPH_INDEX", request.getfixturevalue("index_database"))
 
 
 def plugin(name: str) -> type[DiskIndex]:
@@ -39,7 +60,7 @@ def plugin(name: str) -> type[DiskIndex]:
 
 
 def test_the_indices_are_there() -> None:
-    assert INDICES == ("bm25", "hybrid", "keyword", "trigram", "vector")
+    assert INDICES == ("bm25", "hybrid", "keyword", "postgresql", "trigram", "vector")
 
 
 @every_index
@@ -56,40 +77,40 @@ def test_the_indices_are_there() -> None:
     ],
 )
 def test_a_name_or_synonym_in_any_script_comes_first(
-    built: dict[str, DiskIndex], name: str, text: str, expected: Resource
+    built: Built, name: str, text: str, expected: Resource
 ) -> None:
     assert built[name].search(text)[0].item == expected
 
 
 @every_index
-def test_scores_fall_and_no_resource_comes_twice(built: dict[str, DiskIndex], name: str) -> None:
+def test_scores_fall_and_no_resource_comes_twice(built: Built, name: str) -> None:
     hits = built[name].search("albert gemini tower")
     assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
     assert len({hit.item.iri for hit in hits}) == len(hits)
 
 
 @every_index
-def test_equal_matches_are_ranked_by_their_score(built: dict[str, DiskIndex], name: str) -> None:
+def test_equal_matches_are_ranked_by_their_score(built: Built, name: str) -> None:
     hits = built[name].search("gemini", limit=5)
     assert [hit.item for hit in hits] == list(reversed(TWINS))
 
 
 @every_index
 @pytest.mark.parametrize("limit", [1, 3])
-def test_a_limit_gives_the_first_ones(built: dict[str, DiskIndex], name: str, limit: int) -> None:
+def test_a_limit_gives_the_first_ones(built: Built, name: str, limit: int) -> None:
     everything = built[name].search("gemini albert", limit=50)
     assert built[name].search("gemini albert", limit=limit) == list(everything)[:limit]
 
 
 @every_index
 @pytest.mark.parametrize("limit", [0, -1])
-def test_a_limit_below_one_is_refused(built: dict[str, DiskIndex], name: str, limit: int) -> None:
+def test_a_limit_below_one_is_refused(built: Built, name: str, limit: int) -> None:
     with pytest.raises(ValueError, match="limit must be 1 or more"):
         built[name].search("gemini", limit=limit)
 
 
 @every_index
-def test_within_restricts_before_ranking(built: dict[str, DiskIndex], name: str) -> None:
+def test_within_restricts_before_ranking(built: Built, name: str) -> None:
     within = {TWINS[0].iri, FALK.iri, EX + "unknown"}
     hits = built[name].search("gemini", limit=1, within=within)
     assert [hit.item for hit in hits] == [TWINS[0]]
@@ -98,9 +119,7 @@ def test_within_restricts_before_ranking(built: dict[str, DiskIndex], name: str)
 
 
 @every_index
-def test_within_everything_is_a_search_through_everything(
-    built: dict[str, DiskIndex], name: str
-) -> None:
+def test_within_everything_is_a_search_through_everything(built: Built, name: str) -> None:
     everything = [resource.iri for resource in ALL]
     for text in ("albert e", "gemini", "tokyo falk", "zurich"):
         free = built[name].search(text)
@@ -111,7 +130,7 @@ def test_within_everything_is_a_search_through_everything(
 
 @every_index
 @pytest.mark.parametrize("text", ["", " \n", "\N{ZERO WIDTH SPACE}\t"])
-def test_no_words_find_nothing(built: dict[str, DiskIndex], name: str, text: str) -> None:
+def test_no_words_find_nothing(built: Built, name: str, text: str) -> None:
     assert not text.strip("\N{ZERO WIDTH SPACE} \t\n")
     assert built[name].search("", limit=3) == []
 
@@ -119,14 +138,12 @@ def test_no_words_find_nothing(built: dict[str, DiskIndex], name: str, text: str
 @every_index
 @settings(max_examples=40, deadline=None)
 @given(text=st.text(max_size=30))
-def test_any_text_may_be_searched(built: dict[str, DiskIndex], name: str, text: str) -> None:
+def test_any_text_may_be_searched(built: Built, name: str, text: str) -> None:
     assert len(built[name].search(text, limit=4)) <= 4
 
 
 @every_index
-def test_resources_come_back_whole_by_iri_and_by_score(
-    built: dict[str, DiskIndex], name: str
-) -> None:
+def test_resources_come_back_whole_by_iri_and_by_score(built: Built, name: str) -> None:
     assert len(built[name]) == len(ALL)
     assert [built[name].find(resource.iri) for resource in ALL] == list(ALL)
     assert built[name].find(EX + "unknown") is None
@@ -136,9 +153,7 @@ def test_resources_come_back_whole_by_iri_and_by_score(
 
 
 @every_index
-def test_an_opened_index_finds_the_same(
-    built: dict[str, DiskIndex], name: str, tmp_path: Path
-) -> None:
+def test_an_opened_index_finds_the_same(built: Built, name: str, tmp_path: Path) -> None:
     plugin(name).build(ALL, tmp_path / "index")
     opened = plugin(name).open(tmp_path / "index")
     assert opened.search("albert e") == built[name].search("albert e")
@@ -201,7 +216,7 @@ def test_a_build_that_fails_leaves_the_old_index(tmp_path: Path, name: str) -> N
     assert [path.name for path in tmp_path.iterdir()] == ["index"]
 
 
-@every_index
+@every_index_on_disk
 def test_a_new_build_takes_the_place_of_the_old_one_which_stays_usable(
     tmp_path: Path, name: str
 ) -> None:
@@ -234,7 +249,7 @@ def test_an_index_of_another_kind_is_a_setup_error(tmp_path: Path, name: str) ->
         plugin(other).open(tmp_path / "index")
 
 
-@every_index
+@every_index_on_disk
 def test_every_damaged_file_is_noticed(tmp_path: Path, name: str) -> None:
     plugin(name).build(ALL, tmp_path / "index")
     files = [file for file in (tmp_path / "index").rglob("*") if file.is_file()]
@@ -251,7 +266,7 @@ def test_every_damaged_file_is_noticed(tmp_path: Path, name: str) -> None:
     assert len(plugin(name).open(tmp_path / "index")) == len(ALL)
 
 
-@every_index
+@every_index_on_disk
 def test_files_are_closed_with_the_index(tmp_path: Path, name: str) -> None:
     index = plugin(name).build(ALL, tmp_path / "index")
     before = open_files()

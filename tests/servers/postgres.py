@@ -3,6 +3,7 @@
 import os
 import secrets
 import shutil
+import signal
 import socket
 import subprocess
 import tempfile
@@ -11,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
 from typing import Self
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -67,7 +69,7 @@ class PostgresServer:
         trace: TracebackType | None,
     ) -> None:
         if self._process is not None:
-            self._process.terminate()
+            self._process.send_signal(signal.SIGINT)  # it does not wait for those connected
             try:
                 self._process.wait(timeout=_STARTED)
             finally:
@@ -105,7 +107,10 @@ class PostgresServer:
 
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[PostgresServer]:
-    """A server for the whole run; skipped where PostgreSQL is not installed, but never in CI."""
+    """A server for the whole run; skipped where PostgreSQL is not installed, but never in CI.
+
+    ASKGRAPH_TEST_POSTGRESQL may name the folder of another one's programs, one with pgvector.
+    """
     binaries = _binaries()
     if binaries is None:
         if os.environ.get("CI") == "true":
@@ -115,7 +120,18 @@ def postgres() -> Iterator[PostgresServer]:
         yield server
 
 
+@pytest.fixture(scope="session")
+def index_database(postgres: PostgresServer) -> Iterator[str]:
+    """The address of a database for indices, without its password, which is in the environment."""
+    url = urlsplit(postgres.database())
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("ASKGRAPH_INDEX_PASSWORD", url.password or "")
+        yield url._replace(netloc=f"{url.username}@{url.hostname}:{url.port}").geturl()
+
+
 def _binaries() -> Path | None:
+    if named := os.environ.get("ASKGRAPH_TEST_POSTGRESQL"):
+        return Path(named)
     found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"), key=_version)
     on_path = shutil.which("initdb")
     if found:

@@ -222,9 +222,9 @@ class TableWriter:
         """Write each resource and hand it on, with a label if it had none."""
         with (self._folder.path / "table_records.jsonl").open("wb") as file:
             for resource in resources:
-                sound = _sound(resource)
-                self._add(sound, file)
-                yield sound
+                named = sound(resource)
+                self._add(named, file)
+                yield named
                 if progress and len(self._scores) % _STEP == 0:
                     progress(len(self._scores))
         self._keys.append(keys_of(self._iris))
@@ -271,7 +271,8 @@ class TableWriter:
         self._folder.save("table_numbers", ranks[by_key].astype(np.int32))
 
 
-def _sound(resource: Resource) -> Resource:
+def sound(resource: Resource) -> Resource:
+    """Return a resource that has a label; `SetupError` without an IRI, or for a bad score."""
     if not resource.iri:
         raise SetupError(f"a resource has no IRI; its label is {resource.label!r}")
     if not math.isfinite(resource.score):
