@@ -1,6 +1,8 @@
 """Graph search's candidates as a model sees them: in words, with their results."""
 
-from tests.tools.exploring import called, line_with
+from pathlib import Path
+
+from tests.tools.exploring import called, line_with, served
 
 from askgraph.graph import KnowledgeGraph
 
@@ -31,3 +33,31 @@ async def test_no_candidate_is_no_row(space: KnowledgeGraph) -> None:
     found = await called(space, "propose_queries", question="Quux?")
 
     assert found.rows == 0 and found.answer is None
+
+
+SUPPLY = """
+@prefix : <http://a.org/> .
+@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+:medium a :Size ; rdfs:label "Medium"@en . :large a :Size ; rdfs:label "Large"@en .
+:tiny a :Size ; rdfs:label "Tiny"@en . :norway a :Country ; rdfs:label "Norway"@en .
+:spain a :Country ; rdfs:label "Spain"@en . :chile a :Country ; rdfs:label "Chile"@en .
+""" + "".join(
+    f"""
+:c{n} a :Company ; rdfs:label "Firm {chr(65 + n)}x"@en ; :site :s{n} ;
+  :size :{("medium", "large", "tiny")[n % 3]} .
+:s{n} a :Site ; rdfs:label "Plot {chr(65 + n)}"@en ;
+  :country :{("norway", "spain", "chile")[n // 2 % 3]} .
+:d{n} a :Delivery ; :supplier :c{n} ; :customer :c{(n * 7 + 1) % 18} .
+:e{n} a :Delivery ; :supplier :c{n} ; :customer :c{(n * 5 + 2) % 18} .
+"""
+    for n in range(18)
+)
+
+
+async def test_a_name_that_is_left_out_is_put_where_a_property_leads_to_it(tmp_path: Path) -> None:
+    asked = "Suppliers of medium size with customers of large size that have sites in Spain"
+    with served(SUPPLY, tmp_path, prefixes={"": "http://a.org/"}, local=True) as (graph, _):
+        found = await called(graph, "propose_queries", question=asked)
+
+    queries = found.text.split("SELECT")
+    assert any(all(f":{name} ." in one for name in ("medium", "large", "spain")) for one in queries)

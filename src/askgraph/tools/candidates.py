@@ -11,15 +11,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+import numpy as np
 from pyoxigraph import Literal, NamedNode, Variable
 
 from askgraph.errors import QueryError, ServiceError
 from askgraph.explanation import iris_of
 from askgraph.metadata import PredicateProfile
-from askgraph.rdf.vocabulary import RDF_TYPE
+from askgraph.rdf.vocabulary import RDF_TYPE, SCHEMA_SPACES
 from askgraph.search import conditions_in, patterns_in, predicate_of, values_of
 from askgraph.search.decide import confidence_of
 from askgraph.search.decide.evidence import left_out
+from askgraph.search.linking.link import Link
 from askgraph.search.operators.query_builder import Candidate
 from askgraph.search.rank import Cluster, clusters
 from askgraph.search.rank.score import Proposal
@@ -28,7 +30,11 @@ from askgraph.sparql import Filter, Path, Pattern, Union, transform
 from askgraph.sparql.results import Row, SelectResult, Term, Truncation
 from askgraph.sparql.write import plain_text
 from askgraph.tools import Context
+from askgraph.tools.hits import USUAL
+from askgraph.tools.mentions import named_links
+from askgraph.tools.named import term_of
 from askgraph.tools.shown import Writer
+from askgraph.traversal import GraphArrays, Ids, in_both
 
 _SHOWN = 5
 LONG = 40  # characters of an IRI in a row, in place of which the name of the thing is shown
@@ -40,6 +46,11 @@ _FIRST = 3  # candidates that are run in any case
 _MANY, _WORK = 1_000, 1_200  # solutions that one query, less down the list, and all may look at
 _EACH, _WALK, _FILTERED = 150, 1_000, 10  # what a query costs, and a path, and times a filter
 _AT_ONCE = 8  # queries to a graph that is elsewhere
+_COMPLETED = "completed"  # the note of a candidate with a condition more than it was grown with
+_NAMED = 0.5  # the score of a link whose name is put into a candidate
+_BASES, _ADDED, _WAYS = 6, 2, 12  # candidates that are completed, those that come of it, tried
+_HOLDERS = 20_000  # nodes that have a property with the value, at most
+_NEXT = 1e-3  # what the score of a completed candidate is below the first one's
 _CUT = Truncation("askgraph", f"only the first {_ROWS:,} rows are looked at")
 
 
@@ -93,6 +104,8 @@ async def best_candidates(context: Context, question: str) -> BestCandidates:
     every = clusters(proposal.candidates)
     found = [one for one in every[:_TRIED] if one.score >= every[0].score - _WORSE]
     distinct = await distinct_results(context, distinct_readings(found), most=_SHOWN)
+    more = await completed(context, proposal, distinct)
+    distinct = [*distinct[:1], *more, *distinct[1:]][:_SHOWN]
     if not distinct:
         return BestCandidates(proposal, (), 0.0)
     sure = confidence_of(proposal, every)
@@ -164,6 +177,86 @@ def _places(
 
 def _ends(one: Pattern) -> tuple[object, object]:
     return one.subject, one.object
+
+
+async def completed(
+    context: Context, proposal: Proposal, found: Sequence[RunCandidate]
+) -> list[RunCandidate]:
+    """Return at most two candidates that leave out fewer words than the first of those found.
+
+    Growing keeps few readings with many steps: in "medium suppliers of large companies" the best
+    may use "large" alone. Each of these is one of those found with one condition more, if a
+    property leads from one of its things to what the words name and all else that it says fits what
+    has that; each gives something that none of them does.
+    """
+    arrays = context.graph.arrays
+    if arrays is None or not found:
+        return []
+    first = found[0].cluster
+    least = len(left_out(proposal, first.best, read=True))
+    if not least:
+        return []
+    links = [one for one in named_links(proposal.linked) if one.score >= _NAMED]
+    links = [one for one in links if not one.mask & first.best.used]
+    ways = [
+        way
+        for base in found[:_BASES]
+        if not base.is_empty and base.boolean is None
+        for link in links
+        if not link.mask & base.cluster.best.used
+        for way in _with(base.cluster.best, link, arrays)
+    ]
+    counted = [(len(left_out(proposal, one, read=True)), one) for one in ways[:_WAYS]]
+    better = sorted((pair for pair in counted if pair[0] < least), key=lambda pair: pair[0])
+    score = first.score - _NEXT
+    ranked = [Cluster((replace(one, score=score),)) for _, one in better]
+    ran = await distinct_results(context, ranked, most=_ADDED, quickly=True)
+    known = {one.outcome for one in found}
+    return [one for one in ran if one.outcome not in known]
+
+
+def _with(base: Candidate, link: Link, arrays: GraphArrays) -> Iterator[Candidate]:
+    """A candidate with what a link names as the value of a property of one of its things."""
+    where, patterns = base.tree.where, patterns_in(base.tree.where)
+    if any(not isinstance(one, Pattern | Filter) for one in where.elements):
+        return
+    target = term_of(link.target)
+    node = arrays.terms.find(str(target))
+    if node is None or not isinstance(target, NamedNode | Literal):
+        return
+    here = np.array([node], dtype=np.int32)
+    for number in arrays.predicates_of(here, inverse=True)[0].tolist():
+        iri = arrays.iri_of(number)
+        holders = arrays.step(here, number, inverse=True)
+        if iri in USUAL or iri.startswith(SCHEMA_SPACES) or len(holders) > _HOLDERS:
+            continue
+        for thing in _things(base):
+            has = Pattern(thing, NamedNode(iri), target)
+            told = any((one.subject, one.predicate) == (thing, has.predicate) for one in patterns)
+            ids = in_both(base.ids, holders) if thing == base.root else base.ids
+            narrower = thing != base.root or 0 < len(ids) < len(base.ids)
+            if not told and narrower and _fits(thing, base, holders, arrays):
+                tree = replace(base.tree, where=replace(where, elements=(*where.elements, has)))
+                used, notes = base.used | link.mask, (*base.notes, _COMPLETED)
+                yield replace(base, tree=tree, ids=ids, used=used, notes=notes)
+
+
+def _things(base: Candidate) -> dict[Variable, None]:
+    """The variables of a pattern at which a property starts or a link ends."""
+    ends = ((one.subject, one.object) for one in patterns_in(base.tree.where))
+    return dict.fromkeys(end for both in ends for end in both if isinstance(end, Variable))
+
+
+def _fits(thing: Variable, base: Candidate, holders: Ids, arrays: GraphArrays) -> bool:
+    """Whether what has the property can stand in the place of a thing in all of its patterns."""
+    for one in patterns_in(base.tree.where):
+        iri = one.predicate.value if isinstance(one.predicate, NamedNode) else ""
+        number = arrays.number(iri) if iri else None
+        sides = [inverse for inverse, end in enumerate((one.subject, one.object)) if end == thing]
+        for inverse in sides if number is not None else ():
+            if number not in arrays.present(holders, inverse=bool(inverse)):
+                return False
+    return True
 
 
 async def distinct_results(
@@ -299,7 +392,8 @@ async def _ran(context: Context, cluster: Cluster, until: float | None) -> RunCa
 def _only_shows_its_nodes(candidate: Candidate) -> bool:
     """Whether the result is the set of nodes that the pattern was grown with."""
     tree = candidate.tree
-    filtered = any(isinstance(one, Filter | Union) for one in tree.where.elements)
+    filtered = _COMPLETED in candidate.notes
+    filtered = filtered or any(isinstance(one, Filter | Union) for one in tree.where.elements)
     cut = tree.limit is not None or tree.offset
     more = filtered or tree.group_by or tree.having or tree.order or cut
     return not more and values_of(tree) == [candidate.root]

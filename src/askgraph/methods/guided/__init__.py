@@ -32,7 +32,8 @@ from askgraph.methods.guided.candidates import (
     with_results,
 )
 from askgraph.methods.guided.panel import Ending, Panel, Voice, outcome_of, searched_outcome
-from askgraph.methods.guided.verdict import CHOICE, REPLY, Judge
+from askgraph.methods.guided.replies import CHOICE, REPLY
+from askgraph.methods.guided.verdict import Judge
 from askgraph.search.decide import Thresholds
 from askgraph.tools import Limits, Sees, Toolbox
 from askgraph.trace import Answer, Clarification, Question, Refusal, Step

@@ -18,7 +18,12 @@ from askgraph.search.decide import Thresholds, confidence_of
 from askgraph.search.rank import Cluster, clusters
 from askgraph.search.rank.score import Proposal
 from askgraph.tools import Context, Sees
-from askgraph.tools.candidates import RunCandidate, distinct_readings, distinct_results
+from askgraph.tools.candidates import (
+    RunCandidate,
+    completed,
+    distinct_readings,
+    distinct_results,
+)
 from askgraph.tools.schema_lines import Slice
 from askgraph.trace import Question
 
@@ -195,7 +200,9 @@ async def _found(search: GraphCandidates, most: int) -> Sequence[RunCandidate]:
         seconds=_AFAR if afar else None,
         empty=True,
     )
-    return _first_as_answered(search, found)[:most]
+    given = _first_as_answered(search, found)[:most]
+    more = await completed(asked.context, search.proposal, given)
+    return [*given[:1], *more, *given[1:]][:most]
 
 
 def _first_as_answered(
