@@ -2,7 +2,7 @@
 
 import os
 import subprocess
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from dataclasses import replace
 from importlib.resources import as_file, files
 from pathlib import Path
@@ -12,7 +12,13 @@ import pytest
 import askgraph
 from askgraph.endpoint.http import HttpEndpoint
 from askgraph.graph import KnowledgeGraph
+from askgraph.index.name_search import detected, name_search
+from askgraph.index.names import NameIndex
 from askgraph.metadata import Profile, remote
+from askgraph.metadata.names import schema_names
+from askgraph.metadata.resources import naming_of
+from askgraph.methods.graph_search import GraphSearch
+from askgraph.trace import Answer, Question
 from askgraph.workspace import Workspace
 from askgraph.workspace.synchronous import result_of
 
@@ -88,3 +94,47 @@ async def test_counted_by_the_server_the_partitions_are_those_of_the_triples(
         await endpoint.close()
     assert set(profile.partitions) == set(graphs[0].profile.partitions)
     assert profile.known_share("partitions") == profile.known_share("ends") == 1.0
+
+
+@pytest.fixture
+async def unread(workspace: Workspace) -> AsyncIterator[KnowledgeGraph]:
+    """The graph with names of classes and predicates only: things are found by the server."""
+    there = workspace.graph("there")
+    search = name_search("virtuoso", naming_of(there.profile))
+    yield replace(there, names=NameIndex.of(schema_names(there.profile)), name_search=search)
+    await there.endpoint.close()
+
+
+async def test_its_full_text_search_is_detected(unread: KnowledgeGraph) -> None:
+    naming = naming_of(unread.profile)
+    assert await detected(unread.endpoint, naming, dialect="virtuoso") == "virtuoso"
+    assert await detected(unread.endpoint, naming, dialect="fuseki") == "plain"
+
+
+@pytest.mark.parametrize("name", ["plain", "virtuoso"])
+async def test_names_are_found_whatever_a_text_holds(unread: KnowledgeGraph, name: str) -> None:
+    search = name_search(name, naming_of(unread.profile))
+    assert search is not None
+    texts = ["Apollo 11", "jupiter", '"', "\\", "AND OR NOT", "Moon' } #", "東京", "a * b"]
+    found = await search.search(unread.endpoint, texts, languages=("en",))
+    assert [things[0].iri.rpartition("/")[2] for things in found[:2]] == ["Apollo_11", "Jupiter"]
+    assert all(not things for things in found[2:5])
+
+
+async def test_parts_of_names_are_found_by_their_words(unread: KnowledgeGraph) -> None:
+    search = name_search("virtuoso", naming_of(unread.profile))
+    assert search is not None
+    (armstrong,) = await search.search(unread.endpoint, ["Armstrong"])
+    assert any("Neil Armstrong" in dict(thing.names) for thing in armstrong)
+
+
+@pytest.mark.parametrize(
+    "question", ["What is the diameter of Mars?", "Which moons does Neptune have?"]
+)
+async def test_answers_are_the_same_with_names_that_only_the_server_knows(
+    unread: KnowledgeGraph, workspace: Workspace, question: str
+) -> None:
+    here = askgraph.ask(question, "here", workspace=workspace.folder).json()
+    *_, outcome = [step async for step in GraphSearch().answer(Question(question), [unread])]
+    assert isinstance(outcome, Answer)
+    assert len(outcome.result.rows) == len(here["rows"])  # type: ignore[arg-type]

@@ -3,7 +3,8 @@
 #
 #   eval "$(tools/virtuoso.sh start)"     start one; sets ASKGRAPH_TEST_VIRTUOSO (its SPARQL address)
 #   eval "$(tools/virtuoso.sh start --buffers N)"   with memory for N pages of 8 KiB, not 20000
-#   tools/virtuoso.sh load FILE IRI       put a Turtle or N-Triples file in place of the graph IRI
+#   tools/virtuoso.sh load FILE IRI       put a Turtle or N-Triples file in place of the graph IRI,
+#                                         its texts into the full-text index
 #   tools/virtuoso.sh select QUERY        run a query over HTTP, print the JSON result
 #   tools/virtuoso.sh stop                stop it and remove its database
 #
@@ -113,7 +114,9 @@ load() { # FILE IRI
     *) cat "$1" >"$file" ;;
   esac
   sql "log_enable(3,1); SPARQL CLEAR GRAPH <$2>;
-       DB.DBA.TTLP(file_to_string_output('$file'), '$2', '$2'); checkpoint;"
+       DB.DBA.TTLP(file_to_string_output('$file'), '$2', '$2');
+       DB.DBA.RDF_OBJ_FT_RULE_ADD(null, null, 'all'); DB.DBA.VT_INC_INDEX_DB_DBA_RDF_OBJ();
+       checkpoint;"
   rm -f "$file"
 }
 
@@ -165,5 +168,5 @@ case "${1:-} $#" in
   "stop 1") stop ;;
   "load 3") load "$2" "$3" ;;
   "select 2") select_json "$2" ;;
-  *) sed -n '2,14s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2; exit 2 ;;
+  *) sed -n '2,15s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2; exit 2 ;;
 esac

@@ -13,6 +13,7 @@ from askgraph.rdf import PrefixMap
 from askgraph.traversal import GraphArrays, Seeds
 
 if TYPE_CHECKING:
+    from askgraph.index.name_search import NameSearch
     from askgraph.metadata.descriptions import Description
     from askgraph.metadata.examples import QueryExample
     from askgraph.sparql.rewrite.virtual import VirtualPaths
@@ -32,6 +33,7 @@ class KnowledgeGraph:
     `service` is the IRI by which queries on other graphs call it, if that is its address.
     `described` is what its publisher says of it as a resource: name, licence, version. `virtual`
     are the predicates that queries may use and the graph does not have, with their paths.
+    `name_search` asks the endpoint for the names that are not in `names`, if these are not all.
     """
 
     name: str
@@ -46,6 +48,7 @@ class KnowledgeGraph:
     service: str = ""
     described: "tuple[Description, ...]" = ()
     virtual: "VirtualPaths" = field(default_factory=dict)
+    name_search: "NameSearch | None" = None
 
     @property
     def own_types(self) -> Mapping[str, str]:

@@ -31,6 +31,7 @@ PACKAGES = {
     "endpoint": "askgraph.endpoint",
     "index": "askgraph.index",
     "linker": "askgraph.index.linkers",
+    "name_search": "askgraph.index.name_search",
     "llm": "askgraph.llm",
     "tool": "askgraph.tools",
     "method": "askgraph.methods",

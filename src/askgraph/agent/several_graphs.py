@@ -1,6 +1,5 @@
 """Several graphs under one question: one set of prefixes, joins by SERVICE, what words link to."""
 
-import asyncio
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -11,7 +10,7 @@ from askgraph.graph import KnowledgeGraph, service_iri
 from askgraph.metadata.shapes import frequent
 from askgraph.rdf import PrefixMap
 from askgraph.search.linking.link import Linked
-from askgraph.search.run import read_and_linked
+from askgraph.search.run import all_linked
 from askgraph.tools import Context, Limits
 from askgraph.tools.schema_lines import Slice
 from askgraph.trace import Question
@@ -166,7 +165,5 @@ class LinkedGraph:
 async def linked_graph(text: str, asked: AskedGraph) -> LinkedGraph:
     """Link the words of a text to the names of a graph."""
     context = asked.context
-    linked = await asyncio.to_thread(
-        read_and_linked, text, context.question.language, context.graph.names
-    )
+    linked = await all_linked(text, context.question.language, context.graph)
     return LinkedGraph(asked, linked, Slice(context.graph, linked))

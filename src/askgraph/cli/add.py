@@ -15,6 +15,7 @@ def add(
     replace: bool = False,
     named_graph: list[str] | None = None,
     dialect: str | None = None,
+    name_search: str | None = None,
     auth: str | None = None,
     user_env: str | None = None,
     password_env: str | None = None,
@@ -35,6 +36,7 @@ def add(
     given: dict[str, object] = {
         "graphs": tuple(named_graph) if named_graph else None,
         "dialect": dialect,
+        "name_search": name_search,
         "auth": auth,
         "user_env": user_env,
         "password_env": password_env,

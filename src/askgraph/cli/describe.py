@@ -46,6 +46,8 @@ def _blocks(
             "Languages: "
             + ", ".join(f"{name} ({count:,})" for name, count in profile.languages[:10])
         )
+    if profile.name_search:
+        yield Text(f"Names that were not read are looked for by the search {profile.name_search!r}")
     yield ""
     yield _classes(profile.classes[:limit], prefixes, examples)
     yield from _more(len(profile.classes) - limit, "classes")

@@ -120,6 +120,11 @@ class HttpEndpoint:
         """The URL without its query part, which may hold a key."""
         return self._exchange.address
 
+    @property
+    def dialect(self) -> str:
+        """The name of its dialect, empty before a reply has betrayed it."""
+        return self._dialect.name if self._dialect else ""
+
     async def select(
         self, query: str, *, timeout: float | None = None, limit: int | None = None
     ) -> SelectResult:

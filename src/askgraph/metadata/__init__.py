@@ -117,6 +117,7 @@ class Profile:
     `completeness` says of each part how much of it is known; see `askgraph.metadata`. `types` are
     the standard predicates that tell what things are, if the graph has other ones for them, each
     with the graph's own.
+    `name_search` is the search by which its endpoint is asked for names that were not read.
     """
 
     triples: int
@@ -132,6 +133,7 @@ class Profile:
     partitions: tuple[Partition, ...] = ()
     completeness: tuple[Part, ...] = ()
     types: tuple[tuple[str, str], ...] = ()
+    name_search: str = ""
 
     def known_share(self, part: str) -> float:
         """Return how much of a part is known, between 0 and 1; 0 if nothing is said of it."""
@@ -141,6 +143,8 @@ class Profile:
 TRIPLES, GRAPHS, CLASSES, PREDICATES = "triples", "graphs", "classes", "predicates"
 COUNTS, PARTITIONS, ENDS, LABELS = "predicate counts", "partitions", "ends", "labels"
 NAMES = (TRIPLES, GRAPHS, CLASSES, PREDICATES, COUNTS, PARTITIONS, ENDS, LABELS)
+ENTITY_NAMES = "entity names"
+"""The part of names that could not all be read; a profile of which all were has no such part."""
 
 
 def complete(profile: Profile) -> tuple[Part, ...]:

@@ -17,6 +17,7 @@ from askgraph.errors import ServiceError
 from askgraph.index.names import Kind, Name
 from askgraph.metadata import (
     CLASSES,
+    ENTITY_NAMES,
     GRAPHS,
     PARTITIONS,
     PREDICATES,
@@ -186,8 +187,21 @@ async def _told(inquiry: Inquiry, total: int | None, source: str) -> tuple[Profi
         why = "; ".join(inquiry.failed) or bound
         raise ServiceError(f"{source} did not tell what it holds: {why}")
     names, cuts = await remote_names(inquiry, profile)
+    profile = with_names_read(profile, names)
     failed = (f"the endpoint could not say: {failure}" for failure in inquiry.failed)
     return replace(profile, cuts=(*profile.cuts, *cuts, *failed)), names
+
+
+def with_names_read(profile: Profile, names: Sequence[Name]) -> Profile:
+    """Return the profile with how many of its entities' names were read, if these are not all."""
+    usual = sum(p.triples for p in _naming(profile) if p.naming == "name")
+    own = sum(p.objects for p in profile.predicates if p.naming and not standard_naming(p.iri))
+    read = sum(name.kind is Kind.ENTITY and name.preferred for name in names)
+    read += min(own, sum(name.kind is Kind.VALUE for name in names))
+    if usual + own and read >= _ALL * (usual + own):
+        return profile
+    part = Part(ENTITY_NAMES, read, (usual + own) or None)
+    return replace(profile, completeness=with_parts(profile.completeness, {ENTITY_NAMES: part}))
 
 
 async def _surveyed(inquiry: Inquiry, total: int | None) -> Facts:
@@ -212,6 +226,7 @@ async def _surveyed(inquiry: Inquiry, total: int | None) -> Facts:
     return facts
 
 
+_ALL = 0.98  # of what is expected, from which on nothing is missed
 _PAGE = 50_000
 _ORDERED = 100_000
 _TEXTUAL = frozenset({v.XSD_STRING, v.RDF_LANG_STRING})
@@ -293,7 +308,7 @@ class _Pager:
             self._page = size
             found += page.rows
             short = len(page.rows) < size
-            if short and not page.cut and len(found) >= 0.98 * wanted.expected:
+            if short and not page.cut and len(found) >= _ALL * wanted.expected:
                 break
             if short:
                 size = len(page.rows)
@@ -301,7 +316,7 @@ class _Pager:
 
 
 def _missing(wanted: _Wanted, found: int) -> Iterator[str]:
-    if found < 0.98 * wanted.expected:
+    if found < _ALL * wanted.expected:
         yield (
             f"{wanted.what} by <{wanted.predicate.iri}>: {found:,} of about "
             f"{wanted.expected:,} were read"

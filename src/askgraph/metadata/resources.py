@@ -12,6 +12,7 @@ from pyoxigraph import Literal
 from askgraph.endpoint import Endpoint
 from askgraph.errors import SetupError
 from askgraph.index import Resource
+from askgraph.index.name_search import Naming
 from askgraph.index.names import Kind, Name
 from askgraph.metadata import ClassProfile, PredicateProfile, Profile
 from askgraph.metadata.names import local_name
@@ -55,6 +56,14 @@ def named_resources(names: Iterable[Name], kinds: Iterable[Kind]) -> Iterator[Re
         ordered = sorted(all_names, key=lambda name: not name.preferred)
         label, *synonyms = dict.fromkeys(name.text for name in ordered)
         yield Resource(target, label, tuple(synonyms), float(len(all_names)))
+
+
+def naming_of(profile: Profile) -> Naming:
+    """Return by which predicates a graph names its things, and in which languages."""
+    own = sorted(
+        (p for p in profile.predicates if p.naming), key=lambda p: (p.naming != "name", -p.triples)
+    )
+    return Naming(tuple(p.iri for p in own), tuple(tag for tag, _ in profile.languages))
 
 
 async def asked_resources(endpoint: Endpoint, query: str) -> AsyncIterator[Resource]:

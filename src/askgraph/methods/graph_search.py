@@ -70,6 +70,8 @@ class GraphSearch(SearchLimits):
         if best is None:
             raise ValueError("no graph was given")
         run, proposal = best
+        for note in proposal.linked.notes:
+            yield Thought(note)
         yield run.findings(proposal)
         for draft in run.drafts(proposal):
             yield draft

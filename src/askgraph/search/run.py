@@ -48,17 +48,32 @@ async def proposal_of(
     a remote graph does not answer, and `SetupError` if the file holds no ranking.
     """
     weights = weights_for(graph.name, ranking)
-    linked = await asyncio.to_thread(read_and_linked, question.text, question.language, graph.names)
+    linked = await all_linked(question.text, question.language, graph)
     schema = await schema_around(linked, graph)
     return await asyncio.to_thread(
         proposed, linked, schema, states=states, operators=operators, today=today, weights=weights
     )
 
 
+async def all_linked(
+    text: str, language: str | None, graph: KnowledgeGraph, *, without: Container[str] = ()
+) -> Linked:
+    """Read a question and link its words to a graph's names, `without` some ways of matching.
+
+    A graph whose names are not all here is asked for those that the question may hold.
+    """
+    linked = await asyncio.to_thread(read_and_linked, text, language, graph.names, without=without)
+    if graph.name_search is None:
+        return linked
+    from askgraph.search.linking.found import with_found  # most graphs lie here
+
+    return await with_found(linked, graph)
+
+
 def read_and_linked(
     text: str, language: str | None, names: NameIndex, *, without: Container[str] = ()
 ) -> Linked:
-    """Read a question and link its words to a graph's names, `without` some ways of matching."""
+    """Read a question and link its words to the names that are known here."""
     return link(read(text, language), names, without=without)
 
 

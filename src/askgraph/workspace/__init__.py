@@ -117,6 +117,8 @@ class Workspace:
         built anew. Raises `SetupError` if the name is taken (unless `replace`) or a source
         cannot be read, `ServiceError` if an endpoint fails.
         """
+        from askgraph.index.name_search import Naming, name_search  # graphs are added once
+
         check_name(name)
         old = self.graphs().get(name)
         if old and not replace:
@@ -130,6 +132,8 @@ class Workspace:
         }
         chosen = GraphSettings.of(name, table)
         self._examples(name, chosen)
+        if chosen.name_search:
+            name_search(chosen.name_search, Naming())  # there is such a search
         self._build(name, chosen, progress)
         self._enrich_endpoint(name, chosen)
         with locked(self.folder / ".lock"):

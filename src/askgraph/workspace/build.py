@@ -14,8 +14,10 @@ from pyoxigraph import NamedNode, Store, Triple
 
 from askgraph.endpoint.oxigraph import OxigraphEndpoint
 from askgraph.errors import SetupError
+from askgraph.index.name_search import detected
 from askgraph.index.names import Kind, Name, NameIndex
 from askgraph.metadata import (
+    ENTITY_NAMES,
     GRAPHS,
     Part,
     PredicateProfile,
@@ -37,6 +39,7 @@ from askgraph.metadata.names import called, names_in, schema_names
 from askgraph.metadata.own_types import OwnTypes, own_types, with_types
 from askgraph.metadata.profile import profile_of
 from askgraph.metadata.remote import profile_endpoint
+from askgraph.metadata.resources import naming_of
 from askgraph.rdf import PrefixMap
 from askgraph.rdf import vocabulary as v
 from askgraph.sparql import Path as PropertyPath
@@ -103,6 +106,10 @@ async def build_remote(
     endpoint = remote_endpoint(settings)
     try:
         profile, names = await profile_endpoint(endpoint, progress=progress, resume=answers)
+        if any(part.name == ENTITY_NAMES for part in profile.completeness):
+            progress("looking for a search", 0, None)
+            found = await detected(endpoint, naming_of(profile), dialect=endpoint.dialect)
+            profile = replace(profile, name_search=found)
     finally:
         await endpoint.close()
     progress("indexing names", 0, None)

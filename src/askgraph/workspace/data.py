@@ -30,6 +30,7 @@ from askgraph.traversal import GraphArrays
 from askgraph.workspace.settings import GraphSettings
 
 if TYPE_CHECKING:
+    from askgraph.endpoint.http import HttpEndpoint
     from askgraph.endpoint.public_only import Guard
     from askgraph.sparql.rewrite.virtual import VirtualPaths
 
@@ -151,7 +152,9 @@ def _cached_endpoint(
     )
 
 
-def remote_endpoint(settings: GraphSettings, prefixes: Mapping[str, str] | None = None) -> Endpoint:
+def remote_endpoint(
+    settings: GraphSettings, prefixes: Mapping[str, str] | None = None
+) -> "HttpEndpoint":
     """Return the endpoint behind a URL, as the settings say."""
     from askgraph.endpoint.http import HttpEndpoint  # takes 0.1 s, and most graphs are local
 

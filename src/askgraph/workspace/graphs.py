@@ -13,7 +13,7 @@ from askgraph.endpoint import Endpoint
 from askgraph.endpoint.federated import Federated
 from askgraph.errors import SetupError
 from askgraph.graph import KnowledgeGraph
-from askgraph.metadata import load_profile
+from askgraph.metadata import Profile, load_profile
 from askgraph.methods import Method, searches
 from askgraph.rdf import PrefixMap
 from askgraph.trace import Outcome, attempt_of
@@ -30,6 +30,7 @@ from askgraph.workspace.synchronous import Progress, result_of, silent
 
 if TYPE_CHECKING:
     from askgraph.index import DiskIndex, Resource, SearchIndex
+    from askgraph.index.name_search import NameSearch
     from askgraph.metadata.descriptions import Description
     from askgraph.metadata.examples import QueryExample
 
@@ -83,10 +84,22 @@ def open_graph(
             services.url_of(short),
             kept_descriptions(description) if description else (),
             all_paths(data),
+            _name_search(settings, profile),
         )
     except BaseException:
         result_of(endpoint.close())
         raise
+
+
+def _name_search(settings: GraphSettings, profile: Profile) -> "NameSearch | None":
+    """The search for names that the settings name, else the one that was detected."""
+    named = settings.name_search or profile.name_search
+    if not (settings.url and named):
+        return None
+    from askgraph.index.name_search import name_search  # most graphs lie here
+    from askgraph.metadata.resources import naming_of
+
+    return name_search(named, naming_of(profile))
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from askgraph.llm import System, User
 from askgraph.metadata import PredicateProfile, Profile
 from askgraph.rdf import words_of_local_name
 from askgraph.search.linking.link import Linked
-from askgraph.search.run import read_and_linked
+from askgraph.search.run import all_linked
 from askgraph.tools import Context
 from askgraph.tools.hits import entity_lines
 from askgraph.tools.mentions import mentioned
@@ -118,8 +118,8 @@ async def given_terms(context: Context, *, ends: bool = False) -> AskedTerms:
 
 
 async def _linked(context: Context) -> Linked:
-    asked, graph = context.question, context.graph
-    return await asyncio.to_thread(read_and_linked, asked.text, asked.language, graph.names)
+    asked = context.question
+    return await all_linked(asked.text, asked.language, context.graph)
 
 
 async def _lines(

@@ -5,7 +5,6 @@ sections 4.1 and 4.2). Keeping several readings of the same words, and adding th
 things that no word names, is ours.
 """
 
-import asyncio
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
@@ -18,7 +17,7 @@ from askgraph.metadata import PredicateProfile, Profile
 from askgraph.rdf import words_of_local_name
 from askgraph.search.grow.schema import Schema
 from askgraph.search.linking.link import Link, Linked
-from askgraph.search.run import read_and_linked, schema_around
+from askgraph.search.run import all_linked, schema_around
 from askgraph.tools import Context
 from askgraph.tools.shown import labels_in
 from askgraph.tools.terms import unknown_iris
@@ -53,8 +52,8 @@ class Ground:
 
 async def grounded(context: Context) -> Ground:
     """Read and link the question."""
-    asked, names = context.question, context.graph.names
-    linked = await asyncio.to_thread(read_and_linked, asked.text, asked.language, names)
+    asked = context.question
+    linked = await all_linked(asked.text, asked.language, context.graph)
     return Ground(context, linked)
 
 

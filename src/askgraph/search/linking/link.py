@@ -137,13 +137,15 @@ class Link:
 class Linked:
     """All links of a question, best first, and how much each of its words tells.
 
-    `scales` are the adjectives that only the lexicon knows, with their places.
+    `scales` are the adjectives that only the lexicon knows, with their places. `notes` are
+    sentences on names that could not be had.
     """
 
     reading: Reading
     links: tuple[Link, ...]
     weights: tuple[float, ...] = field(default=())
     scales: tuple[tuple[int, Measure], ...] = ()
+    notes: tuple[str, ...] = ()
 
     def of(self, *kinds: Kind) -> tuple[Link, ...]:
         """Return the links of some kinds."""
@@ -186,6 +188,11 @@ def link(reading: Reading, index: NameIndex, *, without: Container[str] = ()) ->
     heard = [one for one in found if one.how not in SCHEMA_ONLY or (one.position, one.how) in used]
     measures = tuple(scales(reading, index)) if "scale" not in without else ()
     return Linked(reading, links, _weights(reading, heard, index), measures)
+
+
+def joined(linked: Linked, more: Iterable[Link]) -> Linked:
+    """Return the links of a question with more links of the same words, the best of all kept."""
+    return replace(linked, links=tuple(_best((*linked.links, *more))))
 
 
 def also_meant(linked: Linked, target: str) -> tuple[str, ...]:

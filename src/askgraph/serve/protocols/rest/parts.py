@@ -16,7 +16,7 @@ from askgraph.graph import KnowledgeGraph
 from askgraph.rdf import words_of_local_name
 from askgraph.rdf.vocabulary import XSD_STRING
 from askgraph.search.linking.link import also_meant
-from askgraph.search.run import read_and_linked
+from askgraph.search.run import all_linked
 from askgraph.serve.hub import Asker, HubDep
 from askgraph.serve.protocols.rest import GraphName, NamedQuery, QueryText, named_query
 from askgraph.sparql.rewrite.swapped import swapped
@@ -100,7 +100,7 @@ async def parts(graph: GraphName, body: PartsBody, hub: HubDep, caller: Asker) -
         back = await _read_back(asked)
         others: tuple[tuple[Alternative, ...], ...] = ()
         if body.alternatives:
-            meant = await asyncio.to_thread(_meant, body, back, opened)
+            meant = await _meant(body, back, opened)
             others = await alternatives(
                 asked.text,
                 back.parts[:_MOST],
@@ -140,11 +140,13 @@ async def _read_back(query: NamedQuery) -> ReadBack:
     )
 
 
-def _meant(body: PartsBody, back: ReadBack, graph: KnowledgeGraph) -> dict[str, tuple[str, ...]]:
+async def _meant(
+    body: PartsBody, back: ReadBack, graph: KnowledgeGraph
+) -> dict[str, tuple[str, ...]]:
     """Other meanings of the question's words, by the IRI of a part of the query."""
     if not body.question:
         return {}
-    linked = read_and_linked(body.question, body.language, graph.names)
+    linked = await all_linked(body.question, body.language, graph)
     iris = [part.term.value for part in back.parts if isinstance(part.term, NamedNode)]
     return {iri: also_meant(linked, iri) for iri in iris}
 

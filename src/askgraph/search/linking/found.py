@@ -1,0 +1,194 @@
+"""Names of things that a graph's endpoint finds for a question, linked beside those known here.
+
+A graph with more names than could be read is asked, once a question, for the stretches of words
+that may be names. What it returns is an index of names for this question alone.
+"""
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, replace
+from typing import Final
+from weakref import WeakKeyDictionary
+
+from askgraph import registry
+from askgraph.errors import QueryError, ServiceError
+from askgraph.graph import KnowledgeGraph
+from askgraph.index import tokens
+from askgraph.index.name_search import PLAIN, Asked, NameSearch, Thing
+from askgraph.index.names import Kind, Name, NameIndex
+from askgraph.search.linking import Reading
+from askgraph.search.linking.link import Linked, joined, link
+from askgraph.search.linking.operators import frame_of
+
+_TEXTS: Final = 12
+"""Stretches of words that are asked for at most."""
+_LONGEST: Final = 6
+"""Words of a stretch at most, those without a meaning of their own included."""
+_BETWEEN: Final = 3
+"""Words without a meaning of their own that may stand between two of a name."""
+_LIMIT: Final = 20
+"""Things that are asked for of one text."""
+_KEPT: Final = 5000
+"""Texts of one graph whose things are remembered."""
+_WHOLE: Final = 0.9
+"""From this similarity on all of a name is there."""
+_NAME, _WORD = 2, 1
+"""How likely a word is a name's: quoted or in capitals; any other word of content."""
+
+_Found = Mapping[str, Sequence[Thing]]
+_KNOWN: WeakKeyDictionary[NameSearch, OrderedDict[tuple[str, str], Sequence[Thing]]]
+_KNOWN = WeakKeyDictionary()
+
+
+@dataclass(frozen=True, order=True)
+class Span:
+    """A stretch of the question's words, from the token `first` to before `end`."""
+
+    first: int
+    end: int
+
+    def of(self, reading: Reading) -> str:
+        """Return its words as they are written."""
+        return reading.text[reading.tokens[self.first].start : reading.tokens[self.end - 1].end]
+
+
+async def with_found(linked: Linked, graph: KnowledgeGraph) -> Linked:
+    """Return the links with those to things that a graph's endpoint finds for the words.
+
+    If its search fails, exact labels are asked for instead; what could not be had is said in the
+    notes.
+    """
+    search, reading = graph.name_search, linked.reading
+    texts = {span: span.of(reading) for span in spans(linked)}
+    if search is None or not texts:
+        return linked
+    asked = tuple(texts.values())
+    found, notes = await _found(search, graph.endpoint, asked, reading.language)
+    if notes:
+        plain = registry.load("name_search", PLAIN)(replace(search.naming, place=""))
+        found, more = await _found(plain, graph.endpoint, asked, reading.language)
+        notes = (*notes, *more)
+    things = _of_longest({span: found.get(text, ()) for span, text in texts.items()}, reading)
+    schema = {one.iri for one in graph.profile.classes}
+    schema |= {one.iri for one in graph.profile.predicates}
+    names = [
+        Name(text, thing.iri, Kind.ENTITY)
+        for thing in things
+        if thing.iri not in schema
+        for text, _ in thing.names
+    ]
+    if names:
+        more_links = await asyncio.to_thread(link, reading, NameIndex.of(names))
+        linked = joined(linked, more_links.links)
+    return replace(linked, notes=(*linked.notes, *notes))
+
+
+def spans(linked: Linked) -> tuple[Span, ...]:
+    """Return the stretches of words that may be a thing's name, the likeliest first, at most 12.
+
+    What is quoted, or in capitals within the question, comes first, the longer before the shorter.
+    Words of operators, numbers, and names of classes and predicates are no names by themselves.
+    """
+    reading, taken = linked.reading, _taken(linked)
+    likely = _likely(reading, taken)
+    found: dict[Span, tuple[float, int]] = {}
+    for run in _runs(reading, likely):
+        for first in range(run.first, run.end):
+            for end in range(first + 1, min(run.end, first + _LONGEST) + 1):
+                own = [one for one in likely[first:end] if one]
+                free = any(likely[at] and at not in taken for at in range(first, end))
+                if free and likely[first] and likely[end - 1]:
+                    found[Span(first, end)] = (sum(own) / len(own), len(own))
+    return tuple(sorted(found, key=lambda one: (*(-own for own in found[one]), one)))[:_TEXTS]
+
+
+def _taken(linked: Linked) -> frozenset[int]:
+    """The words that mean an operator, a number's unit, a class or a predicate."""
+    reading = linked.reading
+    taken = {at for one in frame_of(reading, linked.scales).operators for at in one.positions}
+    taken |= {at for one in reading.quantities for at in one.measured}
+    for one in linked.of(Kind.CLASS, Kind.PREDICATE):
+        if one.similarity > _WHOLE and one.quality > _WHOLE:
+            taken |= {*one.positions}
+    return frozenset(at for at in taken if reading.tokens[at].quote is None)
+
+
+def _likely(reading: Reading, taken: Set[int]) -> list[int]:
+    """How likely each word is a part of a name; 0 if it is none by itself."""
+    shouted = reading.text.isupper()
+    likely = []
+    for at, token in enumerate(reading.tokens):
+        capital = token.capital and not shouted
+        if token.text[0].isdigit() and at:
+            likely.append(likely[-1])  # the number of a name: "Apollo 11"
+        elif token.quote is not None or (capital and at and at not in taken):
+            likely.append(_NAME)
+        elif at in taken or reading.is_stop(at):
+            likely.append(_WORD if capital and at else 0)
+        else:
+            likely.append(_WORD)
+    return likely
+
+
+def _runs(reading: Reading, likely: Sequence[int]) -> Iterator[Span]:
+    """The longest stretches of words that may be names; within capitals others may stand."""
+    first = last = -1
+    for at, own in enumerate(likely):
+        if not own:
+            continue
+        if first < 0 or _parted(reading, likely, last, at):
+            if first >= 0:
+                yield Span(first, last + 1)
+            first = at
+        last = at
+    if first >= 0:
+        yield Span(first, last + 1)
+
+
+def _parted(reading: Reading, likely: Sequence[int], last: int, at: int) -> bool:
+    one, other = reading.tokens[last], reading.tokens[at]
+    gap = reading.text[one.end : other.start]
+    if one.quote != other.quote or any(mark in gap for mark in ",;?!()"):
+        return True
+    between = at - last - 1
+    return between > 0 and (between > _BETWEEN or min(likely[last], likely[at]) < _NAME)
+
+
+async def _found(
+    search: NameSearch, endpoint: Asked, texts: Sequence[str], language: str
+) -> tuple[_Found, tuple[str, ...]]:
+    """The things of each text, remembered or asked for together, and why there are none if so."""
+    known = _KNOWN.setdefault(search, OrderedDict())
+    missing = [text for text in dict.fromkeys(texts) if (text, language) not in known]
+    notes: tuple[str, ...] = ()
+    try:
+        if missing:
+            new = await search.search(endpoint, missing, languages=(language,), limit=_LIMIT)
+            known.update({(text, language): one for text, one in zip(missing, new, strict=True)})
+    except (QueryError, ServiceError) as error:
+        notes = (f"The endpoint's search for names failed: {error}",)
+    found = {text: known[text, language] for text in texts if (text, language) in known}
+    while len(known) > _KEPT:
+        known.popitem(last=False)
+    return found, notes
+
+
+def _of_longest(found: Mapping[Span, Sequence[Thing]], reading: Reading) -> list[Thing]:
+    """The things found, without those of a part of words that are wholly some thing's name."""
+    whole = [
+        span
+        for span, things in found.items()
+        if any(_is_called(thing, span.of(reading)) for thing in things)
+    ]
+    return [
+        thing
+        for span, things in found.items()
+        if not any(w.first <= span.first and span.end <= w.end and w != span for w in whole)
+        for thing in things
+    ]
+
+
+def _is_called(thing: Thing, text: str) -> bool:
+    said = tokens(text)
+    return any(tokens(name) == said for name, _ in thing.names)

@@ -1,0 +1,129 @@
+"""Names that are not known here are found by the graph's endpoint, in one request a question."""
+
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import replace
+
+import pytest
+from pyoxigraph import RdfFormat, Store
+from tests.servers import faults
+from tests.servers.sparql import SparqlServer
+
+from askgraph.endpoint.http import HttpEndpoint
+from askgraph.graph import KnowledgeGraph
+from askgraph.index.name_search import name_search
+from askgraph.index.names import Kind, NameIndex
+from askgraph.metadata.names import schema_names
+from askgraph.metadata.profile import profile_of
+from askgraph.metadata.resources import naming_of
+from askgraph.rdf import PrefixMap
+from askgraph.sample import graph_path
+from askgraph.search.linking.found import spans
+from askgraph.search.linking.link import Linked
+from askgraph.search.run import all_linked, read_and_linked
+from askgraph.traversal import build_arrays
+
+SPACE = "https://example.org/space/"
+
+
+@pytest.fixture(scope="module")
+def store() -> Store:
+    store = Store()
+    store.bulk_load(graph_path().read_bytes(), RdfFormat.TURTLE)
+    return store
+
+
+@pytest.fixture(scope="module")
+def known(store: Store) -> KnowledgeGraph:
+    """The sample graph as one of which only the classes' and predicates' names are known."""
+    profile = profile_of(build_arrays(store))
+    names = NameIndex.of(schema_names(profile))
+    search = name_search("plain", naming_of(profile))
+    endpoint = HttpEndpoint("http://127.0.0.1:9/sparql")
+    return KnowledgeGraph("space", endpoint, profile, names, PrefixMap({}), name_search=search)
+
+
+@pytest.fixture
+async def server(store: Store) -> AsyncIterator[SparqlServer]:
+    with SparqlServer(store) as server:
+        yield server
+
+
+async def asked(question: str, graph: KnowledgeGraph, server: SparqlServer) -> Linked:
+    endpoint = HttpEndpoint(server.url, retries=0)
+    try:
+        return await all_linked(question, None, replace(graph, endpoint=endpoint))
+    finally:
+        await endpoint.close()
+
+
+def fresh(graph: KnowledgeGraph, search: str = "plain") -> KnowledgeGraph:
+    """The graph with a search that remembers nothing."""
+    return replace(graph, name_search=name_search(search, naming_of(graph.profile)))
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("Which moons does Jupiter have?", ["Jupiter"]),
+        ("which moons does jupiter have", ["jupiter"]),
+        ("Who commanded Apollo 11?", ["Apollo 11", "Apollo"]),
+        ('Who wrote "The Lord of the Rings"?', ["The Lord of the Rings"]),
+        ("How many moons are there?", []),
+    ],
+)
+def test_what_may_be_a_name_is_looked_for_the_likeliest_first(
+    known: KnowledgeGraph, question: str, expected: Sequence[str]
+) -> None:
+    linked = read_and_linked(question, None, known.names)
+    found = [span.of(linked.reading) for span in spans(linked)]
+    assert found[: len(expected)] == list(expected)
+    assert len(found) <= 12
+    assert bool(found) == bool(expected)
+
+
+@pytest.mark.parametrize(
+    ("question", "target"),
+    [
+        ("Which moons does Jupiter have?", "Jupiter"),
+        ("which moons does jupiter have", "Jupiter"),
+        ("Welche Monde hat Jupiter?", "Jupiter"),
+        ("Who commanded Apollo 11?", "Apollo_11"),
+    ],
+)
+async def test_a_thing_is_linked_by_a_name_that_only_the_endpoint_knows(
+    known: KnowledgeGraph, server: SparqlServer, question: str, target: str
+) -> None:
+    linked = await asked(question, fresh(known), server)
+    assert SPACE + target in [link.target for link in linked.of(Kind.ENTITY)]
+    assert linked.notes == ()
+    assert len(server.requests) == 1
+
+
+async def test_what_was_found_is_not_asked_for_again(
+    known: KnowledgeGraph, server: SparqlServer
+) -> None:
+    graph = fresh(known)
+    first = await asked("Which moons does Jupiter have?", graph, server)
+    again = await asked("How many moons does Jupiter have?", graph, server)
+    assert len(server.requests) == 1
+    assert {link.target for link in first.of(Kind.ENTITY)} == {
+        link.target for link in again.of(Kind.ENTITY)
+    }
+
+
+async def test_a_question_without_a_name_asks_nothing(
+    known: KnowledgeGraph, server: SparqlServer
+) -> None:
+    linked = await asked("How many moons are there?", fresh(known), server)
+    assert linked.of(Kind.CLASS)
+    assert server.requests == []
+
+
+async def test_a_search_that_the_server_does_not_have_gives_way_to_exact_labels(
+    known: KnowledgeGraph, server: SparqlServer
+) -> None:
+    server.acts.append(faults.status(400, "the predicate bif:contains is not known"))
+    linked = await asked("Which moons does Jupiter have?", fresh(known, "virtuoso"), server)
+    assert SPACE + "Jupiter" in [link.target for link in linked.of(Kind.ENTITY)]
+    assert len(linked.notes) == 1
+    assert "search for names failed" in linked.notes[0]
