@@ -186,22 +186,11 @@ async def _told(inquiry: Inquiry, total: int | None, source: str) -> tuple[Profi
         bound = "the bound was reached before it could" if inquiry.exhausted else "no triples"
         why = "; ".join(inquiry.failed) or bound
         raise ServiceError(f"{source} did not tell what it holds: {why}")
-    names, cuts = await remote_names(inquiry, profile)
-    profile = with_names_read(profile, names)
+    names, cuts, part = await remote_names(inquiry, profile)
+    parts = with_parts(profile.completeness, {part.name: part} if part else {})
+    profile = replace(profile, completeness=parts)
     failed = (f"the endpoint could not say: {failure}" for failure in inquiry.failed)
     return replace(profile, cuts=(*profile.cuts, *cuts, *failed)), names
-
-
-def with_names_read(profile: Profile, names: Sequence[Name]) -> Profile:
-    """Return the profile with how many of its entities' names were read, if these are not all."""
-    usual = sum(p.triples for p in _naming(profile) if p.naming == "name")
-    own = sum(p.objects for p in profile.predicates if p.naming and not standard_naming(p.iri))
-    read = sum(name.kind is Kind.ENTITY and name.preferred for name in names)
-    read += min(own, sum(name.kind is Kind.VALUE for name in names))
-    if usual + own and read >= _ALL * (usual + own):
-        return profile
-    part = Part(ENTITY_NAMES, read, (usual + own) or None)
-    return replace(profile, completeness=with_parts(profile.completeness, {ENTITY_NAMES: part}))
 
 
 async def _surveyed(inquiry: Inquiry, total: int | None) -> Facts:
@@ -232,11 +221,17 @@ _ORDERED = 100_000
 _TEXTUAL = frozenset({v.XSD_STRING, v.RDF_LANG_STRING})
 
 
-async def remote_names(inquiry: Inquiry, profile: Profile) -> tuple[list[Name], list[str]]:
-    """Return the names of classes, predicates, entities and short values; and what is missing."""
+async def remote_names(
+    inquiry: Inquiry, profile: Profile
+) -> tuple[list[Name], list[str], Part | None]:
+    """Return the names of classes, predicates, entities and short values; and what is missing.
+
+    The part is how many names of entities were read, if these are not all.
+    """
     names = list(schema_names(profile))
     schema = {c.iri for c in profile.classes} | {p.iri for p in profile.predicates}
     cuts: list[str] = []
+    read = total = 0
     pager = _Pager(inquiry)
     for predicate in _naming(profile):
         preferred = predicate.naming == "name"
@@ -244,12 +239,16 @@ async def remote_names(inquiry: Inquiry, profile: Profile) -> tuple[list[Name], 
         rows = await pager.all_of(wanted, keep=0.1)
         names += _entity_names(rows, schema, preferred=preferred)
         cuts += _missing(wanted, len(rows))
+        read, total = read + len(rows), total + wanted.expected
     for predicate in _valued(profile):
         wanted = _Wanted(predicate, "SELECT DISTINCT ?o", "values", predicate.objects)
         rows = await pager.all_of(wanted)
         names += _value_names(row[-1] for row in rows)
         cuts += _missing(wanted, len(rows))
-    return names, cuts
+        if predicate.naming:
+            read, total = read + len(rows), total + wanted.expected
+    known = total and read >= _ALL * total
+    return names, cuts, None if known else Part(ENTITY_NAMES, read, total or None)
 
 
 def _naming(profile: Profile) -> list[PredicateProfile]:
