@@ -117,7 +117,7 @@ def _taken(linked: Linked) -> frozenset[int]:
 def _likely(reading: Reading, taken: Set[int]) -> list[int]:
     """How likely each word is a part of a name; 0 if it is none by itself."""
     shouted = reading.text.isupper()
-    likely = []
+    likely: list[int] = []
     for at, token in enumerate(reading.tokens):
         capital = token.capital and not shouted
         if token.text[0].isdigit() and at:
