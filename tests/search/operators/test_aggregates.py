@@ -1,6 +1,7 @@
 """Rows for each thing or year count what is asked for, if no other measure is named."""
 
 import pytest
+from tests.graphs import store_of
 from tests.search.asking import Known
 
 from askgraph.search.rank import clusters
@@ -43,3 +44,68 @@ def test_a_measure_per_thing_is_shown_and_not_counted(zoo: Known) -> None:
     assert rows(zoo, "average weight per enclosure") == {
         ("Rock", 160.25), ("Hall", 4200), ("Pool", 5.5),
     }  # fmt: skip
+
+
+PUPILS = """
+@prefix : <https://school.example/> .
+@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+:a a :Pupil ; rdfs:label "Ann" ; :gender "female" ; :age 10 ; :state "active" ; :class :c1 .
+:b a :Pupil ; rdfs:label "Bob" ; :gender "male" ; :age 12 ; :state "active" ; :class :c1 .
+:c a :Pupil ; rdfs:label "Cyd" ; :gender "female" ; :age 11 ; :state "absent" ; :class :c2 .
+:d a :Pupil ; rdfs:label "Dot" ; :gender "female" ; :age 15 ; :state "waiting" ; :class :c2 .
+:c1 a :Course ; rdfs:label "North" . :c2 a :Course ; rdfs:label "South" .
+"""
+
+
+@pytest.mark.parametrize(
+    ("question", "language", "expected"),
+    [
+        ("How many male and female pupils are there?", "en", {("male", 1), ("female", 3)}),
+        ("the number of active pupils and of absent pupils", "en", {("active", 2), ("absent", 1)}),
+        ("How many pupils are male and how many are female?", "en", {("male", 1), ("female", 3)}),
+        (
+            "What is the average age of male and female pupils?",
+            "en",
+            {("male", 12), ("female", 12)},
+        ),
+        ("Wie viele männliche und weibliche Pupils gibt es?", "de", {("male", 1), ("female", 3)}),
+    ],
+)
+def test_values_that_are_named_side_by_side_have_a_row_each(
+    question: str, language: str, expected: set[tuple[str, float]]
+) -> None:
+    found = Known(store_of(PUPILS))
+    best = clusters(found.proposal(question, language).candidates)[0].best
+    listed = found.rows(found.query(best.query))
+    assert not isinstance(listed, bool)
+    assert {(_text(one), float(_text(number))) for one, number in listed} == expected
+
+
+def _text(term: str | None) -> str:
+    return str(term).partition("^^")[0].strip('"')
+
+
+@pytest.mark.parametrize(
+    ("question", "language"),
+    [
+        ("What is the number and average age of pupils?", "en"),
+        ("What are the number, and the average age of the pupils?", "en"),
+        ("Wie ist die Anzahl und das durchschnittliche Age der Pupils?", "de"),
+        ("Quel est le nombre et l'âge moyen des pupils ?", "fr"),
+    ],
+)
+def test_a_number_beside_an_aggregate_is_a_count(question: str, language: str) -> None:
+    graph = PUPILS + ':age rdfs:label "age"@en, "âge"@fr .'
+    found = Known(store_of(graph))
+    best = clusters(found.proposal(question, language).candidates)[0].best
+    listed = found.rows(found.query(best.query))
+    assert not isinstance(listed, bool)
+    assert [[float(_text(cell)) for cell in row] for row in listed] == [[4, 12]]
+
+
+def test_values_joined_behind_the_noun_are_counted_together() -> None:
+    found = Known(store_of(PUPILS))
+    best = clusters(found.proposal("How many pupils are in North and South?").candidates)[0].best
+    listed = found.rows(found.query(best.query))
+    assert not isinstance(listed, bool)
+    assert [float(_text(row[-1])) for row in listed] == [4]

@@ -171,7 +171,26 @@ def frame_of(reading: Reading, scales: Sequence[tuple[int, Measure]] = ()) -> Fr
         else:
             found.append(_parting(operator, found, reading))
             at = operator.last + 1
-    return Frame(reading, tuple(found), _asked(reading))
+    found += list(_listed_counts(reading, found))
+    return Frame(reading, tuple(sorted(found, key=lambda one: one.first)), _asked(reading))
+
+
+def _listed_counts(reading: Reading, found: Sequence[Operator]) -> Iterator[Operator]:
+    """The words for a number that are listed with an aggregate after them: "number and average"."""
+    last = max((one.first for one in found if one.name in _AGGREGATING), default=0)
+    taken = {at for one in found for at in one.positions} if last else set()
+    for at in range(last):
+        opens = at == 0 or reading.is_stop(at - 1)
+        if opens and at not in taken and is_listed_count(reading, at):
+            yield Operator("count", at, at)
+
+
+def is_listed_count(reading: Reading, at: int) -> bool:
+    """Whether a token is a word for a number, and a comma or a conjunction comes right after."""
+    if reading.folded[at] not in reading.words.clauses["number"] or at + 1 == len(reading.tokens):
+        return False
+    gap = reading.text[reading.tokens[at].end : reading.tokens[at + 1].start]
+    return "," in gap or reading.folded[at + 1] in reading.words.joining
 
 
 def _at(reading: Reading, at: int, scale: Measure | None) -> Operator | None:

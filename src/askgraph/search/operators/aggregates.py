@@ -10,11 +10,12 @@ from askgraph.index.names import Kind
 from askgraph.search import Value, aggregate, alias_of, function_of, number_term, variable_of
 from askgraph.search.grow import ACROSS, APART, BESIDE, WORTH_OPERATOR
 from askgraph.search.linking.link import Link
-from askgraph.search.linking.operators import Operator
+from askgraph.search.linking.operators import Operator, is_listed_count
 from askgraph.search.operators import DATED, NUMERIC, Slot
 from askgraph.search.operators.draft import Place
 from askgraph.search.operators.group_values import aggregated_value, bounded_group
 from askgraph.search.operators.query_builder import (
+    LISTED,
     PAIRED,
     Candidate,
     Handlers,
@@ -105,7 +106,12 @@ def counted_rate(work: QueryBuilder) -> None:
 def count(work: QueryBuilder, operator: Operator) -> bool:
     """ "How many X": count things; if X is a number in the graph, leave it to be shown."""
     slot, place = work.next_slot(operator.last), work.next_place(operator.last)
-    if slot is not None and (
+    if _per_value(work, operator):
+        place = work.root
+    elif is_listed_count(work.reading, operator.last):
+        place = work.next_place(operator.last, len(work.reading.tokens))
+        work.notes.append(LISTED)
+    elif slot is not None and (
         place is None or slot.first <= min(place.words) or _is_compound(work, place, slot)
     ):
         spot = work.spot(slot)
@@ -136,6 +142,27 @@ def _states_number(work: QueryBuilder, place: Place) -> bool:
     leading += [place.edge] if place.edge and not place.edge.inverse else []
     values = (work.schema.stated(place.node.ids, one.predicate) for one in leading)
     return any(v is not None and work.schema.sort(v) is Sort.NUMBER for v in values)
+
+
+def _per_value(work: QueryBuilder, operator: Operator) -> bool:
+    """Make a row for each of the values that "and" joins before the noun: male and female pupils.
+
+    Or if each has a count of its own: "how many are male and how many are female".
+    """
+    noun, counts = work.root.node.cls_link, work.frame.of("count")
+    for place in work.draft.places:
+        link = place.node.link
+        if link is None or noun is None or len(place.node.terms) < 2 or place is work.root:
+            continue
+        first, last = link.positions[0], link.positions[-1]
+        joins = [one for one in work.frame.of("and") if 0 < one.first - last <= BESIDE]
+        before = operator.last < first <= last < noun.positions[0]
+        again = any(0 < one.first - join.last <= 2 for join in joins for one in counts)
+        if joins and (before or again) and first not in dict(work.projected):
+            work.group_by_value(work.named(place), first)
+            work.notes.append(LISTED)
+            return True
+    return False
 
 
 def _is_compound(work: QueryBuilder, place: Place, slot: Slot) -> bool:
@@ -230,6 +257,7 @@ def aggregated(work: QueryBuilder, operator: Operator, function: str) -> bool:
         return False
     for variable in variables:
         work.draft.columns.append(aggregated_value(work, function, variable))
+    _per_value(work, operator)
     return True
 
 

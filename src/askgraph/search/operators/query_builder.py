@@ -56,6 +56,8 @@ _COMPARES = {
 
 PAIRED = "paired"
 """The note that two things are compared or reckoned with."""
+LISTED = "listed"
+"""The note that there is a row for each value that words list, or a count beside an aggregate."""
 
 _UNNAMED = Link(Kind.PREDICATE, "", "", 1.0, (), ())
 """Stands for the words of a predicate that no word of the question names."""

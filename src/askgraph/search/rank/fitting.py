@@ -38,7 +38,7 @@ from askgraph.search.linking.link import Link, Linked
 from askgraph.search.linking.operators import Frame
 from askgraph.search.linking.word_lists import NONE, Kinds
 from askgraph.search.operators import DATED, NUMERIC
-from askgraph.search.operators.query_builder import PAIRED, Candidate
+from askgraph.search.operators.query_builder import LISTED, PAIRED, Candidate
 from askgraph.search.rank.expected import (
     AGGREGATING,
     Expected,
@@ -292,7 +292,7 @@ class Fitting:
 
     def nouns(self, columns: Sequence[Column], candidate: Candidate) -> tuple[float, float]:
         """The share of nouns asked for that lack a column, and up to one column that none names."""
-        if not self._names_columns or not columns or {PAIRED, "share"} & {*candidate.notes}:
+        if not self._names_columns or not columns or {LISTED, PAIRED, "share"} & {*candidate.notes}:
             return 0.0, 0.0
         held = [[self._held(noun, one, candidate) for one in columns] for noun in self._nouns]
         beside = self._beside(candidate)
