@@ -114,17 +114,7 @@ def count(work: QueryBuilder, operator: Operator) -> bool:
     elif slot is not None and (
         place is None or slot.first <= min(place.words) or _is_compound(work, place, slot)
     ):
-        spot = work.spot(slot)
-        if spot is None:
-            return False
-        number = work.schema.sort(spot.predicate) is Sort.NUMBER
-        several = number and not spot.inverse and not work.schema.is_functional(spot.predicate)
-        distinct = not number or _counts_values(work, operator)
-        if not distinct and not several:
-            return _is_total(work, operator) and aggregated(work, operator, "SUM")
-        counted = work.take_spot(spot)
-        work.draft.columns.append(aggregate("COUNT", counted, distinct=distinct))
-        return True
+        return _count_values(work, operator, slot)
     if place is None and work.spot(work.last_slot(operator.first, 1), sorts=NUMERIC) is not None:
         return True  # "employee count": the slot itself is shown
     place = place or work.root
@@ -133,6 +123,21 @@ def count(work: QueryBuilder, operator: Operator) -> bool:
     if _states_number(work, place):
         return True
     work.draft.columns.append(aggregate("COUNT", place.end, distinct=True))
+    return True
+
+
+def _count_values(work: QueryBuilder, operator: Operator, slot: Slot) -> bool:
+    """Count the values that a slot names, or leave a number to be shown, or added up."""
+    spot = work.spot(slot)
+    if spot is None:
+        return False
+    number = work.schema.sort(spot.predicate) is Sort.NUMBER
+    several = number and not spot.inverse and not work.schema.is_functional(spot.predicate)
+    distinct = not number or _counts_values(work, operator)
+    if not distinct and not several:
+        return _is_total(work, operator) and aggregated(work, operator, "SUM")
+    counted = work.take_spot(spot)
+    work.draft.columns.append(aggregate("COUNT", counted, distinct=distinct))
     return True
 
 
