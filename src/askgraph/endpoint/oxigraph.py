@@ -13,6 +13,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
 from operator import itemgetter
 from pathlib import Path
 from queue import SimpleQueue
@@ -97,11 +98,22 @@ class OxigraphEndpoint:
         done, all bytes, and the file's name. What stood at `path` is replaced once all is read;
         a failure leaves it as it was. Raises `SetupError` with file, line and column.
         """
-        from askgraph.endpoint._oxigraph_load import load_store  # no question loads anything
+        from askgraph.endpoint.oxigraph_load import load_store  # no question loads anything
 
         return load_store(
             [Path(source) for source in sources], Path(path), mark=_UNITED, progress=progress
         )
+
+    @staticmethod
+    def loading(files: Sequence[Path], path: Path) -> AbstractContextManager[None]:
+        """Build a store from files, beside the work of a `with` block if they are big.
+
+        Raises what `load` raises, at the end of the block at the latest, and `ServiceError` if the
+        process that loads big files dies.
+        """
+        from askgraph.endpoint.oxigraph_load import loading
+
+        return loading(files, path, mark=_UNITED)
 
     @property
     def address(self) -> str:

@@ -5,10 +5,12 @@ predicate's triples lie together, once sorted by subject and once by object; a s
 orders gives the edges of a node. Sets of nodes are sorted arrays of distinct ids (int32).
 """
 
+from array import array
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, fields
 from functools import cached_property
+from itertools import islice, pairwise
 from pathlib import Path
 from typing import Any, Self
 
@@ -16,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pyoxigraph import BlankNode, Literal, NamedNode, Quad, Triple
 
-from askgraph.traversal.literals import Sort, measured, split_literal, term_of
+from askgraph.traversal.literals import Sort, measured, put_as_stored, split_literal, term_of
 
 
 @dataclass(frozen=True)
@@ -39,13 +41,17 @@ class TermTable:
     first_blank: int
 
     @classmethod
-    def of(cls, texts: Sequence[bytes]) -> Self:
+    def of(cls, texts: Iterable[str]) -> Self:
         """Build from sorted, distinct N-Triples terms."""
-        offsets = np.cumsum([0, *map(len, texts)], dtype=np.int64)
-        blob = np.frombuffer(b"".join(texts), dtype=np.uint8)
-        table = cls(blob, offsets, 0, 0)
+        blob, lengths = bytearray(), array("q", [0])
+        rest = iter(texts)
+        while encoded := [text.encode() for text in islice(rest, _BLOCK)]:
+            lengths.extend(map(len, encoded))
+            blob += b"".join(encoded)
+        offsets = np.cumsum(np.frombuffer(lengths, dtype=np.int64))
+        table = cls(np.frombuffer(blob, dtype=np.uint8), offsets, 0, 0)
         first_iri, first_blank = table._place(b"<"), table._place(b"_")
-        return cls(blob, offsets, first_iri, first_blank)
+        return cls(table.blob, offsets, first_iri, first_blank)
 
     @classmethod
     def load(cls, folder: Path) -> Self:
@@ -114,6 +120,7 @@ def mapped(path: Path) -> NDArray[Any]:
 
 Ids = NDArray[np.int32]
 
+_BLOCK = 65_536  # terms that are encoded together
 _FEW, _FEW_EDGES = 8, 256
 """The predicates of so few nodes with so few edges are put together faster one by one."""
 _MOST_BYTES, _MOST_EDGES = 4_000_000, 500_000
@@ -340,70 +347,114 @@ def build_arrays(
     *,
     progress: Callable[[int], None] | None = None,
     complete: bool = True,
+    as_stored: bool = False,
 ) -> GraphArrays:
     """Build the arrays of a graph; of quads, the union of all graphs. Triple terms are left out.
 
-    `progress` is told the number of triples read so far, every 50,000.
+    `progress` is told the number of triples read so far, every 50,000. With `as_stored`
+    literals have the form in which a store of ours gives them back.
     """
     texts, numbered = _interned(triples, progress)
-    order = sorted(range(len(texts)), key=texts.__getitem__)
-    rank = np.empty(len(texts), dtype=np.int32)
-    rank[order] = np.arange(len(texts), dtype=np.int32)
-    terms = TermTable.of([texts[at] for at in order])
-    edges = np.unique(rank[numbered], axis=0) if len(numbered) else numbered.reshape(0, 3)
-    return _arranged(terms, edges, complete=complete)
+    if as_stored:
+        put_as_stored(texts)
+    terms, rank = _ranked(texts)
+    del texts
+    return _arranged(terms, rank[numbered], complete=complete)
 
 
 def _interned(
     triples: Iterable[Triple | Quad], progress: Callable[[int], None] | None
-) -> tuple[list[bytes], NDArray[np.int32]]:
-    ids: dict[object, int] = {}
-    flat: list[int] = []
-    blocks: list[NDArray[np.int32]] = []
+) -> tuple[list[str], NDArray[np.int32]]:
+    ids: dict[str, int] = {}
+    flat = array("i")
     read = 0
     for triple in triples:
         if isinstance(triple.subject, Triple) or isinstance(triple.object, Triple):
             continue
-        for term in (triple.subject, triple.predicate, triple.object):
-            at = ids.get(term)
+        for text in (str(triple.subject), str(triple.predicate), str(triple.object)):
+            at = ids.get(text)
             if at is None:
-                at = ids[term] = len(ids)
+                at = ids[text] = len(ids)
             flat.append(at)
         read += 1
-        if read % 50_000 == 0:
-            blocks.append(np.array(flat, dtype=np.int32))
-            flat.clear()
-            if progress is not None:
-                progress(read)
-    blocks.append(np.array(flat, dtype=np.int32))
-    texts = [str(term).encode() for term in ids]
-    return texts, np.concatenate(blocks).reshape(-1, 3)
+        if read % 50_000 == 0 and progress is not None:
+            progress(read)
+    return list(ids), np.frombuffer(flat, dtype=np.int32).reshape(-1, 3)
+
+
+def _ranked(texts: list[str]) -> tuple[TermTable, Ids]:
+    """Return the table of the terms, and the place of each; some may be there twice."""
+    order = sorted(range(len(texts)), key=texts.__getitem__)  # as their bytes sort in UTF-8
+    new = np.ones(len(order), dtype=np.bool_)
+    new[1:] = [texts[one] != texts[other] for one, other in pairwise(order)]
+    rank = np.empty(len(order), dtype=np.int32)
+    rank[order] = np.cumsum(new) - 1
+    distinct = (texts[at] for at, first in zip(order, new.tolist(), strict=True) if first)
+    return TermTable.of(distinct), rank
 
 
 def _arranged(terms: TermTable, edges: NDArray[np.int32], *, complete: bool) -> GraphArrays:
-    subjects, predicates, objects = edges[:, 0], edges[:, 1], edges[:, 2]
-    named, places = np.unique(predicates, return_inverse=True)
-    numbers: NDArray[np.int32] = places.astype(np.int32)
-    by_subject = np.lexsort((objects, subjects, numbers))
-    by_object = np.lexsort((subjects, objects, numbers))
-    leaving, entering = np.argsort(subjects, kind="stable"), np.argsort(objects, kind="stable")
+    predicates = edges[:, 1]
+    named = np.flatnonzero(np.bincount(predicates, minlength=len(terms))).astype(np.int32)
+    number_of = np.zeros(len(terms), dtype=np.uint16 if len(named) < 1 << 16 else np.int32)
+    number_of[named] = np.arange(len(named))
+    numbers = number_of[predicates]
+    order = np.argsort(numbers, kind="stable")  # of 16 bits: in linear time
+    starts = np.cumsum(np.bincount(numbers, minlength=len(named))).tolist()
+    there = np.zeros(len(named) + 1, dtype=np.int64)
+    subjects, objects, objects_sorted, subjects_of = np.empty((4, len(edges)), dtype=np.int32)
+    for number, (start, end) in enumerate(pairwise([0, *starts])):
+        some = order[start:end]
+        leaving = _distinct_keys(edges[some, 0], edges[some, 2])
+        entering = _distinct_keys(*_split(leaving)[::-1])
+        at = there[number]
+        there[number + 1] = to = at + len(leaving)
+        subjects[at:to], objects[at:to] = _split(leaving)
+        objects_sorted[at:to], subjects_of[at:to] = _split(entering)
+    del edges, order, numbers
+    size = int(there[-1])
+    by_subject, by_object = subjects[:size], objects_sorted[:size]
     sorts, values = _measures(terms)
     return GraphArrays(
         terms=terms,
-        predicates=named.astype(np.int32),
-        predicate_offsets=_offsets(numbers, len(named)),
-        subjects=subjects[by_subject],
-        objects=objects[by_subject],
-        objects_sorted=objects[by_object],
-        subjects_of=subjects[by_object],
-        out_offsets=_offsets(subjects, len(terms)),
-        out_predicates=numbers[leaving],
-        in_offsets=_offsets(objects, len(terms)),
-        in_predicates=numbers[entering],
+        predicates=named,
+        predicate_offsets=there,
+        subjects=by_subject,
+        objects=objects[:size],
+        objects_sorted=by_object,
+        subjects_of=subjects_of[:size],
+        out_offsets=_offsets(by_subject, len(terms)),
+        out_predicates=_numbers_at(by_subject, there),
+        in_offsets=_offsets(by_object, len(terms)),
+        in_predicates=_numbers_at(by_object, there),
         sorts=sorts,
         values=values,
         complete=complete,
     )
+
+
+def _distinct_keys(first: Ids, second: Ids) -> NDArray[np.int64]:
+    """Return the distinct pairs in their order, as one number each."""
+    keys = first.astype(np.int64)
+    keys <<= 32
+    keys |= second
+    keys.sort()
+    new = np.ones(len(keys), dtype=np.bool_)
+    np.not_equal(keys[1:], keys[:-1], out=new[1:])
+    return np.asarray(keys[new])
+
+
+def _split(keys: NDArray[np.int64]) -> tuple[Ids, Ids]:
+    return (keys >> 32).astype(np.int32), (keys & 0xFFFFFFFF).astype(np.int32)
+
+
+def _numbers_at(nodes: Ids, starts: NDArray[np.int64]) -> Ids:
+    """Return the predicate of each edge, the edges of a node together; they lie by predicate."""
+    keys = nodes.astype(np.int64)
+    keys <<= 32
+    keys |= np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+    keys.sort()
+    return _split(keys)[1]
 
 
 def _offsets(ids: NDArray[np.int32], size: int) -> NDArray[np.int64]:
@@ -411,11 +462,21 @@ def _offsets(ids: NDArray[np.int32], size: int) -> NDArray[np.int64]:
 
 
 def _measures(terms: TermTable) -> tuple[NDArray[np.uint8], NDArray[np.float64]]:
-    sorts = np.full(terms.first_iri, Sort.NONE, dtype=np.uint8)
+    sorts = np.full(terms.first_iri, Sort.TEXT, dtype=np.uint8)
     values = np.full(terms.first_iri, np.nan)
-    for at in range(terms.first_iri):
-        sorts[at], values[at] = measured(terms.text(at))
+    for at, text in enumerate(_literals(terms)):
+        if text[text.rindex('"') + 1 :][:1] != "@":  # what has a language is a text
+            sorts[at], values[at] = measured(text)
     return sorts, values
+
+
+def _literals(terms: TermTable) -> Iterator[str]:
+    """Yield the texts of all literals."""
+    for first in range(0, terms.first_iri, _BLOCK):
+        places = terms.offsets[first : min(first + _BLOCK, terms.first_iri) + 1].tolist()
+        some = terms.blob[places[0] : places[-1]].tobytes()
+        for start, end in pairwise(places):
+            yield some[start - places[0] : end - places[0]].decode()
 
 
 def _saved() -> list[str]:

@@ -13,6 +13,7 @@ from typing import Any
 from pyoxigraph import NamedNode, Store, Triple
 
 from askgraph.endpoint.oxigraph import OxigraphEndpoint
+from askgraph.endpoint.oxigraph_load import quads_in
 from askgraph.errors import SetupError
 from askgraph.index.name_search import detected
 from askgraph.index.names import Kind, Name, NameIndex
@@ -83,20 +84,28 @@ def build_local(
     """
     known = fingerprint([*files, *([enrich] if enrich else [])])
     if enrich is None:
-        _load(files, folder / "store", progress)
-        arrays = _arrays(folder / "store", graphs, progress)
+        with OxigraphEndpoint.loading(files, folder / "store"):
+            profile = _counted(_parsed(files, graphs, progress), files, source, folder, progress)
+            progress("loading", 0, None)
     else:
         arrays = _enriched_arrays(files, folder, graphs, enrich, progress)
-    progress("profiling", 0, None)
-    profile = _with_graphs(_profile(arrays, files, source), folder / "store", graphs)
-    progress("indexing names", 0, None)
-    profile = _with_steps(profile, folder)
-    _names(arrays, profile, without=_unnamed(folder)).save(folder)
-    _keep_types(profile, folder)
+        profile = _counted(arrays, files, source, folder, progress)
+    save_profile(_with_graphs(profile, folder / "store", graphs), folder / "profile.json")
+    _sign(folder, known)
+
+
+def _counted(
+    arrays: GraphArrays, files: Sequence[Path], source: str, folder: Path, progress: Progress
+) -> Profile:
+    """Save the arrays and the names of a graph, and return its profile."""
     (folder / "arrays").mkdir()
     arrays.save(folder / "arrays")
-    save_profile(profile, folder / "profile.json")
-    _sign(folder, known)
+    progress("profiling", 0, None)
+    profile = _with_steps(_profile(arrays, files, source), folder)
+    progress("indexing names", 0, None)
+    _names(arrays, profile, without=_unnamed(folder)).save(folder)
+    _keep_types(profile, folder)
+    return profile
 
 
 async def build_remote(
@@ -173,6 +182,24 @@ def _load(files: Sequence[Path], store: Path, progress: Progress) -> None:
     )
 
 
+def _parsed(
+    files: Sequence[Path],
+    graphs: Sequence[str],
+    progress: Progress,
+    *,
+    own: OwnTypes | None = None,
+) -> GraphArrays:
+    """The arrays of the triples in the files; without their `own` types, they are looked for."""
+    quads = quads_in(
+        files, progress=lambda done, total, name: progress(f"reading {name}", done, total)
+    )
+    chosen = {NamedNode(graph) for graph in graphs}
+    some = (quad for quad in quads if quad.graph_name in chosen) if chosen else quads
+    arrays = build_arrays(with_types(some, own) if own else some, as_stored=True)
+    found = own_types(arrays) if own is None else {}
+    return _parsed(files, graphs, progress, own=found) if found else arrays
+
+
 def _arrays(
     store: Path,
     graphs: Sequence[str],
@@ -181,19 +208,17 @@ def _arrays(
     more: Iterable[Triple] = (),
     own: OwnTypes | None = None,
 ) -> GraphArrays:
-    """The arrays of the triples and of `more`; without its `own` types, they are looked for."""
+    """The arrays of the triples, with their `own` types, and of `more`."""
     stored = Store.read_only(str(store))
     total = len(stored)
     chosen: list[NamedNode | None] = [NamedNode(graph) for graph in graphs]
     quads = chain.from_iterable(
         stored.quads_for_pattern(None, None, None, graph) for graph in chosen or [None]
     )
-    arrays = build_arrays(
+    return build_arrays(
         chain(with_types(quads, own) if own else quads, more),
         progress=lambda read: progress("reading triples", read, total),
     )
-    found = own_types(arrays) if own is None else {}
-    return _arrays(store, graphs, progress, own=found) if found else arrays
 
 
 def _keep_types(profile: Profile, folder: Path) -> None:

@@ -1,0 +1,84 @@
+"""What is read of files here is what a store that is loaded from them holds."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from pyoxigraph import Store
+
+from askgraph.endpoint import oxigraph_load
+from askgraph.endpoint.oxigraph import OxigraphEndpoint
+from askgraph.endpoint.oxigraph_load import quads_in
+from askgraph.errors import SetupError
+from askgraph.traversal import GraphArrays, build_arrays
+from askgraph.workspace import Workspace
+
+TURTLE = """
+@prefix : <http://example.org/> .
+@prefix xsd: <http://www.w3.org/2001/XMLSchema#> .
+:a :knows _:b , [ :age "01"^^xsd:integer, 1, "+1.50"^^xsd:decimal ] .
+_:b :age "1"^^xsd:int ; :said "1"@EN-gb , "\\u00e9\\n" , "x"^^xsd:string , "1E1"^^xsd:double .
+:a :since "2020-02-30"^^xsd:date , "2020-02-03"^^xsd:date , "12:00:00.50Z"^^xsd:time .
+"""
+MORE = """
+@prefix : <http://example.org/> .
+:a :knows _:b . :a :knows :a . _:b :said "é\\n" . :g { :a :knows :a , :c . }
+"""
+
+
+def files_in(folder: Path) -> list[Path]:
+    paths = [folder / "a.ttl", folder / "b.trig"]
+    for path, text in zip(paths, (TURTLE, MORE), strict=True):
+        path.write_text(text, encoding="utf-8")
+    return paths
+
+
+def triples_of(arrays: GraphArrays) -> set[str]:
+    text = arrays.terms.text
+    return {
+        f"{text(s)} <{arrays.iri_of(p)}> {text(o)}"
+        for p in range(len(arrays.predicates))
+        for s, o in zip(*map(np.ndarray.tolist, arrays.pairs(arrays.ends(p), p)), strict=True)
+    }
+
+
+@pytest.mark.parametrize("beside", [0, 10**9])
+def test_arrays_hold_the_very_terms_of_the_store(
+    tmp_path: Path, beside: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(oxigraph_load, "_BESIDE", beside)
+    files = files_in(tmp_path)
+    with OxigraphEndpoint.loading(files, tmp_path / "store"):
+        arrays = build_arrays(quads_in(files), as_stored=True)
+    stored = {str(quad.triple) for quad in Store.read_only(str(tmp_path / "store"))}
+    assert triples_of(arrays) == stored
+    assert len(arrays) == len(stored)
+    assert [arrays.terms.text(at) for at in range(len(arrays.terms))] == sorted(
+        {term for line in stored for term in line.split(" ", 2)}, key=str.encode
+    )
+
+
+@pytest.mark.parametrize("beside", [0, 10**9])
+def test_a_bad_file_is_told_by_whoever_meets_it_first(
+    tmp_path: Path, beside: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(oxigraph_load, "_BESIDE", beside)
+    (tmp_path / "bad.nt").write_text("<http://x/a> <http://x/p> oops .\n")
+    with (
+        pytest.raises(SetupError, match="bad.nt, line 1"),
+        OxigraphEndpoint.loading([tmp_path / "bad.nt"], tmp_path / "store"),
+    ):
+        pass
+    assert [file.name for file in tmp_path.iterdir()] == ["bad.nt"]
+    with pytest.raises(SetupError, match="bad.nt, line 1"):
+        Workspace(tmp_path / "workspace").add("bad", [tmp_path / "bad.nt"])
+    assert not (tmp_path / "workspace" / "data" / "bad").exists()
+
+
+def test_a_failure_beside_the_loading_ends_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(oxigraph_load, "_BESIDE", 0)
+    with pytest.raises(KeyError), OxigraphEndpoint.loading(files_in(tmp_path), tmp_path / "store"):
+        raise KeyError
+    assert not (tmp_path / "store").exists()
