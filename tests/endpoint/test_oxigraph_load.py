@@ -65,12 +65,12 @@ def test_a_bad_file_is_told_by_whoever_meets_it_first(
     monkeypatch.setattr(oxigraph_load, "_BESIDE", beside)
     (tmp_path / "bad.nt").write_text("<http://x/a> <http://x/p> oops .\n")
     with (
-        pytest.raises(SetupError, match="bad.nt, line 1"),
+        pytest.raises(SetupError, match=r"bad\.nt, line 1"),
         OxigraphEndpoint.loading([tmp_path / "bad.nt"], tmp_path / "store"),
     ):
         pass
     assert [file.name for file in tmp_path.iterdir()] == ["bad.nt"]
-    with pytest.raises(SetupError, match="bad.nt, line 1"):
+    with pytest.raises(SetupError, match=r"bad\.nt, line 1"):
         Workspace(tmp_path / "workspace").add("bad", [tmp_path / "bad.nt"])
     assert not (tmp_path / "workspace" / "data" / "bad").exists()
 

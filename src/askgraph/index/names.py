@@ -5,7 +5,7 @@ for each name that shares a token with the query, how much of the name the query
 """
 
 import math
-from collections import defaultdict
+from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
@@ -72,33 +72,41 @@ class NameIndex:
     @classmethod
     def of(cls, names: Iterable[Name]) -> Self:
         """Build from names; a name given twice is kept once."""
-        kept = list(dict.fromkeys(names))
-        postings: dict[str, list[int]] = defaultdict(list)
-        for at, name in enumerate(kept):
-            for token in set(name_tokens(name.text)):
-                postings[token].append(at)
-        vocabulary = sorted(postings)
-        counts = [len(postings[word]) for word in vocabulary]
-        offsets = _summed(counts)
-        flat = np.fromiter((at for w in vocabulary for at in postings[w]), np.int32, offsets[-1])
-        lengths = np.zeros(len(kept), dtype=np.float32)
-        rarities = np.repeat([rarity(count, len(kept)) for count in counts], counts)
-        np.add.at(lengths, flat, rarities.astype(np.float32))
-        words, word_offsets = _packed(vocabulary)
-        texts, text_offsets = _packed([name.text for name in kept])
-        targets, target_offsets = _packed([name.target for name in kept])
+        texts, targets, words = _Packed(), _Packed(), dict[str, int]()
+        kinds, preferred, flat, counts = bytearray(), bytearray(), array("i"), array("i")
+        seen = set[int]()  # hashes: the names themselves may be too many to keep
+        for name in names:
+            key = hash((name.text, name.target, int(name.kind), name.preferred))
+            if key in seen:
+                continue
+            seen.add(key)
+            texts.add(name.text)
+            targets.add(name.target)
+            kinds.append(name.kind)
+            preferred.append(name.preferred)
+            held = {words.setdefault(token, len(words)) for token in name_tokens(name.text)}
+            flat.extend(held)
+            counts.append(len(held))
+        del seen
+        vocabulary = sorted(words)
+        order = np.empty(len(words), dtype=np.int32)
+        order[[words[word] for word in vocabulary]] = np.arange(len(words))
+        held_words = order[np.frombuffer(flat, dtype=np.int32)]
+        bearers = np.arange(len(counts), dtype=np.int32).repeat(np.frombuffer(counts, np.int32))
+        postings = bearers[np.argsort(held_words, kind="stable")]
+        uses = np.bincount(held_words, minlength=len(words))
+        rarities = np.array([rarity(count, len(counts)) for count in uses.tolist()], np.float32)
+        lengths = np.zeros(len(counts), dtype=np.float32)
+        np.add.at(lengths, postings, rarities.repeat(uses))
         return cls(
-            words,
-            word_offsets,
-            offsets,
-            flat,
-            texts,
-            text_offsets,
-            targets,
-            target_offsets,
+            *_Packed(vocabulary).arrays(),
+            _summed(uses),
+            postings,
+            *texts.arrays(),
+            *targets.arrays(),
             lengths,
-            np.array([name.kind for name in kept], dtype=np.uint8),
-            np.array([name.preferred for name in kept], dtype=np.bool_),
+            np.frombuffer(kinds, dtype=np.uint8),
+            np.frombuffer(preferred, dtype=np.bool_),
         )
 
     @classmethod
@@ -217,9 +225,23 @@ def _summed(counts: Iterable[int]) -> NDArray[np.int64]:
     return np.cumsum([0, *counts], dtype=np.int64)
 
 
-def _packed(texts: list[str]) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-    encoded = [text.encode() for text in texts]
-    return np.frombuffer(b"".join(encoded), dtype=np.uint8), _summed(map(len, encoded))
+class _Packed:
+    """Texts one after the other."""
+
+    def __init__(self, texts: Iterable[str] = ()) -> None:
+        self._bytes = bytearray()
+        self._ends = array("q", [0])
+        for text in texts:
+            self.add(text)
+
+    def add(self, text: str) -> None:
+        """Put one more behind the others."""
+        self._bytes += text.encode()
+        self._ends.append(len(self._bytes))
+
+    def arrays(self) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+        """Return their bytes, and where each begins; one entry more says where the last ends."""
+        return np.frombuffer(self._bytes, np.uint8), np.frombuffer(self._ends, np.int64)
 
 
 def _cut(blob: NDArray[np.uint8], offsets: NDArray[np.int64], at: int) -> str:

@@ -388,10 +388,17 @@ def is_hierarchy(graph: GraphArrays, number: int) -> bool:
 def _cyclic(graph: GraphArrays, number: int, resources: Ids) -> bool:
     """Return whether many nodes can reach themselves: a network of peers, not a hierarchy."""
     sample = resources[:: max(1, len(resources) // 50)]
-    own = sum(
-        bool(np.isin(at, graph.closure(np.array([at], dtype=np.int32), number))) for at in sample
-    )
-    return own > 0.2 * len(sample)
+    return sum(_reaches_itself(graph, number, at) for at in sample.tolist()) > 0.2 * len(sample)
+
+
+def _reaches_itself(graph: GraphArrays, number: int, node: int) -> bool:
+    seen = np.zeros(len(graph.terms), dtype=np.bool_)
+    frontier = np.array([node], dtype=np.int32)
+    while len(frontier) and not seen[node]:
+        found = graph.step(frontier, number)
+        frontier = found[~seen[found]]
+        seen[frontier] = True
+    return bool(seen[node])
 
 
 def classes_above(graph: GraphArrays, profile: Profile) -> tuple[ClassProfile, ...]:

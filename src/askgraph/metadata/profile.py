@@ -4,6 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -27,7 +28,7 @@ from askgraph.metadata.names import (
 )
 from askgraph.metadata.own_types import own_types
 from askgraph.rdf import vocabulary as v
-from askgraph.traversal import GraphArrays, Ids
+from askgraph.traversal import GraphArrays, Ids, TermTable
 from askgraph.traversal.literals import Sort, split_literal
 
 _SAMPLE = 2000
@@ -161,12 +162,22 @@ def _literal_types(
     step = max(1, literals // _COUNTED)
     pairs = zip(ends[:literals:step].tolist(), counts[:literals:step].tolist(), strict=True)
     for at, count in pairs:
-        text = graph.terms.text(at)
-        _, datatype, language = split_literal('"' + text[text.rindex('"') :])
+        datatype, language = _kind(graph.terms, at)
         datatypes[datatype] += step * count
         if language:
             languages[language] += step * count
     return tuple(datatypes.most_common()), tuple(languages.most_common())
+
+
+def _kind(terms: TermTable, at: int) -> tuple[str, str | None]:
+    """Return the datatype and the language of a literal."""
+    text = terms.text(at)
+    return _kind_of(text[text.rindex('"') :])
+
+
+@lru_cache(maxsize=1000)
+def _kind_of(ending: str) -> tuple[str, str | None]:
+    return split_literal(f'"{ending}')[1:]
 
 
 def _with_inverses(
@@ -325,7 +336,6 @@ def _datatypes(graph: GraphArrays, literals: Ids) -> tuple[NDArray[np.int64], li
     numbers = np.zeros(len(distinct), dtype=np.int64)
     step = max(1, len(distinct) // _READ)
     for place in range(0, len(distinct), step):
-        text = graph.terms.text(int(distinct[place]))
-        datatype = split_literal('"' + text[text.rindex('"') :])[1]
+        datatype, _ = _kind(graph.terms, int(distinct[place]))
         numbers[place : place + step] = names.setdefault(datatype, len(names))
     return numbers[at], list(names)

@@ -208,17 +208,19 @@ def _arrays(
     more: Iterable[Triple] = (),
     own: OwnTypes | None = None,
 ) -> GraphArrays:
-    """The arrays of the triples, with their `own` types, and of `more`."""
+    """The arrays of the triples and of `more`; without its `own` types, they are looked for."""
     stored = Store.read_only(str(store))
     total = len(stored)
     chosen: list[NamedNode | None] = [NamedNode(graph) for graph in graphs]
     quads = chain.from_iterable(
         stored.quads_for_pattern(None, None, None, graph) for graph in chosen or [None]
     )
-    return build_arrays(
+    arrays = build_arrays(
         chain(with_types(quads, own) if own else quads, more),
         progress=lambda read: progress("reading triples", read, total),
     )
+    found = own_types(arrays) if own is None else {}
+    return _arrays(store, graphs, progress, own=found) if found else arrays
 
 
 def _keep_types(profile: Profile, folder: Path) -> None:
