@@ -56,6 +56,7 @@ def ask(
     settings: Mapping[str, object] | None = None,
     model: str | LanguageModel | None = None,
     base_url: str | None = None,
+    seconds: float | None = None,
     timeout: float | None = None,
     workspace: str | Path | None = None,
 ) -> Result:
@@ -64,17 +65,18 @@ def ask(
     `graph` is a name in the workspace, a path, a URL or a graph that is open, or a list of these;
     it may be left out if the workspace has only one. The question follows that of `after`, and
     may refer to it, if the method looks at earlier questions. `settings` are the method's; with
-    `{"confirmed": False}` an answer that was confirmed before is looked for anew.
-    `model` is the language model of a method that works with one: a name in the workspace, a model
-    id (of the server at `base_url`), or a model that stays open. What is learnt of a path or URL is
-    kept in the workspace, so that the second question is quick. Raises `SetupError`,
-    `ServiceError`.
+    `{"confirmed": False}` an answer that was confirmed before is looked for anew. After `seconds`
+    (20 if neither this nor the settings say) the best comes that was found; after `timeout` there
+    is none. `model` is the language model of a method that works with one: a name in the
+    workspace, a model id (of the server at `base_url`), or a model that stays open. What is learnt
+    of a path or URL is kept in the workspace, so that the second question is quick. Raises
+    `SetupError`, `ServiceError`.
     """
     asked = Question(question, language)
     if after is not None:
         asked = follow_up(question, after.question, after.outcome, language=language)
     place, name = Workspace(workspace), method or DEFAULT_METHOD
-    given = {"model": model, "base_url": base_url}
+    given = {"model": model, "base_url": base_url, "seconds": seconds}
     wanted = {**(settings or {}), **{key: one for key, one in given.items() if one is not None}}
     models = Models(place.folder)
     chosen = place.method(name, wanted, models=models, confirmed=True)

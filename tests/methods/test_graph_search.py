@@ -377,6 +377,25 @@ async def test_queries_that_are_too_slow_are_told_and_do_not_hang(server: Sparql
     assert time.perf_counter() - began < 60
 
 
+async def test_what_is_behind_an_answer_is_left_out_if_the_time_for_the_question_is_over(
+    server: SparqlServer,
+) -> None:
+    server.always = faults.slow_where("ask_row", 300)
+    trace = await over(remote(server.url), seconds=4.0)
+    check(trace)
+    assert values(trace) == {"http://example.org/Io", "http://example.org/Europa"}
+    assert isinstance(trace.outcome, Answer) and not trace.outcome.evidence
+
+
+async def test_a_silent_endpoint_is_refused_when_the_time_for_the_question_is_over(
+    server: SparqlServer,
+) -> None:
+    server.always = faults.silence()
+    trace = await over(remote(server.url, local=True), seconds=1.0)
+    assert isinstance(trace.outcome, Refusal)
+    assert "in time" in trace.outcome.reason or "the 1 seconds" in trace.outcome.reason
+
+
 def test_what_is_current_is_so_on_the_day_that_a_setting_names(tmp_path: Path) -> None:
     office = kept((HERE / "office.ttl").read_text(encoding="utf-8"), tmp_path, "office")
     answers = {}

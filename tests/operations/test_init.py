@@ -10,7 +10,7 @@ import pytest
 from askgraph.errors import TimedOut
 from askgraph.graph import KnowledgeGraph
 from askgraph.operations import head_of, outcome_of, steps_of
-from askgraph.trace import Answer, Question, Refusal, Step, Thought
+from askgraph.trace import Answer, Question, Refusal, Step, Thought, Usage
 from askgraph.workspace import Workspace
 from askgraph.workspace.synchronous import result_of
 
@@ -22,6 +22,7 @@ class Slow:
     """Thinks, waits, and refuses; it knows whether its stream was closed."""
 
     wait: float
+    seconds: float | None = None
     closed: list[bool] = field(default_factory=list)
 
     async def answer(
@@ -58,6 +59,16 @@ async def test_a_question_that_takes_too_long_is_given_up_and_its_stream_closed(
     with pytest.raises(TimedOut, match=r"no answer within 0\.05 seconds"):
         await outcome_of(MOONS, slow, [], timeout=0.05)
 
+    assert slow.closed == [True]
+
+
+async def test_a_method_that_misses_its_deadline_has_refused_and_its_stream_is_closed() -> None:
+    slow = Slow(wait=60, seconds=0.05)
+
+    outcome = await outcome_of(MOONS, slow, [])
+
+    reason = "No answer was found: the 0.05 seconds for the question are over."
+    assert outcome == Refusal(reason, usage=Usage(seconds=0.05))
     assert slow.closed == [True]
 
 

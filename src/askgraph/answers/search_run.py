@@ -6,7 +6,9 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import date
 
+from askgraph import deadline
 from askgraph.answers import AnswerBuilder
+from askgraph.deadline import SECONDS
 from askgraph.endpoint import Counted
 from askgraph.errors import QueryError, TimedOut
 from askgraph.graph import KnowledgeGraph
@@ -34,6 +36,7 @@ _DRAFTS = 5
 _MENTIONS = 20
 _READINGS = 4  # that a question back may offer
 _FAR = 0.4  # score below the best from which a reading is not worth offering
+_SHARE = 0.5  # of the time left, for a query: another one may have to be run
 PASSED_OVER = 0.8
 """What is left of a confidence for each better candidate that was passed over."""
 
@@ -50,6 +53,7 @@ class SearchLimits:
     evidence_rows: int = 3
     rows: int = 10_000
     timeout: float | None = 20.0
+    seconds: float | None = SECONDS
     answer_from: float = 0.5
     ask_from: float = 0.2
     operators: bool = True
@@ -66,6 +70,8 @@ class SearchRun:
     question: Question
     graph: KnowledgeGraph
     endpoint: Counted
+    late: bool = False
+    """Whether a query took too long."""
 
     async def proposal(self) -> Proposal:
         """Read, link, grow; if unsure, listen to the trained writer if there is one."""
@@ -130,6 +136,8 @@ class SearchRun:
         answer = await self.first_answer(proposal, found, confidence)
         if answer is None:
             return Refusal("The queries that fit the question could not be run in time.")
+        if self.late:
+            answer = replace(answer, cut_short="the query of a better reading took too long")
         limits = Thresholds(self.limits.answer_from, self.limits.ask_from)
         match decided(answer.confidence, limits):
             case "answer":
@@ -171,7 +179,10 @@ class SearchRun:
         query, labels = await builder.layout(candidate.query)
         try:
             given = known if known is not None else await self.ran(query, candidate)
-        except (QueryError, TimedOut):
+        except QueryError:
+            return None
+        except TimedOut:
+            self.late = True
             return None
         answer = await builder.answer(
             query,
@@ -185,11 +196,18 @@ class SearchRun:
 
     def builder(self, language: str) -> AnswerBuilder:
         """Return the builder of this question's answers."""
-        return AnswerBuilder(self.counted, [language], evidence_rows=self.limits.evidence_rows)
+        return AnswerBuilder(
+            self.counted,
+            [language],
+            timeout=deadline.at_most(None, share=_SHARE),
+            evidence_rows=self.limits.evidence_rows,
+            evidence_seconds=deadline.at_most(None, share=_SHARE),
+        )
 
     async def ran(self, query: str, candidate: Candidate) -> SelectResult | bool:
         """Run a query as SELECT or ASK."""
-        endpoint, timeout = self.endpoint, self.limits.timeout
+        endpoint = self.endpoint
+        timeout = deadline.at_most(self.limits.timeout, share=_SHARE)
         if candidate.asks:
             return await endpoint.ask(query, timeout=timeout)
         return await endpoint.select(query, timeout=timeout, limit=self.limits.rows)

@@ -71,6 +71,7 @@ class Asking(Bundle):
     sent: Path | None = None
     lang: str | None = None
     limit: int | None = None
+    seconds: float | None = None
     timeout: float | None = None
     anew: bool = False
 
@@ -78,7 +79,12 @@ class Asking(Bundle):
         """Return the name of the method and the method with its settings."""
         name, own = method_spec(self.method or DEFAULT_METHOD)
         log = None if self.sent is None else str(self.sent.absolute())
-        given = (("model", self.model), ("base_url", self.base_url), ("sent", log))
+        given = (
+            ("model", self.model),
+            ("base_url", self.base_url),
+            ("sent", log),
+            ("seconds", self.seconds),
+        )
         settings = own | {name: value for name, value in given if value is not None}
         return name, workspace.method(name, settings, confirmed=not self.anew)
 

@@ -5,6 +5,8 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Protocol, TypeVar, runtime_checkable
 
+from askgraph import deadline
+from askgraph.errors import TimedOut
 from askgraph.sparql.judge import Form
 from askgraph.sparql.results import GraphResult, Result, SelectResult
 
@@ -52,6 +54,17 @@ class Endpoint(Protocol):
     async def close(self) -> None:
         """Release connections and processes; a second call does nothing."""
         ...
+
+
+def in_time(seconds: float) -> float:
+    """Return the seconds that a request may take: so many, or what the question has left.
+
+    Raises `TimedOut` if it has none left: then nothing is sent.
+    """
+    left = deadline.at_most(seconds)
+    if not left:
+        raise TimedOut(deadline.over() or "a request has no time at all")
+    return left
 
 
 async def run(

@@ -11,6 +11,7 @@ from typing import TypeVar
 import httpx2
 from pyoxigraph import RdfFormat, Triple, parse
 
+from askgraph.endpoint import in_time
 from askgraph.endpoint._dialects import (
     Dialect,
     detected,
@@ -198,7 +199,7 @@ class HttpEndpoint:
 
         If the endpoint finds the query's syntax wrong, our own parser may say it better.
         """
-        seconds = self._timeout if timeout is None else timeout
+        seconds = in_time(self._timeout if timeout is None else timeout)
         try:
             async with asyncio.timeout(seconds):
                 return await work(time.monotonic() + seconds)

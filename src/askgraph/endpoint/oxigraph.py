@@ -29,6 +29,7 @@ from pyoxigraph import (
     parse_query_results,
 )
 
+from askgraph.endpoint import in_time
 from askgraph.errors import (
     ErrorReply,
     ForbiddenQuery,
@@ -188,7 +189,7 @@ class OxigraphEndpoint:
                 return _within_bounds(read, body), letter in b"sg"
             raise self._failure(letter, body.decode(), query)
 
-        seconds = self._timeout if timeout is None else timeout
+        seconds = in_time(self._timeout if timeout is None else timeout)
         request = (str(ready.text), cap, graphs, union)
         return await self._pool.run(request, received, seconds=seconds)
 

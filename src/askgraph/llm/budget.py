@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from askgraph import llm
+from askgraph import deadline, llm
 from askgraph.errors import BudgetSpent, SetupError
 from askgraph.llm import TokenUsage
 
@@ -139,8 +139,16 @@ class Account:
 
     @property
     def seconds_left(self) -> float | None:
-        """The seconds left; None without a limit."""
-        return None if self.budget.seconds is None else self.budget.seconds - self.seconds
+        """The seconds left, of the question's deadline too; None without a limit."""
+        most = self.budget.seconds
+        return deadline.before_closing(None if most is None else most - self.seconds)
+
+    @property
+    def late(self) -> BudgetSpent:
+        """The error for the seconds being over."""
+        most = self.budget.seconds
+        own = most is not None and self.seconds >= most
+        return self.spent("seconds", f"the {most:g} seconds are over" if own else deadline.over())
 
     def most_output(self, estimate: int, price: Price) -> int | None:
         """Return how many output tokens a call with so much input may have; None: no limit.
@@ -151,8 +159,8 @@ class Account:
         budget = self.budget
         if budget.calls is not None and self.calls >= budget.calls:
             raise self.spent("calls", f"all {budget.calls:,} calls are made")
-        if budget.seconds is not None and self.seconds >= budget.seconds:
-            raise self.spent("seconds", f"the {budget.seconds:g} seconds are over")
+        if (left := self.seconds_left) is not None and left <= 0:
+            raise self.late
         if budget.tokens is not None:
             left = budget.tokens - self.usage.total - self._held_tokens - estimate
             if left < 1:

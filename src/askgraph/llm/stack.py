@@ -164,9 +164,7 @@ class BudgetedModel(llm.ModelAround):
                 except TimeoutError as problem:
                     if first is None:
                         raise
-                    raise first.spent(
-                        "seconds", f"the {first.budget.seconds:g} seconds are over"
-                    ) from problem
+                    raise first.late from problem
                 yield event
 
 

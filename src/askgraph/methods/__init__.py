@@ -3,15 +3,17 @@
 Settings that make no sense are refused when a method is made, not when it runs.
 """
 
+import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
-from askgraph.errors import SetupError
+from askgraph import deadline
+from askgraph.errors import SetupError, TimedOut
 from askgraph.graph import KnowledgeGraph
 from askgraph.llm import LanguageModel
-from askgraph.trace import Answer, Question, Step
+from askgraph.trace import Answer, Question, Refusal, Step, spent
 
 
 class Method(Protocol):
@@ -22,6 +24,8 @@ class Method(Protocol):
 
     A method that searches the indices of its graphs says so by a class attribute `searches`, one
     that looks at the earlier questions of a conversation by `converses`, each True.
+
+    A field `seconds` is what a question may take; see `in_time`.
 
     One that asks further models has them by name in a field `further`, one that consults other
     methods has those in a field `others`; the settings `models` and `consult` name them.
@@ -58,6 +62,46 @@ class Confirming:
         finally:
             if isinstance(steps, AsyncGenerator):
                 await steps.aclose()
+
+
+async def in_time(
+    method: Method,
+    question: Question,
+    graphs: Sequence[KnowledgeGraph],
+    *,
+    seconds: float | None = None,
+) -> AsyncGenerator[Step, None]:
+    """Give the steps of a method, within its own `seconds`, or within those given if it has none.
+
+    What is left of them bounds each request and each call of a model. A method ends early with the
+    best that it found; one that has not ended by then has refused.
+    """
+    own = getattr(bare(method), "seconds", None)
+    allowed = seconds if own is None else own
+    kept = None if allowed is None else deadline.Deadline(allowed)
+    stream = method.answer(question, graphs)
+    seen: list[Step] = []
+    try:
+        while True:
+            with deadline.keeping(kept):
+                clock = asyncio.timeout(kept.left if kept else None)
+                try:
+                    async with clock:
+                        step = await anext(stream, None)
+                except (TimeoutError, TimedOut):
+                    if kept is None or kept.left > kept.closing:
+                        raise
+                    cost = replace(spent(seen), seconds=kept.seconds)
+                    step = Refusal(f"No answer was found: {deadline.over()}.", usage=cost)
+            if step is None:
+                return
+            seen.append(step)
+            yield step
+            if isinstance(step, Refusal):
+                return
+    finally:
+        if isinstance(stream, AsyncGenerator):
+            await stream.aclose()
 
 
 def bare(method: Method) -> Method:

@@ -26,7 +26,8 @@ class GraphSearch(SearchLimits):
 
     `states` bounds the patterns that are grown, `tried` the queries that are run in search of one
     with a result, `evidence_rows` the rows for which the triples behind them are fetched. `rows`
-    caps the result. `timeout` is in seconds a query. Below `answer_from` (a confidence) it asks
+    caps the result. `timeout` is in seconds a query, `seconds` are for
+    the whole question. Below `answer_from` (a confidence) it asks
     back, below `ask_from` it refuses. Without `operators` no question is read as a count, a
     comparison, an order or a negation: for measuring what these are worth. What is current, and
     how old something is, is so `today` (2024-06-30); on the day of the clock if it is empty.

@@ -13,6 +13,7 @@ from pathlib import Path
 from rapidfuzz import fuzz, process
 
 from askgraph.answers import bare_answer
+from askgraph.deadline import SECONDS
 from askgraph.errors import QueryError, SetupError
 from askgraph.graph import KnowledgeGraph
 from askgraph.metadata.examples import QueryExample, read_examples
@@ -28,11 +29,13 @@ class NearestExample:
     """`examples` is a file of questions with queries (`questions.jsonl`).
 
     Similarity is the share of characters that both questions have in common, their words sorted;
-    it is the confidence too. `timeout` is in seconds a query.
+    it is the confidence too. `timeout` is in
+    seconds a query, `seconds` are for the whole question.
     """
 
     examples: str = ""
     timeout: float | None = 20.0
+    seconds: float | None = SECONDS
 
     async def answer(
         self, question: Question, graphs: Sequence[KnowledgeGraph]

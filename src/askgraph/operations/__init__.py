@@ -10,10 +10,11 @@ from contextlib import aclosing
 from dataclasses import asdict, fields, is_dataclass
 from typing import TYPE_CHECKING, Any, get_type_hints
 
+from askgraph.deadline import SECONDS
 from askgraph.errors import TimedOut
 from askgraph.graph import KnowledgeGraph
 from askgraph.llm import LanguageModel
-from askgraph.methods import Method, bare
+from askgraph.methods import Method, bare, in_time
 from askgraph.trace import Outcome, Question, Step, Trace
 
 if TYPE_CHECKING:
@@ -29,12 +30,14 @@ async def steps_of(
 ) -> AsyncGenerator[Step, None]:
     """Give the steps of a method as they come; `TimedOut` after so many seconds.
 
+    By its setting `seconds`, 20 if it has none, a method has ended with the best that it found.
+
     Whoever stops reading earlier closes the stream (`contextlib.aclosing`), which ends the run.
     An answer's query has the graph's own predicates, also if the method used virtual ones.
     """
     loop = asyncio.get_running_loop()
     end = None if timeout is None else loop.time() + timeout
-    stream = method.answer(question, graphs)
+    stream = in_time(method, question, graphs, seconds=SECONDS)
     virtual = any(graph.virtual for graph in graphs)
     try:
         while True:
@@ -54,8 +57,7 @@ async def steps_of(
                 step = with_own_predicates(step, graphs)
             yield step
     finally:
-        if isinstance(stream, AsyncGenerator):
-            await stream.aclose()
+        await stream.aclose()
 
 
 async def outcome_of(

@@ -22,7 +22,7 @@ from typing import (
     get_type_hints,
 )
 
-from askgraph import registry
+from askgraph import deadline, registry
 from askgraph.endpoint import Counted
 from askgraph.errors import QueryError, ServiceError, SetupError
 from askgraph.explanation import iris_of
@@ -184,8 +184,9 @@ class GraphToolbox:
         if self.veil is not None and not self.veil.rows and name in _DATA:
             return Observation(f"{name} shows more of a graph than its schema", failed=True)
         left = None
-        if self.seconds is not None and name != _LAST:
-            left = self._began + self.seconds - time.monotonic()
+        if name != _LAST:
+            own = self.seconds and self._began + self.seconds - time.monotonic()
+            left = deadline.before_closing(own)
         try:
             async with asyncio.timeout(left):
                 kept = {

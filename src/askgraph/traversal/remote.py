@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 
 from pyoxigraph import BlankNode, NamedNode, Triple
 
+from askgraph import deadline
 from askgraph.endpoint import Endpoint
 from askgraph.errors import ErrorReply, MalformedReply, ServiceError, TimedOut
 from askgraph.rdf import vocabulary as v
@@ -26,6 +27,7 @@ from askgraph.traversal import GraphArrays, Seeds, build_arrays
 
 _AT_ONCE = 4
 _SECONDS = 20.0
+_SHARE = 1 / 3  # of what a question has left, for a request
 
 
 @dataclass
@@ -64,8 +66,9 @@ class Fetch:
             return ()
         self.budget -= 1
         async with self._slots:
+            timeout = deadline.at_most(_SECONDS, share=_SHARE)
             try:
-                result = await self.endpoint.select(query, timeout=_SECONDS)
+                result = await self.endpoint.select(query, timeout=timeout)
             except (TimedOut, ErrorReply, MalformedReply) as error:
                 self.failure, self.cut = error, True
                 return ()

@@ -7,7 +7,8 @@ unless its answers are stored.
 import asyncio
 import json
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import aclosing
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 
@@ -23,7 +24,7 @@ from askgraph.evaluation.questions import GoldQuestion, answer_table, query_tabl
 from askgraph.evaluation.runs import Done, Task
 from askgraph.evaluation.runs.scores import Scored, done_task, judged, link_scores, named
 from askgraph.graph import KnowledgeGraph
-from askgraph.methods import Method
+from askgraph.methods import Method, in_time
 from askgraph.trace import (
     Answer,
     Draft,
@@ -101,13 +102,9 @@ async def collect(
     question: Question, steps: list[Step], *, method: Method, graphs: Sequence[KnowledgeGraph]
 ) -> None:
     """Answer one question and put each step into the list as it comes; an error leaves the rest."""
-    stream = method.answer(question, graphs)
-    try:
+    async with aclosing(in_time(method, question, graphs)) as stream:
         async for step in stream:
             steps.append(with_own_predicates(step, graphs))
-    finally:
-        if isinstance(stream, AsyncGenerator):
-            await stream.aclose()
 
 
 @dataclass(frozen=True)

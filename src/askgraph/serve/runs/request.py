@@ -23,8 +23,9 @@ _TIMES = 10  # how far a caller's number may go beyond the default
 class RunRequest:
     """A question on its way: the graphs it is asked of, its method, its session.
 
-    `begins` says that the session is a new one. `timeout` is in seconds. With `anew` an answer that
-    was confirmed before is not taken.
+    `begins` says that the session is a new one. After `seconds` the best comes that was found,
+    after `timeout` (in seconds) nothing does. With `anew` an answer that was confirmed before is
+    not taken.
     """
 
     question: Question
@@ -33,6 +34,7 @@ class RunRequest:
     model: str | None = None
     settings: Mapping[str, Any] = field(default_factory=dict)
     session: str = ""
+    seconds: float | None = None
     timeout: float | None = None
     anew: bool = False
     after: str | None = None
@@ -40,7 +42,8 @@ class RunRequest:
 
     def made(self, workspace: Workspace, models: Models) -> Method:
         """Return the method, ready to answer."""
-        chosen = dict(self.settings) | ({"model": self.model} if self.model else {})
+        given = {"model": self.model, "seconds": self.seconds}
+        chosen = dict(self.settings) | {name: one for name, one in given.items() if one}
         return workspace.method(self.method, chosen, models=models, confirmed=not self.anew)
 
 
@@ -53,6 +56,7 @@ def requested(body: AskBody, graphs: tuple[str, ...], earlier: tuple[Earlier, ..
         body.model,
         body.settings,
         body.session or new_id(),
+        seconds=body.seconds,
         timeout=body.timeout,
         anew=body.anew,
         after=body.after,

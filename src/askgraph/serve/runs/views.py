@@ -172,7 +172,10 @@ class AskBody(Body):
     )
     session: str | None = Field(None, max_length=64, description="A session that it belongs to.")
     after: str | None = Field(None, max_length=64, description="The run that it follows.")
-    timeout: float | None = Field(None, gt=0, le=3600, description="Seconds.")
+    seconds: float | None = Field(
+        None, gt=0, le=3600, description="After so many the best comes that was found."
+    )
+    timeout: float | None = Field(None, gt=0, le=3600, description="Seconds until it fails.")
     anew: bool = Field(False, description="Also if an answer was confirmed before.")
 
 

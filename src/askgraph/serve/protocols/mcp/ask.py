@@ -79,6 +79,10 @@ async def ask(
         Field(description="What this question follows up on, oldest first.", max_length=20),
     ] = None,
     limit: Annotated[int, Field(description="Rows to show at most.", ge=1, le=500)] = ROWS,
+    seconds: Annotated[
+        float | None,
+        Field(description="After so many the best comes that was found; default: 20.", gt=0),
+    ] = None,
 ) -> Answered | InputRequiredResult:
     """Answer a question in natural language over one graph or several.
 
@@ -97,6 +101,7 @@ async def ask(
             Question(question, language, before),
             tuple(dict.fromkeys(chosen(access, name) for name in names)),
             _method(access, method),
+            seconds=seconds,
         )
         outcome = await _outcome(context, access, asked)
         if isinstance(outcome, Clarification) and outcome.options:

@@ -1,0 +1,82 @@
+"""The deadline of a question: what is left of its seconds bounds all that is waited for.
+
+It is set when a method is asked, and goes along with the task: endpoints and language models look
+it up, and nothing between them has to hand it on.
+"""
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+
+SECONDS = 20.0
+"""What a question may take if nobody says."""
+
+_CLOSING, _LONGEST = 0.1, 2.0
+"""The share of the seconds, and the most of them, kept for making an answer of what was found."""
+_ENDING = 0.25  # of that: kept for what needs no request
+
+
+@dataclass(frozen=True)
+class Deadline:
+    """A number of seconds, from now on."""
+
+    seconds: float
+    began: float = field(default_factory=time.monotonic)
+
+    @property
+    def left(self) -> float:
+        """The seconds that are left, which may be less than none."""
+        return self.began + self.seconds - time.monotonic()
+
+    @property
+    def closing(self) -> float:
+        """The seconds that are kept for making an answer of what was found."""
+        return min(_CLOSING * self.seconds, _LONGEST)
+
+
+_KEPT: ContextVar[Deadline | None] = ContextVar("deadline", default=None)
+
+
+@contextmanager
+def keeping(deadline: Deadline | None) -> Iterator[None]:
+    """Set the deadline for all that is awaited inside."""
+    token = _KEPT.set(deadline)
+    try:
+        yield
+    finally:
+        _KEPT.reset(token)
+
+
+def kept() -> Deadline | None:
+    """Return the deadline of the question that is being answered, if it has one."""
+    return _KEPT.get()
+
+
+def at_most(seconds: float | None, *, share: float = 1.0) -> float | None:
+    """Return the lesser of some seconds and a share of those left for requests.
+
+    None if neither bounds.
+    """
+    deadline = kept()
+    if deadline is None:
+        return seconds
+    left = max(0.0, deadline.left - _ENDING * deadline.closing)
+    left = round(share * left, 3)  # a message may name it
+    return left if seconds is None else min(seconds, left)
+
+
+def before_closing(seconds: float | None) -> float | None:
+    """Return the lesser of some seconds and those left for searching; None if neither bounds."""
+    deadline = kept()
+    if deadline is None:
+        return seconds
+    left = deadline.left - deadline.closing
+    return left if seconds is None else min(seconds, left)
+
+
+def over() -> str:
+    """Return the words for a deadline that has passed."""
+    deadline = kept()
+    return f"the {deadline.seconds:g} seconds for the question are over" if deadline else ""

@@ -1,0 +1,39 @@
+"""What a question has left, as those see it that wait for something on its way."""
+
+import asyncio
+
+import pytest
+
+from askgraph.deadline import Deadline, at_most, before_closing, keeping, over
+from askgraph.endpoint import in_time
+from askgraph.errors import TimedOut
+
+
+def test_without_a_deadline_nothing_is_bounded() -> None:
+    assert at_most(None) is None and before_closing(None) is None
+    assert in_time(60.0) == at_most(60.0) == before_closing(60.0) == 60.0
+    assert not over()
+
+
+def test_searching_ends_before_requests_do_and_these_before_the_deadline() -> None:
+    with keeping(Deadline(10.0)):
+        searching, requests = before_closing(None), at_most(None)
+        assert searching is not None and requests is not None
+        assert searching <= 9.0 < requests <= 9.75
+        assert at_most(None, share=0.5) <= requests / 2  # type: ignore[operator]
+        assert at_most(1.0) == before_closing(1.0) == 1.0
+
+
+def test_nothing_is_sent_when_the_time_is_over() -> None:
+    with keeping(Deadline(0.0)), pytest.raises(TimedOut, match="the 0 seconds for the question"):
+        in_time(60.0)
+
+
+async def test_tasks_keep_the_deadline_with_which_they_were_begun() -> None:
+    async def bounded() -> bool:
+        return at_most(None) is not None
+
+    with keeping(Deadline(10.0)):
+        task = asyncio.create_task(bounded())
+    assert await task
+    assert at_most(None) is None
