@@ -12,6 +12,7 @@ from askgraph.cli.options import Common
 from askgraph.cli.output import listing, print_json, progress_bar, show
 from askgraph.errors import SetupError
 from askgraph.index import Hit, Resource
+from askgraph.operations.evaluation import Crew
 from askgraph.operations.indices import IndexInfo, build_indices, ground_of, index_info
 from askgraph.rdf import PrefixMap
 from askgraph.workspace.graphs import GraphIndices
@@ -38,24 +39,39 @@ def build(
     properties: str | None = None,
     dump: list[Path] | None = None,
     embeddings: str | None = None,
+    on: str | None = None,
+    executor: str = "local",
+    workers: int | None = None,
+    address: str | None = None,
     json: bool = False,
 ) -> None:
     """Build the indices of a graph anew, and keep in askgraph.toml how.
 
     Without this, they are built when they are first needed. A SOURCE is 'graph' (what is known of
     the graph: the default), a set of queries that comes with askgraph, or a file: a query (.rq),
-    rows (.tsv), or an RDF dump. An index that is there stays until the new one is complete.
+    rows (.tsv), or an RDF dump. An index that is there stays until the new one is complete. With
+    --on a server holds them; a build there that was cut off goes on with the same call. The
+    password of the user that the URL names is in ASKGRAPH_INDEX_PASSWORD.
     """
+    if executor == "local" and (workers or address):
+        raise SetupError("--workers and --address are for --executor processes, dask or ray")
     given: dict[str, object] = {
         "index": kind,
         "entities": _placed(entities),
         "properties": _placed(properties),
         "dump": tuple(_absolute(file) for file in dump) if dump else None,
         "embeddings": embeddings,
+        "on": on,
     }
     changes = {key: value for key, value in given.items() if value is not None}
     with progress_bar() as progress:
-        built = build_indices(common.workspace, graph, settings=changes, progress=progress)
+        built = build_indices(
+            common.workspace,
+            graph,
+            settings=changes,
+            crew=Crew(executor, workers, address),
+            progress=progress,
+        )
     _show(built, json=json)
 
 

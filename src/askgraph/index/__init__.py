@@ -82,7 +82,8 @@ class SearchIndex(Protocol[Item]):
 class DiskIndex(SearchIndex[Resource], Protocol):
     """An index of resources in a folder: what each plugin of the kind `index` is.
 
-    A plugin may take more options in `build` and `open`, each with a default.
+    A plugin may take more options in `build` and `open`, each with a default. One whose names a
+    server holds writes to the folder where they are, and says in `bytes` what they take there.
     """
 
     @classmethod

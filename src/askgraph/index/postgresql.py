@@ -115,6 +115,18 @@ class PostgreSQLIndex:
     def __len__(self) -> int:
         return self.items
 
+    @property
+    def bytes(self) -> int:
+        """What the tables and their indices take on the server's disk."""
+        return int(self._asked(self._bytes()))
+
+    async def _bytes(self) -> int:
+        async with self.pool.acquire() as connection:
+            tables = [_table(self.place, part) for part in ("", "~words")]
+            size = "pg_total_relation_size($1::text::regclass)"
+            sizes = [await connection.fetchval(f"SELECT {size}", table) for table in tables]
+            return sum(sizes)
+
     def find(self, iri: str) -> Resource | None:
         """Return the resource of an IRI, or None."""
         return self._resources([iri]).get(iri)
@@ -258,7 +270,11 @@ def _tiers(keywords: list[_Keyword]) -> Iterator[tuple[str, ...]]:
     anyhow = [keyword.query for keyword in keywords]
     yield _all(wholes), _all([*wholes[:-1], anyhow[-1]]), _all(anyhow)
     if len(keywords) > 2:
-        yield tuple(_all([*anyhow[:at], *anyhow[at + 1 :]]) for at in range(len(keywords)))
+        yield tuple(
+            _all([*each[:at], *each[at + 1 :]])
+            for each in (wholes, anyhow)
+            for at in range(len(keywords))
+        )
     if len(keywords) > 1:
         yield (*wholes, *anyhow)
 

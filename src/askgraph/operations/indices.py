@@ -1,14 +1,28 @@
 """The indices of a graph of the workspace, without its endpoint: built and looked over."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from concurrent.futures import CancelledError
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from askgraph.errors import SetupError
+from askgraph import registry
+from askgraph.errors import ServiceError, SetupError
+from askgraph.evaluation.executors import Executor
+from askgraph.index import DiskIndex
 from askgraph.index.folder import check_files
+from askgraph.operations.evaluation import Crew
 from askgraph.workspace import Workspace
 from askgraph.workspace.data import KEYS, Ground, known_content, known_snapshot, locked
-from askgraph.workspace.indices import EMBEDDED, build_index, index_folder, made_of, open_index
+from askgraph.workspace.indices import (
+    EMBEDDED,
+    Elsewhere,
+    build_index,
+    index_folder,
+    made_of,
+    open_index,
+    server_kind,
+)
 from askgraph.workspace.settings import GraphSettings, with_graph
 from askgraph.workspace.synchronous import Progress
 
@@ -18,7 +32,7 @@ class IndexInfo:
     """An index as it lies on disk; `problem` says why it cannot be used as it is.
 
     `kind`, `items`, `source` and `created` are None if there is no index. `bytes` counts all of
-    its files.
+    its files, and what a server holds.
     """
 
     key: str
@@ -46,32 +60,68 @@ def build_indices(
     name: str | None,
     *,
     settings: Mapping[str, object] | None = None,
+    crew: Crew | None = None,
     progress: Progress,
 ) -> list[IndexInfo]:
     """Build all indices of a graph anew, and keep the settings that they were built by.
 
     `settings` are fields of `GraphSettings`; a kind without embeddings takes an older setting of
-    these away. Raises `SetupError` if one is not sound; then the old settings stay.
+    these away, and a kind that of a server. A `crew` writes to the server. Raises `SetupError` if a
+    setting is not sound; then the old ones stay.
     """
     ground = ground_of(place, name, progress=progress)
-    table = ground.settings.table() | {
-        key: list(value) if isinstance(value, tuple) else value
-        for key, value in (settings or {}).items()
-    }
-    if "embeddings" not in (settings or {}) and table.get("index") not in EMBEDDED:
-        table.pop("embeddings", None)
-    chosen = GraphSettings.of(ground.name, table)
+    chosen = _chosen(ground, settings or {})
+    if crew is not None and crew.on != "local" and chosen.on is None:
+        raise SetupError("an index in files is written by one process; --executor is for --on")
     changed = Ground(
         ground.name, ground.data, chosen, ground.snapshot, ground.profile, ground.names,
         ground.arrays,
     )  # fmt: skip
-    for key in KEYS:
-        build_index(changed, key, progress=progress)
+    with _working(crew) as elsewhere:
+        built = {
+            key: build_index(changed, key, progress=progress, elsewhere=elsewhere) for key in KEYS
+        }
     with locked(place.folder / ".lock"):
         if ground.name not in place.graphs():
             raise SetupError(f"graph {ground.name!r} was removed meanwhile")
         with_graph(place.folder, ground.name, chosen)
-    return [_info(changed, key) for key in KEYS]
+    return [_info(changed, key, index) for key, index in built.items()]
+
+
+def _chosen(ground: Ground, given: Mapping[str, object]) -> GraphSettings:
+    table = ground.settings.table() | {
+        key: list(value) if isinstance(value, tuple) else value for key, value in given.items()
+    }
+    match given:
+        case {"on": str(address), "index": _}:
+            raise SetupError(f"at {address} an index is of kind {server_kind(address)!r}")
+        case {"on": str(address)}:
+            server_kind(address)
+            table.pop("index", None)
+        case {"index": _}:
+            table.pop("on", None)
+    embedded = "on" in table or table.get("index") in EMBEDDED
+    if "embeddings" not in given and not embedded:
+        table.pop("embeddings", None)
+    return GraphSettings.of(ground.name, table)
+
+
+@contextmanager
+def _working(crew: Crew | None) -> Iterator[Elsewhere | None]:
+    """Give the workers of a crew, and end them."""
+    if crew is None or crew.on == "local":
+        yield None
+        return
+    executor: Executor = registry.load("executor", crew.on)(crew.size, crew.address)
+    try:
+        yield Elsewhere(executor.submit, 2 * crew.size)
+    except executor.lost + (CancelledError,) as error:  # noqa: RUF005 - its type is clear so
+        raise SetupError(
+            "a worker died, or the cluster is gone; what is written stays, and the same call goes "
+            "on: try fewer --workers if it was short of memory"
+        ) from error
+    finally:
+        executor.close()
 
 
 def index_info(place: Workspace, name: str | None, *, progress: Progress) -> list[IndexInfo]:
@@ -81,17 +131,19 @@ def index_info(place: Workspace, name: str | None, *, progress: Progress) -> lis
     for key in KEYS:
         problem = None
         try:
-            open_index(ground, key)
+            index = open_index(ground, key)
             check_files(index_folder(ground.data, key))
-        except SetupError as error:
-            problem = str(error)
-        found.append(_info(ground, key, problem=problem))
+        except (SetupError, ServiceError) as error:
+            index, problem = None, str(error)
+        found.append(_info(ground, key, index, problem=problem))
     return found
 
 
-def _info(ground: Ground, key: str, *, problem: str | None = None) -> IndexInfo:
+def _info(
+    ground: Ground, key: str, index: DiskIndex | None, *, problem: str | None = None
+) -> IndexInfo:
     made = made_of(ground.data, key)
-    size = _size(index_folder(ground.data, key))
+    size = _size(index_folder(ground.data, key)) + int(getattr(index, "bytes", 0))
     if made is None:
         return IndexInfo(key, None, None, size, None, None, problem)
     return IndexInfo(key, made.kind, made.items, size, made.source, made.created, problem)

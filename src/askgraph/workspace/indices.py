@@ -20,6 +20,7 @@ from typing import Any, Literal, cast
 from askgraph import registry
 from askgraph.errors import QueryError, SetupError
 from askgraph.index import DiskIndex, Resource
+from askgraph.index._server import Submit
 from askgraph.index.names import Kind, NameIndex
 from askgraph.metadata import Profile, load_profile, write_whole
 from askgraph.metadata.resources import (
@@ -41,6 +42,13 @@ from askgraph.workspace.synchronous import Progress, result_of
 
 EMBEDDED = ("vector", "hybrid")
 """The kinds of index that embeddings are for."""
+SERVERS = {
+    "postgresql": "postgresql",
+    "postgres": "postgresql",
+    "https": "opensearch",
+    "http": "opensearch",
+}
+"""The kind of index for each scheme of a server's address."""
 _ROWS = (".tsv", ".tsv.gz")
 _SECONDS = 3600.0  # of a query that finds what to index
 
@@ -58,6 +66,7 @@ class Made:
     files: tuple[SourceFile, ...]
     items: int
     created: str
+    on: str | None = None
 
 
 def index_folder(data: Path, key: str) -> Path:
@@ -86,8 +95,9 @@ def open_index(ground: Ground, key: str) -> DiskIndex:
         raise SetupError(f"the index {key!r} of graph {ground.name!r} has not been built")
     if made.snapshot != ground.snapshot:
         raise SetupError(f"the index {key!r} is of an older content of graph {ground.name!r}")
-    wanted = (_kind(ground, key), source_for(ground, key).words, _embeddings(ground, key))
-    if (made.kind, made.source, made.embeddings) != wanted:
+    source, embeddings = source_for(ground, key).words, _embeddings(ground, key)
+    wanted = (_kind(ground, key), source, embeddings, ground.settings.on)
+    if (made.kind, made.source, made.embeddings, made.on) != wanted:
         raise SetupError(f"the index {key!r} of graph {ground.name!r} was built by other settings")
     for known in made.files:
         path = Path(known.path)
@@ -96,14 +106,28 @@ def open_index(ground: Ground, key: str) -> DiskIndex:
     return _plugin(made.kind).open(index_folder(ground.data, key))
 
 
-def build_index(ground: Ground, key: str, *, progress: Progress | None = None) -> DiskIndex:
+@dataclass(frozen=True)
+class Elsewhere:
+    """Workers that write to the server of an index, `at_once` batches at a time."""
+
+    submit: Submit
+    at_once: int
+
+
+def build_index(
+    ground: Ground,
+    key: str,
+    *,
+    progress: Progress | None = None,
+    elsewhere: Elsewhere | None = None,
+) -> DiskIndex:
     """Build an index as the settings say, in place of the one that is there.
 
     An older one stays until the new one is complete. Raises `SetupError` if a setting or a file
-    is not sound, `ServiceError` if an endpoint fails.
+    is not sound, `ServiceError` if an endpoint or the server of the index fails.
     """
     with _alone(ground):
-        return _built(ground, key, progress)
+        return _built(ground, key, progress, elsewhere)
 
 
 def ready_index(ground: Ground, key: str, progress: Progress | None) -> DiskIndex:
@@ -127,13 +151,19 @@ def ready_index(ground: Ground, key: str, progress: Progress | None) -> DiskInde
         return index
 
 
-def _built(ground: Ground, key: str, progress: Progress | None) -> DiskIndex:
+def _built(
+    ground: Ground, key: str, progress: Progress | None, elsewhere: Elsewhere | None = None
+) -> DiskIndex:
     _check_same(ground)
     kind, source = _kind(ground, key), source_for(ground, key)
     embeddings = _embeddings(ground, key)
     plugin, options = _plugin(kind), _options(kind, embeddings)
     resources = resources_for(ground, key, source)
     files = fingerprint(source.files)
+    if ground.settings.on is not None:
+        content = json.dumps([ground.snapshot, source.words, [asdict(file) for file in files]])
+        options |= {"on": ground.settings.on, "name": f"{ground.name} {key}", "source": content}
+        options |= vars(elsewhere) if elsewhere else {}
     folder = index_folder(ground.data, key)
     try:
         index = plugin.build(
@@ -147,6 +177,7 @@ def _built(ground: Ground, key: str, progress: Progress | None) -> DiskIndex:
             files=files,
             items=len(index),
             created=datetime.now(UTC).isoformat(timespec="seconds"),
+            on=ground.settings.on,
         )
         write_whole(_note(ground.data, key), json.dumps(asdict(made)))
     except OSError as error:
@@ -165,11 +196,24 @@ def _check_same(ground: Ground) -> None:
 
 
 def _kind(ground: Ground, key: str) -> str:
+    if ground.settings.on is not None:
+        return server_kind(ground.settings.on)
     return "keyword" if key == "literals" else ground.settings.index
 
 
 def _embeddings(ground: Ground, key: str) -> str | None:
     return None if key == "literals" else ground.settings.embeddings
+
+
+def server_kind(address: str) -> str:
+    """Return the kind of the indices that the server at an address holds."""
+    kind = SERVERS.get(address.partition("://")[0])
+    if kind is None:
+        raise SetupError(
+            f"{address!r} is no server of indices; name postgresql://USER@HOST/DATABASE or "
+            "https://HOST:PORT (OpenSearch)"
+        )
+    return kind
 
 
 def _plugin(kind: str) -> type[DiskIndex]:
@@ -183,14 +227,14 @@ def _options(kind: str, embeddings: str | None) -> dict[str, Any]:
     """What `build` of a kind takes besides the resources."""
     if embeddings is None:
         return {}
-    if kind not in EMBEDDED:
+    if kind not in (*EMBEDDED, *SERVERS.values()):
         raise SetupError(
             f"an index of kind {kind!r} has no embeddings; {' and '.join(EMBEDDED)} have"
         )
     from askgraph.index.embeddings import embedder_of
 
     own = {"embedder": embedder_of(embeddings)}
-    if kind == "vector":
+    if kind != "hybrid":
         return own
     return {"kinds": ("keyword", "vector"), "options": {"vector": own}}
 

@@ -63,7 +63,8 @@ class GraphSettings:
     named graphs to read (none: all), `cache_mb` and `cache_hours` bound the cache of replies.
 
     `index` is the kind of the indices of entities and properties, `embeddings` what embeds their
-    names. `entities` and `properties` say what these are built from (see `indices`), `dump`
+    names; `on` is the address of the server that holds all indices, if they are not in files.
+    `entities` and `properties` say what these are built from (see `indices`), `dump`
     lists RDF files for those of which neither does. `examples` is a file,
     folder or archive of questions with queries. `enrich` is a file of definitions that are added
     virtually (`askgraph enrich`). Relative paths of these start at the workspace's folder.
@@ -92,6 +93,7 @@ class GraphSettings:
     properties: str | None = None
     dump: tuple[str, ...] = ()
     embeddings: str | None = None
+    on: str | None = None
     examples: str | None = None
     enrich: str = ""
     name_search: str | None = None
