@@ -110,7 +110,7 @@ async def test_sixteen_cancelled_in_the_middle_leave_nothing_behind(
 ) -> None:
     model = OpenAIModel("m", base_url=f"{llm_server.base}/v1")
     await trace_of(ASKED, method=method(model, tokens=1), name="", graphs=[moons])
-    tasks, sockets, files = asyncio.all_tasks(), open_sockets(), _files()
+    tasks, sockets, files = asyncio.all_tasks(), set(open_sockets()), _files()
     llm_server.acts.extend([faults.slow_drip(0.01)] * 16)
 
     started = [
@@ -122,11 +122,13 @@ async def test_sixteen_cancelled_in_the_middle_leave_nothing_behind(
         task.cancel()
     ends = await asyncio.gather(*started, return_exceptions=True)
     await model.close()
-    await becomes_true(lambda: open_sockets() == sockets)  # the server's side of them closes
+    await becomes_true(
+        lambda: sockets.issuperset(open_sockets())
+    )  # the server's side of them closes
 
     assert all(isinstance(end, asyncio.CancelledError) for end in ends)
     assert asyncio.all_tasks() == tasks
-    assert open_sockets() == sockets
+    assert set(open_sockets()) - sockets == set()
     assert _files() == files
     again = await trace_of(ASKED, method=method(model, tokens=1), name="", graphs=[moons])
     assert isinstance(again.outcome, Answer), "the graph's process is as it was"

@@ -86,7 +86,7 @@ async def test_sixteen_cancelled_in_the_middle_leave_nothing_behind(
     run = Account(Budget(), scope="run")
     await completed(model.complete(_asked(99)))
     await model.close()
-    tasks, sockets = asyncio.all_tasks(), open_sockets()
+    tasks, sockets = asyncio.all_tasks(), set(open_sockets())
     llm_server.acts.extend([faults.breathing(), faults.slow_drip(0.01)] * 16)
 
     cache = tmp_path / "cache"
@@ -101,10 +101,12 @@ async def test_sixteen_cancelled_in_the_middle_leave_nothing_behind(
         task.cancel()
     ends = await asyncio.gather(*started, return_exceptions=True)
     await model.close()
-    await becomes_true(lambda: open_sockets() == sockets)  # the server's side of them closes
+    await becomes_true(
+        lambda: sockets.issuperset(open_sockets())
+    )  # the server's side of them closes
 
     assert all(isinstance(end, asyncio.CancelledError) for end in ends)
     assert asyncio.all_tasks() == tasks
-    assert open_sockets() == sockets
+    assert set(open_sockets()) - sockets == set()
     assert _kept(cache) == []
     assert run.calls == 16

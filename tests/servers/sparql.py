@@ -148,9 +148,12 @@ class SparqlServer:
         self._ready.set()
         await self._stop.wait()
         server.close()
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        while others := asyncio.all_tasks() - {asyncio.current_task()}:
+            for task in self._tasks:
+                task.cancel()
+            await asyncio.wait(others, timeout=0.01)  # what was just accepted comes to be a task
+        for _ in range(3):
+            await asyncio.sleep(0)  # sockets are closed in the rounds after
 
     async def _connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()
@@ -162,10 +165,11 @@ class SparqlServer:
         except asyncio.CancelledError:
             pass
         finally:
-            self._tasks.discard(task)
             writer.close()
             with contextlib.suppress(ConnectionError, asyncio.CancelledError):
                 await writer.wait_closed()
+            writer.transport.abort()  # if it was not waited for
+            self._tasks.discard(task)
 
     async def _answer(self, request: Request, writer: asyncio.StreamWriter) -> None:
         self.requests.append(request)
