@@ -87,6 +87,7 @@ async def surroundings(graph: KnowledgeGraph, seeds: Seeds) -> GraphArrays:
         triples=graph.profile.triples,
         counts={p.iri: (p.triples, p.subjects, p.objects) for p in predicates},
         naming=[p.iri for p in predicates if p.naming == "name"],
+        own_types=graph.own_types,
     )
     if arrays.complete:
         _WHOLE[graph.names] = arrays

@@ -13,7 +13,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Self
 
-from pyoxigraph import Literal, Triple
+from pyoxigraph import Literal, NamedNode, Triple
 
 from askgraph.endpoint import Endpoint
 from askgraph.errors import ErrorReply, MalformedReply, Overloaded, QueryError, TimedOut
@@ -47,7 +47,8 @@ class Inquiry:
     what the last costly one got in vain: an endpoint that cannot count everything is soon left in
     peace. `cap` is the number of rows at which the endpoint is known to cut results off in silence;
     as long as none is, a big result of a round number of rows is taken for cut off. A reply that
-    makes no sense is asked for once more.
+    makes no sense is asked for once more. `own_types` are predicates that are asked for in place of
+    the standard ones, by these.
     """
 
     def __init__(
@@ -73,6 +74,7 @@ class Inquiry:
         self._began = time.monotonic()
         self.asked = 0
         self.failed: list[str] = []
+        self.own_types: Mapping[str, str] = {}
 
     def __enter__(self) -> Self:
         if self._path:
@@ -124,6 +126,11 @@ class Inquiry:
         if not anywhere:
             named = "".join(f"FROM <{graph}> " for graph in self.graphs)
             query = query.replace("{", f"{named}{{", 1)
+        if self.own_types:
+            from askgraph.sparql.rewrite.virtual import written_out  # few graphs have such
+
+            paths = {iri: NamedNode(own) for iri, own in self.own_types.items()}
+            query = written_out(query, paths)
         key = hashlib.sha256(query.encode()).hexdigest()[:24]
         if key in self._known:
             return self._known[key]

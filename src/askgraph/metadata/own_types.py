@@ -5,18 +5,14 @@ nodes that only carry statements. Which two these are, the shape of the graph te
 everything has the one, and it leads to classes, which the other one orders.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
 from functools import reduce
 
 import numpy as np
-from pyoxigraph import NamedNode, Quad, Triple
 
 from askgraph.metadata.names import is_hierarchy
 from askgraph.rdf import vocabulary as v
+from askgraph.rdf.statements import OwnTypes
 from askgraph.traversal import GraphArrays, Ids, in_both
-
-OwnTypes = Mapping[str, str]
-"""The graph's own predicates by the standard ones that say the same."""
 
 _CLASSES = 0.9
 """So many of the ends of an own `rdf:type` are classes, and so many of its starts are none."""
@@ -65,19 +61,3 @@ def _both(graph: GraphArrays, order: int, nodes: Ids) -> Ids:
     """Those of some nodes that stand at either end of a predicate."""
     ends = (graph.ends(order), graph.ends(order, inverse=True))
     return reduce(np.union1d, (in_both(nodes, some) for some in ends))
-
-
-def with_types(triples: Iterable[Triple | Quad], own: OwnTypes) -> Iterator[Triple | Quad]:
-    """Yield triples, and beside those of a graph's own predicates the standard ones that say so.
-
-    What the standard ones themselves say is not of the things: it is left out.
-    """
-    standard = {NamedNode(iri): NamedNode(said) for said, iri in own.items()}
-    known = frozenset(standard.values())
-    for triple in triples:
-        if triple.predicate in known:
-            continue
-        yield triple
-        said = standard.get(triple.predicate)
-        if said is not None:
-            yield Triple(triple.subject, said, triple.object)

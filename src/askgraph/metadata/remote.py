@@ -30,7 +30,7 @@ from askgraph.metadata import (
 from askgraph.metadata.inquiry import Inquiry, all_triples
 from askgraph.metadata.merge import united
 from askgraph.metadata.names import acronym, names_in, schema_names, short_value, standard_naming
-from askgraph.metadata.own_types import own_types, with_types
+from askgraph.metadata.own_types import own_types
 from askgraph.metadata.profile import profile_of
 from askgraph.metadata.survey import Facts
 from askgraph.metadata.survey.asking import Graphs, ask_graphs, ask_size, can_count
@@ -43,7 +43,9 @@ from askgraph.metadata.survey.predicates import (
     ask_predicates,
     fill_ends,
 )
+from askgraph.metadata.survey.wikibase import ask_wikibase
 from askgraph.rdf import vocabulary as v
+from askgraph.rdf.statements import with_types
 from askgraph.sparql.results import Row, Term
 from askgraph.traversal import build_arrays
 
@@ -197,6 +199,7 @@ async def _surveyed(inquiry: Inquiry, total: int | None) -> Facts:
     """Ask what a profile holds, from all predicates to inverse pairs."""
     facts = Facts()
     await ask_predicates(inquiry, facts, total)
+    await ask_wikibase(inquiry, facts)
     if facts.predicates() and not facts.subjects and not await can_count(inquiry):
         await ask_uncounted(inquiry, facts)
     else:
@@ -252,8 +255,13 @@ async def remote_names(
 
 
 def _naming(profile: Profile) -> list[PredicateProfile]:
-    """Standard name predicates: preferred names before alternative ones."""
+    """Standard name predicates: preferred names before alternative ones.
+
+    In a Wikibase, `schema:name` is what pages are called, or repeats a label.
+    """
     found = [p for p in profile.predicates if p.naming and standard_naming(p.iri)]
+    if any(p.iri == v.WIKIBASE_DIRECT for p in profile.predicates):
+        found = [p for p in found if p.iri != v.SCHEMA_NAME]
     return sorted(found, key=lambda p: (p.naming != "name", p.triples))
 
 

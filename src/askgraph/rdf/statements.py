@@ -227,3 +227,23 @@ def read_statements(path: Path) -> Statements:
     except (OSError, EOFError, lzma.LZMAError, zlib.error) as error:
         raise SetupError(f"{str(path)!r} cannot be read: {error}") from error
     return Statements.parsed(text, kind, base=path.absolute().as_uri())
+
+
+OwnTypes = Mapping[str, str]
+"""A graph's own predicates by the standard ones that say the same."""
+
+
+def with_types(triples: Iterable[Triple | Quad], own: OwnTypes) -> Iterator[Triple | Quad]:
+    """Yield triples, and beside those of a graph's own predicates the standard ones that say so.
+
+    What the standard ones themselves say is not of the things: it is left out.
+    """
+    standard = {NamedNode(iri): NamedNode(said) for said, iri in own.items()}
+    known = frozenset(standard.values())
+    for triple in triples:
+        if triple.predicate in known:
+            continue
+        yield triple
+        said = standard.get(triple.predicate)
+        if said is not None:
+            yield Triple(triple.subject, said, triple.object)

@@ -60,6 +60,7 @@ DATE_DATATYPES = frozenset(
 )
 
 WIKIBASE = "http://wikiba.se/ontology#"
+WIKIBASE_SITELINKS = WIKIBASE + "sitelinks"
 WIKIBASE_DIRECT = WIKIBASE + "directClaim"
 WIKIBASE_FORMS = (
     WIKIBASE_DIRECT,

@@ -21,7 +21,7 @@ from askgraph import deadline
 from askgraph.endpoint import Endpoint
 from askgraph.errors import ErrorReply, MalformedReply, ServiceError, TimedOut
 from askgraph.rdf import vocabulary as v
-from askgraph.rdf.statements import triples_in
+from askgraph.rdf.statements import OwnTypes, triples_in, with_types
 from askgraph.sparql.results import Row
 from askgraph.traversal import GraphArrays, Seeds, build_arrays
 
@@ -96,25 +96,27 @@ async def neighbourhood(
     counts: Counts | None = None,
     naming: Sequence[str] = v.LABEL_PREDICATES,
     budget: int = 40,
+    own_types: OwnTypes | None = None,
 ) -> GraphArrays:
     """Return the arrays of what lies around the seeds; `complete` if that is the whole graph.
 
     `triples` is the size of the graph, `counts` what is known of its predicates, `naming` the
-    predicates that carry names. At most `budget` requests are made, four at a time; one that fails
+    predicates that carry names, `own_types` those that say what things are here, by the standard
+    ones. At most `budget` requests are made, four at a time; one that fails
     costs its own part. Raises `ServiceError` if all fail.
     """
     fetch = Fetch(endpoint, budget)
     if triples <= _SMALL:
         await fetch.triples(f"SELECT ?s ?p ?o {{ ?s ?p ?o }} LIMIT {2 * _SMALL}")
         if fetch.found and not fetch.cut:
-            return build_arrays(fetch.found)
-    walk = _Walk(fetch, seeds, counts or {}, naming)
+            return build_arrays(with_types(fetch.found, own_types or {}))
+    walk = _Walk(fetch, seeds, counts or {}, naming, (own_types or {}).get(v.RDF_TYPE, v.RDF_TYPE))
     await walk.first()
     await walk.second()
     await walk.described()
     if fetch.failure and not fetch.found:
         raise fetch.failure
-    return build_arrays(fetch.found, complete=False)
+    return build_arrays(with_types(fetch.found, own_types or {}), complete=False)
 
 
 @dataclass
@@ -123,6 +125,7 @@ class _Walk:
     seeds: Seeds
     counts: Counts
     naming: Sequence[str]
+    typing: str  # the predicate that says what things are
     reached: dict[str, int] = field(default_factory=dict)  # how near to the question
     blank: bool = False
 
@@ -163,11 +166,11 @@ class _Walk:
         known = {
             triple.subject.value
             for triple in self.fetch.found
-            if triple.predicate.value == v.RDF_TYPE and isinstance(triple.subject, NamedNode)
+            if triple.predicate.value == self.typing and isinstance(triple.subject, NamedNode)
         }
         wanted = [iri for iri in nodes if iri not in known]
         wanted.sort(key=lambda iri: -self.reached.get(iri, 0))
-        properties = _iris((v.RDF_TYPE, *self.naming))
+        properties = _iris((self.typing, *self.naming))
         jobs = [
             self.fetch.triples(
                 f"SELECT ?s ?p ?o {{ VALUES ?s {{ {_iris(some)} }} VALUES ?p {{ {properties} }} "
@@ -187,7 +190,7 @@ class _Walk:
         at = "?o" if inverse else "?s"
         values = f"VALUES {at} {{ {_iris(iris)} }}"
         hubs = () if wide else self._hubs(inverse=inverse)
-        no_types = (v.RDF_TYPE,) if inverse else ()
+        no_types = (self.typing,) if inverse else ()
         without = _without((*hubs, *no_types))
         found = await self.fetch.triples(
             f"SELECT ?s ?p ?o {{ {values} ?s ?p ?o {without} }} LIMIT {_ROWS}"
@@ -220,7 +223,7 @@ class _Walk:
 
     async def _instances(self, cls: str) -> None:
         found = await self.fetch.triples(
-            f"SELECT ?s ?p ?o {{ VALUES (?p ?o) {{ (<{v.RDF_TYPE}> <{cls}>) }} ?s ?p ?o }} "
+            f"SELECT ?s ?p ?o {{ VALUES (?p ?o) {{ (<{self.typing}> <{cls}>) }} ?s ?p ?o }} "
             f"LIMIT {_ROWS}"
         )
         for triple in found[: _REACHED // 2]:
@@ -271,7 +274,7 @@ class _Walk:
             other = triple.subject if inverse else triple.object
             if isinstance(other, BlankNode):
                 self.blank = True
-            if isinstance(other, NamedNode) and triple.predicate.value != v.RDF_TYPE:
+            if isinstance(other, NamedNode) and triple.predicate.value != self.typing:
                 mentioned = triple.predicate.value in self.seeds.predicates
                 nearness = 2 if mentioned else 1
                 self.reached[other.value] = max(nearness, self.reached.get(other.value, 0))

@@ -37,12 +37,13 @@ from askgraph.metadata.definitions import (
 )
 from askgraph.metadata.enrichment import links, statements, told_names
 from askgraph.metadata.names import called, names_in, schema_names
-from askgraph.metadata.own_types import OwnTypes, own_types, with_types
+from askgraph.metadata.own_types import own_types
 from askgraph.metadata.profile import profile_of
 from askgraph.metadata.remote import profile_endpoint
 from askgraph.metadata.resources import naming_of
 from askgraph.rdf import PrefixMap
 from askgraph.rdf import vocabulary as v
+from askgraph.rdf.statements import OwnTypes, with_types
 from askgraph.sparql import Path as PropertyPath
 from askgraph.sparql import Predicate
 from askgraph.sparql.rewrite.virtual import predicates_in

@@ -33,6 +33,8 @@ class Facts:
     partitions: dict[tuple[str, str], Partition] = field(default_factory=dict)
     parts: dict[str, Part] = field(default_factory=dict)
     cuts: list[str] = field(default_factory=list)
+    properties: dict[str, str] = field(default_factory=dict)  # that have a predicate's names
+    types: dict[str, str] = field(default_factory=dict)  # own predicates by the standard ones
 
     def predicates(self) -> list[str]:
         """Predicates, the most frequent first."""
@@ -60,6 +62,7 @@ class Facts:
             created=created,
             partitions=tuple(self.partitions[key] for key in sorted(self.partitions)),
             completeness=with_parts((), self.parts),
+            types=tuple(self.types.items()),
         )
 
 

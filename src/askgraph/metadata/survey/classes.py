@@ -111,28 +111,33 @@ _QUERIES = 40  # that labels may cost, of schemas that are not too big
 
 async def ask_descriptions(inquiry: Inquiry, facts: Facts) -> None:
     """Ask for labels, parents, inverses and declared transitivity of classes and predicates."""
-    schema = [*facts.classes, *facts.predicates()]
+    bearers = defaultdict[str, list[str]](list)  # of names: a predicate's may be its property's
+    for iri in (*facts.classes, *facts.predicates()):
+        bearers[facts.properties.get(iri, iri)].append(iri)
+    schema, standard = list(bearers), {own: iri for iri, own in facts.types.items()}
     size = max(_LEAST, min(_MOST_WORDS, len(schema) // _QUERIES))
     waiting = deque(batches(schema, size))
     asked = 0
     while waiting and inquiry.share_left() >= 0.25:
         some = waiting.popleft()
-        reply = await inquiry.rows("labels of classes and predicates", _describing(some))
+        reply = await inquiry.rows("labels of classes and predicates", _describing(some, standard))
         if reply and reply.cut and len(some) > 1:
             waiting.extendleft((some[len(some) // 2 :], some[: len(some) // 2]))
             continue
         asked += len(some) if reply and not reply.cut else 0
         for subject, predicate, value in reply.rows if reply else ():
+            told = value_of(predicate) or ""
             if value is not None:
-                facts.described[value_of(subject) or ""].append((value_of(predicate) or "", value))
+                for iri in bearers[value_of(subject) or ""]:
+                    facts.described[iri].append((standard.get(told, told), value))
     if rest := sum(map(len, waiting)):
         facts.cuts.append(f"labels of {rest:,} classes and predicates")
     facts.parts[LABELS] = Part(LABELS, asked, len(schema))
 
 
-def _describing(some: Sequence[str]) -> str:
+def _describing(some: Sequence[str], more: Iterable[str]) -> str:
     subjects = " ".join(f"<{iri}>" for iri in some)
-    properties = " ".join(f"<{iri}>" for iri in _DESCRIBING)
+    properties = " ".join(f"<{iri}>" for iri in (*_DESCRIBING, *more))
     return f"SELECT ?s ?p ?o {{ VALUES ?s {{ {subjects} }} VALUES ?p {{ {properties} }} ?s ?p ?o }}"
 
 

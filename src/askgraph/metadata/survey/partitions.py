@@ -106,6 +106,11 @@ class _Survey:
     unended: set[Key] = field(default_factory=set)
     cut: bool = False
 
+    @property
+    def typing(self) -> str:
+        """The predicate that tells what things are."""
+        return self.facts.types.get(v.RDF_TYPE, v.RDF_TYPE)
+
     async def ask(self, scope: _Scope) -> None:
         """Count in the instances of some classes; if that fails, in samples of them."""
         if not scope.sampled:
@@ -151,7 +156,7 @@ class _Survey:
         """Take over how many instances there are of classes that nobody could count before."""
         for cls, predicate, _, subjects, _ in counts:
             name = value_of(cls) or ""
-            if value_of(predicate) == v.RDF_TYPE and self.facts.classes.get(name) == 0:
+            if value_of(predicate) == self.typing and self.facts.classes.get(name) == 0:
                 self.facts.classes[name] = number_in(subjects)
 
     def close(self, classes: int) -> None:
@@ -180,7 +185,7 @@ class _Survey:
     def _lost(self, cls: str) -> bool:
         """Return whether predicates of a class did not come, by what is known from elsewhere."""
         facts = self.facts
-        typed = facts.partitions.get((cls, v.RDF_TYPE))
+        typed = facts.partitions.get((cls, self.typing))
         if typed is None or typed.subjects < TOLD * facts.classes[cls]:
             return True
         return any((cls, iri) not in facts.partitions for iri in self._used[cls])
