@@ -119,3 +119,31 @@ async def test_classes_of_one_label_are_told_by_their_local_names(tmp_path: Path
 
     assert 'Prize> "Award" 1' in found.text
     assert "Writer> 1: " in found.text and '"Publication"' not in found.text
+
+
+PAPERS = """
+@prefix : <http://a.org/> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+:de a :Country ; rdfs:label "Germany"@en ; :iso "DE" ; :ioc "GER" .
+:fr a :Country ; rdfs:label "France"@en ; :iso "FR" ; :ioc "FRA" .
+:p1 a :Person ; rdfs:label "Anna Adler"@en ; :nationality "German" ; :team "GER" ; :home :de .
+:p2 a :Person ; rdfs:label "Chloe Chat"@en ; :nationality "French" ; :team "FRA" ; :home :fr .
+:doc_Smith_2001 a :Paper ; :by :p1 . :doc_Smith_2004 a :Paper ; :by :p2 .
+:doc_Miller_2004 a :Paper ; :by :p1 .
+"""
+
+
+async def test_a_word_that_stands_in_iris_alone_says_in_how_many(tmp_path: Path) -> None:
+    with served(PAPERS, tmp_path, prefixes=PREFIXES, local=True) as (graph, _):
+        found = await called(graph, "overview", question="Papers by Smith")
+
+    assert "for 'Smith' (in 2 IRIs: CONTAINS(STR(?x), \"Smith\"))" in found.text
+
+
+async def test_what_a_people_is_called_after_comes_in_each_form_it_is_stored_in(
+    tmp_path: Path,
+) -> None:
+    with served(PAPERS, tmp_path, prefixes=PREFIXES, local=True) as (graph, _):
+        found = await called(graph, "overview", question="How many German persons are there?")
+
+    lines = "\n".join(line for line in found.text.splitlines() if "for 'German'" in line)
+    assert all(form in lines for form in ('"German"', '"Germany"', '"DE"', '"GER"'))

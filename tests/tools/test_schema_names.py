@@ -30,9 +30,9 @@ async def test_a_property_stands_at_the_narrowest_class_that_has_all_of_it(tmp_p
         text = await told(graph)
 
     assert text == (
-        ":Place 4: :area, :within → things; kinds: :Village 1\n"
+        ":Place 4: :within → things; numbers :area; kinds: :Village 1\n"
         ":Town 3 (a :Place): :mayor → :Person; kinds: :City 1\n"
-        ':Person 2: :x1 "height"\n'
+        ':Person 2: numbers :x1 "height"\n'
         "things of no class: :seat → :Town"
     )
 

@@ -83,9 +83,12 @@ class RunCandidate:
 
     @cached_property
     def outcome(self) -> object:
-        """What tells different results apart: their terms, in the order of the columns."""
+        """What tells different results apart: their terms, in whatever order the columns are."""
         at = [self.result.variables.index(column) for column in self.columns if self.result.rows]
-        return self.boolean, frozenset(tuple(row[n] for n in at) for row in self.result.rows)
+        rows = (tuple(row[n] for n in at) for row in self.result.rows)
+        if len(at) > 1:
+            return self.boolean, frozenset(tuple(sorted(map(str, row))) for row in rows)
+        return self.boolean, frozenset(rows)
 
 
 @dataclass(frozen=True)

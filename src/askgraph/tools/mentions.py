@@ -1,5 +1,6 @@
 """The things and values that a question may name: by links, and by search if links are loose."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -17,6 +18,7 @@ from askgraph.tools.hits import Found, found_anywhere, key_of
 from askgraph.tools.named import term_of
 
 _READINGS = 3  # shown of the same words
+_FORMS = 2  # and so many more ways in which they are stored: a code, what a people is called after
 _MOST = 8
 _WHOLE = 0.9  # the score of a link to a name that the words hold, but for a small word
 _SEARCHED = 3  # stretches of words that are searched
@@ -36,9 +38,15 @@ def named_links(linked: Linked) -> list[Link]:
     for link in linked.of(Kind.ENTITY, Kind.VALUE):
         if not any(_explains(other, link) for other in linked.links):
             kept.setdefault(link.positions, []).append(link)
-    best = [link for links in kept.values() for link in sorted(links, key=_by_score)[:_READINGS]]
+    best = [link for links in kept.values() for link in _told(sorted(links, key=_by_score))]
     listed = sorted(best, key=_by_score)
     return list({link.target: link for link in reversed(listed)}.values())[::-1][:_MOST]
+
+
+def _told(links: Sequence[Link]) -> list[Link]:
+    """The first readings of the same words, and other forms in which what they mean is stored."""
+    forms = [link for link in links[_READINGS:] if {"code", "demonym"} & set(link.how)]
+    return [*links[:_READINGS], *forms[:_FORMS]]
 
 
 async def mentioned(context: Context, linked: Linked) -> list[Found]:
@@ -55,15 +63,32 @@ async def mentioned(context: Context, linked: Linked) -> list[Found]:
     there = {one.term for one in found}
     for stretch in list(_loose(linked))[:_SEARCHED]:
         words = _words(linked, stretch)
-        for hit in (await found_anywhere(context, words, "entities"))[:_HITS]:
+        hits = await found_anywhere(context, words, "entities")
+        note = f"{_note(context, words)}{_in_iris(words, hits, context.limits.hits)}"
+        for hit in hits[:_HITS]:
             if hit.term in there or key_of(hit.term).startswith(SCHEMA_SPACES):
                 continue
             if _alike(words, hit.name) and not _of_class(context, hit, words):
                 there.add(hit.term)
-                found.append(
-                    Found(hit.term, hit.resource, hit.name, _note(context, words), hit.nameless)
-                )
+                found.append(Found(hit.term, hit.resource, hit.name, note, hit.nameless))
+                note = _note(context, words)
     return found
+
+
+def _in_iris(words: str, hits: Sequence[Found], most: int) -> str:
+    """How many of the hits have a word in their IRI alone, and how to ask for it; "" for one."""
+    said = Counter[str]()
+    asked = set(tokens(words))
+    for hit in hits:
+        if isinstance(hit.term, NamedNode) and hit.resource is not None:
+            local = words_of_local_name(hit.term.value)
+            other = [name for name in hit.resource.names if tokens(name) != tokens(local)]
+            named = {word for name in other for word in tokens(name)}
+            written = {one for one in local.split() if one in hit.term.value}
+            said.update(one for one in written if set(tokens(one)) & asked - named)
+    word, count = max(said.items(), key=lambda pair: pair[1], default=("", 0))
+    over = "at least " if len(hits) == most else ""
+    return f' (in {over}{count} IRIs: CONTAINS(STR(?x), "{word}"))' if count > 1 else ""
 
 
 def _named(context: Context, linked: Linked, link: Link, *, counted: bool = False) -> Found:

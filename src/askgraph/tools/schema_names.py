@@ -2,7 +2,8 @@
 
     ont:CelestialBody 95: ont:mass, ont:orbits → ont:CelestialBody; kinds: ont:Moon 55, ont:Planet 8
 
-A property stands at the narrowest class that has all of it; a class without one of its own stands
+A property stands at the narrowest class that has all of it, one of numbers or dates behind the
+others; a class without one of its own stands
 behind what it is a kind of.
 """
 
@@ -17,7 +18,7 @@ from askgraph.metadata import ClassProfile, PredicateProfile
 from askgraph.metadata.names import tells_more
 from askgraph.metadata.shapes import ends_of
 from askgraph.rdf import namespace_of
-from askgraph.rdf.vocabulary import SCHEMA_SPACES
+from askgraph.rdf.vocabulary import DATE_DATATYPES, NUMERIC_DATATYPES, SCHEMA_SPACES
 from askgraph.tools import Context
 from askgraph.tools._facts import Variants
 from askgraph.tools.hits import USUAL
@@ -52,12 +53,17 @@ def named(
 
 
 def naming(context: Context) -> str:
-    """Return in words which predicates hold the names of things, and in which languages."""
-    profile = context.graph.profile
-    named = [context.graph.prefixes.shorten(p.iri) for p in profile.predicates if p.naming][:4]
-    tongues = ", ".join(name for name, _ in profile.languages[:5])
-    told = f"; names by {', '.join(named)}" if named else ""
-    return f"{told}{f' in {tongues}' if tongues else ''}"
+    """Return in words which predicates hold the names of things, and which texts have languages."""
+    predicates = context.graph.profile.predicates
+    named = [p for p in predicates if p.naming][:4]
+    told = [f"{context.graph.prefixes.shorten(p.iri)}{_tags(p.languages)}" for p in named]
+    others = dict(pair for p in predicates if not p.naming for pair in p.languages)
+    names = f"; names by {', '.join(told)}" if told else ""
+    return f"{names}{f'; other texts{_tags([*others.items()])}' if others else ''}"
+
+
+def _tags(languages: Sequence[tuple[str, int]]) -> str:
+    return "".join(f" @{name}" for name, _ in languages[:5])
 
 
 def also(writer: Writer, iri: str, variants: Sequence[str]) -> str:
@@ -81,11 +87,11 @@ class SchemaNames:
         own = self._properties
         for c in self._known.values():
             if c.iri in own or self._parent(c) is None:
-                told = ", ".join(self._property(p) for p in own.get(c.iri, ()))
+                told = self._listed(own.get(c.iri, ()))
                 kinds = self._kinds(c)
                 yield f"{self._class(c)}{told and f': {told}'}{kinds and f'; kinds: {kinds}'}"
         if "" in own:
-            yield f"things of no class: {', '.join(self._property(p) for p in own[''])}"
+            yield f"things of no class: {self._listed(own[''])}"
 
     @cached_property
     def _known(self) -> Mapping[str, ClassProfile]:
@@ -144,6 +150,15 @@ class SchemaNames:
         veil = self.writer.context.veil
         count = f" {c.instances:,}" if veil is None or veil.rows else ""
         return f"{self.writer.iri(c.iri)}{count}{parent}{note}"
+
+    def _listed(self, predicates: Sequence[PredicateProfile]) -> str:
+        """Properties, those behind the others that hold numbers or dates."""
+        listed: dict[str, list[str]] = {"": [], "numbers ": [], "dates ": []}
+        for p in predicates:
+            main = p.datatypes[0][0] if p.literal else ""
+            numbers, dates = main in NUMERIC_DATATYPES, main in DATE_DATATYPES
+            listed["numbers " if numbers else "dates " if dates else ""].append(self._property(p))
+        return "; ".join(f"{kind}{', '.join(names)}" for kind, names in listed.items() if names)
 
     def _property(self, p: PredicateProfile) -> str:
         """A property, with its label if that tells more, and what it leads to unless to values."""

@@ -257,8 +257,9 @@ direction that is shown, and `p+` where steps of one property may lie between. G
 without label. Write values as they are shown, with language tag or type.
 - {columns_rule(told='{query} with answer ["sales"]')}
 Do not edit a candidate only to add context.
-- Count, compare and sort in SPARQL. For most, least or first: all that tie; for "the three largest"
-ORDER BY and LIMIT 3. No other LIMIT. ASK for yes or no. Prefixes are declared for you.{{several}}
+- Count, compare and sort in SPARQL. For most, least or first: all that tie (a candidate has LIMIT 1
+if none do); for "the three largest" ORDER BY and LIMIT 3. No other LIMIT. ASK for yes or no.
+Prefixes are declared for you.{{several}}
 
 Reply with one JSON object and nothing else:
 "thought": one or two sentences;
