@@ -2,26 +2,103 @@
 
 import pytest
 
-from askgraph.index.name_search import Naming, SparqlNameSearch
+from askgraph.errors import SetupError
+from askgraph.index.name_search import Naming, SparqlNameSearch, Wanted
+from askgraph.index.name_search.dbpedia import LookupNames
+from askgraph.index.name_search.graphdb import GraphdbNames
+from askgraph.index.name_search.jena import JenaNames
 from askgraph.index.name_search.plain import PlainNames
+from askgraph.index.name_search.qlever import QleverNames
+from askgraph.index.name_search.rdf4j import Rdf4jNames
+from askgraph.index.name_search.stardog import StardogNames
 from askgraph.index.name_search.virtuoso import VirtuosoNames
+from askgraph.index.name_search.wbsearchentities import WikibaseApi
+from askgraph.index.name_search.wikibase import WikibaseNames
 
 LABEL, ALT = "http://example.org/label", "http://example.org/alt"
 BOTH = f"FILTER(?p IN (<{LABEL}>, <{ALT}>))"
 
 
+NAMED = f"?s <{LABEL}> ?name ."
+TEXT = "http://qlever.cs.uni-freiburg.de/builtin-functions/"
+LUCENE = "http://www.ontotext.com/connectors/lucene"
+SAIL = "http://www.openrdf.org/contrib/lucenesail#"
+
+
 @pytest.mark.parametrize(
-    ("plugin", "expected"),
+    ("plugin", "place", "expected"),
     [
-        (VirtuosoNames, rf'?s <{LABEL}> ?name . ?name <bif:contains> "\"Ada\" AND \"King\"" .'),
-        (PlainNames, ""),
+        (VirtuosoNames, "", rf'{NAMED} ?name <bif:contains> "\"Ada\" AND \"King\"" .'),
+        (PlainNames, "", ""),
+        (
+            QleverNames,
+            "",
+            f'?t <{TEXT}contains-word> "ada king" . ?t <{TEXT}contains-entity> ?name . {NAMED}',
+        ),
+        (
+            GraphdbNames,
+            "",
+            f'?name <http://www.ontotext.com/fts> ("ada AND king" "*") . {NAMED}',
+        ),
+        (
+            GraphdbNames,
+            "all_names",
+            f'?q a <{LUCENE}/instance#all_names> ; <{LUCENE}#query> "ada AND king" ; '
+            f"<{LUCENE}#entities> ?s . {NAMED}",
+        ),
+        (
+            Rdf4jNames,
+            "",
+            f'?s <{SAIL}matches> [ <{SAIL}query> "ada AND king" ; <{SAIL}property> <{LABEL}> ] . '
+            f"{NAMED}",
+        ),
+        (
+            StardogNames,
+            "",
+            f'(?name ?score) <tag:stardog:api:property:textMatch> ("ada AND king" 5) . {NAMED}',
+        ),
+        (
+            JenaNames,
+            "",
+            f'(?s ?score) <http://jena.apache.org/text#query> (<{LABEL}> "ada AND king" 5) . '
+            f"{NAMED}",
+        ),
     ],
 )
 def test_words_are_asked_for_as_the_product_wants_them(
-    plugin: type[SparqlNameSearch], expected: str
+    plugin: type[SparqlNameSearch], place: str, expected: str
 ) -> None:
-    search = plugin(Naming((LABEL,)))
-    assert search.pattern(["Ada", "King"], limit=5, within=False) == expected
+    search = plugin(Naming((LABEL,), (), place))
+    assert search.pattern(["Ada", "King"], Wanted(5)) == expected
+
+
+def test_a_wiki_is_asked_in_the_language_of_the_asker() -> None:
+    search = WikibaseNames(Naming((LABEL,), (), "wiki.example"))
+    asked = search.pattern(["Ada", "King"], Wanted(200, ("de", "en")))
+    assert asked.startswith("SERVICE <http://wikiba.se/ontology#mwapi> { ")
+    for key, value in (
+        ("http://wikiba.se/ontology#api", "EntitySearch"),
+        ("http://wikiba.se/ontology#endpoint", "wiki.example"),
+        ("https://www.mediawiki.org/ontology#API/search", "Ada King"),
+        ("https://www.mediawiki.org/ontology#API/language", "de"),
+        ("https://www.mediawiki.org/ontology#API/limit", "50"),
+    ):
+        assert f'<http://www.bigdata.com/rdf#serviceParam> <{key}> "{value}" .' in asked
+    assert asked.endswith(f'{NAMED} FILTER(LANG(?name) IN ("de", "en", "mul"))')
+
+
+def test_services_over_http_get_their_own_parameters() -> None:
+    asked = WikibaseApi(Naming(place="https://wiki.example/w/api.php")).parameters("A&B", "de", 99)
+    assert asked["action"] == "wbsearchentities"
+    assert (asked["search"], asked["language"], asked["limit"]) == ("A&B", "de", "50")
+    asked = LookupNames(Naming(place="https://lookup.example/api/search")).parameters("A", "de", 9)
+    assert asked == {"query": "A", "format": "JSON", "maxResults": "9"}
+
+
+@pytest.mark.parametrize("place", ["a b", "x>", "a#b", "../x"])
+def test_the_name_of_a_connector_is_a_word(place: str) -> None:
+    with pytest.raises(SetupError, match="cannot be the name of a Lucene connector"):
+        GraphdbNames(Naming(place=place))
 
 
 def test_within_a_class_plain_search_takes_beginnings() -> None:

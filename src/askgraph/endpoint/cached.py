@@ -44,6 +44,7 @@ class CachedEndpoint(Delegating):
         self._max_age = max_age
         self._variant = variant
         self._size: int | None = None
+        self.services: frozenset[str] = getattr(inner, "services", frozenset())
 
     async def _run(self, asked: Asked, kind: type[Kind], run: Run[Kind]) -> Kind:
         query, limit = asked.query, asked.limit

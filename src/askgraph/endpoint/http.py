@@ -182,7 +182,7 @@ class HttpEndpoint:
         return GraphResult(triples, truncated, time.perf_counter() - began)
 
     async def _ready(self, query: str, form: Form) -> CheckedQuery:
-        if self.services:
+        if self.services and "service" in query.lower():
             ready = await asyncio.to_thread(
                 checked, query, allowed_services=self.services, prefixes=self.prefixes
             )

@@ -21,6 +21,7 @@ class VirtualEndpoint(Delegating):
         super().__init__(inner)
         self._paths = paths
         self._prefixes = prefixes
+        self.services: frozenset[str] = getattr(inner, "services", frozenset())
 
     async def _run(self, asked: Asked, kind: type[Kind], run: Run[Kind]) -> Kind:
         text = written_out(asked.query, self._paths, prefixes=self._prefixes)

@@ -12,6 +12,7 @@ from typing import Any
 
 from pyoxigraph import NamedNode, Store, Triple
 
+from askgraph import registry
 from askgraph.endpoint.oxigraph import OxigraphEndpoint
 from askgraph.endpoint.oxigraph_load import quads_in
 from askgraph.errors import SetupError
@@ -118,6 +119,8 @@ async def build_remote(
         profile, names = await profile_endpoint(endpoint, progress=progress, resume=answers)
         if any(part.name == ENTITY_NAMES for part in profile.completeness):
             progress("looking for a search", 0, None)
+            if endpoint.dialect == "blazegraph":
+                endpoint.services = registry.load("name_search", "wikibase").services
             found = await detected(endpoint, naming_of(profile), dialect=endpoint.dialect)
             profile = replace(profile, name_search=found)
     finally:

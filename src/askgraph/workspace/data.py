@@ -104,13 +104,19 @@ def all_paths(folder: Path) -> "VirtualPaths":
 
 
 def open_endpoint(
-    settings: GraphSettings, data: Path, *, cache: Path, prefixes: Mapping[str, str] | None = None
+    settings: GraphSettings,
+    data: Path,
+    *,
+    cache: Path,
+    prefixes: Mapping[str, str] | None = None,
+    services: frozenset[str] = frozenset(),
 ) -> Endpoint:
     """Open only the endpoint of a graph; queries need not declare `prefixes`.
 
-    If the graph was enriched virtually, queries may use its virtual predicates.
+    If the graph was enriched virtually, queries may use its virtual predicates. `services` are
+    those that a server evaluates itself.
     """
-    own = _own_endpoint(settings, data, cache=cache, prefixes=prefixes)
+    own = _own_endpoint(settings, data, cache=cache, prefixes=prefixes, services=services)
     paths = all_paths(data)
     if not paths:
         return own
@@ -121,10 +127,15 @@ def open_endpoint(
 
 
 def _own_endpoint(
-    settings: GraphSettings, data: Path, *, cache: Path, prefixes: Mapping[str, str] | None
+    settings: GraphSettings,
+    data: Path,
+    *,
+    cache: Path,
+    prefixes: Mapping[str, str] | None,
+    services: frozenset[str],
 ) -> Endpoint:
     if settings.url:
-        return _cached_endpoint(settings, cache, prefixes)
+        return _cached_endpoint(settings, cache, prefixes, services)
     endpoint = OxigraphEndpoint(
         data / "store",
         timeout=settings.timeout,
@@ -136,9 +147,13 @@ def _own_endpoint(
 
 
 def _cached_endpoint(
-    settings: GraphSettings, folder: Path, prefixes: Mapping[str, str] | None = None
+    settings: GraphSettings,
+    folder: Path,
+    prefixes: Mapping[str, str] | None,
+    services: frozenset[str],
 ) -> Endpoint:
     endpoint = remote_endpoint(settings, prefixes)
+    endpoint.services = services
     if not settings.cache_mb or not settings.cache_hours:
         return endpoint
     from askgraph.endpoint.cached import CachedEndpoint

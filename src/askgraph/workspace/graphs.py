@@ -57,7 +57,14 @@ def open_graph(
     """
     profile = load_profile(data / "profile.json")
     prefixes = PrefixMap(dict(profile.prefixes))
-    own = open_endpoint(settings, data, cache=cache, prefixes=prefixes.namespaces)
+    search = _name_search(settings, profile)
+    own = open_endpoint(
+        settings,
+        data,
+        cache=cache,
+        prefixes=prefixes.namespaces,
+        services=getattr(search, "services", frozenset()),
+    )
 
     endpoint = Federated(
         own,
@@ -84,7 +91,7 @@ def open_graph(
             services.url_of(short),
             kept_descriptions(description) if description else (),
             all_paths(data),
-            _name_search(settings, profile),
+            search,
         )
     except BaseException:
         result_of(endpoint.close())

@@ -10,6 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, Protocol
+from urllib.parse import urlsplit
 
 from pyoxigraph import Literal, NamedNode
 
@@ -21,10 +22,10 @@ from askgraph.sparql.results import SelectResult
 
 _WORD = re.compile(r"[^\W_]+")
 _TAG = re.compile(r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*")
-_SECONDS = 10.0
+SECONDS = 10.0
 _MOST_LANGUAGES = 3
 _PROBED, _PROBING = 5, 5.0  # rows and seconds of a probe
-_SAMPLED = 50
+_SAMPLED, _SHORT = 50, 4
 
 
 class Asked(Protocol):
@@ -92,6 +93,18 @@ class NameSearch(Protocol):
         ...
 
 
+@dataclass(frozen=True)
+class Wanted:
+    """What a text's things are to be: at most `limit`, in which languages, and if of a class.
+
+    With `within`, `?s` is bound to the instances of a class before.
+    """
+
+    limit: int
+    languages: tuple[str, ...] = ()
+    within: bool = False
+
+
 NONE, PLAIN = "none", "plain"
 """The name of no search at all, and of the search that any endpoint can do."""
 
@@ -115,19 +128,22 @@ async def detected(endpoint: Asked, naming: Naming, *, dialect: str = "") -> str
     dialect have; by all of them if the dialect is `generic`.
     """
     label = next(iter(naming.predicates), v.RDFS_LABEL)
-    query = f"SELECT ?s ?name {{ ?s <{label}> ?name }} LIMIT {_SAMPLED}"
+    query = f"SELECT (0 AS ?at) ?s ?name {{ ?s <{label}> ?name }} LIMIT {_SAMPLED}"
     try:
         some = await endpoint.select(query, timeout=_PROBING)
     except (QueryError, ServiceError):
         return PLAIN
-    names = (term.value for term in some.column("name") if isinstance(term, Literal))
-    text = max(names, key=lambda name: len(words_of(name)) in range(1, 4), default="")
-    for name in registry.names("name_search"):
+    named = [(name, iri) for _, iri, (name, _) in _rows(some) if words_of(name)]
+    text, iri = max(named, key=lambda one: len(words_of(one[0])) < _SHORT, default=("", ""))
+    for name in registry.names("name_search") if text else ():
         plugin = registry.load("name_search", name)
         servers = getattr(plugin, "servers", ())
-        likely = bool(servers) and dialect in ("", "generic", *servers)
-        if likely and words_of(text) and await plugin(naming).works(endpoint, text):
-            return name
+        if servers and dialect in ("", "generic", *servers):
+            host = urlsplit(iri).netloc if plugin.wants_host else ""
+            if not plugin.wants_host or host:
+                search = plugin(replace(naming, place=host))
+                if await search.works(endpoint, text):
+                    return f"{name}:{host}" if host else name
     return PLAIN
 
 
@@ -135,10 +151,13 @@ class SparqlNameSearch(ABC):
     """A search that is part of a SPARQL query: one query for all texts.
 
     Labels that are a text itself come in any case: a search that ranks nothing may leave them out.
-    `servers` are the dialects of those that have it, none if it is not looked for.
+    `servers` are the dialects of those that have it, none if it is not looked for; `services` what
+    it calls by SERVICE. With `wants_host` its place is the host that its things' IRIs name.
     """
 
     servers: ClassVar[tuple[str, ...]] = ()
+    services: ClassVar[frozenset[str]] = frozenset()
+    wants_host: ClassVar[bool] = False
 
     def __init__(self, naming: Naming) -> None:
         self.naming = naming
@@ -154,12 +173,12 @@ class SparqlNameSearch(ABC):
     ) -> Sequence[Sequence[Thing]]:
         """Return the things that each text may name."""
         query = self.query(texts, languages=languages, within=within, limit=limit)
-        rows = await endpoint.select(query, timeout=_SECONDS) if query else None
+        rows = await endpoint.select(query, timeout=SECONDS) if query else None
         return grouped(rows, texts, limit) if rows else [[] for _ in texts]
 
     async def works(self, endpoint: Asked, text: str) -> bool:
         """Return whether the search finds names that hold a text which some name is."""
-        body = self.pattern(words_of(text), limit=_PROBED, within=False)
+        body = self.pattern(words_of(text), Wanted(_PROBED, self.naming.languages))
         if not body:
             return False
         query = f"SELECT (0 AS ?at) ?s ?name {{ {body} }} LIMIT {_PROBED}"
@@ -180,37 +199,34 @@ class SparqlNameSearch(ABC):
         limit: int = 20,
     ) -> str:
         """Return the query for some texts; empty if no text has a word."""
+        known = known_tags((*languages, *self.naming.languages))
+        wanted = Wanted(2 * limit, known, bool(within))
         kept = f"VALUES ?c {{ {iris(within)} }} ?s a ?c . " if within else ""
         parts = [
-            f"{{ SELECT ({at} AS ?at) ?s ?name {{ {kept}{body} }} LIMIT {2 * limit} }}"
+            f"{{ SELECT ({at} AS ?at) ?s ?name {{ {kept}{body} }} LIMIT {wanted.limit} }}"
             for at, text in enumerate(texts)
-            if (words := words_of(text))
-            and (body := self.pattern(words, limit=limit, within=bool(within)))
+            if (words := words_of(text)) and (body := self.pattern(words, wanted))
         ]
         spelt = (text for text in texts if words_of(text))
-        exact = self.exact(spelt, (*languages, *self.naming.languages))
+        exact = self.exact(spelt, known)
         if exact and self.naming.predicates:
             parts.append(f"{{ {kept}{exact} }}")
         return f"SELECT ?at ?s ?name {{ {' UNION '.join(parts)} }}" if parts else ""
 
     @abstractmethod
-    def pattern(self, words: Sequence[str], *, limit: int, within: bool) -> str:
+    def pattern(self, words: Sequence[str], wanted: Wanted) -> str:
         """Return the pattern that binds `?s` and `?name` to what these words name, or nothing.
-
-        `within` says that `?s` is bound to the instances of a class before.
 
         A word is letters and digits only, so that no text gets out of a string or an expression.
         """
 
     def exact(self, texts: Iterable[str], languages: Sequence[str]) -> str:
         """Return the pattern for labels that are one of the texts, in some languages or in none."""
-        known = (tag for tag in dict.fromkeys(languages) if _TAG.fullmatch(tag))
-        tags = list(known)[:_MOST_LANGUAGES]
         spelt = dict.fromkeys(spelling for text in texts for spelling in spellings(text))
         terms = (
             str(Literal(one, language=tag) if tag else Literal(one))
             for one in spelt
-            for tag in ("", *tags)
+            for tag in ("", *languages)
         )
         return f"VALUES ?name {{ {' '.join(terms)} }} {self.named()}" if spelt else ""
 
@@ -228,6 +244,16 @@ def spellings(text: str) -> tuple[str, ...]:
     titled = " ".join(word[:1].upper() + word[1:] for word in plain.split())
     forms = (plain, plain[:1].upper() + plain[1:], titled, plain.lower())
     return tuple(dict.fromkeys(forms))
+
+
+def known_tags(languages: Iterable[str]) -> tuple[str, ...]:
+    """Return the first few tags of languages, without what is none."""
+    return tuple(tag for tag in dict.fromkeys(languages) if _TAG.fullmatch(tag))[:_MOST_LANGUAGES]
+
+
+def all_of(words: Iterable[str]) -> str:
+    """Return the expression of Lucene for texts that hold all words."""
+    return text_term(" AND ".join(word.lower() for word in words))
 
 
 def words_of(text: str) -> list[str]:

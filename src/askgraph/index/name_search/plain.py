@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from askgraph.index.name_search import SparqlNameSearch, text_term
+from askgraph.index.name_search import SparqlNameSearch, Wanted, text_term
 
 __all__ = ["PlainNames"]
 
@@ -10,8 +10,8 @@ __all__ = ["PlainNames"]
 class PlainNames(SparqlNameSearch):
     """Exact labels; within a class, which bounds what has to be read, also their beginnings."""
 
-    def pattern(self, words: Sequence[str], *, limit: int, within: bool) -> str:
+    def pattern(self, words: Sequence[str], wanted: Wanted) -> str:
         """Return the pattern for labels of a class that begin with the words."""
         beginning = text_term(" ".join(words).lower())
         test = f"FILTER(STRSTARTS(LCASE(STR(?name)), {beginning}))"
-        return f"{self.named()} {test}" if within else ""
+        return f"{self.named()} {test}" if wanted.within else ""

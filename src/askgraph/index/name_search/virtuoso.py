@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import ClassVar
 
-from askgraph.index.name_search import SparqlNameSearch, text_term
+from askgraph.index.name_search import SparqlNameSearch, Wanted, text_term
 
 __all__ = ["VirtuosoNames"]
 
@@ -13,7 +13,7 @@ class VirtuosoNames(SparqlNameSearch):
 
     servers: ClassVar = ("virtuoso",)
 
-    def pattern(self, words: Sequence[str], *, limit: int, within: bool) -> str:
+    def pattern(self, words: Sequence[str], wanted: Wanted) -> str:
         """Return the pattern for labels with all of these words, in any order."""
         expression = " AND ".join(f'"{word}"' for word in words)
         return f"{self.named()} ?name <bif:contains> {text_term(expression)} ."
