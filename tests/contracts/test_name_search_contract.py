@@ -24,7 +24,7 @@ from askgraph.errors import (
     ServiceError,
     SetupError,
 )
-from askgraph.index.name_search import NameSearch, Naming, SparqlNameSearch, name_search
+from askgraph.index.name_search import NameSearch, Naming, SparqlNameSearch, in_sparql, name_search
 from askgraph.registry import load, names
 from askgraph.sparql.judge import checked
 from askgraph.sparql.lexer import lexed
@@ -50,7 +50,7 @@ HOSTILE = [
     "C++ && !x || +y -z ^2 ~1 [a TO b] {c} /d/ e:f",
 ]
 
-IN_SPARQL = [one for one in SEARCHES if issubclass(load("name_search", one), SparqlNameSearch)]
+IN_SPARQL = [one for one in SEARCHES if in_sparql(one)]
 OVER_HTTP = [one for one in SEARCHES if one not in IN_SPARQL]
 in_sparql = pytest.mark.parametrize("name", IN_SPARQL)
 every_search = pytest.mark.parametrize("name", SEARCHES)

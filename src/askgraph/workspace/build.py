@@ -12,11 +12,10 @@ from typing import Any
 
 from pyoxigraph import NamedNode, Store, Triple
 
-from askgraph import registry
 from askgraph.endpoint.oxigraph import OxigraphEndpoint
 from askgraph.endpoint.oxigraph_load import quads_in
 from askgraph.errors import SetupError
-from askgraph.index.name_search import detected
+from askgraph.index.name_search import detected, in_sparql
 from askgraph.index.names import Kind, Name, NameIndex
 from askgraph.metadata import (
     ENTITY_NAMES,
@@ -119,8 +118,8 @@ async def build_remote(
         profile, names = await profile_endpoint(endpoint, progress=progress, resume=answers)
         if any(part.name == ENTITY_NAMES for part in profile.completeness):
             progress("looking for a search", 0, None)
-            if endpoint.dialect == "blazegraph":
-                endpoint.services = registry.load("name_search", "wikibase").services
+            if endpoint.dialect == "blazegraph" and (wikibase := in_sparql("wikibase")):
+                endpoint.services = wikibase.services
             found = await detected(endpoint, naming_of(profile), dialect=endpoint.dialect)
             profile = replace(profile, name_search=found)
     finally:

@@ -121,6 +121,14 @@ def name_search(named: str, naming: Naming) -> NameSearch | None:
     return search
 
 
+def in_sparql(name: str) -> "type[SparqlNameSearch] | None":
+    """Return the plugin of a name if its search is part of a query, else None."""
+    plugin = registry.load("name_search", name)
+    if isinstance(plugin, type) and issubclass(plugin, SparqlNameSearch):
+        return plugin
+    return None
+
+
 async def detected(endpoint: Asked, naming: Naming, *, dialect: str = "") -> str:
     """Return the name of the search that an endpoint has: `plain` if it has none of its own.
 
@@ -136,9 +144,8 @@ async def detected(endpoint: Asked, naming: Naming, *, dialect: str = "") -> str
     named = [(name, iri) for _, iri, (name, _) in _rows(some) if words_of(name)]
     text, iri = max(named, key=lambda one: len(words_of(one[0])) < _SHORT, default=("", ""))
     for name in registry.names("name_search") if text else ():
-        plugin = registry.load("name_search", name)
-        servers = getattr(plugin, "servers", ())
-        if servers and dialect in ("", "generic", *servers):
+        plugin = in_sparql(name)
+        if plugin and plugin.servers and dialect in ("", "generic", *plugin.servers):
             host = urlsplit(iri).netloc if plugin.wants_host else ""
             if not plugin.wants_host or host:
                 search = plugin(replace(naming, place=host))
