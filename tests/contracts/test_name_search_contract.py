@@ -52,7 +52,7 @@ HOSTILE = [
 
 IN_SPARQL = [one for one in SEARCHES if in_sparql(one)]
 OVER_HTTP = [one for one in SEARCHES if one not in IN_SPARQL]
-in_sparql = pytest.mark.parametrize("name", IN_SPARQL)
+every_query = pytest.mark.parametrize("name", IN_SPARQL)
 every_search = pytest.mark.parametrize("name", SEARCHES)
 
 
@@ -113,7 +113,7 @@ async def test_nothing_is_asked_for_texts_without_a_word(name: str) -> None:
         assert await search.search(endpoint, []) == []
 
 
-@in_sparql
+@every_query
 @settings(max_examples=60, deadline=None)
 @given(texts=st.lists(st.sampled_from(HOSTILE) | st.text(max_size=25), min_size=1, max_size=3))
 def test_no_text_breaks_out_of_the_query(name: str, texts: list[str]) -> None:
@@ -130,7 +130,7 @@ def shape(query: str) -> set[str]:
     return {token.text for token in given if token.kind not in ("string", "number")}
 
 
-@in_sparql
+@every_query
 @settings(max_examples=30, deadline=None)
 @given(text=st.sampled_from(HOSTILE) | st.text(max_size=25))
 def test_any_query_is_sparql(name: str, text: str) -> None:
