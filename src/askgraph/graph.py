@@ -10,6 +10,8 @@ from askgraph.index import Resource, SearchIndex
 from askgraph.index.names import NameIndex
 from askgraph.metadata import Profile
 from askgraph.rdf import PrefixMap
+from askgraph.sparql import Query, renamed
+from askgraph.sparql.write import Written, plain_text
 from askgraph.traversal import GraphArrays, Seeds
 
 if TYPE_CHECKING:
@@ -54,6 +56,12 @@ class KnowledgeGraph:
     def own_types(self) -> Mapping[str, str]:
         """The graph's own predicates for what things are, by the standard ones that it lacks."""
         return dict(self.profile.types)
+
+    def plain_text(self, query: Query) -> Written:
+        """Return a query with one pattern a line, over the graph's own predicates."""
+        own = self.own_types
+        text = plain_text(renamed(query, own) if own else query, self.prefixes)
+        return Written.of(query, text) if own else text
 
 
 def service_iri(graph: KnowledgeGraph) -> str:

@@ -14,7 +14,7 @@ from askgraph.index.names import Kind
 from askgraph.methods.graph_search import GraphSearch
 from askgraph.operations import outcome_of
 from askgraph.rdf.vocabulary import RDFS_SUB_CLASS_OF
-from askgraph.trace import Answer, Question
+from askgraph.trace import Answer, Draft, Question
 from askgraph.workspace import Workspace
 from askgraph.workspace.synchronous import result_of
 
@@ -111,3 +111,13 @@ def test_a_variable_predicate_finds_only_what_is_there(graph: KnowledgeGraph) ->
     found = selected(graph, f"SELECT ?p {{ <{BASE}entity/Q20> ?p <{BASE}entity/Q2> }}")
 
     assert found == {f"{BASE}prop/direct/P1"}
+
+
+def test_considered_queries_have_its_own_property(graph: KnowledgeGraph) -> None:
+    async def considered() -> list[str]:
+        steps = GraphSearch().answer(Question("Which rivers flow into Veska?"), [graph])
+        return [step.query async for step in steps if isinstance(step, Draft)]
+
+    drafts = result_of(considered())
+    assert any(re.search(r"\?river \w+:P1 \w+:Q2 ", query) for query in drafts), drafts
+    assert not any("rdf:type" in query or " a " in query for query in drafts)

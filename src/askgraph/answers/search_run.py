@@ -20,7 +20,6 @@ from askgraph.search.rank import Cluster, clusters
 from askgraph.search.rank.score import Proposal
 from askgraph.search.run import proposal_of
 from askgraph.sparql.results import SelectResult
-from askgraph.sparql.write import plain_text
 from askgraph.trace import (
     Answer,
     Clarification,
@@ -113,7 +112,7 @@ class SearchRun:
     def drafts(self, proposal: Proposal) -> list[Draft]:
         """Return the best few candidates."""
         return [
-            Draft(plain_text(candidate.query, self.prefixes), round(candidate.score, 3))
+            Draft(self.graph.plain_text(candidate.query), round(candidate.score, 3))
             for candidate in proposal.candidates[:_DRAFTS]
         ]
 

@@ -28,7 +28,6 @@ from askgraph.search.rank.score import Proposal
 from askgraph.search.run import proposal_of
 from askgraph.sparql import Filter, Path, Pattern, Union, transform
 from askgraph.sparql.results import Row, SelectResult, Term, Truncation
-from askgraph.sparql.write import plain_text
 from askgraph.tools import Context
 from askgraph.tools.hits import USUAL
 from askgraph.tools.mentions import named_links
@@ -373,7 +372,7 @@ def _batches(context: Context, ranked: Sequence[Cluster]) -> Iterator[Sequence[C
 async def _ran(context: Context, cluster: Cluster, until: float | None) -> RunCandidate | None:
     """The result of a best candidate; None if it cannot be had in time."""
     best, graph = cluster.best, context.graph
-    query, columns = plain_text(best.query, graph.prefixes), best.columns
+    query, columns = graph.plain_text(best.query), best.columns
     if graph.arrays is not None and _only_shows_its_nodes(best):
         return RunCandidate(cluster, query, columns, None, _nodes(context, best, columns))
     left = context.limits.timeout
