@@ -1,4 +1,4 @@
-"""What a Wikibase says of its own schema: which property stands behind a predicate, what types.
+"""The schema that a Wikibase tells of itself: the property behind a predicate, and the types of things.
 
 A sample of its things tells which two properties say what things are and order their classes; see
 `askgraph.metadata.own_types`.
