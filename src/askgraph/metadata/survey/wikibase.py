@@ -1,4 +1,4 @@
-"""The schema that a Wikibase tells of itself: the property behind a predicate, and the types of things.
+"""The schema that a Wikibase tells of itself: the property of each predicate, the types of things.
 
 A sample of its things tells which two properties say what things are and order their classes; see
 `askgraph.metadata.own_types`.
