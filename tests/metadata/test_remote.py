@@ -118,6 +118,29 @@ async def test_a_bound_of_queries_holds_and_is_told(
     assert any("bound" in cut for cut in profile.cuts)
 
 
+async def test_a_handful_of_queries_makes_a_profile_to_begin_with(
+    store: Store, exact: Profiled, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(remote, "SMALL", 0)
+    with CappedServer(store, cap=100_000) as server:
+        profile, _ = await asked(server, max_queries=9)
+    whole = {one.iri: one for one in exact[0].predicates}
+    assert {p.iri: p.triples for p in profile.predicates} == {
+        p.iri: p.triples for p in whole.values()
+    }
+    assert {c.iri: (c.instances, set(c.names)) for c in profile.classes} == {
+        c.iri: (c.instances, set(c.names)) for c in exact[0].classes
+    }
+    for predicate in profile.predicates:
+        assert set(predicate.names) == set(whole[predicate.iri].names)
+        assert predicate.literal == whole[predicate.iri].literal
+        assert (
+            dict(predicate.subject_classes).keys()
+            <= dict(whole[predicate.iri].subject_classes).keys()
+        )
+    assert any("bound" in cut for cut in profile.cuts)
+
+
 async def test_a_bound_of_seconds_holds(store: Store) -> None:
     with CappedServer(store, cap=100_000) as server:
         server.acts.extend([faults.slow_first_byte(0)] * 5)

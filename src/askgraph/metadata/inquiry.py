@@ -25,8 +25,12 @@ from askgraph.traversal.literals import term_of
 PROBE = 10_001
 """Rows that are asked for to see whether they come: caps are round numbers below it, mostly."""
 
+ALL = "?s ?p ?o"
 _SLOWEST = 30.0
 _LEAST = 1.0
+_FIRST = 10.0  # seconds for a query as long as nobody knows how long the endpoint takes for any
+_SLOWER = 2.5  # times what the fastest reply took, that each query gets
+_MANY = 100  # rows, from which on, or from a round number on, a silent cap is looked for
 _SHARE = 0.125  # of the seconds in all, for one query
 _LEAST_PATIENCE = 0.02  # of the seconds in all, for a costly query after others took too long
 
@@ -45,10 +49,11 @@ class Inquiry:
     `graphs` are the named graphs to ask of, together as one; none means what the endpoint takes
     without being told. Of the seconds one query gets an eighth at most, and a costly one half of
     what the last costly one got in vain: an endpoint that cannot count everything is soon left in
-    peace. `cap` is the number of rows at which the endpoint is known to cut results off in silence;
-    as long as none is, a big result of a round number of rows is taken for cut off. A reply that
-    makes no sense is asked for once more. `own_types` are predicates that are asked for in place of
-    the standard ones, by these.
+    peace. One that takes long for whatever it is asked gets more. `cap` is the number of rows at
+    which the endpoint is known to cut results off in silence; as long as none is, a big result of a
+    round number of rows is taken for cut off. If `wary`, it is looked for when a result may be cut.
+    A reply that makes no sense is asked for once more. `own_types` are predicates that are asked
+    for in place of the standard ones, by these.
     """
 
     def __init__(
@@ -65,6 +70,8 @@ class Inquiry:
         self.graphs = tuple(graphs)
         self._patience = _SHARE
         self.cap: int | None = None
+        self.wary = False
+        self._fastest: float | None = None
         self._max_queries = max_queries
         self._max_seconds = max_seconds
         self._path = journal
@@ -141,18 +148,40 @@ class Inquiry:
         result = await self._result(what, query, costly=costly)
         if result is None:
             return None
-        cut = result.truncated is not None or self._capped(len(result.rows), query)
+        rows = len(result.rows)
+        if self.wary and self.cap is None and (rows >= _MANY or (rows >= 10 and not rows % 10)):
+            self.wary = False
+            await self.find_cap()
+        cut = result.truncated is not None or self._capped(rows, query)
         reply = Reply(result.rows, cut)
         self._known[key] = reply
         texts = [[None if term is None else str(term) for term in row] for row in reply.rows]
         self._write({"query": key, "cut": reply.cut, "rows": texts})
         return reply
 
+    async def find_cap(self, pattern: str = ALL, *, rows: int = PROBE) -> tuple[int, bool]:
+        """Return how many solutions of a pattern came, and whether these are all.
+
+        If they are not, though fewer came than were asked for, that is the endpoint's cap.
+        """
+        rows = max(rows, PROBE)
+        query = f"SELECT ?s {{ {pattern} }} LIMIT"
+        reply = await self.rows("its cap on rows", f"{query} {rows}")
+        came = len(reply.rows) if reply else 0
+        if not 0 < came < rows:
+            return came, False
+        more = await self.rows("whether there is more", f"{query} 1 OFFSET {came}")
+        whole = more is not None and not more.rows
+        if not whole:
+            self.cap = came
+        return came, whole
+
     async def _result(self, what: str, query: str, *, costly: bool) -> SelectResult | None:
         for last in (False, True):
             self.asked += 1
+            began = time.monotonic()
             try:
-                return await self._endpoint.select(query, timeout=self._allowed(costly))
+                result = await self._endpoint.select(query, timeout=self._allowed(costly))
             except MalformedReply as error:
                 if last or self.exhausted:
                     self.failed.append(f"{what}: {error}")
@@ -162,6 +191,10 @@ class Inquiry:
                 if costly and isinstance(error, TimedOut):
                     self._patience = max(_LEAST_PATIENCE, self._patience / 2)
                 return None
+            else:
+                taken = time.monotonic() - began
+                self._fastest = min(taken, self._fastest or taken)
+                return result
         return None
 
     def _capped(self, rows: int, query: str) -> bool:
@@ -170,8 +203,10 @@ class Inquiry:
         return rows > PROBE and rows % 1_000 == 0 and own_limit(query) != rows
 
     def _allowed(self, costly: bool) -> float:
-        share = self._patience if costly else _SHARE
-        return min(_SLOWEST, max(_LEAST, share * self._max_seconds), self._left())
+        share = (self._patience if costly else _SHARE) * self._max_seconds
+        unknown = min(_FIRST, self._max_seconds / 3)
+        usual = unknown if self._fastest is None else _SLOWER * self._fastest
+        return min(_SLOWEST, max(_LEAST, share, usual), self._left())
 
     def _left(self) -> float:
         return self._max_seconds - (time.monotonic() - self._began)

@@ -38,9 +38,11 @@ from askgraph.metadata.survey.classes import ask_classes, ask_descriptions, ask_
 from askgraph.metadata.survey.partitions import ask_partitions
 from askgraph.metadata.survey.predicates import (
     ask_chains,
+    ask_distinct,
     ask_ends,
     ask_mirrors,
     ask_predicates,
+    ask_samples,
     fill_ends,
 )
 from askgraph.metadata.survey.wikibase import ask_wikibase
@@ -196,19 +198,23 @@ async def _told(inquiry: Inquiry, total: int | None, source: str) -> tuple[Profi
 
 
 async def _surveyed(inquiry: Inquiry, total: int | None) -> Facts:
-    """Ask what a profile holds, from all predicates to inverse pairs."""
+    """Ask what a profile holds, the cheapest first: one can be made of it at any time."""
     facts = Facts()
+    inquiry.wary = True
     await ask_predicates(inquiry, facts, total)
     await ask_wikibase(inquiry, facts)
-    if facts.predicates() and not facts.subjects and not await can_count(inquiry):
-        await ask_uncounted(inquiry, facts)
-    else:
-        await ask_classes(inquiry, facts)
+    counts = any(facts.triples.values()) or not facts.predicates() or await can_count(inquiry)
+    await (ask_classes if counts else ask_uncounted)(inquiry, facts)
+    await ask_descriptions(inquiry, facts)
+    if counts:
+        await ask_samples(inquiry, facts)
+    await ask_texts(inquiry, facts)
+    if counts:
+        await ask_distinct(inquiry, facts)
         await ask_ends(inquiry, facts)
         await ask_partitions(inquiry, facts)
         fill_ends(facts)
-    await ask_descriptions(inquiry, facts)
-    await ask_texts(inquiry, facts)
+        await ask_texts(inquiry, facts)
     await ask_chains(inquiry, facts)
     await ask_mirrors(inquiry, facts)
     if inquiry.exhausted:

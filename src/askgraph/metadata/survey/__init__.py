@@ -16,7 +16,10 @@ Tally = dict[str, Counter[str]]
 
 @dataclass
 class Facts:
-    """The facts known so far, by IRI of classes and predicates."""
+    """The facts known so far, by IRI of classes and predicates.
+
+    `sampled` are the predicates of which a kind of ends is that of a sample, scaled up.
+    """
 
     classes: dict[str, int] = field(default_factory=dict)
     triples: dict[str, int] = field(default_factory=dict)
@@ -28,6 +31,7 @@ class Facts:
     languages: Tally = field(default_factory=lambda: defaultdict(Counter))
     texts: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
     described: dict[str, list[tuple[str, Term]]] = field(default_factory=lambda: defaultdict(list))
+    sampled: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
     chains: set[str] = field(default_factory=set)
     mirrored: set[tuple[str, str]] = field(default_factory=set)
     partitions: dict[tuple[str, str], Partition] = field(default_factory=dict)
@@ -39,6 +43,14 @@ class Facts:
     def predicates(self) -> list[str]:
         """Predicates, the most frequent first."""
         return sorted(self.triples, key=lambda iri: (-self.triples[iri], iri))
+
+    def count_own_types(self) -> None:
+        """Give the standard predicates the numbers of those that stand for them."""
+        for standard, own in self.types.items():
+            for tally in (self.triples, self.subjects, self.objects):
+                tally.pop(standard, None)
+                if own in tally:
+                    tally[standard] = tally[own]
 
     def profile(self, total: int | None, *, source: str, created: str) -> Profile:
         """Return all of it as a profile."""
@@ -70,7 +82,8 @@ def _predicate(facts: Facts, iri: str) -> PredicateProfile:
     triples = facts.triples[iri]
     objects = facts.object_classes[iri].most_common()
     resources = triples - sum(facts.datatypes[iri].values())
-    if not objects and (resources > 0 or not facts.datatypes[iri]):
+    lost = len(facts.datatypes[iri]) if any(iri in some for some in facts.sampled.values()) else 0
+    if not objects and (resources > lost or not facts.datatypes[iri]):
         objects = [(v.RDFS_RESOURCE, max(1, resources))]
     described = facts.described[iri]
     declared = [value_of(term) or "" for p, term in described if p == v.OWL_INVERSE_OF]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pyoxigraph import NamedNode
 
 from askgraph.metadata import GRAPHS, Part
-from askgraph.metadata.inquiry import PROBE, Inquiry
+from askgraph.metadata.inquiry import ALL, Inquiry
 from askgraph.sparql.results import Row, Term, value_of
 
 TOGETHER = 20  # predicates or classes in one query, at least
@@ -73,39 +73,18 @@ def number_in(term: Term | None) -> int:
     return int(text) if text.isdigit() else 0
 
 
-ALL = "?s ?p ?o"
-
-
 async def ask_size(inquiry: Inquiry, *, small: int) -> int | None:
     """Return the number of triples, None if it cannot be found out.
 
-    If the endpoint cannot count, up to `small` triples are counted here. Of more its cap on
-    rows is found out.
+    If the endpoint cannot count, up to `small` triples are counted here; of more its cap on rows
+    is found out.
     """
     total = await _counted(inquiry)
-    if total is None or total > small:
-        came, whole = await ask_cap(inquiry, rows=small + 1 if total is None else PROBE)
-        if total is None and whole and came:
+    if total is None:
+        came, whole = await inquiry.find_cap(rows=small + 1)
+        if whole and came:
             return came
     return total
-
-
-async def ask_cap(inquiry: Inquiry, pattern: str = ALL, *, rows: int = PROBE) -> tuple[int, bool]:
-    """Return how many solutions of a pattern came, and whether these are all.
-
-    If they are not, though fewer came than were asked for, that is the endpoint's cap.
-    """
-    rows = max(rows, PROBE)
-    query = f"SELECT ?s {{ {pattern} }} LIMIT"
-    reply = await inquiry.rows("its cap on rows", f"{query} {rows}")
-    came = len(reply.rows) if reply else 0
-    if not 0 < came < rows:
-        return came, False
-    more = await inquiry.rows("whether there is more", f"{query} 1 OFFSET {came}")
-    whole = more is not None and not more.rows
-    if not whole:
-        inquiry.cap = came
-    return came, whole
 
 
 async def can_count(inquiry: Inquiry) -> bool:
@@ -142,7 +121,7 @@ async def ask_graphs(inquiry: Inquiry) -> tuple[Graphs, Part]:
     reply = await inquiry.rows("named graphs", counted, costly=True, anywhere=True)
     rows = reply.rows if reply else ()
     if len(rows) > _FEW and inquiry.cap is None:
-        await ask_cap(inquiry, _QUADS)
+        await inquiry.find_cap(_QUADS)
     sizes = {row[0].value: number_in(row[1]) for row in rows if isinstance(row[0], NamedNode)}
     capped = inquiry.cap is not None and len(rows) >= inquiry.cap
     whole = reply is not None and not (reply.cut or capped) and len(rows) < _MOST

@@ -147,6 +147,7 @@ async def ask_texts(inquiry: Inquiry, facts: Facts) -> None:
         iri
         for iri in facts.predicates()
         if facts.datatypes[iri].keys() & {v.XSD_STRING, v.RDF_LANG_STRING}
+        and iri not in facts.texts
     ]
     for some in batches(textual):
         if inquiry.share_left() < 0.25:

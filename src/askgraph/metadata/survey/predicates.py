@@ -8,7 +8,7 @@ from pyoxigraph import Literal
 
 from askgraph.metadata import COUNTS, PREDICATES, Part
 from askgraph.metadata.inquiry import Inquiry
-from askgraph.metadata.survey import Facts
+from askgraph.metadata.survey import Facts, Tally
 from askgraph.metadata.survey.asking import SAMPLE, TOLD, batches, listed, number_in, together
 from askgraph.rdf import vocabulary as v
 from askgraph.sparql.results import Row, value_of
@@ -16,39 +16,49 @@ from askgraph.sparql.results import Row, value_of
 _MOST = 25_000
 _KEPT = 0.8  # of the bound, for what is asked after this
 _VAIN = 3  # failures in a row, after which counting is given up
-_NUMBERS = "(COUNT(*) AS ?n) (COUNT(DISTINCT ?s) AS ?from) (COUNT(DISTINCT ?o) AS ?to)"
+_NUMBER = "(COUNT(*) AS ?n)"
+_NUMBERS = f"{_NUMBER} (COUNT(DISTINCT ?s) AS ?from) (COUNT(DISTINCT ?o) AS ?to)"
+_KEPT_AFTER_DISTINCT = 0.6
 
 
 async def ask_predicates(inquiry: Inquiry, facts: Facts, total: int | None) -> None:
-    """Ask for all predicates with their numbers at once, else for a list, then for numbers.
+    """Ask for all predicates with their triples at once, else for a list, then for numbers.
 
     A list is not called whole if its triples do not add up to the `total`.
     """
     part = await _counted(inquiry, facts, total) or await _listed(inquiry, facts)
     facts.parts[PREDICATES] = part
-    await _ask_counts(inquiry, facts)
+    rest = [iri for iri in facts.predicates() if not facts.triples[iri]]
+    await _ask_numbers(inquiry, facts, rest, _NUMBER, kept=_KEPT)
     known = sum(number > 0 for number in facts.triples.values())
     facts.parts[COUNTS] = Part(COUNTS, known, len(facts.triples))
 
 
+async def ask_distinct(inquiry: Inquiry, facts: Facts) -> None:
+    """Ask how many subjects and objects predicates have: a hundred times as dear as triples."""
+    query = f"SELECT ?p {_NUMBERS} {{ ?s ?p ?o }} GROUP BY ?p LIMIT {_MOST}"
+    reply = await inquiry.rows("subjects and objects of predicates", query, costly=True)
+    for row in reply.rows if reply and not reply.cut else ():
+        _keep(facts, row)
+    rest = [iri for iri in facts.predicates() if iri not in facts.subjects]
+    await _ask_numbers(inquiry, facts, rest, _NUMBERS, kept=_KEPT_AFTER_DISTINCT)
+    facts.count_own_types()
+
+
 async def _counted(inquiry: Inquiry, facts: Facts, total: int | None) -> Part | None:
     """Count for all at once; None if that failed or was cut off."""
-    for numbers in (_NUMBERS, "(COUNT(*) AS ?n)"):
-        query = f"SELECT ?p {numbers} {{ ?s ?p ?o }} GROUP BY ?p LIMIT {_MOST}"
-        reply = await inquiry.rows("predicates", query, costly=True)
-        if reply is None or not reply.rows:
-            continue
-        for row in reply.rows:
-            _keep(facts, row)
-        if reply.cut or len(reply.rows) >= _MOST:
-            return None
-        told = sum(facts.triples.values())
-        if total is not None and told < TOLD * total:
-            facts.cuts.append(f"predicates of {total - told:,} triples")
-            note = f"their triples add up to {told:,} of {total:,}"
-            return Part(PREDICATES, len(facts.triples), None, note)
-        return Part(PREDICATES, len(facts.triples), len(facts.triples))
-    return None
+    query = f"SELECT ?p {_NUMBER} {{ ?s ?p ?o }} GROUP BY ?p LIMIT {_MOST}"
+    reply = await inquiry.rows("predicates", query, costly=True)
+    for row in reply.rows if reply else ():
+        _keep(facts, row)
+    if reply is None or not reply.rows or reply.cut or len(reply.rows) >= _MOST:
+        return None
+    told = sum(facts.triples.values())
+    if total is not None and told < TOLD * total:
+        facts.cuts.append(f"predicates of {total - told:,} triples")
+        note = f"their triples add up to {told:,} of {total:,}"
+        return Part(PREDICATES, len(facts.triples), None, note)
+    return Part(PREDICATES, len(facts.triples), len(facts.triples))
 
 
 async def _listed(inquiry: Inquiry, facts: Facts) -> Part:
@@ -68,16 +78,17 @@ async def _listed(inquiry: Inquiry, facts: Facts) -> Part:
     return Part(PREDICATES, len(facts.triples), None, note)
 
 
-async def _ask_counts(inquiry: Inquiry, facts: Facts) -> None:
+async def _ask_numbers(
+    inquiry: Inquiry, facts: Facts, rest: Sequence[str], numbers: str, *, kept: float
+) -> None:
     """Count some predicates at a time if they could not be counted together."""
     vain = 0
-    rest = [iri for iri in facts.predicates() if iri not in facts.subjects]
     for some in batches(rest, together(len(rest))):
         values = " ".join(f"<{iri}>" for iri in some)
-        queries = [f"SELECT ?p {_NUMBERS} {{ VALUES ?p {{ {values} }} ?s ?p ?o }} GROUP BY ?p"]
-        queries += [f"SELECT (<{iri}> AS ?p) {_NUMBERS} {{ ?s <{iri}> ?o }}" for iri in some]
+        queries = [f"SELECT ?p {numbers} {{ VALUES ?p {{ {values} }} ?s ?p ?o }} GROUP BY ?p"]
+        queries += [f"SELECT (<{iri}> AS ?p) {numbers} {{ ?s <{iri}> ?o }}" for iri in some]
         for query in queries:
-            if vain >= _VAIN or inquiry.share_left() < _KEPT:
+            if vain >= _VAIN or inquiry.share_left() < kept:
                 facts.cuts.append(
                     "the numbers of some predicates, counted one by one or not at all"
                 )
@@ -202,20 +213,27 @@ _LITERALS = _End(
     0.7,
     "?d ?l",
 )
+_ENDS = (_LITERALS, _SUBJECTS, _OBJECTS)
+_LOOKED_AT = 60  # predicates in one query, at least
+_KEPT_AFTER_SAMPLES = 0.3
+
+
+async def ask_samples(inquiry: Inquiry, facts: Facts) -> None:
+    """Look at the ends of some triples of each predicate: cheap, and enough to begin with."""
+    predicates = facts.predicates()
+    for some in batches(predicates, max(_LOOKED_AT, together(len(predicates)))):
+        for end in _ENDS:
+            if inquiry.share_left() < _KEPT_AFTER_SAMPLES:
+                return
+            reply = await inquiry.rows(f"{end.words} in samples", _sampling(end, some))
+            if reply:
+                _tell(facts, end, reply.rows, some, sampled=True)
 
 
 async def ask_ends(inquiry: Inquiry, facts: Facts) -> None:
-    """Ask for the datatypes and languages of all predicates, and for the classes at their ends."""
-    for predicate, row in await _tallied(inquiry, facts, _LITERALS):
-        datatype, language, number = value_of(row[0]), value_of(row[1]), number_in(row[2])
-        kind = v.RDF_LANG_STRING if language else datatype or v.XSD_STRING
-        facts.datatypes[predicate][kind] += number
-        if language:
-            facts.languages[predicate][language] += number
-    for end, tally in ((_SUBJECTS, facts.subject_classes), (_OBJECTS, facts.object_classes)):
-        for predicate, row in await _tallied(inquiry, facts, end):
-            if not isinstance(row[0], Literal) and (cls := value_of(row[0])):
-                tally[predicate][cls] += number_in(row[1])
+    """Count datatypes and languages of all predicates, and the classes at their ends."""
+    for end in _ENDS:
+        await _count_end(inquiry, facts, end)
 
 
 def fill_ends(facts: Facts) -> None:
@@ -236,16 +254,15 @@ def fill_ends(facts: Facts) -> None:
             facts.datatypes[one.predicate].update(dict(one.datatypes))
 
 
-async def _tallied(inquiry: Inquiry, facts: Facts, end: _End) -> list[tuple[str, Row]]:
+async def _count_end(inquiry: Inquiry, facts: Facts, end: _End) -> None:
     """Count for all predicates at once, else for some at a time, else in samples of these."""
     select = f"SELECT ?p {end.variables} (COUNT({end.counted}) AS ?n)"
     group = f"GROUP BY ?p {end.variables}"
     query = f"{select} {{ ?s ?p ?o . {end.pattern} }} {group}"
     whole = await inquiry.rows(end.words, query, costly=True)
     if whole and not whole.cut:
-        return [_keyed(row) for row in whole.rows]
-    found: list[tuple[str, Row]] = []
-    sampled = 0
+        _tell(facts, end, whole.rows, facts.predicates())
+        return
     for some in batches(facts.predicates(), together(len(facts.triples))):
         if inquiry.share_left() < end.kept:
             facts.cuts.append(f"{end.words} of the predicates that are not frequent")
@@ -255,17 +272,45 @@ async def _tallied(inquiry: Inquiry, facts: Facts, end: _End) -> list[tuple[str,
         if sum(facts.triples[iri] for iri in some) <= _COUNTABLE:
             body = f"{values} ?s ?p ?o . {end.pattern}"
             reply = await inquiry.rows(end.words, f"{select} {{ {body} }} {group}")
-        if reply is None or reply.cut:
-            reply = await inquiry.rows(f"{end.words} in samples", _sampling(end, some))
-            sampled += len(some)
-        found += [_keyed(row) for row in reply.rows] if reply else []
-    if sampled:
+        if reply and not reply.cut:
+            _tell(facts, end, reply.rows, some)
+        elif reply := await inquiry.rows(f"{end.words} in samples", _sampling(end, some)):
+            _tell(facts, end, reply.rows, some, sampled=True)
+    if sampled := len(facts.sampled[end.words]):
         facts.cuts.append(f"{end.words} of {sampled:,} predicates are those of samples")
-    return found
 
 
-def _keyed(row: Row) -> tuple[str, Row]:
-    return value_of(row[0]) or "", row[1:]
+def _tell(
+    facts: Facts, end: _End, rows: Sequence[Row], asked: Sequence[str], *, sampled: bool = False
+) -> None:
+    """Put what is at one end of the asked predicates in place of what was known of that."""
+    for iri in asked:
+        facts.sampled[end.words].discard(iri)
+        if sampled and not 0 < facts.triples[iri] <= SAMPLE:
+            facts.sampled[end.words].add(iri)
+        for tally in _tallies(facts, end):
+            tally.pop(iri, None)
+    for row in rows:
+        predicate, number = value_of(row[0]) or "", number_in(row[-1])
+        if sampled:
+            number = number * max(facts.triples.get(predicate, 0), SAMPLE) // SAMPLE
+        for tally, name in zip(_tallies(facts, end), _ends_in(row[1:-1]), strict=True):
+            if name:
+                tally[predicate][name] += number
+
+
+def _tallies(facts: Facts, end: _End) -> tuple[Tally, ...]:
+    if end == _LITERALS:
+        return facts.datatypes, facts.languages
+    return (facts.subject_classes if end == _SUBJECTS else facts.object_classes,)
+
+
+def _ends_in(row: Row) -> tuple[str | None, ...]:
+    """Return the class, or the datatype and the language, that a row counts."""
+    if len(row) == 1:
+        return (None if isinstance(row[0], Literal) else value_of(row[0]),)
+    datatype, language = map(value_of, row)
+    return (v.RDF_LANG_STRING if language else datatype or v.XSD_STRING), language
 
 
 def _sampling(end: _End, predicates: Sequence[str]) -> str:

@@ -37,11 +37,7 @@ async def ask_wikibase(inquiry: Inquiry, facts: Facts) -> None:
         return
     facts.types = dict(zip((v.RDF_TYPE, v.RDFS_SUB_CLASS_OF), found, strict=True))
     inquiry.own_types = facts.types
-    for standard, own in facts.types.items():
-        for tally in (facts.triples, facts.subjects, facts.objects):
-            tally.pop(standard, None)
-            if own in tally:
-                tally[standard] = tally[own]
+    facts.count_own_types()
 
 
 async def _types(inquiry: Inquiry) -> tuple[str, str] | None:
