@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import fields
 from importlib.resources import files
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from pyoxigraph import RdfFormat, Store
@@ -14,12 +15,13 @@ from tests.servers.capped import CappedServer
 from tests.servers.sparql import SparqlServer
 
 from askgraph.endpoint.http import HttpEndpoint
-from askgraph.errors import Unauthorised, Unreachable
+from askgraph.errors import TimedOut, Unauthorised, Unreachable
 from askgraph.index.names import Kind, Name
-from askgraph.metadata import Profile, remote
+from askgraph.metadata import Profile, inquiry, remote
 from askgraph.metadata.names import names_in
 from askgraph.metadata.profile import profile_of
 from askgraph.metadata.remote import profile_endpoint
+from askgraph.sparql.results import SelectResult
 from askgraph.traversal import build_arrays
 
 Profiled = tuple[Profile, list[Name]]
@@ -139,6 +141,39 @@ async def test_a_handful_of_queries_makes_a_profile_to_begin_with(
             <= dict(whole[predicate.iri].subject_classes).keys()
         )
     assert any("bound" in cut for cut in profile.cuts)
+
+
+class Leisurely(HttpEndpoint):
+    """An endpoint that is told how long it takes, and says how long it was given."""
+
+    def __init__(self, url: str, clock: list[float], seconds: float) -> None:
+        super().__init__(url)
+        self.clock, self.seconds, self.given = clock, seconds, list[float | None]()
+
+    async def select(
+        self, query: str, *, timeout: float | None = None, limit: int | None = None
+    ) -> SelectResult:
+        self.given.append(timeout)
+        self.clock[0] += min(self.seconds, timeout or self.seconds)
+        if timeout is not None and timeout < self.seconds:
+            raise TimedOut("after a while")
+        return await super().select(query, limit=limit)
+
+
+async def test_one_that_takes_seconds_for_everything_gets_more_for_each(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(remote, "SMALL", 0)
+    clock = [0.0]
+    monkeypatch.setattr(inquiry, "time", SimpleNamespace(monotonic=lambda: clock[0]))
+    with CappedServer(store, cap=100_000) as server:
+        endpoint = Leisurely(server.url, clock, 5.0)
+        profile, _ = await profile_endpoint(endpoint, max_seconds=30.0)
+        await endpoint.close()
+    assert 10.0 in endpoint.given  # nobody knew it yet
+    assert 12.5 in endpoint.given
+    assert profile.predicates
+    assert clock[0] <= 30.0
 
 
 async def test_a_bound_of_seconds_holds(store: Store) -> None:
