@@ -25,7 +25,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import aclosing
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
@@ -36,6 +36,7 @@ from pyoxigraph import Literal, NamedNode
 
 from _measure import print_table
 from _sets import SECONDS, Listed, gold_of, listed_sets
+from askgraph.agent.several_graphs import AskedGraphs
 from askgraph.errors import AskgraphError
 from askgraph.evaluation import Table
 from askgraph.evaluation.by_name import by_name, names_of_things
@@ -52,6 +53,7 @@ from askgraph.methods.dfsl import Dfsl
 from askgraph.methods.graf_von_data import GrafVonData
 from askgraph.methods.grasp import Grasp
 from askgraph.methods.guided import Guided
+from askgraph.methods.guided.candidates import candidates_of
 from askgraph.methods.guided.replies import REPLY
 from askgraph.methods.multi_stage import MultiStage
 from askgraph.methods.sparql_llm import SparqlLlm
@@ -60,6 +62,7 @@ from askgraph.sparql import Call, Pattern, Query, Values, walk
 from askgraph.sparql.comparison import Cell
 from askgraph.sparql.judge import admitted
 from askgraph.sparql.read import read
+from askgraph.tools import Limits
 from askgraph.trace import Findings, ModelTurn, Prompt, Question, Thought
 from askgraph.workspace import Workspace
 
@@ -250,6 +253,8 @@ async def seen(gold: GoldQuestion, of: Graph, name: str, set_: str) -> Seen | No
     if table is None:
         return None
     query = read(admitted(gold.sparql or "", prefixes=of.graph.prefixes.namespaces).text)
+    if name.startswith("guided"):
+        of = await with_its_prefixes(gold, of)
     told = await heard(Question(gold.text, gold.language), of, name, table)
     if (prompt := told.prompt) is None:
         return None
@@ -269,6 +274,14 @@ async def seen(gold: GoldQuestion, of: Graph, name: str, set_: str) -> Seen | No
         [*of.missing(query, own)], told.numbers, told.right, max(0, told.turns - 1), told.doubts,
         shared,
     )  # fmt: skip
+
+
+async def with_its_prefixes(gold: GoldQuestion, of: Graph) -> Graph:
+    """The graph with those prefixes that `guided` declares for the namespaces of one question."""
+    question = Question(gold.text, gold.language)
+    found = await candidates_of(question, AskedGraphs.of(question, [of.graph], Limits()), most=0)
+    prefixes = found.best.linked.context.graph.prefixes
+    return replace(of, graph=replace(of.graph, prefixes=prefixes))
 
 
 def beginning(one: str, other: str) -> str:

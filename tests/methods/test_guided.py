@@ -3,6 +3,7 @@
 import asyncio
 import re
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 import pytest
 from tests.methods.guiding import guided, outcome, prompt_text, reply, turns
@@ -90,6 +91,27 @@ async def test_replies_that_are_no_use_end_in_graph_searchs_answer(
     found = outcome(steps)
     assert isinstance(own, Answer) and isinstance(found, Answer)
     assert found.query == own.query and found.cut_short
+
+
+RARE = """
+@prefix : <http://a.example/> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+<http://rare.example/lakes/file1#Blue_Lake> a :Lake ; rdfs:label "Blue Lake"@en ; :depth 7 .
+<http://rare.example/lakes/file2#Red_Lake> a :Lake ; rdfs:label "Red Lake"@en ; :depth 9 .
+"""
+
+
+async def test_a_rare_namespace_has_a_prefix_which_a_query_may_use(tmp_path: Path) -> None:
+    (tmp_path / "lakes.ttl").write_text(RARE, encoding="utf-8")
+    graph = Workspace(tmp_path / "workspace").open(tmp_path / "lakes.ttl")
+    asked = "What is the depth of Blue Lake?"
+    steps, _ = await guided(graph, asked, [reply(choose=1)])
+    [name] = {*re.findall(r"[\w-]+:Blue_Lake", prompt_text(steps))}
+    steps, _ = await guided(graph, asked, [reply(query=f"SELECT ?n {{ {name} :depth ?n }}")])
+    await graph.endpoint.close()
+
+    found = outcome(steps)
+    assert "<http://rare" not in prompt_text(steps) and turns(steps) == 1
+    assert isinstance(found, Answer) and str(found.result.rows[0][0]).startswith('"7"')
 
 
 @pytest.mark.parametrize("question", ["Which moons orbit Jupiter?", "Who discovered Titan?"])

@@ -109,10 +109,10 @@ class AskedGraphs:
 
     @cached_property
     def _known(self) -> Mapping[int, Knowledge]:
-        """What is known of each graph, with the prefixes of all, by its identity."""
+        """What is known of each graph, with all prefixes that are told, by its identity."""
         return {
             id(one): replace(graph_knowledge(one.given), prefixes=one.context.graph.prefixes)
-            if self.several
+            if one.context.graph.prefixes is not one.given.prefixes
             else graph_knowledge(one.given)
             for one in self.every
         }

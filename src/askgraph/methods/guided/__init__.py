@@ -172,6 +172,8 @@ class _Run:
             sees=method.sees,
             deciding=deciding,
         )
+        if candidates.veil is None:
+            self.graphs = candidates.graphs
         best = candidates.best
         yield best.searched.findings(best.proposal)
         for draft in best.searched.drafts(best.proposal):

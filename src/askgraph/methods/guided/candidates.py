@@ -24,6 +24,7 @@ from askgraph.tools.candidates import (
     distinct_readings,
     distinct_results,
 )
+from askgraph.tools.mentions import named_links
 from askgraph.tools.schema_lines import Slice
 from askgraph.trace import Question
 
@@ -105,6 +106,11 @@ class Candidates:
         return {one.searched.graph.name: one for one in self.every}
 
     @property
+    def graphs(self) -> AskedGraphs:
+        """The graphs, with the prefixes that the question needs."""
+        return AskedGraphs(tuple(one.linked.asked for one in self.every))
+
+    @property
     def follows(self) -> bool:
         """Whether the question follows another one, which graph search does not read."""
         return bool(self.best.searched.question.before)
@@ -155,7 +161,9 @@ async def candidates_of(
     graph search answers or asks back. Raises `ServiceError` if a remote graph does not answer.
     """
     limits = deciding or Thresholds()
-    every = await gather_or_fail(_search(question, one, limits) for one in graphs.every)
+    alone = sees == "everything" and not graphs.several
+    searches = (_search(question, one, limits, alone=alone) for one in graphs.every)
+    every = await gather_or_fail(searches)
     veil = None
     if sees != "everything":
         from askgraph.tools.veil import Veil  # few questions are asked under a veil
@@ -219,7 +227,9 @@ def _first_as_answered(
     return [found[0], *given]
 
 
-async def _search(question: Question, asked: AskedGraph, deciding: Thresholds) -> GraphCandidates:
+async def _search(
+    question: Question, asked: AskedGraph, deciding: Thresholds, *, alone: bool
+) -> GraphCandidates:
     limits = SearchLimits(
         timeout=asked.context.limits.timeout, answer_from=deciding.answer, ask_from=deciding.ask
     )
@@ -227,9 +237,21 @@ async def _search(question: Question, asked: AskedGraph, deciding: Thresholds) -
     proposal = await searched.proposal()
     ranked = clusters(proposal.candidates)
     used = list(dict.fromkeys(iri for one in ranked[:_READ] for iri in iris_in(one.best.query)))
+    if alone:
+        asked = _declaring(asked, [*used, *(one.target for one in named_links(proposal.linked))])
     near = Slice(asked.context.graph, proposal.linked, used)
     linked = LinkedGraph(asked, proposal.linked, near)
     return GraphCandidates(searched, linked, proposal, ranked, confidence_of(proposal, ranked))
+
+
+def _declaring(asked: AskedGraph, iris: Sequence[str]) -> AskedGraph:
+    """A graph with prefixes for the namespaces of some IRIs, too, even if nothing else is there."""
+    graph = asked.context.graph
+    named = [iri for iri in iris if graph.prefixes.shorten(iri).startswith("<")]
+    if not named:
+        return asked
+    prefixes = graph.prefixes.with_derived(named, least=1)
+    return replace(asked, context=replace(asked.context, graph=replace(graph, prefixes=prefixes)))
 
 
 async def gather_or_fail(waiting: Iterable[Coroutine[None, None, Item]]) -> list[Item]:
