@@ -13,7 +13,15 @@ from askgraph.endpoint import Counted
 from askgraph.errors import QueryError, TimedOut
 from askgraph.graph import KnowledgeGraph
 from askgraph.rdf import PrefixMap
-from askgraph.search.decide import EMPTY, Thresholds, confidence_of, decided, worth_asking
+from askgraph.search.decide import (
+    EMPTY,
+    TIED,
+    Thresholds,
+    confidence_of,
+    decided,
+    ties,
+    worth_asking,
+)
 from askgraph.search.decide.evidence import left_out
 from askgraph.search.operators.query_builder import Candidate
 from askgraph.search.rank import Cluster, clusters
@@ -160,9 +168,11 @@ class SearchRun:
             answer = await self.answer(cluster.best, proposal, confidence * PASSED_OVER**place)
             if answer is None:
                 continue
+            if answer.boolean is None and len(answer.result.rows) > 1:
+                return _less_sure(answer, TIED) if ties(proposal, cluster.best) else answer
             if answer.boolean is not None or answer.result.rows:
                 return answer
-            fallback = fallback or _less_sure(answer)
+            fallback = fallback or _less_sure(answer, EMPTY)
         return fallback
 
     async def answer(
@@ -240,10 +250,9 @@ def top_score(proposal: Proposal) -> float:
     return proposal.candidates[0].score if proposal.candidates else float("-inf")
 
 
-def _less_sure(empty: Answer) -> Answer:
-    """Return an answer without a result, with what is left of its confidence."""
-    confidence = round((empty.confidence or 0.0) * EMPTY, 4)
-    return replace(empty, confidence=confidence)
+def _less_sure(answer: Answer, left: float) -> Answer:
+    """Return an answer with a share of its confidence."""
+    return replace(answer, confidence=round((answer.confidence or 0.0) * left, 4))
 
 
 def _nothing(proposal: Proposal) -> str:

@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 from tests.graphs import store_of
 from tests.search.asking import Known
 
+from askgraph.search.decide import confidence_of
 from askgraph.search.rank import clusters
 
 SHOP = """
@@ -85,3 +86,37 @@ def test_a_chain_of_up_to_four_steps_leads_to_all_that_it_reaches(
     if reached:
         found = best(chain, f"Which {last}s does lantx0 have?")
         assert found == {(f"{last}{at}",) for at in reached}
+
+
+TEAM = """
+@prefix : <https://team.example/> .
+@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+:a a :Player ; rdfs:label "Ann" ; :position "G" ; :home "Los Angeles" .
+:b a :Player ; rdfs:label "Bob" ; :position "D" ; :home "New York" .
+:c a :Player ; rdfs:label "Cyd" ; :position "F" ; :home "New York" .
+:d a :Player ; rdfs:label "Dot" ; :position "D" ; :home "Boston" .
+"""
+
+
+def test_a_word_means_the_code_that_is_left_of_it_among_the_values_of_a_named_predicate() -> None:
+    team = Known(store_of(TEAM))
+    assert best(team, "Which players have the position goalie?") == {("a",)}
+    assert best(team, "Which players have the home NY?") == {("b",), ("c",)}
+    assert best(team, "Which players have the position G?") == {("a",)}
+
+
+def test_a_code_for_two_values_means_neither() -> None:
+    team = Known(store_of(TEAM.replace('"Boston"', '"Newark Yard"')))
+    found = team.proposal("Which players have the home NY?").candidates[0]
+    assert not any(link.how == ("short",) for link in found.links)
+    assert "FILTER" not in team.query(found.query)
+    assert "New York" not in team.query(found.query)
+
+
+def test_a_word_that_stands_for_a_code_lowers_the_confidence() -> None:
+    team = Known(store_of(TEAM))
+    sure, guessed = (
+        confidence_of(found, clusters(found.candidates))
+        for found in map(team.proposal, ("players with position D", "players with position goalie"))
+    )
+    assert guessed < sure

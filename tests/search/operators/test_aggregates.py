@@ -109,3 +109,41 @@ def test_values_joined_behind_the_noun_are_counted_together() -> None:
     listed = found.rows(found.query(best.query))
     assert not isinstance(listed, bool)
     assert [float(_text(row[-1])) for row in listed] == [4]
+
+
+ROOMS = """
+@prefix : <https://inn.example/> .
+@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+:q a :Room ; rdfs:label "Quiet" ; :beds 2 ; :kind "King" .
+:r a :Room ; rdfs:label "Rustic" ; :beds 1 ; :kind "King" .
+:s a :Room ; rdfs:label "Sunny" ; :beds 2 ; :kind "Twin" .
+:g a :GasStation ; rdfs:label "North" ; :runBy :c .
+:h a :GasStation ; rdfs:label "South" ; :runBy :c .
+:c a :Company ; rdfs:label "Acme" .
+:GasStation rdfs:label "gas station" .
+"""
+
+
+@pytest.mark.parametrize(
+    ("question", "number"),
+    [
+        ("How many beds are there?", 5),
+        ("How many King beds are there?", 3),
+        ("How many gas companies are there?", 1),
+    ],
+)
+def test_how_many_adds_up_what_things_have_and_counts_what_the_last_noun_says(
+    question: str, number: float
+) -> None:
+    inn = Known(store_of(ROOMS))
+    best = clusters(inn.proposal(question).candidates)[0].best
+    found = inn.rows(inn.query(best.query))
+    assert not isinstance(found, bool)
+    assert [[float(_text(cell)) for cell in row] for row in found] == [[number]]
+
+
+def test_a_number_of_each_named_thing_is_shown_and_not_added_up() -> None:
+    inn = Known(store_of(ROOMS))
+    best = clusters(inn.proposal("How many beds does each room have?").candidates)[0].best
+    assert "SUM" not in inn.query(best.query)
+    assert len(list(inn.rows(inn.query(best.query)))) == 3  # type: ignore[arg-type]

@@ -4,6 +4,7 @@ from functools import cache
 
 import pytest
 from pyoxigraph import QuerySolutions, RdfFormat, Store
+from tests.graphs import store_of
 from tests.search.asking import Known
 
 from askgraph.search.rank import clusters
@@ -185,3 +186,15 @@ def crews() -> Known:
     store = Store()
     store.load(CREWS.encode(), RdfFormat.TURTLE)
     return Known(store)
+
+
+def test_names_in_a_row_need_no_comma() -> None:
+    staff = """
+    @prefix : <https://staff.example/> .
+    :a a :Clerk ; :firstName "Ann" ; :middleName "B" ; :lastName "Cole" .
+    :b a :Clerk ; :firstName "Eve" ; :middleName "F" ; :lastName "Gray" .
+    """
+    known = Known(store_of(staff))
+    question = "List the first name middle name and last name of all clerks."
+    best = clusters(known.proposal(question).candidates)[0].best
+    assert len(best.columns) == 3

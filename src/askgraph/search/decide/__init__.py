@@ -19,11 +19,16 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Literal, TypeAlias
 
+from pyoxigraph import Variable
+
 from askgraph.errors import SetupError
 from askgraph.index import tokens
 from askgraph.search.decide.evidence import evidence_for
+from askgraph.search.operators.query_builder import Candidate
 from askgraph.search.rank import Cluster
+from askgraph.search.rank.faults import Subject
 from askgraph.search.rank.score import Proposal
+from askgraph.sparql import Call, Filter
 from askgraph.trace import Answer, Option
 
 EMPTY = 0.6
@@ -32,6 +37,9 @@ EMPTY = 0.6
 What is grown has a result, so that a condition took all away: mostly a wrong one. No more is taken,
 since benchmarks leave out the questions to which nothing is the right answer.
 """
+
+TIED = 0.6
+"""The same if one is asked for, and several tie in an order that no word names."""
 
 Decision = Literal["answer", "ask", "refuse"]
 
@@ -52,6 +60,23 @@ def confidence_of(proposal: Proposal, found: Sequence[Cluster]) -> float:
     return calibrated(weighed(evidence_for(proposal, found))) if found else 0.0
 
 
+def ties(proposal: Proposal, candidate: Candidate) -> bool:
+    """Whether several rows would tie for the one that is asked for, by what no word names.
+
+    "Who was the first person on the Moon?" asks for one, not for a crew.
+    """
+    reading, subject = proposal.reading, Subject(proposal, candidate)
+    if not reading.words.agreement["one"].intersection(reading.folded):
+        return False
+    extremes = [
+        one.condition.arguments[0]
+        for one in candidate.tree.where.elements
+        if isinstance(one, Filter) and isinstance(one.condition, Call) and one.condition.name == "="
+    ]
+    named = (subject.named(one) for one in extremes if isinstance(one, Variable))
+    return bool(proposal.frame.of("superlative")) and min(named, default=1.0) < _NAMED
+
+
 def decided(confidence: float, thresholds: Thresholds | None = None) -> Decision:
     """Decide by confidence."""
     limits = thresholds or Thresholds()
@@ -60,6 +85,8 @@ def decided(confidence: float, thresholds: Thresholds | None = None) -> Decision
     return "ask" if confidence >= limits.ask else "refuse"
 
 
+_NAMED = 0.5
+"""An order is named by words from this similarity on."""
 _MOST = 4
 """So many readings are asked about."""
 _SHORT = 6

@@ -35,13 +35,14 @@ from askgraph.search.grow import (
     named_words,
     together,
 )
+from askgraph.search.grow.kinds import shortened_values
 from askgraph.search.grow.steps import Grower
 from askgraph.search.linking import bits
 from askgraph.search.linking.link import Link
 from askgraph.search.linking.operators import Operator
 from askgraph.search.linking.quantities import Quantity
 from askgraph.traversal import Ids, in_both
-from askgraph.traversal.literals import Sort
+from askgraph.traversal.literals import Sort, split_literal
 
 _STEPS = 3
 """Steps from a seed before states are joined."""
@@ -49,6 +50,8 @@ _POOL, _JOINED, _GROWN = 4, 2, 6
 """Beams kept of what was walked, of what was joined, and of both after walking on."""
 _ALTERNATIVE: Final = 0.6
 """A name beside "or" is one alternative from this similarity on."""
+_SHORTENED: Final = 0.6
+"""How well a word fits a value that is what is left of it."""
 _EACH_SIDE = 4
 """Readings of each side of "or"."""
 _BEFORE_OR, _AFTER_OR = 2, 4
@@ -119,6 +122,7 @@ def _seeds(grower: Grower) -> Iterator[PartialMatch]:
                     yield found
                 yield from with_apposition(grower, found)
     yield from _alternatives(grower)
+    yield from _shortened(grower)
     for quantity in grower.linked.reading.quantities:
         yield from _measured(grower, quantity)
 
@@ -160,6 +164,34 @@ def _seed(grower: Grower, link: Link) -> PartialMatch | None:
     node = Node(ids, terms=(at,), link=link)
     known = WORTH_KNOWN * float(np.log10(1 + grower.graph.degree(at)))
     return PartialMatch(node, link.mask, grower.gain(link, 0) * (1 + known), anchored=True)
+
+
+def _shortened(grower: Grower) -> Iterator[PartialMatch]:
+    """A value that is what is left of a word, of a predicate that other words name.
+
+    The word means nothing else in the graph, and the predicate has no other such value.
+    """
+    linked = grower.linked
+    told = {
+        at
+        for one in linked.links
+        for at, quality in zip(one.positions, one.qualities, strict=True)
+        if quality >= SURE
+    }
+    told.update(at for at, weight in enumerate(linked.weights) if not weight)
+    busy = grower.frame.mask | grower.frame.quantified
+    for at, token in enumerate(linked.reading.tokens):
+        if at in told or busy >> at & 1 or token.quote is not None:
+            continue
+        for number in grower.by_predicate:
+            found = shortened_values(grower.schema, number, token.text)
+            if len(found) == 1:
+                quality = (_SHORTENED,)
+                name = split_literal(found[0])[0]
+                link = Link(Kind.VALUE, found[0], name, _SHORTENED, (at,), quality, how=("short",))
+                seed = _seed(grower, link)
+                if seed is not None:
+                    yield replace(seed, unknown=DOUBT_STEP)
 
 
 def _alternatives(grower: Grower) -> Iterator[PartialMatch]:

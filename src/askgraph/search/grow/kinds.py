@@ -311,6 +311,12 @@ def _truths_of(schema: Schema, predicate: int) -> Truths | None:
     return yes[0], no[0] if no else ""
 
 
+_CODE = 2
+"""Letters of a code at most that is what is left of a word."""
+_LONGEST_INITIALS = 5
+"""Initials are so many at most."""
+
+
 def holds_codes(schema: Schema, predicate: int, table: str) -> bool:
     """Whether all values of a predicate are codes of one table."""
     known, key = schema.found["holds_codes"], (predicate, table)
@@ -319,6 +325,22 @@ def holds_codes(schema: Schema, predicate: int, table: str) -> bool:
         held = shared_words().held[table]
         known[key] = bool(values) and all(text in held for text, _ in values)
     return bool(known[key])
+
+
+def shortened_values(schema: Schema, predicate: int, word: str) -> list[str]:
+    """Return the values of a predicate, as terms, that are what is left of a word.
+
+    They are its initials ("LA" for "Los Angeles"), or its first letters if all values are codes
+    of so few letters ("G" for "goalie").
+    """
+    values = [text for text in _values(schema, predicate) if text[0]]
+    codes = all(len(text) <= _CODE and text.isalpha() for text, _ in values)
+    if codes and len(word) > _CODE:
+        return [term for text, term in values if folded(word).startswith(text)]
+    if 1 < len(word) <= _LONGEST_INITIALS and word.isupper():
+        parts = ((text.split(), term) for text, term in values)
+        return [term for words, term in parts if "".join(w[0] for w in words) == folded(word)]
+    return []
 
 
 def _values(schema: Schema, predicate: int) -> list[tuple[str, str]]:

@@ -264,11 +264,20 @@ def _runs(positions: Sequence[int], reading: Reading, name: Name) -> Iterator[li
     run: list[int] = []
     for at in positions:
         if run and _parted(run[-1], at, reading, name):
-            yield run
+            yield _whole_name(run, reading, name)
             run = []
         run.append(at)
     if run:
-        yield run
+        yield _whole_name(run, reading, name)
+
+
+def _whole_name(run: list[int], reading: Reading, name: Name) -> list[int]:
+    """The end of a run if that is the name, said in full: "first | name middle | name"."""
+    if name.kind is Kind.PREDICATE and len(run) > 1:
+        own, said = [*map(stem, tokens(name.text))], [reading.tokens[at].stem for at in run]
+        if len(own) < len(said) and said[-len(own) :] == own and said[0] in own:
+            return run[-len(own) :]
+    return run
 
 
 def _parted(last: int, at: int, reading: Reading, name: Name) -> bool:

@@ -6,6 +6,7 @@ from functools import partial
 
 from pyoxigraph import Variable
 
+from askgraph.index import stem
 from askgraph.index.names import Kind
 from askgraph.search import Value, aggregate, alias_of, function_of, number_term, variable_of
 from askgraph.search.grow import ACROSS, APART, BESIDE, WORTH_OPERATOR
@@ -135,10 +136,23 @@ def _count_values(work: QueryBuilder, operator: Operator, slot: Slot) -> bool:
     several = number and not spot.inverse and not work.schema.is_functional(spot.predicate)
     distinct = not number or _counts_values(work, operator)
     if not distinct and not several:
-        return _is_total(work, operator) and aggregated(work, operator, "SUM")
+        total = _is_total(work, operator) or _is_quantity(work, spot)
+        return total and aggregated(work, operator, "SUM")
     counted = work.take_spot(spot)
     work.draft.columns.append(aggregate("COUNT", counted, distinct=distinct))
     return True
+
+
+def _is_quantity(work: QueryBuilder, spot: Spot) -> bool:
+    """Whether a predicate called by a plural ("beds") says how many of it several things have.
+
+    No word names these things, so that they are not what the number is asked of.
+    """
+    ids = work.ids_at(spot.place)
+    if len(ids) < 2 or spot.path or work.root.words or work.frame.of("each", "yearly"):
+        return False
+    names = [text.split() for text in work.schema.texts(spot.predicate)]
+    return any(words and stem(words[-1]) != words[-1] for words in names)
 
 
 def _states_number(work: QueryBuilder, place: Place) -> bool:

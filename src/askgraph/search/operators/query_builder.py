@@ -351,7 +351,14 @@ class QueryBuilder:
                 near = 0 < first - after <= within
                 if near and (best is None or (first, place.below) < best[:2]):
                     best = first, place.below, place
-        return best[2] if best is not None else None
+        return self._headed(best[2]) if best is not None else None
+
+    def _headed(self, place: Place) -> Place:
+        """The place that the noun right behind a place's noun names: "pet" before "owners"."""
+        link = place.node.cls_link
+        behind = link.positions[-1] + 1 if link is not None else -1
+        heads = (one for one in self.draft.places if one.node.cls_link is not None)
+        return next((one for one in heads if one.words[0] == behind), place)
 
     def said_again(self, place: Place) -> Iterator[int]:
         """Yield the tokens that name a place's class once more: "moons of … the most moons"."""
