@@ -198,3 +198,46 @@ def test_names_in_a_row_need_no_comma() -> None:
     question = "List the first name middle name and last name of all clerks."
     best = clusters(known.proposal(question).candidates)[0].best
     assert len(best.columns) == 3
+
+
+FIRMS = """
+@prefix : <https://firm.example/> .
+@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+:City rdfs:label "city"@en, "Stadt"@de, "ciudad"@es, "ville"@fr .
+:Country rdfs:label "country"@en, "Land"@de, "país"@es, "pays"@fr .
+:seat rdfs:label "based in"@en, "Sitz"@de, "sede"@es, "siège"@fr .
+:f a :Firm ; rdfs:label "Acme" ; :seat :ulm . :g a :Firm ; rdfs:label "Bolt" ; :seat :lyon .
+:ulm a :City ; rdfs:label "Ulm" ; :within :de . :lyon a :City ; rdfs:label "Lyon" ; :within :fr .
+:de a :Country ; rdfs:label "Germany" . :fr a :Country ; rdfs:label "France" .
+"""
+VALUES = """
+@prefix : <https://firm.example/> .
+@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+:city rdfs:label "city"@en, "Stadt"@de, "ciudad"@es, "ville"@fr .
+:country rdfs:label "country"@en, "Land"@de, "país"@es, "pays"@fr .
+:f a :Firm ; rdfs:label "Acme" ; :city "Ulm" ; :country "Germany" .
+:g a :Firm ; rdfs:label "Bolt" ; :city "Lyon" ; :country "France" .
+"""
+
+
+@pytest.mark.parametrize(
+    ("question", "language"),
+    [
+        ("In which city and in which country is Acme based?", "en"),
+        ("Which city and which country is Acme based in?", "en"),
+        ("In welcher Stadt und in welchem Land hat Acme den Sitz?", "de"),
+        ("¿En qué ciudad y en qué país está la sede de Acme?", "es"),
+        ("Dans quelle ville et dans quel pays se trouve le siège de Acme ?", "fr"),
+    ],
+)
+@pytest.mark.parametrize("turtle", [FIRMS, VALUES])
+def test_what_is_asked_again_in_the_same_way_is_shown_beside_the_first(
+    question: str, language: str, turtle: str
+) -> None:
+    known = Known(store_of(turtle))
+    best = clusters(known.proposal(question, language).candidates)[0].best
+    rows = known.rows(known.query(best.query))
+    assert not isinstance(rows, bool)
+    [(city, country)] = rows
+    assert "ulm" in str(city).lower()
+    assert str(country).endswith(("/de>", '"Germany"'))

@@ -359,6 +359,7 @@ class Zones:
 
     reading: Reading
     head: tuple[bool, ...]
+    again: frozenset[int] = frozenset()
 
     @classmethod
     def of(cls, reading: Reading, frame: Frame) -> Self:
@@ -369,6 +370,8 @@ class Zones:
         names = ("and", "difference", "ratio")  # "as well as", "the difference between"
         joining = {at for one in frame.of(*names) for at in one.positions}
         front = bool(reading.tokens) and reading.folded[0] in reading.words.clauses["restrict"]
+        again = frozenset(_asked_again(reading))
+        joining |= again
         head, asking, seen = [], True, False
         for at, token in enumerate(reading.tokens):
             gap = reading.text[reading.tokens[at - 1].end : token.start] if at else ""
@@ -379,7 +382,7 @@ class Zones:
                 asking = False
             head.append(asking)
             seen = seen or not reading.is_stop(at)
-        return cls(reading, tuple(head))
+        return cls(reading, tuple(head), again)
 
     def is_head(self, at: int) -> bool:
         """Whether a token stands in a part that asks."""
@@ -390,6 +393,8 @@ class Zones:
         tokens, lists = self.reading.tokens, self.reading.words
         joins = {phrase[0] for phrase in lists.operators["and"]}
         before = at - 1
+        while before in self.again:
+            before -= 1
         while before >= 0 and self.reading.is_stop(before) and tokens[before].folded not in joins:
             gap = self.reading.text[tokens[before].end : tokens[before + 1].start]
             if "," in gap:
@@ -405,6 +410,20 @@ class Zones:
         return "," in gap or tokens[before].folded in joins
 
 
+def _asked_again(reading: Reading) -> range:
+    """The tokens that ask as the first ones do: "in which city and in which country"."""
+    words, asking = reading.folded, reading.words.following["whole"]
+    opening = next((at + 1 for at, word in enumerate(words[:2]) if (word,) in asking), 0)
+    near = range(opening, min(opening + _NOUN + 1, len(words)))
+    start = next((at for at in near if words[at] in reading.words.joining), 0) + 1
+    told = range(opening, start - 1)
+    again = words[start : start + opening]
+    same = opening and told and len(again) == opening and (again[-1],) in asking
+    if not same or any(map(reading.is_stop, told)) or again[:-1] != words[: opening - 1]:
+        return range(0)
+    return range(start, start + opening)
+
+
 def _opens(at: int, reading: Reading) -> bool:
     clauses, word = reading.words.clauses, reading.tokens[at].folded
     following = reading.tokens[at + 1].folded if at + 1 < len(reading.tokens) else ""
@@ -412,6 +431,8 @@ def _opens(at: int, reading: Reading) -> bool:
     return restricts and following not in clauses["possessive"]
 
 
+_NOUN = 3
+"""Words of a noun that is asked for beside another, at most."""
 _BEFORE_TEXT = 4
 """So many tokens stand at most between "contains" and its text: "the french word"."""
 

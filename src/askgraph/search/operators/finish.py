@@ -336,9 +336,9 @@ def choose_columns(work: QueryBuilder) -> None:
     aggregates = list(draft.columns)
     projected = sorted(work.projected, key=lambda one: (one[0], place_of(one[1])))
     shown = [variable for _, variable in projected]
-    for place in draft.places:
-        if _is_asked(work, place):
-            shown.append(work.named(place))
+    asked = [place for place in draft.places if _is_asked(work, place)]
+    shown += [work.named(place) for place in asked]
+    beside = [at for at, _ in projected] + [min(place.words) for place in asked]
     again = _asked_and_counted(work)
     for one in again:
         shown.append(work.named(one))
@@ -347,7 +347,7 @@ def choose_columns(work: QueryBuilder) -> None:
     keys = [key for key, _ in draft.order]  # "how many moons has the planet with the most moons"
     most = keys == aggregates and draft.limit == 1 and work.frame.asks == "number" and not shown
     root_shown = not (dated or again or most) and _root_is_shown(
-        work, bool(shown), bool(aggregates)
+        work, beside, bool(shown), bool(aggregates)
     )
     if root_shown and isinstance(work.root.end, Variable):
         shown.insert(0, work.named(work.root))
@@ -440,7 +440,9 @@ def _asked_and_counted(work: QueryBuilder) -> list[Place]:
     ]
 
 
-def _root_is_shown(work: QueryBuilder, shown: bool, aggregates: bool) -> bool:
+def _root_is_shown(
+    work: QueryBuilder, others: Sequence[int], shown: bool, aggregates: bool
+) -> bool:
     if work.draft.ask or (shown and work.root.end in _counted(work)):
         return False
     if work.root.end in work.draft.group:
@@ -455,12 +457,14 @@ def _root_is_shown(work: QueryBuilder, shown: bool, aggregates: bool) -> bool:
     if not shown:
         return True
     link = work.root.node.cls_link
-    if link is None or not work.projected or not work.zones.is_head(link.positions[0]):
+    if link is None or not others or not work.zones.is_head(link.positions[0]):
         return False
-    at, others = link.positions[0], [place for place, _ in work.projected]
+    at = link.positions[0]
     if at > max(others):  # "the names of members and their parties"
         return work.zones.is_listed(at)
-    return work.zones.is_listed(at) and at < min(others) and work.zones.is_listed(min(others))
+    opens = all(work.reading.is_stop(before) for before in range(at))
+    listed = opens or work.zones.is_listed(at)
+    return listed and at < min(others) and work.zones.is_listed(min(others))
 
 
 def _counted(work: QueryBuilder) -> set[Variable]:

@@ -417,7 +417,7 @@ def _columns_missing(subject: Subject) -> bool:
         wanted = max(wanted, 1 + len(subject.frame.also_asked))
     reading = subject.linked.reading
     for one in subject.frame.of("and"):  # "… and what are the companies"
-        after = range(one.last + 1, min(one.last + 2, len(reading.tokens)))
+        after = range(one.last + 1, min(one.last + 3, len(reading.tokens)))
         wanted = max(wanted, 2 * (interrogative(reading, within=after) is not None))
     return not subject.candidate.asks and wanted > len(subject.shown)
 
