@@ -37,7 +37,7 @@ from askgraph.search.grow import (
 )
 from askgraph.search.grow.kinds import shortened_values
 from askgraph.search.grow.steps import Grower
-from askgraph.search.linking import bits
+from askgraph.search.linking import Reading, bits
 from askgraph.search.linking.link import Link
 from askgraph.search.linking.operators import Operator
 from askgraph.search.linking.quantities import Quantity
@@ -66,8 +66,8 @@ _LIKE_IT = 2
 """Steps of a pattern that a thing may fail to fit."""
 _SAME_WORDS = 8
 """States joined that use the same words."""
-_DENIED_WITHIN = 5
-"""Tokens after "not" within which what it denies is named."""
+_DENIED_WITHIN = 4
+"""Words of content after "not" within which what it denies is named."""
 _ALIKE = 0.05
 """How much worse a name may fit and still be called the same."""
 _WITHIN = 2
@@ -100,7 +100,7 @@ def grown(grower: Grower) -> list[PartialMatch]:
         again = grower.kept(joins(grower, pool[: _JOINED * grower.beam]), limit=grower.beam)
         pool = grower.kept(pool + again, limit=_GROWN * grower.beam)
     if grower.frame.of("not"):
-        pool = grower.kept([*pool, *lacking(grower, pool)], limit=_GROWN * grower.beam)
+        pool = grower.kept([*pool, *lacking(grower, classes, pool)], limit=_GROWN * grower.beam)
     if grower.frame.exists:
         pool = [*grower.kept(unmet(grower, things, pool)), *pool]
     return pool
@@ -296,17 +296,30 @@ def _is_indefinite(grower: Grower, link: Link) -> bool:
     return any(op.last == before for op in grower.frame.of("not", "each", "count"))
 
 
-def lacking(grower: Grower, pool: Sequence[PartialMatch]) -> Iterator[PartialMatch]:
-    """All of a class but those that fit a state, if no word names the class."""
+def lacking(
+    grower: Grower, seeds: Sequence[PartialMatch], pool: Sequence[PartialMatch]
+) -> Iterator[PartialMatch]:
+    """All of a class but those that fit a state: of the class named, of theirs if none is.
+
+    `seeds` are the classes that words name.
+    """
+    named = {seed.node.cls_link: seed for seed in seeds}
     for other in pool[: grower.beam]:
-        classes = grower.schema.classes_of(int(other.ids[0])) if len(other.ids) else ()
-        if not classes or not other.patterns:
+        if not len(other.ids) or not other.patterns:
             continue
-        members = grower.schema.instances(classes[0])
-        base = PartialMatch(
-            Node(members, cls=classes[0]), 0, 0.0, patterns=1, unknown=DOUBT_CLASS_GUESSED
-        )
-        yield from _negated(grower, base, other)
+        base = named.get(other.node.cls_link)
+        if base is not None and other.node.edges:
+            fits = replace(
+                other,
+                node=replace(other.node, cls=None, cls_link=None),
+                used=other.used & ~base.used,
+                gain=other.gain - base.gain,
+            )
+            yield from _negated(grower, base, fits)
+        for cls in grower.schema.classes_of(int(other.ids[0]))[:1]:
+            node = Node(grower.schema.instances(cls), cls=cls)
+            base = PartialMatch(node, 0, 0.0, patterns=1, unknown=DOUBT_CLASS_GUESSED)
+            yield from _negated(grower, base, other)
 
 
 def unmet(
@@ -454,7 +467,9 @@ def _negated(grower: Grower, base: PartialMatch, other: PartialMatch) -> Iterato
     if denied < 0 or base.node.without or other.node.without:
         return  # what a word denies is found already
     for operator in grower.frame.of("not"):
-        if not 0 < denied - operator.last <= _DENIED_WITHIN:
+        between = range(operator.last + 1, denied)
+        words = sum(not grower.linked.reading.is_stop(at) for at in between)
+        if denied <= operator.last or words >= _DENIED_WITHIN:
             continue
         if not _denies(grower, operator, base.node, other.node, denied):
             continue
@@ -477,6 +492,8 @@ def _denies(grower: Grower, operator: Operator, base: Node, other: Node, denied:
     if grower.linked.reading.parted(operator.last, denied):
         return False
     last = named_words(other).bit_length()
+    if _clause_ends(grower.linked.reading, operator, last):
+        return False
     kept, before = named_words(base), bits(range(operator.first))
     if kept & bits(range(operator.last + 1, last)):
         return False
@@ -486,6 +503,16 @@ def _denies(grower: Grower, operator: Operator, base: Node, other: Node, denied:
     for _, child in base.edges:
         own |= named_words(child) if not child.edges else 0
     return bool(own & before) or not (own or kept & before)
+
+
+def _clause_ends(reading: Reading, operator: Operator, last: int) -> bool:
+    """Whether the clause of a "not" ends before a token: "that do not orbit X were found by Y"."""
+    words = reading.folded
+    opening, before = reading.words.clauses["restrict"], operator.first - 1
+    if before < 1 or words[before] not in opening:
+        return False
+    being, after = reading.words.yes_or_no["being"], range(operator.last + 2, last)
+    return any(words[at] in being and words[at - 1] not in opening for at in after)
 
 
 def _merged(grower: Grower, one: Node, other: Node, ids: Ids) -> Node:
