@@ -307,7 +307,8 @@ async def _ranked(
         parts = [f"({rows} {holds(query)} LIMIT {most})" for query in dict.fromkeys(queries)]
         found = " UNION ALL ".join(parts)
     else:
-        found = f"{rows} iri = ANY({given(list(map(_clean, within)))})"
+        anyhow = " | ".join(keyword.query for keyword in keywords)
+        found = f"{rows} iri = ANY({given(list(map(_clean, within)))}) AND {holds(anyhow)}"
     ways = (
         " ".join(f"WHEN {holds(way)} THEN {counted}" for way, counted in keyword.ways)
         for keyword in keywords
