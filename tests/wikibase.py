@@ -23,6 +23,7 @@ _PROPERTIES = {
     "P6": ("start time", "Startzeitpunkt"),
     "P7": ("end time", "Endzeitpunkt"),
     "P8": ("length", "Länge"),
+    "P9": ("point in time", "Zeitpunkt"),
 }
 _ALIASES = {"P3": "flows into", "P4": "inhabitants", "P5": "mayor", "P6": "since"}
 _ITEMS = {
@@ -59,6 +60,11 @@ wds:b a wikibase:Statement, wikibase:BestRank ; ps:P5 wd:Q41 ; pq:P6 "1990-01-02
     wikibase:rank wikibase:PreferredRank .
 wds:c a wikibase:Statement ; ps:P5 wd:Q42 ; pq:P6 "1985-01-01"^^xsd:date ;
     wikibase:rank wikibase:DeprecatedRank .
+wd:Q30 p:P4 wds:d, wds:e .
+wds:d a wikibase:Statement ; ps:P4 4000 ; pq:P9 "1990-06-01"^^xsd:date ;
+    wikibase:rank wikibase:NormalRank .
+wds:e a wikibase:Statement, wikibase:BestRank ; ps:P4 5000 ; pq:P9 "2020-06-01"^^xsd:date ;
+    wikibase:rank wikibase:PreferredRank .
 wd:Q99 owl:sameAs wd:Q31 .
 """
 

@@ -104,7 +104,7 @@ def test_whoever_writes_the_standard_type_finds_things_too(graph: KnowledgeGraph
     assert len(selected(graph, cities)) == 3
 
     kinds = "SELECT ?x { ?x a <http://wikiba.se/ontology#Property> }"
-    assert len(selected(graph, kinds)) == 8
+    assert len(selected(graph, kinds)) == 9
 
 
 def test_a_variable_predicate_finds_only_what_is_there(graph: KnowledgeGraph) -> None:
@@ -121,3 +121,21 @@ def test_considered_queries_have_its_own_property(graph: KnowledgeGraph) -> None
     drafts = result_of(considered())
     assert any(re.search(r"\?river \w+:P1 \w+:Q2 ", query) for query in drafts), drafts
     assert not any("rdf:type" in query or " a " in query for query in drafts)
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("Since when has Ben Corvo been the mayor of Norwick?", {"1990-01-02"}),
+        ("When did Ada Lindt become the mayor of Norwick?", {"1980-01-01"}),
+        ("Until when was Ada Lindt the mayor of Norwick?", {"1990-01-01"}),
+        ("Wer war 1986 Leiter der Regierung von Norwick?", {"Q40"}),
+        ("Who was the mayor of Norwick in 1986?", {"Q40"}),  # that it was Cleo Marsh is deprecated
+        ("Who is the mayor of Norwick?", {"Q41"}),
+        ("What was the population of Norwick in 1990?", {"4000"}),
+    ],
+)
+def test_statements_with_their_qualifiers_are_asked(
+    graph: KnowledgeGraph, question: str, expected: set[str]
+) -> None:
+    assert told(asked(graph, question)) == expected

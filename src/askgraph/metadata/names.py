@@ -117,7 +117,7 @@ def short_value(text: str) -> bool:
 
 def _entities(graph: GraphArrays, profile: Profile, schema: set[str]) -> Iterator[Name]:
     named = np.zeros(len(graph.terms), dtype=np.bool_)
-    pages = _pages(graph)
+    aside = _aside(graph)
     for predicate in profile.predicates:
         if not predicate.naming:
             continue
@@ -127,18 +127,19 @@ def _entities(graph: GraphArrays, profile: Profile, schema: set[str]) -> Iterato
         subjects, objects = graph.pairs(graph.ends(number), number)
         named[subjects] = True
         if standard_naming(predicate.iri):
-            kept = ~np.isin(subjects, pages)
+            kept = ~np.isin(subjects, aside)
             subjects, objects = subjects[kept], objects[kept]
             yield from _labelled(graph, subjects, objects, schema, predicate.naming == "name")
     yield from _readable(graph, named, schema)
 
 
-def _pages(graph: GraphArrays) -> Ids:
-    """The pages that a Wikibase links its things with: they repeat the things' names."""
-    about = graph.number(v.SCHEMA_ABOUT)
-    if about is None or graph.number(v.WIKIBASE_DIRECT) is None:
+def _aside(graph: GraphArrays) -> Ids:
+    """What is no thing in a Wikibase: pages and properties; predicates have the names of these."""
+    direct, about = graph.number(v.WIKIBASE_DIRECT), graph.number(v.SCHEMA_ABOUT)
+    if direct is None:
         return np.zeros(0, dtype=np.int32)
-    return graph.ends(about)
+    properties = graph.ends(direct)
+    return properties if about is None else np.union1d(properties, graph.ends(about))
 
 
 def _labelled(

@@ -5,7 +5,7 @@ all predicates in one query if it answers in time, else for some at a time, else
 """
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -185,12 +185,13 @@ async def _told(inquiry: Inquiry, total: int | None, source: str) -> tuple[Profi
             profile = replace(profile, completeness=parts)
         return profile, list(names_in(arrays, profile))
     created = datetime.now(UTC).isoformat(timespec="seconds")
-    profile = (await _surveyed(inquiry, total)).profile(total, source=source, created=created)
+    facts = await _surveyed(inquiry, total)
+    profile = facts.profile(total, source=source, created=created)
     if not profile.predicates:
         bound = "the bound was reached before it could" if inquiry.exhausted else "no triples"
         why = "; ".join(inquiry.failed) or bound
         raise ServiceError(f"{source} did not tell what it holds: {why}")
-    names, cuts, part = await remote_names(inquiry, profile)
+    names, cuts, part = await remote_names(inquiry, profile, facts.properties.values())
     parts = with_parts(profile.completeness, {part.name: part} if part else {})
     profile = replace(profile, completeness=parts)
     failed = (f"the endpoint could not say: {failure}" for failure in inquiry.failed)
@@ -231,14 +232,16 @@ _TEXTUAL = frozenset({v.XSD_STRING, v.RDF_LANG_STRING})
 
 
 async def remote_names(
-    inquiry: Inquiry, profile: Profile
+    inquiry: Inquiry, profile: Profile, properties: Iterable[str] = ()
 ) -> tuple[list[Name], list[str], Part | None]:
     """Return the names of classes, predicates, entities and short values; and what is missing.
 
+    Those of `properties` are their predicates', and no entities'.
     The part is how many names of entities were read, if these are not all.
     """
     names = list(schema_names(profile))
     schema = {c.iri for c in profile.classes} | {p.iri for p in profile.predicates}
+    schema.update(properties)
     cuts: list[str] = []
     read = total = 0
     pager = _Pager(inquiry)

@@ -70,6 +70,7 @@ WIKIBASE_FORMS = (
 )
 """Predicates that lead from a property, which has the names, to a predicate that it stands for."""
 WIKIBASE_RANK = WIKIBASE + "rank"
+WIKIBASE_ASIDE = (*WIKIBASE_FORMS, WIKIBASE_RANK, WIKIBASE_SITELINKS, WIKIBASE + "statements")
 WIKIBASE_PREFERRED = WIKIBASE + "PreferredRank"
 WIKIBASE_DEPRECATED = WIKIBASE + "DeprecatedRank"
 

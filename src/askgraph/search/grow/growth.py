@@ -366,7 +366,9 @@ def joins(grower: Grower, pool: list[PartialMatch]) -> Iterator[PartialMatch]:
         for there in range(at + 1, len(chosen)):
             other = chosen[there]
             shared = one.used & other.used & content
-            if shared and not (both and shared == common_words(steps[at], steps[there]) & content):
+            if shared and shared & ~(
+                common_words(steps[at], steps[there]) | _relation(grower, one.node, other.node)
+            ):
                 continue
             if last < spans[there][0] or spans[there][1] < first:
                 continue
@@ -380,6 +382,17 @@ def joins(grower: Grower, pool: list[PartialMatch]) -> Iterator[PartialMatch]:
             joined = None if denied else _joined(grower, one, other)
             if joined is not None:
                 yield joined
+
+
+def _relation(grower: Grower, one: Node, other: Node) -> int:
+    """The words for a relation that two patterns meet at, by one of its predicates each."""
+    if not (one.edges and other.edges):
+        return 0
+    first, second = one.edges[0][0], other.edges[0][0]
+    if first.link is None or second.link is None:
+        return 0
+    same = grower.schema.is_one_relation(first.predicate, second.predicate, one.ids)
+    return first.link.mask & second.link.mask if same else 0
 
 
 def turned_about(
@@ -456,6 +469,9 @@ def _joined(grower: Grower, one: PartialMatch, other: PartialMatch) -> PartialMa
         first, second = one.node.edges[0][0], other.node.edges[0][0]
         bare = first.link is not None and not first.link.mask & grower.content  # "who"
         same = (first.predicate, first.inverse) == (second.predicate, second.inverse)
+        if same and grower.schema.identifies((first.predicate, first.inverse)):
+            return None  # what they lead to is the same, too
+        same = same or grower.schema.is_one_relation(first.predicate, second.predicate, ids)
         if same and not bare:
             shared = min(1.0, max(one.unknown, other.unknown))
     return together(one, other, node, repeated=repeated, shared=shared)

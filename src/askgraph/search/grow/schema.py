@@ -120,7 +120,7 @@ class Schema:
             for number, p in self.predicates.items()
             if p.iri.startswith(SCHEMA_SPACES)
             or standard_naming(p.iri)
-            or p.iri in v.DESCRIPTION_PREDICATES
+            or p.iri in (*v.DESCRIPTION_PREDICATES, *v.WIKIBASE_ASIDE)
             or (self.only is not None and p.iri not in self.only)
             or self._repeats_classes(number)
         )
@@ -173,6 +173,28 @@ class Schema:
         """Whether each subject has one object (or each object one subject)."""
         p = self.predicates.get(predicate)
         return p is not None and p.triples <= (p.objects if inverse else p.subjects) * _SINGLE
+
+    @_kept
+    def identifies(self, step: tuple[int, bool]) -> bool:
+        """Whether the nodes that a predicate leads to (or from, if inverse) have one such edge."""
+        predicate, inverse = step
+        p = self.predicates.get(predicate)
+        if p is None or p.triples != (p.objects if inverse else p.subjects):
+            return False
+        if self.graph.complete:
+            return True
+        starts, _ = self.graph.pairs(self.graph.ends(predicate), predicate)
+        return len(starts) == len(self.graph.ends(predicate, inverse=inverse))
+
+    @_kept
+    def _property(self, predicate: int) -> frozenset[tuple[str, str]]:
+        p = self.predicates.get(predicate)
+        return frozenset(p.names) if p is not None else frozenset()
+
+    def is_one_relation(self, one: int, other: int, ids: Ids) -> bool:
+        """Whether two predicates at nameless nodes are the parts of a relation of one name."""
+        names = self._property(one) if one != other else None
+        return bool(names) and names == self._property(other) and self.is_nameless(ids)
 
     @_kept
     def sort(self, predicate: int) -> Sort:

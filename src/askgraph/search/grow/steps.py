@@ -234,6 +234,8 @@ class Grower:
             edge.predicate == predicate and (mirrored or edge.inverse == inverse)
             for edge, _ in state.node.edges
         )
+        if back and self.schema.identifies((predicate, inverse)):
+            return  # that leads to where it came from, and to nothing else
         links = [] if back else self._links(state, predicate, inverse)
         if (not links and linked) or (literal and self._is_other_code(state, predicate)):
             return
@@ -366,6 +368,9 @@ class Grower:
         if literal:
             return self._doubt_of_value(state, predicate)
         objects = state.ids if inverse else ids
+        by, relates = (edge.predicate for edge, _ in state.node.edges), self.schema.is_one_relation
+        if any(relates(one, predicate, state.ids) for one in by):
+            return 0.0  # the rest of a relation that goes by one name
         if self.schema.is_obvious(predicate, objects, self.said):
             return DOUBT_OBVIOUS
         bridge = self.schema.is_nary(ids) or self.schema.is_nary(state.ids)

@@ -223,13 +223,15 @@ def best_ranked(work: QueryBuilder) -> None:
         return
     every = bool(_SPAN_WORDS & set(work.notes)) or _all_asked(work)
     iri = work.graph.iri_of(rank)
-    for one in list(work.draft.patterns):
+    said = list(work.draft.patterns)
+    for one in said:
         statement = one.object
         ids = _statements(work, one)
         if not isinstance(statement, Variable) or not work.lookups.is_resource(ids):
             continue
         ranks = {work.graph.terms.term(int(at)) for at in work.graph.step(ids, rank)}
-        if _PREFERRED in ranks and not every:
+        told = any(p.subject == statement and not isinstance(p.object, Variable) for p in said)
+        if _PREFERRED in ranks and not (every or told):
             _best(work, one, statement, iri)
         elif _DEPRECATED in ranks:
             work.draft.denied.append(denied(pattern(statement, iri, _DEPRECATED)))

@@ -445,11 +445,15 @@ class QueryBuilder:
     def only(self, sorts: Sequence[Sort]) -> Spot | None:
         """The only predicate of its sort: of an event in the pattern, at the root or elsewhere.
 
-        Of a start and an end it is the end if a word says that something ended.
+        Of a start and an end it is the end if a word says that something ended, or "until when".
         """
-        endings = {phrase[0] for phrase in self.reading.words.times["ending"]}
+        times, asked = self.reading.words.times, self.frame.asked_at
+        endings = {phrase[0] for phrase in times["ending"]}
+        until = {phrase[0] for phrase in times["until"]}
         begins = shared_words().names["begins"] | shared_words().names["dates"]
-        ended = not endings.isdisjoint(self.reading.folded)
+        ended = not endings.isdisjoint(self.reading.folded) or (
+            asked is not None and self.reading.folded[asked[1]] in until
+        )
         for place in sorted(self.draft.places, key=lambda one: not self.is_event(one)):
             if not self.lookups.is_resource(place.node.ids):
                 continue
@@ -464,8 +468,10 @@ class QueryBuilder:
         return None
 
     def is_event(self, place: Place) -> bool:
-        """Whether what stands at a place only relates others."""
-        return self.lookups.is_resource(place.node.ids) and self.schema.is_nary(place.node.ids)
+        """Whether what stands at a place only relates others, as what has a rank does."""
+        ids, rank = place.node.ids, self.schema.rank
+        ranked = rank is not None and self.lookups.applies(ids, rank, False)
+        return self.lookups.is_resource(ids) and (ranked or self.schema.is_nary(ids))
 
     def named(self, place: Place) -> Variable:
         """The variable to show for a thing: its name if the graph has its own."""
