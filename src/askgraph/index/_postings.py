@@ -8,7 +8,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import groupby
+from itertools import groupby, pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ from askgraph.index._table import small, spread
 from askgraph.index.folder import Folder, NewFolder, Window
 
 _LEAST_MISTYPED = 4
+_AT_ONCE = 1 << 22  # words of documents that are sorted together
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -202,10 +203,11 @@ class PostingsWriter:
         """Write all, documents renumbered by `ranks`; return the words and their offsets."""
         words = sorted(self._numbers, key=str.encode)
         write_vocabulary(folder, words)
-        renumbered = np.zeros(len(words), dtype=np.int64)
+        renumbered = np.zeros(len(words), dtype=np.int32)
         renumbered[[self._numbers[word] for word in words]] = np.arange(len(words))
+        self._numbers.clear()
         tokens = renumbered[np.asarray(self._tokens)]
-        documents = np.repeat(ranks, np.asarray(self._lengths))
+        documents = np.repeat(ranks.astype(np.int32), np.asarray(self._lengths))
         offsets, inner, counts = _grouped(tokens, documents, len(words), len(ranks))
         folder.save("postings_word_offsets", small(offsets))
         folder.save("postings_documents", inner)
@@ -218,14 +220,31 @@ class PostingsWriter:
 
 
 def _grouped(
-    outer: Documents, inner: Documents, outers: int, inners: int
+    outer: NDArray[np.int32], inner: NDArray[np.int32], outers: int, inners: int
 ) -> tuple[Documents, NDArray[np.int32], NDArray[np.uint8]]:
-    """Offsets of each outer number, its inner numbers ascending, and how often each occurs."""
-    pairs = outer * inners + inner
-    pairs.sort()
-    firsts = np.flatnonzero(np.diff(pairs, prepend=-1))
-    counts = np.diff(firsts, append=len(pairs))
-    pairs = pairs[firsts]
-    offsets = np.searchsorted(pairs, np.arange(outers + 1) * inners)
-    found = (pairs % inners if inners else pairs).astype(np.int32)
-    return offsets, found, np.minimum(counts, 255).astype(np.uint8)
+    """Offsets of each outer number, its inner numbers ascending, and how often each occurs.
+
+    A part is sorted at a time: a sort of all would need many times their memory.
+    """
+    size = max(_AT_ONCE, len(outer) // 16)
+    starts = range(0, len(outer), size)
+    lengths = np.zeros(outers, np.int64)
+    for at in starts:
+        lengths += np.bincount(outer[at : at + size], minlength=outers)
+    bounds = np.searchsorted(np.cumsum(lengths), starts, side="right")
+    offsets = np.zeros(outers + 1, np.int64)
+    found, counted = np.empty(len(outer), np.int32), np.empty(len(outer), np.uint8)
+    end = 0
+    for low, high in pairwise(np.unique([0, *bounds, outers]).tolist()):
+        chosen = np.flatnonzero((outer >= low) & (outer < high))
+        pairs = outer[chosen] * np.int64(inners) + inner[chosen]
+        pairs.sort()
+        firsts = np.flatnonzero(np.diff(pairs, prepend=-1))
+        counts = np.diff(firsts, append=len(pairs))
+        pairs = pairs[firsts]
+        offsets[low:high] = end + np.searchsorted(pairs, np.arange(low, high) * inners)
+        start, end = end, end + len(pairs)
+        found[start:end] = pairs % inners
+        counted[start:end] = np.minimum(counts, 255)
+    offsets[outers] = end
+    return offsets, found[:end], counted[:end]
