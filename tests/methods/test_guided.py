@@ -556,6 +556,14 @@ async def test_candidates_are_numbered_without_gaps(space: KnowledgeGraph, room:
     assert numbers == [*range(1, len(numbers) + 1)] and numbers
 
 
+async def test_what_takes_too_long_is_shown_without_a_number(space: KnowledgeGraph) -> None:
+    question = "Which moons have a diameter above 1,234 km?"
+    steps, _ = await guided(space, question, [reply(thought="Nothing ran.")] * 9, timeout=1e-6)
+
+    told = prompt_text(steps).split("Candidates:")[1]
+    assert told.strip().startswith("- not run, as it takes long: SELECT DISTINCT ?moon")
+
+
 async def test_a_candidate_says_how_much_of_it_the_first_one_gives(space: KnowledgeGraph) -> None:
     question = "Which moons orbit Saturn or Uranus?"
     _, model = await guided(space, question, [reply(choose=1)])

@@ -190,7 +190,12 @@ class OxigraphEndpoint:
             raise self._failure(letter, body.decode(), query)
 
         seconds = in_time(self._timeout if timeout is None else timeout)
-        request = (str(ready.text), cap, graphs, union)
+        text = str(ready.text)
+        if form in ("SELECT", "ASK") and "EXISTS" in text.upper():
+            from askgraph.sparql.rewrite.stepwise import stepwise  # few queries have one
+
+            text = stepwise(ready.text)
+        request = (text, cap, graphs, union)
         return await self._pool.run(request, received, seconds=seconds)
 
     def _dataset(self, ready: CheckedQuery) -> tuple[list[str] | None, bool]:

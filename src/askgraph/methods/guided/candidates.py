@@ -6,7 +6,7 @@ what it gives.
 """
 
 import asyncio
-from collections.abc import Coroutine, Iterable, Mapping, Sequence
+from collections.abc import Coroutine, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
@@ -361,9 +361,20 @@ async def guided_messages(
 
 
 async def _pieces(found: Awaitable[Candidates], *, previews: bool, several: bool) -> list[Piece]:
-    numbered = (await found).numbered
-    pieces = await candidate_pieces(numbered, results=previews, several=several)
-    return pieces or [Piece(("none",))]
+    candidates = await found
+    pieces = await candidate_pieces(candidates.numbered, results=previews, several=several)
+    return pieces or [Piece((text,)) for text in _not_run(candidates)] or [Piece(("none",))]
+
+
+def _not_run(candidates: Candidates) -> Iterator[str]:
+    """The best queries, without a number, if none of them ended in time."""
+    for one in candidates.every:
+        context = one.linked.context
+        graph = f"[{context.graph.name}] " if len(candidates.every) > 1 else ""
+        for cluster in one.ranked[: min(_READ, candidates.most)]:
+            query = str(context.graph.plain_text(cluster.best.query))
+            text = query if context.veil is None else context.veil.query(query)
+            yield f"- {graph}not run, as it takes long: {_on_one_line(text)}"
 
 
 async def candidate_pieces(
@@ -429,12 +440,16 @@ def _values(one: Numbered) -> frozenset[object]:
     return frozenset(row[place] for row in result.rows for place in at)
 
 
+def _on_one_line(query: str) -> str:
+    return " ".join(map(str.strip, body_lines(query)))
+
+
 def _head(one: Numbered, writer: Writer, told: set[str], *, several: bool) -> str:
     """The query of a candidate, the names in it that were not told before, what it leaves out."""
     graph = f"[{one.graph}] " if several else ""
     veil = one.context.veil
     query = one.ran.query if veil is None else veil.query(one.ran.query)
-    head = f"{one.number}. {graph}{' '.join(map(str.strip, body_lines(query)))}"
+    head = f"{one.number}. {graph}{_on_one_line(query)}"
     names = [writer.iri(iri) for iri in iris_of(one.ran.query)]
     new = [name for name in names if name.endswith('"') and name not in told]
     told.update(new)
