@@ -192,7 +192,7 @@ class OxigraphEndpoint:
         seconds = in_time(self._timeout if timeout is None else timeout)
         text = str(ready.text)
         if form in ("SELECT", "ASK") and "EXISTS" in text.upper():
-            from askgraph.sparql.rewrite.stepwise import stepwise  # few queries have one
+            from askgraph.sparql.rewrite.canonical import stepwise  # few queries have one
 
             text = stepwise(ready.text)
         request = (text, cap, graphs, union)

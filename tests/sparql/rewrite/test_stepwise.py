@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from pyoxigraph import NamedNode, Quad, QueryBoolean, Store, Triple
 
 from askgraph.endpoint.oxigraph import OxigraphEndpoint
-from askgraph.sparql.rewrite.stepwise import stepwise
+from askgraph.sparql.rewrite.canonical import stepwise
 
 HEAD = "PREFIX : <http://a.example/> "
 NODES = [NamedNode(f"http://a.example/{name}") for name in "abcd"]
