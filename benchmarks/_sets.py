@@ -91,6 +91,8 @@ def _sets() -> Iterator[tuple[str, dict[str, list[Path]], Path]]:
         if (folder := _data() / name).is_dir():
             graphs = {path.name: [path] for path in sorted((folder / "kg").glob("*.ttl"))}
             yield name, graphs, folder / "questions.jsonl"
+    if (generated := Path(__file__).parents[1] / "build/benchmarks/wikidata.nt").is_file():
+        yield "wikidata", {"": [generated]}, generated.with_suffix(".jsonl")
 
 
 def single_graphs() -> Iterator[tuple[str, list[Path], Path]]:

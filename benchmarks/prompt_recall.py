@@ -3,6 +3,7 @@
     python benchmarks/prompt_recall.py --set sample --cache recall
     python benchmarks/prompt_recall.py --set spider-graphs --sample 3 --by-style --cache recall
     python benchmarks/prompt_recall.py --method "guided room=900" --json
+    python benchmarks/prompt_recall.py --set wikidata --method guided
 
 For each question with a gold query: whether all of its classes, predicates (with the direction of
 links), things and texts stand in the first prompt in which a model may write a query; whether one
@@ -12,6 +13,8 @@ the question before on the same graph, too; the share of the message, by tokens,
 nothing of gold. `looks` is the share of questions for which `guided` asks again a model that takes
 the best candidate of those shown. Numbers, dates and truth values come from the question, so that
 they count as held; a text that is compared has to be shown in quotes, as it is stored.
+
+The set `wikidata` is what `generate_wikidata.py` wrote where it does unless told otherwise.
 
 The prompts of a graph are kept in the cache when all its questions are done; a cache holds for the
 code that made it.
@@ -153,7 +156,7 @@ def holds(line: str, name: str) -> bool:
     at = line.find(name)
     while at >= 0:
         before, after = line[at - 1 : at] if at else "", line[at + len(name) :][:2]
-        open_before = name[0] != "<" and (before.isalnum() or before in tuple("_:/#.-"))
+        open_before = name[0] != "<" and (before.isalnum() or before in tuple("_:#.-"))
         open_after = name[-1] != ">" and (after[:1].isalnum() or after[:1] in tuple("_-\\"))
         dotted = after[:1] == "." and after[1:].isalnum() and name[-1] != ">"
         if not (open_before or open_after or dotted):

@@ -40,6 +40,10 @@ _ITEMS = {
     "Q30": "Norwick",
     "Q31": "Belmar",
     "Q32": "Tarn",
+    "Q33": "Milden",
+    "Q34": "Milden",
+    "Q35": "Orlen",
+    "Q36": "Orlen",
     "Q40": "Ada Lindt",
     "Q41": "Ben Corvo",
     "Q42": "Cleo Marsh",
@@ -65,6 +69,9 @@ wds:d a wikibase:Statement ; ps:P4 4000 ; pq:P9 "1990-06-01"^^xsd:date ;
     wikibase:rank wikibase:NormalRank .
 wds:e a wikibase:Statement, wikibase:BestRank ; ps:P4 5000 ; pq:P9 "2020-06-01"^^xsd:date ;
     wikibase:rank wikibase:PreferredRank .
+wd:Q33 wdt:P1 wd:Q3 ; wdt:P4 500 ; schema:description "city in the north"@en .
+wd:Q34 wdt:P1 wd:Q3 ; wdt:P4 700 ; schema:description "city in the south"@en .
+wd:Q35 wdt:P1 wd:Q3 ; wdt:P5 wd:Q40 . wd:Q36 wdt:P1 wd:Q3 ; wdt:P5 wd:Q42 .
 wd:Q99 owl:sameAs wd:Q31 .
 """
 
@@ -84,8 +91,9 @@ def _property(code: str, names: tuple[str, str]) -> str:
 
 def _item(code: str, name: str) -> str:
     page = f"<http://pages.test/{name.replace(' ', '_')}_{code}>"
+    links = 40 if code == "Q35" else len(name)
     return (
-        f'wd:{code} rdfs:label "{name}"@en ; wikibase:sitelinks {len(name)} .\n'
+        f'wd:{code} rdfs:label "{name}"@en ; wikibase:sitelinks {links} .\n'
         f'{page} a schema:Article ; schema:about wd:{code} ; schema:name "{name}"@en .\n'
     )
 

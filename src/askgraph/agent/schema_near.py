@@ -27,7 +27,7 @@ from askgraph.metadata import ClassProfile, Profile
 from askgraph.metadata.shapes import Shape, ShapeLine, ends_of, known_shape, shape_at
 from askgraph.metadata.shex import shex_of
 from askgraph.rdf import words_of_local_name
-from askgraph.rdf.vocabulary import SCHEMA_SPACES
+from askgraph.rdf.vocabulary import RDFS_SUB_CLASS_OF, SCHEMA_SPACES
 from askgraph.search.linking.link import Linked
 from askgraph.tools import Context
 from askgraph.tools.schema_lines import SchemaLines, Slice, terms_of, time_lines
@@ -247,11 +247,12 @@ def _kin(near: NearClass, same: Sequence[str]) -> str:
     graph = near.graph.context.graph
     profiles = {one.iri: one for one in graph.profile.classes}
     parents = profiles[near.iri].parents if near.iri in profiles else ()
-    short = graph.prefixes.shorten(near.iri)
+    short, order = graph.prefixes.shorten(near.iri), graph.own_types.get(RDFS_SUB_CLASS_OF)
+    kind = f"is a kind of, by {graph.prefixes.shorten(order)}" if order else "is a kind of"
     above = [iri for iri in parents if iri not in same and not iri.startswith(SCHEMA_SPACES)]
     lines = [
         f"\n# {short} {what}: {', '.join(map(graph.prefixes.shorten, iris[:_KIN]))}"
-        for what, iris in (("is a kind of", above), ("has the same instances as", same))
+        for what, iris in ((kind, above), ("has the same instances as", same))
         if iris
     ]
     if near.iri in profiles and profiles[near.iri].nary:

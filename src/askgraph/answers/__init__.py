@@ -13,7 +13,14 @@ from dataclasses import dataclass, replace
 from pyoxigraph import NamedNode
 
 from askgraph.errors import QueryError, QuerySyntaxError, ServiceError
-from askgraph.explanation import in_words, iris_in, iris_of, labels_of, language_of_labels
+from askgraph.explanation import (
+    in_words,
+    iris_in,
+    iris_of,
+    labels_of,
+    language_of_labels,
+    told_apart,
+)
 from askgraph.explanation.evidence import evidence
 from askgraph.graph import KnowledgeGraph
 from askgraph.sparql import Query, QueryText, renamed
@@ -75,7 +82,7 @@ class AnswerBuilder:
         own = self.graph.own_types
         if isinstance(query, Query):
             shown = renamed(query, own) if own else query
-            labels = await self._labels(iris_in(shown))
+            labels = await self.apart(await self._labels(iris_in(shown)))
             written = laid_out(shown, self.graph.prefixes, labels)
             return QueryText.of(query, written) if own else written, labels
         from askgraph.sparql.layout import formatted  # for a text that came, none of ours
@@ -108,7 +115,7 @@ class AnswerBuilder:
             given = given.sorted()
         known = dict(labels)
         if isinstance(given, SelectResult):
-            known |= await self._labels(_resources(given, _LABELLED))
+            known = await self.apart(await self._labels(_resources(given, _LABELLED)) | known)
         answer = await self.reading(query, given, columns=columns, labels=known)
         answer = replace(answer, confidence=round(confidence, 4), ordered=ordered)
         return await self._explained(answer)
@@ -173,6 +180,10 @@ class AnswerBuilder:
         unnamed = [iri for iri in behind.iris if iri not in answer.labels]
         labels = answer.labels | await self._labels(unnamed)
         return replace(answer, evidence=behind.told(labels), labels=labels)
+
+    async def apart(self, labels: Mapping[str, str]) -> dict[str, str]:
+        """Return labels, with descriptions for what several things are called."""
+        return await told_apart(labels, self.graph, self.languages, timeout=self.timeout)
 
     async def _labels(self, iris: Iterable[str]) -> dict[str, str]:
         return await labels_of(iris, self.graph, self.languages, timeout=self.timeout)

@@ -229,16 +229,17 @@ class SearchRun:
         What an answer is `known` to give is not asked again.
         """
         builder, answers = self.builder(proposal.reading.language), []
-        for cluster in found[:_READINGS]:
-            if cluster.score < found[0].score - _FAR:
-                break
-            best = cluster.best
-            query, labels = await builder.layout(best.query)
-            if query == known.query:
+        near = (one.best for one in found[:_READINGS] if one.score >= found[0].score - _FAR)
+        laid_out = [(best, *await builder.layout(best.query)) for best in near]
+        apart = await builder.apart({k: text for *_, own in laid_out for k, text in own.items()})
+        for best, query, own in laid_out:
+            labels = {iri: apart[iri] for iri in own}
+            if query == known.query and labels == own:
                 answers.append(known)
                 continue
             with suppress(QueryError, TimedOut):
-                given = await self.ran(query, best)
+                said = known.result if known.boolean is None else known.boolean
+                given = said if query == known.query else await self.ran(query, best)
                 answers.append(
                     await builder.reading(query, given, columns=best.columns, labels=labels)
                 )

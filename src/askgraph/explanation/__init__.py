@@ -6,8 +6,9 @@ Resources have their labels in the asker's language: from the arrays if they lie
 from __future__ import annotations
 
 import contextlib
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from textwrap import shorten
 
 import numpy as np
 from pyoxigraph import BlankNode, Literal, NamedNode, Variable
@@ -29,6 +30,7 @@ from askgraph.rdf import best_label
 from askgraph.rdf import vocabulary as v
 from askgraph.rdf.vocabulary import RDF_TYPE
 from askgraph.sparql import Call, Group, Pattern, Query, Values, walk
+from askgraph.sparql.results import value_of
 from askgraph.sparql.write import text_of, tree_of
 from askgraph.traversal import GraphArrays
 from askgraph.traversal.literals import split_literal
@@ -140,6 +142,7 @@ def confidence_in_words(confidence: float) -> str:
     return f"{words} ({confidence:.2f})"
 
 
+_DESCRIBED = 60  # characters of what tells namesakes apart
 _MOST_LABELS = 500
 _EACH = 20  # names or descriptions of one thing
 
@@ -214,22 +217,25 @@ def _own(iri: str, arrays: GraphArrays, naming: Sequence[int]) -> list[tuple[str
 async def _told(
     things: Sequence[str], predicates: Sequence[str], graph: KnowledgeGraph, timeout: float | None
 ) -> dict[str, list[tuple[str, str | None]]]:
-    """The texts that some predicates give some things, in one query."""
-    found = defaultdict[str, list[tuple[str, str | None]]](list)
+    """The texts that the first of some predicates gives each of some things, in one query."""
+    found = defaultdict[str, dict[str, list[tuple[str, str | None]]]](
+        lambda: {iri: [] for iri in predicates}
+    )
     if not things or not predicates:
-        return found
+        return {}
     thing, predicate, text = (Variable(name) for name in ("thing", "predicate", "text"))
     given = (
         Values((name,), tuple((NamedNode(iri),) for iri in iris))
         for name, iris in ((thing, things), (predicate, predicates))
     )
-    where, columns = Group((*given, Pattern(thing, predicate, text))), ((thing, None), (text, None))
+    where = Group((*given, Pattern(thing, predicate, text)))
+    columns = tuple((name, None) for name in (thing, predicate, text))
     query = Query("SELECT", where, columns, limit=_EACH * len(things))
     result = await graph.endpoint.select(text_of(query), timeout=timeout)
-    for one, words in result.rows:
-        if isinstance(one, NamedNode) and isinstance(words, Literal):
-            found[one.value].append((words.value, words.language))
-    return found
+    for one, by, words in result.rows:
+        if isinstance(words, Literal):
+            found[str(value_of(one))][str(value_of(by))].append((words.value, words.language))
+    return {iri: next(filter(None, told.values()), []) for iri, told in found.items()}
 
 
 async def descriptions_of(
@@ -253,3 +259,29 @@ async def descriptions_of(
         return {}
     best = {iri: best_label(texts, languages) for iri, texts in found.items()}
     return {iri: text for iri, text in best.items() if text is not None}
+
+
+async def told_apart(
+    labels: Mapping[str, str],
+    graph: KnowledgeGraph,
+    languages: Sequence[str],
+    *,
+    timeout: float | None = None,
+) -> dict[str, str]:
+    """Return labels, those that several things share with the things' descriptions.
+
+    Nothing is asked if none is shared. Raises `ServiceError` as `descriptions_of` does.
+    """
+    times = Counter(text.casefold() for text in labels.values())
+    predicates = {p.iri for p in graph.profile.predicates}
+    shared = [
+        iri for iri, text in labels.items() if times[text.casefold()] > 1 and iri not in predicates
+    ]
+    if len(shared) < 2:
+        return dict(labels)
+    more = await descriptions_of(shared, graph, languages, timeout=timeout)
+    said = {
+        iri: f"{labels[iri]} ({shorten(text, _DESCRIBED, placeholder='…')})"
+        for iri, text in more.items()
+    }
+    return {**labels, **said}

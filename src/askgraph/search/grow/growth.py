@@ -130,7 +130,7 @@ def _seeds(grower: Grower) -> Iterator[PartialMatch]:
 def _namesakes(grower: Grower, links: Sequence[Link]) -> list[Link]:
     """The things that words name as well as any other, if all are of a kind: all are meant.
 
-    If the graph says much more of one than of another, that one is.
+    If one is much better known than another, that one is.
     """
     first = links[0]
     if len(links) < 2 or first.kind is not Kind.ENTITY or first.similarity < _EXACTLY:
@@ -141,9 +141,9 @@ def _namesakes(grower: Grower, links: Sequence[Link]) -> list[Link]:
     nodes = [at for at in found.values() if at is not None]
     if not 2 <= len(nodes) <= _MOST_ALIKE or len(nodes) < len(found):
         return []
-    degrees = [grower.graph.degree(at) for at in nodes]
+    known = [grower.schema.known(at) for at in nodes]
     kinds = {grower.schema.classes_of(at) for at in nodes}
-    same = len(kinds) == 1 and max(degrees) <= _MUCH_MORE * min(degrees)
+    same = len(kinds) == 1 and max(known) <= _MUCH_MORE * min(known)
     return alike if same else []
 
 
@@ -151,7 +151,7 @@ def _seed_of_all(grower: Grower, links: Sequence[Link]) -> PartialMatch:
     nodes = sorted({at for one in links if (at := grower.graph.terms.iri(one.target)) is not None})
     first = links[0]
     node = Node(np.array(nodes, dtype=np.int32), terms=tuple(nodes), link=first)
-    known = WORTH_KNOWN * float(np.log10(1 + max(map(grower.graph.degree, nodes))))
+    known = WORTH_KNOWN * float(np.log10(1 + max(map(grower.schema.known, nodes))))
     return PartialMatch(node, first.mask, grower.gain(first, 0) * (1 + known), anchored=True)
 
 
@@ -162,7 +162,7 @@ def _seed(grower: Grower, link: Link) -> PartialMatch | None:
         return None
     ids = np.array([at], dtype=np.int32)
     node = Node(ids, terms=(at,), link=link)
-    known = WORTH_KNOWN * float(np.log10(1 + grower.graph.degree(at)))
+    known = WORTH_KNOWN * float(np.log10(1 + grower.schema.known(at)))
     return PartialMatch(node, link.mask, grower.gain(link, 0) * (1 + known), anchored=True)
 
 

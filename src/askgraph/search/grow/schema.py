@@ -257,6 +257,15 @@ class Schema:
         known = [self.classes[name] for name in names if name in self.classes]
         return tuple(c.iri for c in sorted(known, key=lambda c: (c.instances, c.iri)))
 
+    def known(self, node: int) -> float:
+        """How much is said of a node: its sitelinks in a Wikibase, else its edges."""
+        links = self.graph.number(v.WIKIBASE_SITELINKS)
+        if links is not None and node >= self.graph.terms.first_iri:
+            found = self.graph.step(np.array([node], dtype=np.int32), links)
+            if len(found):
+                return float(self.graph.values[found[0]])
+        return self.graph.degree(node)
+
     def all_are(self, ids: Ids, cls: str) -> bool:
         """Whether nodes (a sample of them) are instances of a class."""
         sample, members = ids[:: len(ids) // 10 + 1], self.instances(cls)
