@@ -1,10 +1,17 @@
 """What a name is: told apart, read as a code, held in both directions, or no name at all."""
 
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
 import pytest
 from tests.graphs import store_of
 from tests.search.asking import Known
 
+import askgraph
 from askgraph.search.rank import clusters
+from askgraph.workspace import Workspace
+from askgraph.workspace.synchronous import result_of
 
 GRAPH = """
 @prefix : <https://land.example/> .
@@ -96,3 +103,61 @@ def cell(term: str) -> str:
 @pytest.mark.parametrize(("question", "expected"), ASKED)
 def test_a_name_is_read_for_what_it_names(question: str, expected: str, land: Known) -> None:
     assert rows(land, question) == expected
+
+
+def test_a_plural_is_no_name_of_a_thing(space: Known) -> None:
+    for question, language in (
+        ("Welche Planeten haben keine Monde?", "de"),
+        ("Which planets have no moons?", "en"),
+    ):
+        query = space.query(clusters(space.proposal(question, language).candidates)[0].best.query)
+        assert "/Moon>" not in query
+
+
+JAGUARS = """
+@prefix : <https://cats.example/> .
+@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+:JaguarCat rdfs:label "jaguar" . :Firm rdfs:label "company" .
+:Jaguar a :Firm ; rdfs:label "Jaguar" ; :founder :Lyons ; :employees 9000 .
+:Puma a :Firm ; rdfs:label "Puma" ; :founder :Dassler ; :employees 14000 .
+:Lyons a :Person ; rdfs:label "William Lyons" . :Dassler a :Person ; rdfs:label "Rudolf Dassler" .
+:k a :JaguarCat ; rdfs:label "Kito" ; :weight 90 .
+:t a :JaguarCat ; rdfs:label "Tara" ; :weight 80 .
+"""
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("Who is the founder of Jaguar?", "The founder of Jaguar."),
+        ("Which jaguar has the highest weight?", "The jaguar with the highest weight."),
+        ("How many jaguars are there?", "The number of jaguars."),
+        ("tell me about Jaguar", "What the graph says about Jaguar: type, employees, founder."),
+        ("jaguars", "The jaguars."),
+    ],
+)
+def test_a_thing_and_a_class_of_one_name_are_told_apart_by_what_is_said(
+    question: str, said: str, tmp_path: Path
+) -> None:
+    assert asked(question, tmp_path)["words"] == said
+
+
+def test_a_thing_and_a_class_of_one_name_are_both_offered_if_nothing_else_is_said(
+    tmp_path: Path,
+) -> None:
+    found = asked("Jaguar", tmp_path)
+    assert found["status"] == "clarification"
+    assert {one["words"] for one in found["options"]} >= {
+        "The jaguars.",
+        "What the graph says about Jaguar: type, employees, founder.",
+    }
+
+
+def asked(question: str, folder: Path) -> Mapping[str, Any]:
+    """What graph search says to a question over a graph of cats and firms."""
+    file = folder / "cats.ttl"
+    file.write_text(JAGUARS, encoding="utf-8")
+    graph = Workspace(folder / "workspace").open(file)
+    found = askgraph.ask(question, graph, language="en").json()
+    result_of(graph.endpoint.close())
+    return found

@@ -14,12 +14,10 @@ from askgraph.errors import QueryError, TimedOut
 from askgraph.graph import KnowledgeGraph
 from askgraph.rdf import PrefixMap
 from askgraph.search.decide import (
-    EMPTY,
-    TIED,
     Thresholds,
     confidence_of,
     decided,
-    ties,
+    share_left,
     worth_asking,
 )
 from askgraph.search.decide.evidence import left_out
@@ -168,11 +166,13 @@ class SearchRun:
             answer = await self.answer(cluster.best, proposal, confidence * PASSED_OVER**place)
             if answer is None:
                 continue
-            if answer.boolean is None and len(answer.result.rows) > 1:
-                return _less_sure(answer, TIED) if ties(proposal, cluster.best) else answer
-            if answer.boolean is not None or answer.result.rows:
+            if answer.boolean is not None:
                 return answer
-            fallback = fallback or _less_sure(answer, EMPTY)
+            rows = len(answer.result.rows)
+            less = _less_sure(answer, share_left(proposal, cluster.best, rows))
+            if rows:
+                return less
+            fallback = fallback or less
         return fallback
 
     async def answer(

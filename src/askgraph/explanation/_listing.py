@@ -15,8 +15,6 @@ from askgraph.rdf.vocabulary import RDF_TYPE
 from askgraph.sparql import AGGREGATES, Call, Expression, Pattern, Query, Term, variables_of
 
 _AGGREGATE_PHRASES = {"SUM": "sum", "AVG": "avg", "MIN": "min", "MAX": "max", "SAMPLE": "sample"}
-_PLACES = "second third fourth fifth sixth seventh eighth ninth tenth".split()
-ORDINALS = {1: "", **{place: f"{word}-" for place, word in enumerate(_PLACES, 2)}}
 _HUNDRED = Literal(100)
 _SYMBOLS = frozenset(["||", "&&", "=", "!=", "<", ">", "<=", ">=", "+", "-", "*", "/"])
 
@@ -120,10 +118,20 @@ class Asked(ABC):
         """`with the highest mass`, `with the second-highest mass`."""
         value, down = self.query.order[0]
         noun = self.order_noun(value, root)
-        place = (
-            ORDINALS.get((self.query.offset or 0) + 1, "") if self.phrases.language == "en" else ""
-        )
-        return self.say(f"by {self.extreme(value, noun, down=down)}", noun, place)
+        key = f"by {self.extreme(value, noun, down=down)}"
+        return self.say(key, noun, self.places() or "")
+
+    def places(self) -> str | None:
+        """The first and the last place of an order: `third- to fifth-`; None if too far down."""
+        first, words = (self.query.offset or 0) + 1, self.say("ordinals").split()
+        last = first + (self.query.limit or 1) - 1
+        if first == 1:
+            return ""
+        if last > len(words):
+            return None
+        if first == last:
+            return self.say("nth place", words[first - 1])
+        return self.say("nth to mth place", words[first - 1], words[last - 1])
 
     def extreme(self, value: Expression, noun: str, *, down: bool) -> str:
         if self.is_count(value):

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from pyoxigraph import Literal, NamedNode, Variable
 
-from askgraph.explanation._listing import ORDINALS, Listing, bare
+from askgraph.explanation._listing import Listing, bare
 from askgraph.explanation._names import Names, Scope
 from askgraph.rdf.vocabulary import RDF_TYPE
 from askgraph.sparql import (
@@ -435,7 +435,7 @@ class Sentence(Grouping):
     def ordered(self, text: str, root: Term | None) -> str:
         """The text with its order and its cut."""
         query = self.query
-        if self.cuts_done and query.offset in (None, 0, *(place - 1 for place in ORDINALS)):
+        if self.cuts_done and self.places() is not None:
             return text
         if query.offset:
             text = self.say("nth", text, query.offset)

@@ -1,5 +1,6 @@
 """Chains of steps that no word names, found from both of their ends."""
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.graphs import store_of
@@ -95,14 +96,34 @@ TEAM = """
 :b a :Player ; rdfs:label "Bob" ; :position "D" ; :home "New York" .
 :c a :Player ; rdfs:label "Cyd" ; :position "F" ; :home "New York" .
 :d a :Player ; rdfs:label "Dot" ; :position "D" ; :home "Boston" .
+:e a :Player ; rdfs:label "Eve" ; :grade "G" .
 """
 
 
-def test_a_word_means_the_code_that_is_left_of_it_among_the_values_of_a_named_predicate() -> None:
+def test_initials_mean_the_value_of_a_named_predicate_that_has_them() -> None:
     team = Known(store_of(TEAM))
-    assert best(team, "Which players have the position goalie?") == {("a",)}
     assert best(team, "Which players have the home NY?") == {("b",), ("c",)}
+
+
+@pytest.mark.parametrize(
+    "explained", ["G: goalie, D: defender, F: forward", "where one plays: goalie (G), defender (D)"]
+)
+def test_a_word_means_the_code_that_a_predicates_description_explains_by_it(
+    explained: str,
+) -> None:
+    team = Known(store_of(f'{TEAM} :position rdfs:comment "{explained}" .'))
+    assert best(team, "Which players have the position goalie?") == {("a",)}
+    assert best(team, "Which players are goalies?") == {("a",)}
+    assert best(team, "Which players are defenders?") == {("b",), ("d",)}
     assert best(team, "Which players have the position G?") == {("a",)}
+
+
+def test_a_code_that_nothing_explains_is_left() -> None:
+    team = Known(store_of(TEAM))
+    assert all(
+        '"G"' not in team.query(one.query)
+        for one in team.proposal("Which players have the position goalie?").candidates
+    )
 
 
 def test_a_code_for_two_values_means_neither() -> None:
@@ -117,6 +138,6 @@ def test_a_word_that_stands_for_a_code_lowers_the_confidence() -> None:
     team = Known(store_of(TEAM))
     sure, guessed = (
         confidence_of(found, clusters(found.candidates))
-        for found in map(team.proposal, ("players with position D", "players with position goalie"))
+        for found in map(team.proposal, ("players with home Boston", "players with home NY"))
     )
     assert guessed < sure

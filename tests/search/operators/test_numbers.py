@@ -226,6 +226,50 @@ def test_an_extreme_in_each_group_is_read_whatever_the_group(known: Known, quest
     assert clusters(known.proposal(question).candidates)
 
 
+@pytest.mark.parametrize(
+    ("question", "language"),
+    [
+        ("Who are the second to fourth oldest players?", "en"),
+        ("Who are the 2nd to 4th oldest players?", "en"),
+        ("Wer sind die zweit- bis viertältesten Spieler?", "de"),
+        ("¿Quiénes son los segundo a cuarto jugadores más viejos?", "es"),
+        ("Qui sont les deuxième à quatrième plus vieux joueurs ?", "fr"),
+    ],
+)
+def test_the_nth_to_mth_of_an_order(known: Known, question: str, language: str) -> None:
+    query = known.query(clusters(known.proposal(question, language).candidates)[0].best.query)
+    assert "ORDER BY DESC(?age)" in query and query.endswith("LIMIT 3\nOFFSET 1")
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("en", "The 3 players with the second- to fourth-highest age."),
+        ("de", "3 Player mit dem zweit- bis vierthöchsten Wert für age."),
+        ("es", "3 playeres con el segundo a cuarto mayor valor de age."),
+        ("fr", "3 players avec la deuxième à quatrième plus grande valeur d’age."),
+    ],
+)
+def test_the_nth_to_mth_are_read_as_such(known: Known, language: str, text: str) -> None:
+    proposal = known.proposal("Who are the second to fourth oldest players?")
+    query = known.query(clusters(proposal.candidates)[0].best.query)
+    assert in_words(query, {}, language=language) == text
+
+
+def test_the_place_of_an_order_may_be_joined_to_it(known: Known) -> None:
+    query = known.query(
+        clusters(known.proposal("Wer ist der zweitälteste Spieler?", "de").candidates)[0].best.query
+    )
+    assert "ORDER BY DESC(?age)" in query and "OFFSET 1" in query
+
+
+def test_a_superlative_is_of_the_thing_named_right_before_it(space: Known) -> None:
+    proposal = space.proposal("Which moons orbit the planet with the highest mass?")
+    rows = space.rows(space.query(clusters(proposal.candidates)[0].best.query))
+    assert isinstance(rows, list)
+    assert {row[0] and row[0].rpartition("/")[2] for row in rows} >= {"Io>", "Ganymede>"}
+
+
 def test_the_most_of_several_things_are_the_things(space: Known) -> None:
     for question in ("the 5 largest moons", "What are the three tallest rockets?"):
         query = space.query(clusters(space.proposal(question).candidates)[0].best.query)
@@ -472,6 +516,13 @@ def test_two_properties_of_one_thing_are_compared(
 )
 def test_a_share_is_in_percent_of_all(known: Known, question: str, language: str) -> None:
     assert answer(known, question, language) == {("50",)}
+
+
+def test_a_share_may_be_that_of_a_class_below(space: Known) -> None:
+    proposal = space.proposal("What percentage of the missions are crewed missions?")
+    query = space.query(clusters(proposal.candidates)[0].best.query)
+    assert "#CrewedMission>" in query and "#MissionType>" not in query
+    assert space.rows(query) != []
 
 
 @pytest.mark.parametrize(

@@ -23,6 +23,7 @@ from pyoxigraph import Variable
 
 from askgraph.errors import SetupError
 from askgraph.index import tokens
+from askgraph.index.names import Kind, name_tokens
 from askgraph.search.decide.evidence import evidence_for
 from askgraph.search.operators.query_builder import Candidate
 from askgraph.search.rank import Cluster
@@ -40,6 +41,9 @@ since benchmarks leave out the questions to which nothing is the right answer.
 
 TIED = 0.6
 """The same if one is asked for, and several tie in an order that no word names."""
+
+EITHER = 0.5
+"""The same if all that is asked is a name that a thing and a class have."""
 
 Decision = Literal["answer", "ask", "refuse"]
 
@@ -60,7 +64,30 @@ def confidence_of(proposal: Proposal, found: Sequence[Cluster]) -> float:
     return calibrated(weighed(evidence_for(proposal, found))) if found else 0.0
 
 
-def ties(proposal: Proposal, candidate: Candidate) -> bool:
+def share_left(proposal: Proposal, candidate: Candidate, rows: int) -> float:
+    """Return the share of a confidence that is left when it is known how many rows there are."""
+    if not rows:
+        return EMPTY
+    if rows > 1 and _ties(proposal, candidate):
+        return TIED
+    return EITHER if _either(proposal, candidate) else 1.0
+
+
+def _either(proposal: Proposal, candidate: Candidate) -> bool:
+    """Whether all that is asked is a name that a thing and a class have: "Jaguar"."""
+    links, tokens = proposal.linked.links, proposal.reading.tokens
+    named = [one for one in links if one.mask == candidate.used]
+    return any(
+        {one.kind, other.kind} == {Kind.ENTITY, Kind.CLASS}
+        and one.positions == other.positions
+        and name_tokens(one.name) == name_tokens(other.name)
+        and tokens[one.positions[-1]].folded in name_tokens(other.name)
+        for one in named
+        for other in links
+    )
+
+
+def _ties(proposal: Proposal, candidate: Candidate) -> bool:
     """Whether several rows would tie for the one that is asked for, by what no word names.
 
     "Who was the first person on the Moon?" asks for one, not for a crew.

@@ -35,7 +35,7 @@ from askgraph.search.grow import (
     named_words,
     together,
 )
-from askgraph.search.grow.kinds import shortened_values
+from askgraph.search.grow.kinds import explained_codes, shortened_values
 from askgraph.search.grow.steps import Grower
 from askgraph.search.linking import Reading, bits
 from askgraph.search.linking.link import Link
@@ -167,9 +167,10 @@ def _seed(grower: Grower, link: Link) -> PartialMatch | None:
 
 
 def _shortened(grower: Grower) -> Iterator[PartialMatch]:
-    """A value that is what is left of a word, of a predicate that other words name.
+    """A value that a word stands for, which means nothing else in the graph.
 
-    The word means nothing else in the graph, and the predicate has no other such value.
+    Its predicate's description explains it, or it has the initials that the word is; then other
+    words name the predicate. No other value of the predicate fits.
     """
     linked = grower.linked
     told = {
@@ -183,15 +184,23 @@ def _shortened(grower: Grower) -> Iterator[PartialMatch]:
     for at, token in enumerate(linked.reading.tokens):
         if at in told or busy >> at & 1 or token.quote is not None:
             continue
+        for term, predicate in explained_codes(grower.schema).get(token.stem, ()):
+            yield from _short_seed(grower, at, term, predicate)
         for number in grower.by_predicate:
             found = shortened_values(grower.schema, number, token.text)
             if len(found) == 1:
-                quality = (_SHORTENED,)
-                name = split_literal(found[0])[0]
-                link = Link(Kind.VALUE, found[0], name, _SHORTENED, (at,), quality, how=("short",))
-                seed = _seed(grower, link)
-                if seed is not None:
-                    yield replace(seed, unknown=DOUBT_STEP)
+                yield from _short_seed(grower, at, found[0])
+
+
+def _short_seed(grower: Grower, at: int, term: str, explained: str = "") -> Iterator[PartialMatch]:
+    """A value that a word stands for, less sure if no predicate's description explains it."""
+    fits = SURE if explained else _SHORTENED
+    name = split_literal(term)[0]
+    seed = _seed(
+        grower, Link(Kind.VALUE, term, name, fits, (at,), (fits,), code=explained, how=("short",))
+    )
+    if seed is not None:
+        yield replace(seed, unknown=0.0 if explained else DOUBT_STEP)
 
 
 def _alternatives(grower: Grower) -> Iterator[PartialMatch]:

@@ -10,7 +10,9 @@ stated in one direction holds in both. What words come from is an origin, what t
 destination.
 """
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+import re
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, TypeVar
 
@@ -311,8 +313,10 @@ def _truths_of(schema: Schema, predicate: int) -> Truths | None:
     return yes[0], no[0] if no else ""
 
 
-_CODE = 2
-"""Letters of a code at most that is what is left of a word."""
+_CODE = 4
+"""Signs of a code at most that a description explains."""
+_MOST_CODES = 40
+"""So many codes of one predicate, at most, may be explained."""
 _LONGEST_INITIALS = 5
 """Initials are so many at most."""
 
@@ -328,25 +332,55 @@ def holds_codes(schema: Schema, predicate: int, table: str) -> bool:
 
 
 def shortened_values(schema: Schema, predicate: int, word: str) -> list[str]:
-    """Return the values of a predicate, as terms, that are what is left of a word.
+    """Return the values of a predicate, as terms, whose initials a word is: "LA", "Los Angeles"."""
+    if not 1 < len(word) <= _LONGEST_INITIALS or not word.isupper():
+        return []
+    parts = ((text.split(), term) for text, term in _values(schema, predicate))
+    return [term for words, term in parts if "".join(w[0] for w in words) == folded(word)]
 
-    They are its initials ("LA" for "Los Angeles"), or its first letters if all values are codes
-    of so few letters ("G" for "goalie").
+
+def explained_codes(schema: Schema) -> Mapping[str, Sequence[tuple[str, str]]]:
+    """Return the codes that descriptions of predicates explain, by the stems of the words for them.
+
+    "G: goalie, D: defender" or "goalie (G), defender (D)": each code as a term, with the predicate.
     """
-    values = [text for text in _values(schema, predicate) if text[0]]
-    codes = all(len(text) <= _CODE and text.isalpha() for text, _ in values)
-    if codes and len(word) > _CODE:
-        return [term for text, term in values if folded(word).startswith(text)]
-    if 1 < len(word) <= _LONGEST_INITIALS and word.isupper():
-        parts = ((text.split(), term) for text, term in values)
-        return [term for words, term in parts if "".join(w[0] for w in words) == folded(word)]
-    return []
+    known = schema.found["explained_codes"]
+    if not known:
+        known[None] = found = defaultdict[str, list[tuple[str, str]]](list)
+        for number, profile in schema.predicates.items():
+            text = "; ".join(_descriptions(schema, profile.iri))
+            for value, term in _values(schema, number, _MOST_CODES) if text else ():
+                for word in _explained(value, text):
+                    found[word].append((term, profile.iri))
+    codes: Mapping[str, Sequence[tuple[str, str]]] = known[None]
+    return codes
 
 
-def _values(schema: Schema, predicate: int) -> list[tuple[str, str]]:
+def _descriptions(schema: Schema, iri: str) -> Iterator[str]:
+    """What the graph says of a predicate in a sentence or more, folded."""
+    node = schema.node(iri)
+    for described in v.DESCRIPTION_PREDICATES if node is not None else ():
+        number = schema.graph.number(described)
+        if number is not None and node is not None:
+            for at in schema.graph.step(np.array([node], dtype=np.int32), number):
+                yield folded(split_literal(schema.graph.terms.text(int(at)))[0])
+
+
+def _explained(code: str, text: str) -> set[str]:
+    """The stems of the words that a description explains a short code by."""
+    if not 0 < len(code) <= _CODE:
+        return set()
+    own = re.escape(code)
+    after = re.search(rf"(?<![\w-]){own}['\"]?\s*[=:–-]\s*([^\W\d]{{3,}})(?! [^\W\d])", text)
+    before = re.search(rf"([^\W\d]{{3,}})\s*\(['\"]?{own}['\"]?\)", text)
+    words = [one[1] for one in (after, before) if one is not None]
+    return {stem(form) for word in words for form in (word, f"{word}s")}
+
+
+def _values(schema: Schema, predicate: int, most: int = _FEW) -> list[tuple[str, str]]:
     """The literals of a predicate, each as its folded text and as a term; none if of many."""
     objects = schema.graph.ends(predicate, inverse=True)
-    if not 0 < len(objects) <= _FEW or int(objects[-1]) >= schema.graph.terms.first_iri:
+    if not 0 < len(objects) <= most or int(objects[-1]) >= schema.graph.terms.first_iri:
         return []
     terms = [schema.graph.terms.text(int(at)) for at in objects]
     return [(folded(split_literal(term)[0].strip()), term) for term in terms]

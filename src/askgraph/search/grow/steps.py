@@ -263,10 +263,12 @@ class Grower:
         return found
 
     def _is_other_code(self, state: PartialMatch, predicate: int) -> bool:
-        """Whether words mean a code, and not all values of a predicate are such codes."""
+        """Whether words mean a code, and a predicate does not hold such codes, or not only."""
         meant = state.node.link
         if meant is None or not meant.code:
             return False
+        if (explained := self.schema.number(meant.code)) is not None:
+            return predicate != explained
         return not holds_codes(self.schema, predicate, meant.code)
 
     def _links(self, state: PartialMatch, predicate: int, inverse: bool) -> list[Link]:

@@ -1,7 +1,7 @@
 """Words linked; a question as tokens with their places, its language, its numbers and its dates."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 
@@ -134,8 +134,9 @@ def read(text: str, language: str | None = None) -> Reading:
         for part in _parts(match.group())
     )
     code = (language or "").split("-")[0].lower()
+    words = word_list(code or detected_language([token.folded for token in tokens]))
+    tokens = tuple(part for token in tokens for part in _ranked(token, words))
     words_said = [token.folded for token in tokens]
-    words = word_list(code or detected_language(words_said))
     tokens = tuple(_meant(token, words) for token in tokens)
     genitives = {match.start() for match in genitive.finditer(text)}
     return Reading(
@@ -164,6 +165,20 @@ def _meant(token: Token, words: WordList) -> Token:
     if found is None or stem(said) == stem(found[0]):
         return token
     return replace(token, folded=found[0], stem=stem(found[0]))
+
+
+def _ranked(token: Token, words: WordList) -> Iterator[Token]:
+    """A word; of a superlative with its place, as in "zweitgrößte", both parts."""
+    said = token.folded
+    for place in words.joined_ordinals:
+        if said.startswith(place) and said[len(place) :] in words.adjectives:
+            cut = token.start + len(place)
+            parts = (place, token.start, cut), (said[len(place) :], cut, token.end)
+            for part, start, end in parts:
+                text = token.text[start - token.start : end - token.start]
+                yield replace(token, text=text, folded=part, stem=stem(part), start=start, end=end)
+            return
+    yield token
 
 
 def _undotted(word: str) -> str:

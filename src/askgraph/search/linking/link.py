@@ -103,8 +103,9 @@ class Link:
     """A reading of some words: `positions` are their tokens, `quality` how well each fits.
 
     `similarity` is the share of the name that the words hold; `target` is an IRI, or a literal as
-    N-Triples text. A literal that is a code for the words has the `code`'s table. `how` says of
-    each word how it came to stand for the name's; see `Variant`.
+    N-Triples text. A literal that is a code for the words has the `code`'s table, or the
+    predicate that explains it. `how` says of each word how it came to stand for the name's; see
+    `Variant`.
     """
 
     kind: Kind
@@ -249,9 +250,14 @@ def _bent(match: Match, run: Sequence[int], reading: Reading) -> float:
     """The share of words in another form than in a thing's name: "moons" is less the Moon."""
     if match.name.kind not in _THINGS:
         return 0.0
-    bent = [word.folded for at in run if (word := reading.tokens[at]).stem != word.folded]
-    own = tokens(match.name.text) if bent else ()
-    return sum(word not in own for word in bent) / len(run)
+    own, endings = tokens(match.name.text), shared_words().endings["words"]
+    other = [word for at in run if (word := reading.tokens[at]).folded not in own]
+    forms = (
+        any(one.folded.startswith(name) and one.folded[len(name) :] in endings for name in own)
+        for one in other
+        if one.stem == one.folded
+    )  # "Monde"
+    return (sum(one.stem != one.folded for one in other) + sum(forms)) / len(run)
 
 
 def _runs(positions: Sequence[int], reading: Reading, name: Name) -> Iterator[list[int]]:

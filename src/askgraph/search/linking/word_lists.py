@@ -10,7 +10,7 @@ from functools import cache, cached_property
 from importlib.resources import files
 from typing import Any
 
-from askgraph.index import stem, tokens
+from askgraph.index import folded, stem, tokens
 
 LANGUAGES = ("en", "de", "es", "fr")
 
@@ -98,6 +98,11 @@ class WordList:
         names = ("minimum", "maximum", "average", "order", "ascending", "descending")
         words = {word for name in names for phrase in self.operators[name] for word in phrase}
         return frozenset(word for word in words - self.stop if len(word) > _LONG)
+
+    @cached_property
+    def joined_ordinals(self) -> tuple[str, ...]:
+        """The ordinals that a superlative may be joined to: "zweit" of "zweite"."""
+        return tuple(one for one in self.ordinals if one + "e" in self.ordinals)
 
     @cached_property
     def spelt(self) -> frozenset[str]:
@@ -278,7 +283,7 @@ def _words_by_name(table: Mapping[str, Sequence[str]]) -> dict[str, frozenset[st
 
 
 def _folded(table: Mapping[str, Any]) -> dict[str, Any]:
-    return {" ".join(tokens(key)): value for key, value in table.items()}
+    return {folded(key): value for key, value in table.items()}
 
 
 def _measures(raw: Sequence[Mapping[str, Any]]) -> Iterator[Measure]:

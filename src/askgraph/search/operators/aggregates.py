@@ -151,6 +151,8 @@ def _is_quantity(work: QueryBuilder, spot: Spot) -> bool:
     ids = work.ids_at(spot.place)
     if len(ids) < 2 or spot.path or work.root.words or work.frame.of("each", "yearly"):
         return False
+    if work.frame.asks != "number":
+        return False  # "the name and number of beds of …"
     names = [text.split() for text in work.schema.texts(spot.predicate)]
     return any(words and stem(words[-1]) != words[-1] for words in names)
 
@@ -360,7 +362,7 @@ def _said_before(work: QueryBuilder, operator: Operator) -> list[Variable]:
 def share(work: QueryBuilder, operator: Operator) -> bool:
     """ "What percentage of X are Y": the share of all X, if Y restricts them; see `as_share`."""
     whole = _whole(work, operator)
-    if whole is None or not work.root.node.edges:
+    if whole is None or not (work.root.node.edges or work.root.node.cls != whole.target):
         return False
     work.take_link(whole)
     return True
@@ -369,11 +371,13 @@ def share(work: QueryBuilder, operator: Operator) -> bool:
 def _whole(work: QueryBuilder, operator: Operator) -> Link | None:
     """The class named after "what percentage of", if all that the pattern starts at are of it."""
     ids = work.ids_at(work.root)
-    for link in work.linked.of(Kind.CLASS):
-        near = 0 < link.positions[0] - operator.last <= BESIDE
-        if near and link.score >= _NAMED and work.schema.all_are(ids, link.target):
-            return link
-    return None
+    near = [
+        one
+        for one in work.linked.of(Kind.CLASS)
+        if 0 < one.positions[0] - operator.last <= BESIDE and one.score >= _NAMED
+    ]
+    best = [one for one in near if one.score >= near[0].score]
+    return next((one for one in best if work.schema.all_are(ids, one.target)), None)
 
 
 def as_share(work: QueryBuilder, candidate: Candidate) -> Candidate | None:

@@ -139,7 +139,7 @@ def _measured_by(
     slot = work.next_slot(operator.last, APART)
     if slot is None and measure is not None and measure.dates:
         slot = work.last_slot(operator.first, 2)
-    spot = work.spot(slot, sorts=every)
+    spot = work.spot(slot, sorts=every, owner=_said_of(work, operator))
     if spot is not None and _is_measured(work, spot, measure):
         dated = measure is not None and _says(work, spot, measure.dates)
         return work.take_spot(spot), dated or work.schema.sort(spot.predicate) not in NUMERIC
@@ -151,6 +151,17 @@ def _measured_by(
                 return work.hang(found), words is measure.dates
         return _event_of(work, measure)
     return None
+
+
+def _said_of(work: QueryBuilder, operator: Operator) -> Place | None:
+    """The thing named right before: "the planet with the highest mass"."""
+    reading, last = work.reading, operator.first - 1
+    while last > 0 and reading.is_stop(last):
+        last -= 1
+    following = reading.folded[last + 1 : operator.first]
+    if not following or following[0] not in reading.words.clauses["restrict"]:
+        return None
+    return next((one for one in work.draft.places if last in one.words), None)
 
 
 def _event_of(work: QueryBuilder, measure: Measure) -> tuple[Variable, bool] | None:

@@ -204,12 +204,8 @@ def _fans_out(work: QueryBuilder, predicate: int, inverse: bool) -> bool:
 
 def limited(work: QueryBuilder, operator: Operator) -> None:
     """Keep so many of an order as the words beside an operator say: "the second", "the three"."""
-    count, offset = 1, 0
-    before = operator.first - 1
-    word = work.reading.tokens[before].folded if before >= 0 else ""
-    if word in work.reading.words.ordinals:
-        offset = work.reading.words.ordinals[word] - 1
-        work.take(1 << before, work.weights[before])
+    first, last = _ordinals(work, operator)
+    count, offset = 1 + last - first, first - 1
     for quantity in work.reading.quantities:
         if quantity.value is None or not float(quantity.value).is_integer():
             continue
@@ -221,6 +217,22 @@ def limited(work: QueryBuilder, operator: Operator) -> None:
             count = max(1, int(quantity.value))
             work.take_quantity(quantity)
     work.draft.limit, work.draft.offset = count, offset
+
+
+def _ordinals(work: QueryBuilder, operator: Operator) -> tuple[int, int]:
+    """The first and the last place of an order: "the second", "the third to fifth"."""
+    words, lists, at = work.reading.folded, work.reading.words, operator.first - 1
+    while at > 0 and at in work.root.words:  # "el segundo planeta más grande"
+        at -= 1
+    last = lists.ordinals.get(words[at], 0) if at >= 0 else 0
+    if not last:
+        return 1, 1
+    before = at - 1 - (words[at - 1] in lists.clauses["through"])
+    first = lists.ordinals.get(words[before], last) if before >= 0 else last
+    if first >= last:
+        first, before = last, at
+    work.take_tokens(range(before, at + 1))
+    return first, last
 
 
 def _is_numeral(work: QueryBuilder, at: int) -> bool:

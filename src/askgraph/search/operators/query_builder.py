@@ -356,7 +356,10 @@ class QueryBuilder:
     def _headed(self, place: Place) -> Place:
         """The place that the noun right behind a place's noun names: "pet" before "owners"."""
         link = place.node.cls_link
-        behind = link.positions[-1] + 1 if link is not None else -1
+        last = self.reading.tokens[link.positions[-1]] if link is not None else None
+        if link is None or last is None or last.stem != last.folded:
+            return place  # "instructors teach"
+        behind = link.positions[-1] + 1
         heads = (one for one in self.draft.places if one.node.cls_link is not None)
         return next((one for one in heads if one.words[0] == behind), place)
 

@@ -412,7 +412,8 @@ def _limit_extra(subject: Subject) -> bool:
 def _columns_missing(subject: Subject) -> bool:
     """Fewer columns than the question lists things to show."""
     expected = subject.expected
-    wanted = max(expected.columns or 0, expected.nouns)
+    reckoned = {PAIRED, "difference", "ratio"} & {*subject.candidate.notes}
+    wanted = 0 if reckoned else max(expected.columns or 0, expected.nouns)
     if subject.frame.also_asked:
         wanted = max(wanted, 1 + len(subject.frame.also_asked))
     reading = subject.linked.reading

@@ -66,6 +66,8 @@ _FEW, _SOME = 3, 0.5
 """A few rows where one is asked for are half a misfit."""
 _ONLY = 0.3
 """One row where several are asked for is less: there may be no more."""
+_OWN_COLUMNS = frozenset((LISTED, PAIRED, "share", "describe"))
+"""Notes on candidates that show what no noun of the question asks for."""
 _FUNCTIONS = {"average": "AVG", "sum": "SUM", "minimum": "MIN", "maximum": "MAX"}
 
 
@@ -292,7 +294,7 @@ class Fitting:
 
     def nouns(self, columns: Sequence[Column], candidate: Candidate) -> tuple[float, float]:
         """The share of nouns asked for that lack a column, and up to one column that none names."""
-        if not self._names_columns or not columns or {LISTED, PAIRED, "share"} & {*candidate.notes}:
+        if not self._names_columns or not columns or _OWN_COLUMNS & {*candidate.notes}:
             return 0.0, 0.0
         held = [[self._held(noun, one, candidate) for one in columns] for noun in self._nouns]
         beside = self._beside(candidate)
