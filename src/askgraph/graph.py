@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from askgraph.metadata.descriptions import Description
     from askgraph.metadata.examples import QueryExample
     from askgraph.sparql.rewrite.virtual import VirtualPaths
+    from askgraph.traversal.remote import Kept
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,6 +75,7 @@ def service_iri(graph: KnowledgeGraph) -> str:
 
 
 _WHOLE: WeakKeyDictionary[NameIndex, GraphArrays] = WeakKeyDictionary()
+_KEPT: "WeakKeyDictionary[NameIndex, Kept]" = WeakKeyDictionary()
 
 
 async def surroundings(graph: KnowledgeGraph, seeds: Seeds) -> GraphArrays:
@@ -86,7 +88,7 @@ async def surroundings(graph: KnowledgeGraph, seeds: Seeds) -> GraphArrays:
     known = _WHOLE.get(graph.names) if graph.arrays is None else graph.arrays
     if known is not None:
         return known
-    from askgraph.traversal.remote import neighbourhood  # most graphs lie here
+    from askgraph.traversal.remote import Kept, neighbourhood  # most graphs lie here
 
     predicates = graph.profile.predicates
     arrays = await neighbourhood(
@@ -96,6 +98,7 @@ async def surroundings(graph: KnowledgeGraph, seeds: Seeds) -> GraphArrays:
         counts={p.iri: (p.triples, p.subjects, p.objects) for p in predicates},
         naming=[p.iri for p in predicates if p.naming == "name"],
         own_types=graph.own_types,
+        kept=_KEPT.setdefault(graph.names, Kept()),
     )
     if arrays.complete:
         _WHOLE[graph.names] = arrays

@@ -21,13 +21,14 @@ from askgraph.explanation import (
     language_of_labels,
     told_apart,
 )
-from askgraph.explanation.evidence import evidence
+from askgraph.explanation.evidence import Behind, evidence
 from askgraph.graph import KnowledgeGraph
 from askgraph.sparql import Query, QueryText, renamed
 from askgraph.sparql.judge import admitted
 from askgraph.sparql.results import GraphResult, Result, SelectResult
 from askgraph.sparql.write import by_subject, laid_out, tree_of
 from askgraph.trace import Answer, Clarification, Option
+from askgraph.traversal import GraphArrays
 
 _LABELLED = 200  # rows whose resources are named
 
@@ -67,7 +68,7 @@ class AnswerBuilder:
     Labels come in the first of the `languages` that has one; a remote graph has `timeout` seconds
     for them. Evidence is fetched for the first `evidence_rows` rows, or the reason why there is no
     row, which `reason` looks for. With `evidence_seconds`, the answer does without what takes
-    longer or fails.
+    longer or fails. Names that stand in `near`, a part of a remote graph, are not asked for.
     """
 
     graph: KnowledgeGraph
@@ -76,6 +77,7 @@ class AnswerBuilder:
     evidence_rows: int = 3
     evidence_seconds: float | None = None
     reason: Callable[[str], Awaitable[str | None]] | None = None
+    near: GraphArrays | None = None
 
     async def layout(self, query: str | Query) -> tuple[str, dict[str, str]]:
         """Return a query as a careful person writes it, and the labels of its IRIs."""
@@ -113,12 +115,22 @@ class AnswerBuilder:
         """
         if isinstance(given, SelectResult) and not ordered:
             given = given.sorted()
-        known = dict(labels)
+        behind, why_empty = Behind(), None
+        named: list[str] = []
         if isinstance(given, SelectResult):
-            known = await self.apart(await self._labels(_resources(given, _LABELLED)) | known)
+            behind, why_empty = await self._behind(query, given)
+            named = [*behind.iris, *_resources(given, _LABELLED)]
+        known = {**await self._labels(iri for iri in named if iri not in labels), **labels}
+        if isinstance(given, SelectResult):
+            known = await self.apart(known)
         answer = await self.reading(query, given, columns=columns, labels=known)
-        answer = replace(answer, confidence=round(confidence, 4), ordered=ordered)
-        return await self._explained(answer)
+        return replace(
+            answer,
+            confidence=round(confidence, 4),
+            ordered=ordered,
+            evidence=behind.told(known),
+            why_empty=why_empty,
+        )
 
     async def reading(
         self,
@@ -157,36 +169,32 @@ class AnswerBuilder:
             labels=await self._labels(await asyncio.to_thread(iris_of, query)),
         )
 
-    async def _explained(self, answer: Answer) -> Answer:
-        """Add the triples behind the first rows, or why there are none."""
-        if answer.boolean is not None:
-            return answer
-        query, endpoint, rows = answer.query, self.graph.endpoint, self.evidence_rows
-        if not answer.result.rows and self.reason:
-            return replace(answer, why_empty=await self.reason(query))
+    async def _behind(self, query: str, given: SelectResult) -> tuple[Behind, str | None]:
+        """Return the triples behind the first rows, or why there are none."""
+        endpoint, nothing = self.graph.endpoint, Behind()
+        if not given.rows and self.reason:
+            return nothing, await self.reason(query)
         try:
             async with asyncio.timeout(self.evidence_seconds):
-                if not answer.result.rows:
+                if not given.rows:
                     from askgraph.explanation.why_empty import why_empty  # few answers have none
 
-                    return replace(answer, why_empty=await why_empty(query, endpoint))
-                if not rows:
-                    return answer
-                behind = await evidence(query, answer.result, endpoint, rows=rows)
+                    return nothing, await why_empty(query, endpoint)
+                if self.evidence_rows:
+                    return await evidence(query, given, endpoint, rows=self.evidence_rows), None
         except (QueryError, ServiceError, TimeoutError):
             if self.evidence_seconds is None:
                 raise
-            return answer  # the result is there, and what is behind it is a courtesy
-        unnamed = [iri for iri in behind.iris if iri not in answer.labels]
-        labels = answer.labels | await self._labels(unnamed)
-        return replace(answer, evidence=behind.told(labels), labels=labels)
+        return nothing, None  # the result is there, and what is behind it is a courtesy
 
     async def apart(self, labels: Mapping[str, str]) -> dict[str, str]:
         """Return labels, with descriptions for what several things are called."""
         return await told_apart(labels, self.graph, self.languages, timeout=self.timeout)
 
     async def _labels(self, iris: Iterable[str]) -> dict[str, str]:
-        return await labels_of(iris, self.graph, self.languages, timeout=self.timeout)
+        return await labels_of(
+            iris, self.graph, self.languages, timeout=self.timeout, near=self.near
+        )
 
 
 async def chosen_answer(

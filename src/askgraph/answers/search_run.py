@@ -184,7 +184,7 @@ class SearchRun:
         known: SelectResult | bool | None = None,
     ) -> Answer | None:
         """Run one candidate, unless it is known what it gives; None if it cannot be run."""
-        builder = self.builder(proposal.reading.language)
+        builder = self.builder(proposal)
         query, labels = await builder.layout(candidate.query)
         try:
             given = known if known is not None else await self.ran(query, candidate)
@@ -203,11 +203,12 @@ class SearchRun:
         )
         return replace(answer, unused_words=left_out(proposal, candidate, read=True))
 
-    def builder(self, language: str) -> AnswerBuilder:
+    def builder(self, proposal: Proposal) -> AnswerBuilder:
         """Return the builder of this question's answers."""
         return AnswerBuilder(
             self.counted,
-            [language],
+            [proposal.reading.language],
+            near=proposal.schema.graph,
             timeout=deadline.at_most(None, share=_SHARE),
             evidence_rows=self.limits.evidence_rows,
             evidence_seconds=deadline.at_most(None, share=_SHARE),
@@ -228,7 +229,7 @@ class SearchRun:
 
         What an answer is `known` to give is not asked again.
         """
-        builder, answers = self.builder(proposal.reading.language), []
+        builder, answers = self.builder(proposal), []
         near = (one.best for one in found[:_READINGS] if one.score >= found[0].score - _FAR)
         laid_out = [(best, *await builder.layout(best.query)) for best in near]
         apart = await builder.apart({k: text for *_, own in laid_out for k, text in own.items()})

@@ -153,11 +153,13 @@ async def labels_of(
     languages: Sequence[str],
     *,
     timeout: float | None = None,
+    near: GraphArrays | None = None,
 ) -> dict[str, str]:
     """Return the best label of each IRI that has one, for the first 500 of them.
 
-    A remote graph is asked in one query of at most `timeout` seconds; if it does not answer,
-    only what the profile knows is returned: labels are a courtesy, not the answer.
+    A remote graph is asked in one query of at most `timeout` seconds, but not for what stands in
+    the arrays `near`; if it does not answer, only what is known is returned: labels are a courtesy,
+    not the answer.
     """
     wanted = list(dict.fromkeys(iris))[:_MOST_LABELS]
     asked = set(wanted)
@@ -167,11 +169,13 @@ async def labels_of(
         if item.iri in asked and item.names:
             found[item.iri] = [(text, language or None) for text, language in item.names]
     missing = [iri for iri in wanted if iri not in found]
-    if graph.arrays is not None and missing:
-        numbers = [graph.arrays.number(iri) for iri in _naming(graph)]
+    arrays = near if graph.arrays is None else graph.arrays
+    if arrays is not None and missing:
+        numbers = [arrays.number(iri) for iri in _naming(graph)]
         naming = [number for number in numbers if number is not None]
-        found |= {iri: _own(iri, graph.arrays, naming) for iri in missing}
-    elif missing:
+        found |= {iri: _own(iri, arrays, naming) for iri in missing}
+        missing = [iri for iri in missing if not found[iri]]
+    if graph.arrays is None and missing:
         with contextlib.suppress(QueryError, ServiceError, ValueError):
             found |= await _told(missing, _naming(graph), graph, timeout)
     labels = {iri: best_label(found.get(iri, ()), languages) for iri in wanted}

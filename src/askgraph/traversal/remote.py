@@ -12,10 +12,11 @@ on, and are taken for others in every reply.
 """
 
 import asyncio
-from collections.abc import Coroutine, Iterable, Iterator, Mapping, Sequence
+from collections import OrderedDict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from pyoxigraph import BlankNode, NamedNode, Triple
+from pyoxigraph import BlankNode, Literal, NamedNode, Triple
 
 from askgraph import deadline
 from askgraph.endpoint import Endpoint
@@ -28,6 +29,39 @@ from askgraph.traversal import GraphArrays, Seeds, build_arrays
 _AT_ONCE = 4
 _SECONDS = 20.0
 _SHARE = 1 / 3  # of what a question has left, for a request
+_TOGETHER = 9_900  # rows of a request: below the usual cap of servers
+_KEPT = 200_000  # triples kept for later questions, of some 300 bytes each
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of a request: patterns that bind ?s, ?p and ?o, and the most rows of them."""
+
+    body: str
+    rows: int
+
+
+@dataclass
+class Kept:
+    """What parts of requests gave, kept for later questions; those unused for longest go first."""
+
+    _found: OrderedDict[Part, Sequence[Triple]] = field(default_factory=OrderedDict)
+    _size: int = 0
+
+    def get(self, part: Part) -> Sequence[Triple] | None:
+        """Return what a part gave, if it is kept."""
+        if part in self._found:
+            self._found.move_to_end(part)
+        return self._found.get(part)
+
+    def put(self, part: Part, found: Sequence[Triple]) -> None:
+        """Keep what a part gave; blank nodes would be others in the next reply."""
+        if part in self._found or any(_blank(triple) for triple in found):
+            return
+        self._found[part] = found
+        self._size += len(found) + 1
+        while self._size > _KEPT:
+            self._size -= len(self._found.popitem(last=False)[1]) + 1
 
 
 @dataclass
@@ -40,6 +74,7 @@ class Fetch:
 
     endpoint: Endpoint
     budget: int
+    kept: Kept = field(default_factory=Kept)
     reserve: int = 0
     found: set[Triple] = field(default_factory=set)
     cut: bool = False
@@ -52,40 +87,110 @@ class Fetch:
 
         A blank node is the same one within a reply, and another one in every other reply.
         """
-        rows = await self.rows(query)
-        self._replies += 1
-        cells = (row[at : at + 3] for row in rows for at in range(0, len(row) - 2, 2))
+        rows, _ = await self._rows(query)
+        return self._take(row[at : at + 3] for row in rows for at in range(0, len(row) - 2, 2))
+
+    async def parts(self, parts: Iterable[Part]) -> list[Sequence[Triple]]:
+        """Fetch the triples of each part, in as few requests as their rows allow.
+
+        Parts that are kept from earlier are not asked for.
+        """
+        parts = list(parts)
+        found = {part: known for part in parts if (known := self.kept.get(part)) is not None}
+        for triples in found.values():
+            self.found.update(triples)
+        asked = await asyncio.gather(
+            *(self._together(some) for some in _packed(p for p in parts if p not in found))
+        )
+        for one in asked:
+            found |= one
+        return [found.get(part, ()) for part in parts]
+
+    async def _together(self, parts: Sequence[Part]) -> dict[Part, Sequence[Triple]]:
+        """Ask for parts in one request; in two if the server failed or cut it off."""
+        rows, whole = await self._rows(_united(parts))
+        mine: dict[int, list[Row]] = {}
+        for row in rows:
+            at = int(row[3].value) if len(row) > 3 and isinstance(row[3], Literal) else 0
+            mine.setdefault(at, []).append(row[:3])
+        whole = whole and (len(parts) == 1 or len(parts) in mine)
+        found = {part: self._take(mine.get(at, ())) for at, part in enumerate(parts)}
+        if whole:
+            for part, triples in found.items():
+                self.kept.put(part, triples)
+        elif len(parts) > 1:
+            half = len(parts) // 2
+            both = await asyncio.gather(self._together(parts[:half]), self._together(parts[half:]))
+            found |= {part: some for one in both for part, some in one.items() if some}
+        return found
+
+    def _take(self, cells: Iterable[Row]) -> Sequence[Triple]:
         found = list(triples_in(cells, f"r{self._replies}x"))
         self.found.update(found)
         return found
 
-    async def rows(self, query: str) -> Sequence[Row]:
-        """Fetch rows; none if the budget is spent or the request failed."""
+    async def _rows(self, query: str) -> tuple[Sequence[Row], bool]:
+        """Fetch rows, and whether these are all; none if the budget is spent or it failed."""
         if self.budget <= self.reserve:
             self.cut = True
-            return ()
+            return (), False
         self.budget -= 1
+        self._replies += 1
         async with self._slots:
             timeout = deadline.at_most(_SECONDS, share=_SHARE)
             try:
                 result = await self.endpoint.select(query, timeout=timeout)
             except (TimedOut, ErrorReply, MalformedReply) as error:
                 self.failure, self.cut = error, True
-                return ()
+                return (), False
         self.cut = self.cut or result.truncated is not None
-        return result.rows
+        return result.rows, result.truncated is None
+
+
+def _packed(parts: Iterable[Part]) -> Iterator[list[Part]]:
+    """Put parts together as far as their rows fit into one reply."""
+    together: list[Part] = []
+    for part in dict.fromkeys(parts):
+        if sum(one.rows for one in together) + part.rows > _TOGETHER and together:
+            yield together
+            together = []
+        together.append(part)
+    if together:
+        yield together
+
+
+def _united(parts: Sequence[Part]) -> str:
+    if len(parts) == 1:
+        return f"SELECT ?s ?p ?o {{ {parts[0].body} }} LIMIT {parts[0].rows}"
+    each = (
+        f"{{ SELECT ?s ?p ?o ({at} AS ?part) {{ {part.body} }} LIMIT {part.rows} }}"
+        for at, part in enumerate(parts)
+    )
+    # Its one row is missing if a server cuts off without a word.
+    end = f"{{ SELECT ?s ?p ?o ({len(parts)} AS ?part) {{ ?s ?p ?o }} LIMIT 1 }}"
+    return f"SELECT ?s ?p ?o ?part {{ {' UNION '.join((*each, end))} }}"
+
+
+def _blank(triple: Triple) -> bool:
+    return isinstance(triple.subject, BlankNode) or isinstance(triple.object, BlankNode)
 
 
 Counts = Mapping[str, tuple[int, int, int]]
 """By predicate IRI: its triples, subjects and objects."""
 
 _SMALL = 9_000
-_ROWS = 5_000
-_PREDICATE_ROWS = 10_000
-_BATCH = 200
-_REACHED = 1_200
+_AROUND = 4_000  # edges around all entities, each way
+_LEAST_EACH, _MOST_EACH = 100, 1_000  # of one entity
+_OF_A_PREDICATE = 100  # edges of a hub
+_PREDICATES = 60  # that are asked for at a hub
+_HOLDERS = 100  # of a value
+_INSTANCES = 500
+_PREDICATE_ROWS = 2_000
+_SAMPLE = 500  # of a frequent predicate
+_REACHED = 250
+_EDGES = 4_900
 _HUB = 50
-_DESCRIBING = 6
+_DESCRIBING = 2
 
 
 async def neighbourhood(
@@ -95,17 +200,18 @@ async def neighbourhood(
     triples: int,
     counts: Counts | None = None,
     naming: Sequence[str] = v.LABEL_PREDICATES,
-    budget: int = 40,
+    budget: int = 16,
     own_types: OwnTypes | None = None,
+    kept: Kept | None = None,
 ) -> GraphArrays:
     """Return the arrays of what lies around the seeds; `complete` if that is the whole graph.
 
     `triples` is the size of the graph, `counts` what is known of its predicates, `naming` the
     predicates that carry names, `own_types` those that say what things are here, by the standard
-    ones. At most `budget` requests are made, four at a time; one that fails
-    costs its own part. Raises `ServiceError` if all fail.
+    ones. At most `budget` requests are made, four at a time; one that fails costs its own part.
+    What was `kept` of earlier questions is not asked again. Raises `ServiceError` if all fail.
     """
-    fetch = Fetch(endpoint, budget)
+    fetch = Fetch(endpoint, budget, kept or Kept())
     if triples <= _SMALL:
         await fetch.triples(f"SELECT ?s ?p ?o {{ ?s ?p ?o }} LIMIT {2 * _SMALL}")
         if fetch.found and not fetch.cut:
@@ -130,33 +236,80 @@ class _Walk:
     blank: bool = False
 
     async def first(self) -> None:
-        """Everything that hangs on the seeds themselves."""
-        jobs: list[Coroutine[None, None, None]]
-        jobs = [self._around(some) for some in _batches(self.seeds.entities, 20)]
-        jobs += [self._holders(some) for some in _batches(self.seeds.literals, 50)]
-        jobs += [self._instances(cls) for cls in self.seeds.classes[:6]]
-        jobs += [self._all_of(some) for some in self._small_predicates()]
-        await asyncio.gather(*jobs)
+        """Everything that hangs on the seeds themselves; of hubs a few edges a predicate."""
+        seeds = self.seeds
+        each = _MOST_EACH
+        while each > _LEAST_EACH and each * len(seeds.entities) > _AROUND:
+            each = max(_LEAST_EACH, each // 3)
+        around = [
+            (iri, inverse, Part(self._edges((iri,), inverse=inverse), each))
+            for iri in seeds.entities
+            for inverse in (False, True)
+        ]
+        holders = [Part(f"VALUES ?o {{ {one} }} ?s ?p ?o", _HOLDERS) for one in seeds.literals]
+        instances = [
+            Part(f"VALUES (?p ?o) {{ (<{self.typing}> <{cls}>) }} ?s ?p ?o", _INSTANCES)
+            for cls in seeds.classes[:6]
+        ]
+        whole = [Part(f"VALUES ?p {{ <{iri}> }} ?s ?p ?o", size) for iri, size in self._small()]
+        found = await self.fetch.parts(
+            [*(part for _, _, part in around), *holders, *instances, *whole]
+        )
+        hubs = []
+        for (iri, inverse, _), triples in zip(around, found, strict=False):
+            self._reach(triples, inverse=inverse)
+            if len(triples) >= each:
+                hubs.append((iri, inverse))
+        for triples in found[len(around) : len(around) + len(holders)]:
+            self._reach(triples, inverse=True)
+        for triples in found[len(around) + len(holders) : len(found) - len(whole)]:
+            for triple in triples[: _REACHED // 8]:
+                if isinstance(triple.subject, NamedNode):
+                    self.reached.setdefault(triple.subject.value, 0)
+        await self._sampled(hubs)
+
+    async def _sampled(self, hubs: Sequence[tuple[str, bool]]) -> None:
+        """A few edges of every predicate at a hub, of those that are mentioned and frequent."""
+        known = dict.fromkeys([*self.seeds.predicates, *self.counts])
+        predicates = [iri for iri in known if iri != self.typing][:_PREDICATES]
+        asked = [
+            (
+                inverse,
+                Part(
+                    f"VALUES ?p {{ <{p}> }} {self._edges((iri,), inverse=inverse)}", _OF_A_PREDICATE
+                ),
+            )
+            for iri, inverse in hubs
+            for p in predicates
+        ]
+        found = await self.fetch.parts(part for _, part in asked)
+        for (inverse, _), triples in zip(asked, found, strict=True):
+            self._reach(triples, inverse=inverse)
 
     async def second(self) -> None:
         """What hangs on the nodes reached, and blank nodes between them."""
         seeds = self.seeds.entities
         near = sorted(self.reached, key=lambda iri: -self.reached[iri])
         wanted = [iri for iri in near if iri not in seeds][:_REACHED]
+        parts = [part for iri in self._big_predicates() for part in self._big_predicate(iri)]
+        for inverse in (False, True) if wanted else ():
+            parts.append(
+                Part(self._edges(wanted, self._hubs(inverse=inverse), inverse=inverse), _EDGES)
+            )
         jobs = [self._through_blanks(seeds)] if self.blank and seeds else []
-        jobs += [self._big_predicate(iri) for iri in self._big_predicates()]
-        for some in _batches(wanted, _BATCH):
-            jobs.append(self._edges(some, inverse=False, wide=False))
-            jobs.append(self._edges(some, inverse=True, wide=False))
         self.fetch.reserve = _DESCRIBING
-        await asyncio.gather(*jobs)
-        if self.blank:
-            rest = (self._through_blanks(some) for some in _batches(wanted, _BATCH))
-            await asyncio.gather(*rest)
+        parted = asyncio.ensure_future(self.fetch.parts(parts))
+        await asyncio.gather(parted, *jobs)
+        found = parted.result()
+        if wanted:
+            self._reach(found[-2], inverse=False)
+            self._reach(found[-1], inverse=True)
+        if self.blank and wanted:
+            await self._through_blanks(wanted)
         self.fetch.reserve = 0
 
     async def described(self) -> None:
-        """Classes and names of all nodes, as far as the budget goes."""
+        """Classes and names of the nodes that are nearest."""
         nodes = dict.fromkeys(
             term.value
             for triple in self.fetch.found
@@ -171,87 +324,20 @@ class _Walk:
         wanted = [iri for iri in nodes if iri not in known]
         wanted.sort(key=lambda iri: -self.reached.get(iri, 0))
         properties = _iris((self.typing, *self.naming))
-        jobs = [
-            self.fetch.triples(
-                f"SELECT ?s ?p ?o {{ VALUES ?s {{ {_iris(some)} }} VALUES ?p {{ {properties} }} "
-                f"?s ?p ?o }} LIMIT {_PREDICATE_ROWS}"
-            )
-            for some in _batches(wanted, 2 * _BATCH)
-        ]
-        await asyncio.gather(*jobs)
+        some = _iris(wanted[:_REACHED])
+        body = f"VALUES ?s {{ {some} }} VALUES ?p {{ {properties} }} ?s ?p ?o"
+        await self.fetch.parts([Part(body, _EDGES)] if wanted else [])
 
-    async def _around(self, iris: Sequence[str]) -> None:
-        await asyncio.gather(
-            self._edges(iris, inverse=False, wide=True), self._edges(iris, inverse=True, wide=True)
-        )
-
-    async def _edges(self, iris: Sequence[str], *, inverse: bool, wide: bool) -> None:
-        """Fetch edges of nodes; if these are many, those of each predicate apart."""
-        at = "?o" if inverse else "?s"
-        values = f"VALUES {at} {{ {_iris(iris)} }}"
-        hubs = () if wide else self._hubs(inverse=inverse)
-        no_types = (self.typing,) if inverse else ()
-        without = _without((*hubs, *no_types))
-        found = await self.fetch.triples(
-            f"SELECT ?s ?p ?o {{ {values} ?s ?p ?o {without} }} LIMIT {_ROWS}"
-        )
-        self._reach(found, inverse=inverse)
-        if wide and len(found) >= _ROWS:
-            await self._each_predicate(values, without, inverse=inverse)
-
-    async def _each_predicate(self, values: str, without: str, *, inverse: bool) -> None:
-        """A hub: a few edges of every predicate, more of those that the question mentions."""
-        rows = await self.fetch.rows(
-            f"SELECT DISTINCT ?p {{ {values} ?s ?p ?o {without} }} LIMIT 200"
-        )
-        kinds = [row[0].value for row in rows if isinstance(row[0], NamedNode)]
-        mentioned = [iri for iri in kinds if iri in self.seeds.predicates]
-        parts = [_limited(values, iri, 100) for iri in kinds if iri not in mentioned]
-        queries = [_limited(values, iri, _ROWS) for iri in mentioned]
-        queries += [" UNION ".join(some) for some in _batches(parts, 25)]
-        found = await asyncio.gather(
-            *(self.fetch.triples(f"SELECT ?s ?p ?o {{ {query} }}") for query in queries)
-        )
-        for triples in found:
-            self._reach(triples, inverse=inverse)
-
-    async def _holders(self, literals: Sequence[str]) -> None:
-        found = await self.fetch.triples(
-            f"SELECT ?s ?p ?o {{ VALUES ?o {{ {' '.join(literals)} }} ?s ?p ?o }} LIMIT {_ROWS}"
-        )
-        self._reach(found, inverse=True)
-
-    async def _instances(self, cls: str) -> None:
-        found = await self.fetch.triples(
-            f"SELECT ?s ?p ?o {{ VALUES (?p ?o) {{ (<{self.typing}> <{cls}>) }} ?s ?p ?o }} "
-            f"LIMIT {_ROWS}"
-        )
-        for triple in found[: _REACHED // 2]:
-            if isinstance(triple.subject, NamedNode):
-                self.reached.setdefault(triple.subject.value, 0)
-
-    async def _all_of(self, predicates: Sequence[str]) -> None:
-        await self.fetch.triples(
-            f"SELECT ?s ?p ?o {{ VALUES ?p {{ {_iris(predicates)} }} ?s ?p ?o }} "
-            f"LIMIT {_PREDICATE_ROWS}"
-        )
-
-    async def _big_predicate(self, predicate: str) -> None:
-        """Return the query for a frequent predicate between known nodes, or of linked classes."""
+    def _big_predicate(self, predicate: str) -> list[Part]:
+        """Return the parts for a frequent predicate between known nodes, or of linked classes."""
         bodies = [
             f"VALUES ?c {{ {_iris(self.seeds.classes)} }} ?s a ?c . ?s ?p ?o",
             f"VALUES ?c {{ {_iris(self.seeds.classes)} }} ?o a ?c . ?s ?p ?o",
         ]
         if not self.seeds.classes:
-            near = _iris(list(self.reached)[:_BATCH])
+            near = _iris(list(self.reached)[: _REACHED // 2])
             bodies = [f"VALUES {at} {{ {near} }} ?s ?p ?o" for at in ("?s", "?o")]
-        values = f"VALUES ?p {{ <{predicate}> }}"
-        await asyncio.gather(
-            *(
-                self.fetch.triples(f"SELECT ?s ?p ?o {{ {values} {body} }} LIMIT {_ROWS}")
-                for body in bodies
-            )
-        )
+        return [Part(f"VALUES ?p {{ <{predicate}> }} {body}", _SAMPLE) for body in bodies]
 
     async def _through_blanks(self, iris: Sequence[str]) -> None:
         """Blank nodes next to nodes, with all that leaves them."""
@@ -259,11 +345,11 @@ class _Walk:
         star = "FILTER(isBlank(?b)) ?b ?q ?c"
         both = await asyncio.gather(
             self.fetch.triples(
-                f"SELECT ?a ?p ?b ?q ?c {{ {values} ?a ?p ?b . {star} }} LIMIT {_ROWS}"
+                f"SELECT ?a ?p ?b ?q ?c {{ {values} ?a ?p ?b . {star} }} LIMIT {_EDGES}"
             ),
             self.fetch.triples(
                 f"SELECT ?x ?y ?b ?q ?c {{ {values} ?b ?p ?a . {star} OPTIONAL {{ ?x ?y ?b }} }} "
-                f"LIMIT {_ROWS}"
+                f"LIMIT {_EDGES}"
             ),
         )
         for found in both:
@@ -288,20 +374,20 @@ class _Walk:
             and iri not in self.seeds.predicates
         ]
 
-    def _small_predicates(self) -> list[list[str]]:
-        """Predicates whose triples fit into a reply, together as far as they do."""
-        together: list[list[str]] = []
-        room = 0
+    def _small(self) -> Iterator[tuple[str, int]]:
+        """Predicates whose triples fit into a reply, with their number."""
         for iri in self.seeds.predicates:
-            size = self.counts.get(iri, (_PREDICATE_ROWS // 4, 1, 1))[0]
-            if size > _PREDICATE_ROWS:
-                continue
-            if size > room:
-                together.append([])
-                room = _PREDICATE_ROWS
-            together[-1].append(iri)
-            room -= size
-        return together
+            size = self.counts.get(iri, (_PREDICATE_ROWS, 1, 1))[0]
+            if 0 < size <= _PREDICATE_ROWS:
+                yield iri, size + 1  # one more row than there are is no cap
+
+    def _edges(self, iris: Sequence[str], without: Sequence[str] = (), *, inverse: bool) -> str:
+        """Return the patterns for edges of nodes, but for some predicates; for classes not back."""
+        at = "?o" if inverse else "?s"
+        without = (*without, self.typing) if inverse else without
+        listed = ", ".join(f"<{iri}>" for iri in without)
+        unless = f" FILTER(?p NOT IN ({listed}))" if listed else ""
+        return f"VALUES {at} {{ {_iris(iris)} }} ?s ?p ?o{unless}"
 
     def _big_predicates(self) -> list[str]:
         return [
@@ -311,18 +397,3 @@ class _Walk:
 
 def _iris(iris: Iterable[str]) -> str:
     return " ".join(f"<{iri}>" for iri in iris)
-
-
-def _without(predicates: Sequence[str]) -> str:
-    listed = ", ".join(f"<{iri}>" for iri in predicates)
-    return f"FILTER(?p NOT IN ({listed}))" if listed else ""
-
-
-def _limited(values: str, predicate: str, limit: int) -> str:
-    inner = f"{values} VALUES ?p {{ <{predicate}> }} ?s ?p ?o"
-    return f"{{ SELECT ?s ?p ?o {{ {inner} }} LIMIT {limit} }}"
-
-
-def _batches(items: Sequence[str], size: int) -> Iterator[Sequence[str]]:
-    for at in range(0, len(items), size):
-        yield items[at : at + size]
