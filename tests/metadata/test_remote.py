@@ -176,6 +176,27 @@ async def test_one_that_takes_seconds_for_everything_gets_more_for_each(
     assert clock[0] <= 30.0
 
 
+async def test_names_that_an_endpoint_can_look_for_are_not_read(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(remote, "SMALL", 0)
+    monkeypatch.setattr(remote, "_READ_AT_MOST", 10)
+
+    async def search(profile: Profile) -> str:
+        return found
+
+    with CappedServer(store, cap=100_000) as server:
+        for found in ("plain", "virtuoso"):
+            profile, names = await asked(server, search=search)
+            assert profile.name_search == found
+            entities = any(name.kind is Kind.ENTITY for name in names)
+            assert entities == (found == "plain")
+            assert any(name.kind is Kind.CLASS for name in names)
+    part = next(part for part in profile.completeness if part.name == "entity names")
+    assert part.seen == 0
+    assert "'virtuoso'" in part.note
+
+
 async def test_a_bound_of_seconds_holds(store: Store) -> None:
     with CappedServer(store, cap=100_000) as server:
         server.acts.extend([faults.slow_first_byte(0)] * 5)

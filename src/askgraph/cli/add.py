@@ -1,11 +1,14 @@
 """`askgraph add`: files, a folder or an endpoint become a graph of the workspace."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import typer
 
 from askgraph.cli.options import Common
 from askgraph.cli.output import print_json, progress_bar
+from askgraph.workspace import Workspace
 
 
 def add(
@@ -24,13 +27,17 @@ def add(
     header_env: str | None = None,
     timeout: float | None = None,
     examples: str | None = None,
+    profile: str | None = None,
+    grow: bool = False,
     json: bool = False,
 ) -> None:
     """Add a graph to the workspace.
 
     Files are Turtle, N-Triples, N-Quads, TriG, RDF/XML or JSON-LD, packed (.gz, .bz2, .xz) or not.
-    An endpoint is profiled within a bound of queries and seconds; stopped, the same command goes
-    on where it was. Secrets stay in environment variables: only their names are stored.
+    An endpoint is asked for half a minute at most, and for what that left out for two minutes in
+    the background, while the graph is in use; with --grow, now, also of a graph that is there.
+    Stopped, the same command goes on where it was. Secrets stay in environment variables: only
+    their names are stored.
     """
     place = common.workspace
     given: dict[str, object] = {
@@ -45,27 +52,48 @@ def add(
         "header_env": header_env,
         "timeout": timeout,
         "examples": str(Path(examples).expanduser().absolute()) if examples else None,
+        "profile": str(Path(profile).expanduser().absolute()) if profile else None,
     }
     changes = {key: value for key, value in given.items() if value is not None}
     with progress_bar() as progress:
-        profile = place.add(
-            name, sources or [], settings=changes, replace=replace, progress=progress
-        )
+        if not grow or sources or replace:
+            place.add(name, sources or [], settings=changes, replace=replace, progress=progress)
+        found = place.grow(name, progress=progress) if grow else place.profile(name)
+    if place.unasked(name):
+        _grow_later(place, name)
     if json:
         print_json(
             {
                 "name": name,
-                "triples": profile.triples,
-                "classes": len(profile.classes),
-                "predicates": len(profile.predicates),
-                "cuts": profile.cuts,
+                "triples": found.triples,
+                "classes": len(found.classes),
+                "predicates": len(found.predicates),
+                "cuts": found.cuts,
             }
         )
         return
     typer.echo(
-        f"added {name}: {profile.triples:,} triples, {len(profile.classes):,} classes, "
-        f"{len(profile.predicates):,} predicates",
+        f"added {name}: {found.triples:,} triples, {len(found.classes):,} classes, "
+        f"{len(found.predicates):,} predicates",
         err=True,
     )
-    for cut in profile.cuts:
+    for cut in found.cuts:
         typer.echo(f"  left out: {cut}", err=True)
+    if place.unasked(name):
+        typer.echo("  it is asked for more in the background, for two minutes at most", err=True)
+
+
+def _grow_later(place: Workspace, name: str) -> None:
+    """Ask an endpoint for the rest in a process of its own, which outlives this one."""
+    command = [
+        sys.executable,
+        "-m",
+        "askgraph",
+        "--workspace",
+        str(place.folder),
+        "add",
+        name,
+        "--grow",
+    ]
+    quiet = subprocess.DEVNULL
+    subprocess.Popen(command, stdin=quiet, stdout=quiet, stderr=quiet, start_new_session=True)

@@ -32,6 +32,7 @@ _FIRST = 10.0  # seconds for a query as long as nobody knows how long the endpoi
 _SLOWER = 2.5  # times what the fastest reply took, that each query gets
 _MANY = 100  # rows, from which on, or from a round number on, a silent cap is looked for
 _SHARE = 0.125  # of the seconds in all, for one query
+_AMPLE = 0.8  # of the bound: all that may be asked is asked while so much is left
 _LEAST_PATIENCE = 0.02  # of the seconds in all, for a costly query after others took too long
 
 
@@ -80,6 +81,7 @@ class Inquiry:
         self._file: IO[str] | None = None
         self._began = time.monotonic()
         self.asked = 0
+        self.late = False
         self.failed: list[str] = []
         self.own_types: Mapping[str, str] = {}
 
@@ -112,6 +114,11 @@ class Inquiry:
     def queries_left(self) -> int:
         """The number of queries that may still be asked."""
         return max(0, self._max_queries - self.asked)
+
+    @property
+    def hurried(self) -> bool:
+        """Whether a higher bound could have brought more: something was late, or much was used."""
+        return self.late or self.share_left() < _AMPLE
 
     def over(self, graphs: Sequence[str]) -> None:
         """Ask of these named graphs from now on, together as one."""
@@ -188,6 +195,7 @@ class Inquiry:
                     return None
             except (TimedOut, ErrorReply, QueryError, Overloaded) as error:
                 self.failed.append(f"{what}: {error}")
+                self.late = self.late or isinstance(error, TimedOut)
                 if costly and isinstance(error, TimedOut):
                     self._patience = max(_LEAST_PATIENCE, self._patience / 2)
                 return None

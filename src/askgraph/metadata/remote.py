@@ -5,7 +5,7 @@ all predicates in one query if it answers in time, else for some at a time, else
 """
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,6 +14,7 @@ from pyoxigraph import Literal, NamedNode
 
 from askgraph.endpoint import Endpoint
 from askgraph.errors import ServiceError
+from askgraph.index.name_search import PLAIN
 from askgraph.index.names import Kind, Name
 from askgraph.metadata import (
     CLASSES,
@@ -28,7 +29,7 @@ from askgraph.metadata import (
     with_parts,
 )
 from askgraph.metadata.inquiry import Inquiry, all_triples
-from askgraph.metadata.merge import united
+from askgraph.metadata.merge import merged, united
 from askgraph.metadata.names import acronym, names_in, schema_names, short_value, standard_naming
 from askgraph.metadata.own_types import own_types
 from askgraph.metadata.profile import profile_of
@@ -55,6 +56,8 @@ SMALL = 50_000
 """A graph of at most so many triples is fetched as a whole."""
 
 Told = Callable[[str, int, int | None], None]
+Search = Callable[[Profile], Awaitable[str]]
+"""Finds the name of the search for names that a graph's endpoint has."""
 
 
 @dataclass(frozen=True)
@@ -73,15 +76,22 @@ async def profile_endpoint(
     progress: Told | None = None,
     resume: Path | None = None,
     one_by_one: bool = False,
+    later: Path | None = None,
+    known: Profile | None = None,
+    search: Search | None = None,
 ) -> tuple[Profile, list[Name]]:
     """Return the profile of an endpoint's graph, and the names in it.
 
     `resume` is a file that keeps the replies until all is done, so that a later call goes on where
-    this one was stopped; those replies cost nothing of the bound. What the bound, or a query that
-    the endpoint could not answer, left out is said in `Profile.cuts`, and in numbers in
-    `Profile.completeness`. With `one_by_one` each named graph is asked of alone, within its share
-    of the bound, and the profiles are united. An endpoint whose default graph is empty is asked of
-    all its named graphs together. Raises `ServiceError` if the endpoint does not answer at all.
+    this one was stopped; those replies cost nothing of the bound. If a higher bound might bring
+    more, they are kept as `later`, for a call with that. `known` is an account of the graph that
+    was made elsewhere: what it holds is not asked for. If there are more names than can be read
+    page by page, those of things are read only if `search` finds no search for names. What the
+    bound, or a query that the endpoint could not answer, left out is said in `Profile.cuts`, and in
+    numbers in `Profile.completeness`. With `one_by_one` each named graph is asked of alone, within
+    its share of the bound, and the profiles are united. An endpoint whose default graph is empty is
+    asked of all its named graphs together. Raises `ServiceError` if the endpoint does not answer at
+    all.
     """
 
     def inquiry(bounds: Bounds, graphs: Sequence[str] = ()) -> Inquiry:
@@ -96,16 +106,20 @@ async def profile_endpoint(
 
     bounds = Bounds(max_queries, max_seconds)
     if one_by_one:
-        found = await _one_by_one(inquiry, bounds, endpoint.address)
+        later, found = None, await _one_by_one(inquiry, bounds, endpoint.address)
     else:
         with inquiry(bounds) as asked:
-            found = await _profiled(asked, endpoint.address)
-    _forget(resume)
+            found = await _profiled(asked, endpoint.address, known, search)
+        if not (asked.hurried and found[0].cuts):
+            later = None
+    _forget(resume, later)
     return found
 
 
-def _forget(journal: Path | None) -> None:
-    if journal is not None:
+def _forget(journal: Path | None, later: Path | None) -> None:
+    if journal is not None and later is not None:
+        journal.replace(later)
+    elif journal is not None:
         journal.unlink(missing_ok=True)
 
 
@@ -133,7 +147,9 @@ async def _one_by_one(
     return replace(whole, completeness=parts), list(dict.fromkeys(names))
 
 
-async def _profiled(inquiry: Inquiry, source: str) -> tuple[Profile, list[Name]]:
+async def _profiled(
+    inquiry: Inquiry, source: str, known: Profile | None = None, search: Search | None = None
+) -> tuple[Profile, list[Name]]:
     total = await ask_size(inquiry, small=SMALL)
     cuts: tuple[str, ...] = ()
     graphs: Graphs | None = () if inquiry.graphs else None
@@ -145,7 +161,7 @@ async def _profiled(inquiry: Inquiry, source: str) -> tuple[Profile, list[Name]]
             total = await ask_size(inquiry, small=SMALL)
             union = f"this is the union of {len(graphs):,} named graphs"
             cuts = (f"the default graph is empty: {union}",)
-    profile, names = await _told(inquiry, total, source)
+    profile, names = await _told(inquiry, total, source, known, search)
     if cuts and part and part.total is None:
         profile = _of_some(profile, f"of {len(graphs or ()):,} named graphs; there are more")
     if graphs is None:
@@ -171,7 +187,13 @@ def _of_some(profile: Profile, note: str) -> Profile:
     return replace(profile, completeness=with_parts(profile.completeness, parts))
 
 
-async def _told(inquiry: Inquiry, total: int | None, source: str) -> tuple[Profile, list[Name]]:
+async def _told(
+    inquiry: Inquiry,
+    total: int | None,
+    source: str,
+    known: Profile | None,
+    search: Search | None,
+) -> tuple[Profile, list[Name]]:
     pages = await all_triples(inquiry, total) if total is not None and total <= SMALL else None
     if pages is not None:
         arrays = build_arrays(pages.triples)
@@ -185,12 +207,17 @@ async def _told(inquiry: Inquiry, total: int | None, source: str) -> tuple[Profi
             profile = replace(profile, completeness=parts)
         return profile, list(names_in(arrays, profile))
     created = datetime.now(UTC).isoformat(timespec="seconds")
-    facts = await _surveyed(inquiry, total)
+    total = total or (known.triples if known else None)
+    facts = await (_described(inquiry, known) if known else _surveyed(inquiry, total))
     profile = facts.profile(total, source=source, created=created)
+    if known:
+        profile = merged(replace(known, source=source, created=created), profile)
     if not profile.predicates:
         bound = "the bound was reached before it could" if inquiry.exhausted else "no triples"
         why = "; ".join(inquiry.failed) or bound
         raise ServiceError(f"{source} did not tell what it holds: {why}")
+    if search and sum(p.triples for p in _naming(profile)) > _READ_AT_MOST:
+        profile = replace(profile, name_search=await search(profile))
     names, cuts, part = await remote_names(inquiry, profile, facts.properties.values())
     parts = with_parts(profile.completeness, {part.name: part} if part else {})
     profile = replace(profile, completeness=parts)
@@ -225,7 +252,20 @@ async def _surveyed(inquiry: Inquiry, total: int | None) -> Facts:
     return facts
 
 
+async def _described(inquiry: Inquiry, known: Profile) -> Facts:
+    """Ask only for what an account made elsewhere may lack: labels, some ends, sample texts."""
+    facts = Facts({one.iri: one.instances for one in known.classes})
+    for one in known.predicates:
+        facts.triples[one.iri], facts.subjects[one.iri] = one.triples, one.subjects
+        facts.objects[one.iri] = one.objects
+    await ask_descriptions(inquiry, facts)
+    await ask_samples(inquiry, facts)
+    await ask_texts(inquiry, facts)
+    return facts
+
+
 _ALL = 0.98  # of what is expected, from which on nothing is missed
+_READ_AT_MOST = 100_000  # names, if the endpoint can look for them itself
 _PAGE = 50_000
 _ORDERED = 100_000
 _TEXTUAL = frozenset({v.XSD_STRING, v.RDF_LANG_STRING})
@@ -245,7 +285,11 @@ async def remote_names(
     cuts: list[str] = []
     read = total = 0
     pager = _Pager(inquiry)
+    searched = profile.name_search not in ("", PLAIN)
     for predicate in _naming(profile):
+        if searched:
+            total += predicate.triples
+            continue
         preferred = predicate.naming == "name"
         wanted = _Wanted(predicate, "SELECT ?s ?o", "names", predicate.triples)
         rows = await pager.all_of(wanted, keep=0.1)
@@ -260,7 +304,8 @@ async def remote_names(
         if predicate.naming:
             read, total = read + len(rows), total + wanted.expected
     known = total and read >= _ALL * total
-    return names, cuts, None if known else Part(ENTITY_NAMES, read, total or None)
+    why = f"the endpoint is asked by the search {profile.name_search!r}" if searched else ""
+    return names, cuts, None if known else Part(ENTITY_NAMES, read, total or None, why)
 
 
 def _naming(profile: Profile) -> list[PredicateProfile]:

@@ -140,6 +140,23 @@ class Workspace:
             with_graph(self.folder, name, chosen)
         return self.profile(name)
 
+    def unasked(self, name: str) -> bool:
+        """Return whether an endpoint has more to say of its graph than was asked at first."""
+        return self._replies(name, "later").exists()
+
+    def grow(self, name: str, *, progress: Progress = silent) -> Profile:
+        """Ask an endpoint for what was not asked at first, and return the profile.
+
+        It takes two minutes at most. One process at a time does it, once. Raises `ServiceError` if
+        the endpoint fails, and `SetupError` if the graph was changed or removed meanwhile.
+        """
+        name, settings = self._chosen(name)
+        with locked(self.data(name).parent / ".locks" / f"{name}.growing"):
+            if self.unasked(name):
+                self._build(name, settings, progress, growing=True)
+                self._enrich_endpoint(name, settings)
+        return self.profile(name)
+
     def graph(
         self, name: str | None = None, *, fresh: bool = False, progress: Progress = silent
     ) -> KnowledgeGraph:
@@ -210,6 +227,8 @@ class Workspace:
         for gone in (self.data(name), self.cache(name)):
             shutil.rmtree(gone, ignore_errors=True)
         self.description(name).unlink(missing_ok=True)
+        for kind in ("answers", "later"):
+            self._replies(name, kind).unlink(missing_ok=True)
         for suffix in (".toml", ".nt"):
             (self.folder / "enrichments" / f"{name}{suffix}").unlink(missing_ok=True)
 
@@ -388,15 +407,35 @@ class Workspace:
             return None
         return f"{changed} changed" if changed else None
 
-    def _build(self, name: str, settings: GraphSettings, progress: Progress) -> None:
+    def _replies(self, name: str, kind: str) -> Path:
+        """The file with an endpoint's `answers` to a survey that was stopped, or is due `later`."""
+        return self.data(name).with_name(f".{name}.{kind}.jsonl")
+
+    def _build(
+        self, name: str, settings: GraphSettings, progress: Progress, *, growing: bool = False
+    ) -> None:
         # A graph is built once and opened often, without all that building needs.
-        from askgraph.workspace.build import build_local, build_remote
+        from askgraph.workspace.build import build_local, build_remote, given_profile
 
         with replacing(self.data(name)) as folder:
             if settings.url:
-                answers = self.data(name).with_name(f".{name}.answers.jsonl")
-                result_of(build_remote(settings, folder, answers=answers, progress=progress))
-                shutil.rmtree(self.cache(name), ignore_errors=True)
+                later = self._replies(name, "later")
+                if not growing:
+                    later.unlink(missing_ok=True)
+                path = self.folder / Path(settings.profile or "").expanduser()
+                remote = build_remote(
+                    settings,
+                    folder,
+                    answers=later if growing else self._replies(name, "answers"),
+                    later=None if growing else later,
+                    known=given_profile(path) if settings.profile else None,
+                    progress=progress,
+                )
+                result_of(remote)
+                if growing and self.graphs().get(name) != settings:
+                    raise SetupError(f"the graph {name!r} was changed or removed meanwhile")
+                if not growing:
+                    shutil.rmtree(self.cache(name), ignore_errors=True)
             else:
                 files = rdf_files(settings.sources)
                 source = ", ".join(settings.sources)

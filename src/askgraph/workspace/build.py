@@ -1,11 +1,13 @@
 """A graph's data folder built: of files in one pass, or of what an endpoint says of itself."""
 
+import asyncio
 import gzip
 import json
 import re
 import shutil
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -14,8 +16,8 @@ from pyoxigraph import NamedNode, Store, Triple
 
 from askgraph.endpoint.oxigraph import OxigraphEndpoint
 from askgraph.endpoint.oxigraph_load import quads_in
-from askgraph.errors import SetupError
-from askgraph.index.name_search import detected, in_sparql
+from askgraph.errors import ServiceError, SetupError
+from askgraph.index.name_search import PLAIN, detected, in_sparql
 from askgraph.index.names import Kind, Name, NameIndex
 from askgraph.metadata import (
     ENTITY_NAMES,
@@ -41,9 +43,10 @@ from askgraph.metadata.own_types import own_types
 from askgraph.metadata.profile import profile_of
 from askgraph.metadata.remote import profile_endpoint
 from askgraph.metadata.resources import naming_of
+from askgraph.metadata.void import profile_of_void
 from askgraph.rdf import PrefixMap
 from askgraph.rdf import vocabulary as v
-from askgraph.rdf.statements import OwnTypes, with_types
+from askgraph.rdf.statements import OwnTypes, read_statements, with_types
 from askgraph.sparql import Path as PropertyPath
 from askgraph.sparql import Predicate
 from askgraph.sparql.rewrite.virtual import predicates_in
@@ -62,6 +65,7 @@ from askgraph.workspace.data import (
 from askgraph.workspace.settings import GraphSettings
 from askgraph.workspace.synchronous import Progress
 
+_FIRST, _LOOKING = 20.0, 5.0  # seconds for what a graph behind an endpoint needs, and its search
 _READ = 2**16
 _SAMPLE = 5000
 _TURTLE = re.compile(r"^\s*@?prefix\s+([^\s:]*):\s*<([^<>\s]+)>", re.IGNORECASE | re.MULTILINE)
@@ -110,18 +114,46 @@ def _counted(
 
 
 async def build_remote(
-    settings: GraphSettings, folder: Path, *, answers: Path, progress: Progress
+    settings: GraphSettings,
+    folder: Path,
+    *,
+    answers: Path,
+    later: Path | None = None,
+    known: Profile | None = None,
+    progress: Progress,
 ) -> None:
-    """Fill an empty folder with what an endpoint says of its graph; `answers` keeps replies."""
+    """Fill an empty folder with what an endpoint says of its graph; `answers` keeps replies.
+
+    With `later`, the endpoint is asked for what a graph needs at first; if there is more to ask,
+    that file keeps the replies. `known` is a profile of the graph that was made elsewhere.
+    """
     endpoint = remote_endpoint(settings)
+
+    async def search(profile: Profile) -> str:
+        progress("looking for a search", 0, None)
+        if settings.name_search:
+            return settings.name_search
+        if endpoint.dialect == "blazegraph" and (wikibase := in_sparql("wikibase")):
+            endpoint.services = wikibase.services
+        try:
+            async with asyncio.timeout(_LOOKING):
+                return await detected(endpoint, naming_of(profile), dialect=endpoint.dialect)
+        except TimeoutError:
+            return PLAIN
+
+    ask = partial(
+        profile_endpoint, endpoint, progress=progress, resume=answers, known=known, search=search
+    )
     try:
-        profile, names = await profile_endpoint(endpoint, progress=progress, resume=answers)
-        if any(part.name == ENTITY_NAMES for part in profile.completeness):
-            progress("looking for a search", 0, None)
-            if endpoint.dialect == "blazegraph" and (wikibase := in_sparql("wikibase")):
-                endpoint.services = wikibase.services
-            found = await detected(endpoint, naming_of(profile), dialect=endpoint.dialect)
-            profile = replace(profile, name_search=found)
+        try:
+            profile, names = await (ask(later=later, max_seconds=_FIRST) if later else ask())
+        except ServiceError as error:
+            if later is None or type(error) is not ServiceError:
+                raise
+            profile, names = await ask()  # it takes seconds for the least thing
+        lacks = any(part.name == ENTITY_NAMES for part in profile.completeness)
+        if lacks and not profile.name_search:
+            profile = replace(profile, name_search=await search(profile))
     finally:
         await endpoint.close()
     progress("indexing names", 0, None)
@@ -131,6 +163,14 @@ async def build_remote(
     save_profile(with_prefixes(profile, iris), folder / "profile.json")
     _keep_types(profile, folder)
     _sign(folder, ())
+
+
+def given_profile(path: Path) -> Profile:
+    """Return the profile that a file of VoID holds; `SetupError` if it holds none."""
+    profile = profile_of_void(read_statements(path), source=str(path))
+    if profile is None:
+        raise SetupError(f"{str(path)!r} holds no VoID: it divides nothing by class or property")
+    return profile
 
 
 def enrich_endpoint(data: Path, definitions: Definitions) -> Profile:

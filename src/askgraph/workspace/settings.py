@@ -68,7 +68,8 @@ class GraphSettings:
     lists RDF files for those of which neither does. `examples` is a file,
     folder or archive of questions with queries. `enrich` is a file of definitions that are added
     virtually (`askgraph enrich`). Relative paths of these start at the workspace's folder.
-    `name_search` says by which search of the endpoint names are found that could not be read.
+    `name_search` says by which search of the endpoint names are found that could not be read,
+    `profile` is a file of VoID with what is known of the endpoint already.
 
     With `public_only` the URL and what is published beside it are reached at public addresses only,
     and at the hosts and networks of `private_addresses`; graphs that were added over the web have
@@ -97,6 +98,7 @@ class GraphSettings:
     examples: str | None = None
     enrich: str = ""
     name_search: str | None = None
+    profile: str | None = None
     public_only: bool = False
     private_addresses: tuple[str, ...] = ()
     added_by: str = ""

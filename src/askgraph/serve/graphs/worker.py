@@ -48,6 +48,7 @@ def _added(task: Mapping[str, Any], tell: "_Teller") -> dict[str, object]:
     check_files(files, most=task["unpacked"])
     with locked(workspace.folder / "uploads" / ".locks" / name):
         profile = workspace.add(name, sources, settings=task["settings"], progress=tell)
+        profile = workspace.grow(name, progress=tell) if workspace.unasked(name) else profile
     return {
         "triples": profile.triples,
         "classes": len(profile.classes),

@@ -1,0 +1,124 @@
+"""Graphs behind endpoints, usable after their first questions and growing by the rest."""
+
+import asyncio
+from collections.abc import Iterator
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+from pyoxigraph import RdfFormat, Store
+from tests.servers.capped import CappedServer
+from tests.servers.sparql import Request
+
+from askgraph.errors import SetupError
+from askgraph.metadata import Profile, remote
+from askgraph.metadata.profile import profile_of
+from askgraph.metadata.void_text import void_of
+from askgraph.traversal import build_arrays
+from askgraph.workspace import Workspace, build
+
+
+@pytest.fixture(autouse=True)
+def big(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No graph is so small that it is fetched whole."""
+    monkeypatch.setattr(remote, "SMALL", 0)
+
+
+@pytest.fixture(scope="module")
+def store() -> Store:
+    store = Store()
+    store.bulk_load(files("askgraph.sample").joinpath("space.ttl").read_bytes(), RdfFormat.TURTLE)
+    return store
+
+
+@pytest.fixture(scope="module")
+def exact(store: Store) -> Profile:
+    return profile_of(build_arrays(store))
+
+
+class Busy(CappedServer):
+    """Counts what is distinct only when it is free to."""
+
+    free = False
+
+
+async def counting_is_slow(server: Busy, request: Request, writer: asyncio.StreamWriter) -> None:
+    if not server.free and "COUNT(DISTINCT ?s)" in request.parameters["query"][0]:
+        await asyncio.sleep(3600)
+    reply = server.honest(request)
+    writer.write(reply.head + reply.body)
+    await writer.drain()
+
+
+@pytest.fixture
+def busy(store: Store) -> Iterator[Busy]:
+    with Busy(store, cap=100_000) as server:
+        server.always = counting_is_slow  # type: ignore[assignment]
+        yield server
+
+
+def test_a_graph_is_there_before_all_is_asked_and_grows(
+    tmp_path: Path, busy: Busy, exact: Profile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(build, "_FIRST", 8.0)
+    place = Workspace(tmp_path)
+    first = place.add("space", [busy.url])
+    counts = {p.iri: p.triples for p in exact.predicates}
+    subjects = {p.iri: p.subjects for p in exact.predicates}
+    assert {p.iri: p.triples for p in first.predicates} == counts
+    assert {p.iri: p.subjects for p in first.predicates} != subjects
+    assert place.unasked("space")
+    busy.free, asked = True, len(busy.requests)
+    grown = place.grow("space")
+    assert {p.iri: p.subjects for p in grown.predicates} == subjects
+    assert not place.unasked("space")
+    assert 0 < len(busy.requests) - asked < asked  # only what had not come
+    asked = len(busy.requests)
+    assert place.grow("space") == grown == place.profile("space")
+    assert len(busy.requests) == asked
+
+
+def test_growing_leaves_a_graph_that_was_removed_alone(
+    tmp_path: Path, busy: Busy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(build, "_FIRST", 8.0)
+    place = Workspace(tmp_path)
+    place.add("space", [busy.url])
+    busy.free = True
+
+    def gone(what: str, done: int, total: int | None) -> None:
+        if "space" in place.graphs():
+            place.remove("space")
+
+    with pytest.raises(SetupError, match="removed meanwhile"):
+        place.grow("space", progress=gone)
+    assert not place.data("space").exists()
+
+
+def test_what_a_profile_made_elsewhere_says_is_not_asked_for(
+    tmp_path: Path, store: Store, exact: Profile
+) -> None:
+    (tmp_path / "space.ttl").write_text(void_of(exact))
+    place = Workspace(tmp_path / "workspace")
+    with CappedServer(store, cap=100_000) as server:
+        profile = place.add("space", [server.url], settings={"profile": "../space.ttl"})
+        queries = [one.parameters["query"][0] for one in server.requests]
+    assert not any("GROUP BY ?p" in one and "VALUES" not in one for one in queries)
+    known = {p.iri: p for p in exact.predicates}
+    for found in profile.predicates:
+        assert found.triples == known[found.iri].triples
+        assert set(found.names) == set(known[found.iri].names)
+    assert {c.iri: (c.instances, set(c.names)) for c in profile.classes} == {
+        c.iri: (c.instances, set(c.names)) for c in exact.classes
+    }
+
+
+def test_a_file_without_a_profile_is_refused_in_words(tmp_path: Path, store: Store) -> None:
+    (tmp_path / "no.ttl").write_text("<urn:a> <urn:b> <urn:c> .")
+    place = Workspace(tmp_path / "workspace")
+    with CappedServer(store, cap=100_000) as server:
+        for name, said in (("no.ttl", "holds no VoID"), ("none.ttl", "cannot be read")):
+            with pytest.raises(SetupError, match=said):
+                place.add("space", [server.url], settings={"profile": str(tmp_path / name)})
+        assert not server.requests
+    assert not place.graphs()
