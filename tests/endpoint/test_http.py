@@ -166,6 +166,29 @@ async def test_retry_after_is_honoured_but_never_beyond_the_timeout(
     assert time.monotonic() - began < 60
 
 
+async def test_no_request_is_sent_before_the_time_that_the_server_asked_for(
+    sparql_server: SparqlServer,
+) -> None:
+    sparql_server.acts.append(faults.status(429, retry_after="3600"))
+    endpoint = HttpEndpoint(sparql_server.url)
+    with pytest.raises(Overloaded):
+        await endpoint.ask("ASK {}")
+    with pytest.raises(Overloaded, match="it asked to wait"):
+        await endpoint.ask("ASK {}")
+    await endpoint.close()
+    assert len(sparql_server.requests) == 1
+
+
+async def test_a_minute_has_its_budget_of_requests(sparql_server: SparqlServer) -> None:
+    endpoint = HttpEndpoint(sparql_server.url, a_minute=3, timeout=30)
+    for _ in range(3):
+        assert await endpoint.ask("ASK {}")
+    with pytest.raises(Overloaded, match="3 requests a minute"):
+        await endpoint.ask("ASK {}", timeout=0.5)
+    await endpoint.close()
+    assert len(sparql_server.requests) == 3
+
+
 @pytest.mark.parametrize("fault", [faults.silence(), faults.slow_drip(0.05)])
 async def test_nothing_lasts_longer_than_the_timeout(
     sparql_server: SparqlServer, fault: Fault

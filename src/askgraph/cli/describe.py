@@ -47,7 +47,11 @@ def _blocks(
             + ", ".join(f"{name} ({count:,})" for name, count in profile.languages[:10])
         )
     if profile.name_search:
-        yield Text(f"Names that were not read are looked for by the search {profile.name_search!r}")
+        exact = " (no text search was found: exact labels only)"
+        plain = exact if profile.name_search == "plain" else ""
+        yield Text(
+            f"Names that were not read are looked for by the search {profile.name_search!r}{plain}"
+        )
     yield ""
     yield _classes(profile.classes[:limit], prefixes, examples)
     yield from _more(len(profile.classes) - limit, "classes")

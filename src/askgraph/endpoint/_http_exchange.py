@@ -6,6 +6,7 @@ import itertools
 import os
 import random
 import time
+from collections import deque
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -96,6 +97,7 @@ REDIRECTS = 5
 FIRST_DELAY, LONGEST_DELAY = 0.5, 8.0  # seconds
 
 _BUSY = (429, 502, 503, 504)
+_MINUTE = 60.0
 
 
 @dataclass(frozen=True)
@@ -135,6 +137,7 @@ class Exchange:
         read_timeout: float | None,
         retries: int,
         guard: Guard | None = None,
+        a_minute: int = 0,
     ) -> None:
         self.url = url
         self.address = str(url.copy_with(query=None, fragment=None))
@@ -142,6 +145,9 @@ class Exchange:
         self._timeout = httpx2.Timeout(read_timeout, connect=connect_timeout)
         self._retries = retries
         self._guard = guard
+        self._a_minute = a_minute
+        self._sent: deque[float] = deque()  # when requests of the last minute were
+        self._not_before = 0.0  # the server asked to be left alone until then
         self._client: httpx2.AsyncClient | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
 
@@ -179,6 +185,7 @@ class Exchange:
         self, parameters: list[tuple[str, str]], accept: str, deadline: float
     ) -> httpx2.Response:
         for attempt in itertools.count():
+            await self._turn(deadline)
             try:
                 response = await self._send(parameters, accept)
             except httpx2.HTTPError as problem:
@@ -194,6 +201,28 @@ class Exchange:
                 raise failure.error
             await self._wait(failure, attempt, deadline)
         raise AssertionError
+
+    async def _turn(self, deadline: float) -> None:
+        """Wait until a request may be sent: the server's wish and the budget of a minute hold."""
+        while (now := time.monotonic()) < (free := max(self._not_before, self._budgeted(now))):
+            if free >= deadline:
+                wished = free == self._not_before
+                why = "it asked to wait" if wished else f"{self._a_minute} requests a minute"
+                raise Overloaded(
+                    f"{self.address} is to be left alone for {free - now:.0f} seconds ({why}),"
+                    f" longer than the {max(0.0, deadline - now):.0f} left",
+                    retry_after=free - now,
+                )
+            await asyncio.sleep(free - now)
+        if self._a_minute:
+            self._sent.append(now)
+
+    def _budgeted(self, now: float) -> float:
+        """Return when the next request may be sent, as far as the budget goes."""
+        while self._sent and self._sent[0] <= now - _MINUTE:
+            self._sent.popleft()
+        full = self._a_minute and len(self._sent) >= self._a_minute
+        return self._sent[-self._a_minute] + _MINUTE if full else now
 
     async def _wait(self, failure: _Failure, attempt: int, deadline: float) -> None:
         backoff = min(LONGEST_DELAY, FIRST_DELAY * 2**attempt) * random.uniform(0.5, 1.0)
@@ -293,6 +322,7 @@ class Exchange:
             return _Failure(TimedOut(f"the server's own time limit was reached: {told}"))
         if status in _BUSY:
             wait = _retry_after(response.headers)
+            self._not_before = max(self._not_before, time.monotonic() + (wait or 0.0))
             return _Failure(Overloaded(told, retry_after=wait), self._retries, wait)
         if kind == "syntax":
             return _Failure(QuerySyntaxError(f"the endpoint does not understand the query: {said}"))

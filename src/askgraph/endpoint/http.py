@@ -62,7 +62,8 @@ class HttpEndpoint:
 
     Rows are read as they arrive and the transfer ends at the row cap. A busy server (429, 502, 503,
     504) and a connection that is reset are tried again up to `retries` times, as late as the server
-    asks for, but never beyond the timeout; a 500 is tried once more. `graphs` restricts the default
+    asks for, but never beyond the timeout; a 500 is tried once more. No other request is sent until
+    then, and never more than `a_minute` of them, if that is not 0. `graphs` restricts the default
     graph and the named graphs. For `auth` (none, basic, bearer, header) the other settings name
     environment variables; the secrets are sent to this host only and shown nowhere. `services` are
     the addresses that a SERVICE may name. `dialect` is detected if it is not set. With a `guard`
@@ -89,6 +90,7 @@ class HttpEndpoint:
         prefixes: dict[str, str] | None = None,
         services: frozenset[str] = frozenset(),
         guard: Guard | None = None,
+        a_minute: int = 0,
     ) -> None:
         credentials = Credentials.of(
             auth,
@@ -105,6 +107,7 @@ class HttpEndpoint:
             read_timeout=read_timeout,
             retries=retries,
             guard=guard,
+            a_minute=a_minute,
         )
         self._dialect = dialect_named(dialect) if dialect else None
         self._timeout = timeout

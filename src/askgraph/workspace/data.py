@@ -186,6 +186,7 @@ def remote_endpoint(
         graphs=settings.graphs,
         prefixes=dict(prefixes or {}),
         guard=guard_of(settings),
+        a_minute=settings.requests_a_minute,
     )
 
 

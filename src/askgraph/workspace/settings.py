@@ -60,7 +60,8 @@ class GraphSettings:
 
     `auth` is none, basic, bearer or header; `user_env`, `password_env`, `token_env` and
     `header_env` name environment variables. `timeout` is in seconds, `graphs` are the IRIs of the
-    named graphs to read (none: all), `cache_mb` and `cache_hours` bound the cache of replies.
+    named graphs to read (none: all), `requests_a_minute` the most that its endpoint is asked
+    (0: any number), `cache_mb` and `cache_hours` bound the cache of replies.
 
     `index` is the kind of the indices of entities and properties, `embeddings` what embeds their
     names; `on` is the address of the server that holds all indices, if they are not in files.
@@ -87,6 +88,7 @@ class GraphSettings:
     header_env: str | None = None
     timeout: float = 60.0
     graphs: tuple[str, ...] = ()
+    requests_a_minute: int = 600
     cache_mb: int = 200
     cache_hours: float = 24.0
     index: str = "keyword"

@@ -5,12 +5,14 @@ from dataclasses import replace
 
 import pytest
 from pyoxigraph import RdfFormat, Store
+from tests.graphs import store_of
 from tests.servers import faults
 from tests.servers.sparql import SparqlServer
 
 from askgraph.endpoint.http import HttpEndpoint
 from askgraph.graph import KnowledgeGraph
-from askgraph.index.name_search import name_search
+from askgraph.index.name_search import Asked, Thing, name_search
+from askgraph.index.name_search.plain import PlainNames
 from askgraph.index.names import Kind, NameIndex
 from askgraph.metadata.names import schema_names
 from askgraph.metadata.profile import profile_of
@@ -127,3 +129,68 @@ async def test_a_search_that_the_server_does_not_have_gives_way_to_exact_labels(
     assert SPACE + "Jupiter" in [link.target for link in linked.of(Kind.ENTITY)]
     assert len(linked.notes) == 1
     assert "search for names failed" in linked.notes[0]
+
+
+class Lying(PlainNames):
+    """Finds one and the same thing for whatever it is asked."""
+
+    async def search(
+        self,
+        endpoint: Asked,
+        texts: Sequence[str],
+        *,
+        languages: Sequence[str] = (),
+        within: Sequence[str] = (),
+        limit: int = 20,
+    ) -> Sequence[Sequence[Thing]]:
+        return [[Thing(SPACE + "Mars", (("Mars", ""),))] for _ in texts]
+
+
+async def test_a_search_that_lies_gives_way_to_exact_labels(
+    known: KnowledgeGraph, server: SparqlServer
+) -> None:
+    graph = replace(known, name_search=Lying(naming_of(known.profile)))
+    linked = await asked("Which moons does Jupiter have?", graph, server)
+    assert [link.target for link in linked.of(Kind.ENTITY)] == [SPACE + "Jupiter"]
+    assert linked.notes == (
+        "The endpoint's search for names gave things that are called otherwise.",
+    )
+
+
+@pytest.mark.parametrize(
+    ("question", "language", "said"),
+    [
+        ("¿Quién fundó Nestlé?", "es", ("The names that the endpoint found are in en only.",)),
+        ("Who founded Nestlé?", "en", ()),
+    ],
+)
+async def test_names_in_other_languages_than_the_questions_are_linked_and_told(
+    question: str, language: str, said: tuple[str, ...]
+) -> None:
+    label = '<urn:n> <http://www.w3.org/2000/01/rdf-schema#label> "Nestlé"@en .'
+    store = store_of(f"{label} <urn:n> <urn:founder> <urn:h> .")
+    profile = profile_of(build_arrays(store))
+    search = name_search("plain", naming_of(profile))
+    with SparqlServer(store) as server:
+        endpoint = HttpEndpoint(server.url)
+        graph = KnowledgeGraph(
+            "one", endpoint, profile, NameIndex.of([]), PrefixMap({}), name_search=search
+        )
+        linked = await all_linked(question, language, graph)
+        await endpoint.close()
+    assert [link.target for link in linked.of(Kind.ENTITY)] == ["urn:n"]
+    assert linked.notes == said
+
+
+async def test_a_graph_whose_names_are_iris_says_so() -> None:
+    store = store_of("<urn:berlin> <urn:in> <urn:germany> . <urn:bonn> <urn:in> <urn:germany> .")
+    profile = profile_of(build_arrays(store))
+    search = name_search("plain", naming_of(profile))
+    with SparqlServer(store) as server:
+        endpoint = HttpEndpoint(server.url)
+        graph = KnowledgeGraph(
+            "one", endpoint, profile, NameIndex.of([]), PrefixMap({}), name_search=search
+        )
+        linked = await all_linked("What is Berlin in?", None, graph)
+        await endpoint.close()
+    assert any("nothing but their IRIs" in note for note in linked.notes)

@@ -33,6 +33,10 @@ _KEPT: Final = 5000
 """Texts of one graph whose things are remembered."""
 _WHOLE: Final = 0.9
 """From this similarity on all of a name is there."""
+_OTHERWISE: Final = "The endpoint's search for names gave things that are called otherwise."
+_NAMELESS: Final = (
+    "No predicate of the graph carries names: its things have nothing but their IRIs."
+)
 _NAME, _WORD = 2, 1
 """How likely a word is a name's: quoted or in capitals; any other word of content."""
 
@@ -56,8 +60,8 @@ class Span:
 async def with_found(linked: Linked, graph: KnowledgeGraph) -> Linked:
     """Return the links with those to things that a graph's endpoint finds for the words.
 
-    If its search fails, exact labels are asked for instead; what could not be had is said in the
-    notes.
+    If its search fails, or gives what is called otherwise, exact labels are asked for instead. What
+    could not be had, and in which languages there are names at all, is said in the notes.
     """
     search, reading = graph.name_search, linked.reading
     texts = {span: span.of(reading) for span in spans(linked)}
@@ -65,6 +69,8 @@ async def with_found(linked: Linked, graph: KnowledgeGraph) -> Linked:
         return linked
     asked = tuple(texts.values())
     found, notes = await _found(search, graph.endpoint, asked, reading.language)
+    if any(found.values()) and not any(map(_holds, found, found.values())):
+        notes = (_OTHERWISE,)
     if notes:
         plain = registry.load("name_search", PLAIN)(replace(search.naming, place=""))
         found, more = await _found(plain, graph.endpoint, asked, reading.language)
@@ -81,7 +87,24 @@ async def with_found(linked: Linked, graph: KnowledgeGraph) -> Linked:
     if names:
         more_links = await asyncio.to_thread(link, reading, NameIndex.of(names))
         linked = joined(linked, more_links.links)
+    notes = (*notes, *_of_languages(things, reading.language))
+    if not things and not search.naming.predicates:
+        notes = (*notes, _NAMELESS)
     return replace(linked, notes=(*linked.notes, *notes))
+
+
+def _holds(text: str, things: Sequence[Thing]) -> bool:
+    """Whether some thing has a name with a word of the text."""
+    said = {*tokens(text)}
+    return any(said & {*tokens(name)} for thing in things for name, _ in thing.names)
+
+
+def _of_languages(things: Sequence[Thing], asked: str) -> tuple[str, ...]:
+    """Say in which languages the names that were found are, if none is that of the question."""
+    tags = {tag.partition("-")[0] for thing in things for _, tag in thing.names}
+    if not tags or tags & {"", "mul", asked}:
+        return ()
+    return (f"The names that the endpoint found are in {', '.join(sorted(tags))} only.",)
 
 
 def spans(linked: Linked) -> tuple[Span, ...]:
