@@ -43,8 +43,8 @@ from askgraph.traversal.literals import split_literal
 Value: TypeAlias = Variable | Call
 """What a column holds or a row is ordered by: a variable, or an aggregate of one."""
 
-INTEGER, DECIMAL = f"<{XSD_INTEGER}>", f"<{XSD_DECIMAL}>"
-"""The casts of what is compared: text as a whole number, and as the number that it reads as."""
+INTEGER, DECIMAL, TEXT = f"<{XSD_INTEGER}>", f"<{XSD_DECIMAL}>", "STR"
+"""The casts of what is compared: text as a whole number, and as the number it is; to text."""
 
 _ALIASES = {
     "COUNT": "number_of",
@@ -199,8 +199,8 @@ class Condition(NamedTuple):
     """A comparison of a variable with constants, with other variables or with an average.
 
     `operator` is one of = != < > <= >= IN CONTAINS STRSTARTS STRENDS TEXT (equal, whatever the
-    case) YEAR; `cast` is `INTEGER`, since not every engine orders years before 1, `DECIMAL`, or
-    empty.
+    case) YEAR; `cast` is `INTEGER`, since not every engine orders years before 1, `DECIMAL`,
+    `TEXT`, or empty.
     """
 
     variable: Variable

@@ -11,6 +11,7 @@ from datetime import date
 from functools import lru_cache
 
 from askgraph.graph import KnowledgeGraph, surroundings
+from askgraph.index import tokens as words_in
 from askgraph.index.names import Kind, NameIndex
 from askgraph.metadata import Profile
 from askgraph.metadata.measures import Unit, unit_at
@@ -122,7 +123,8 @@ def proposed(
     linked = replace(linked, reading=linked.reading.on(float(day)))
     wanted = description_wanted(linked)
     frame = frame_of(linked.reading, linked.scales)
-    frame = timely(by_named_years(frame, linked), schema, float(day))
+    frame = by_groups(by_named_years(frame, linked), linked)
+    frame = timely(frame, schema, float(day))
     frame = with_description(frame, wanted)
     if not operators:
         frame = replace(frame, operators=())
@@ -146,8 +148,8 @@ def proposed(
 
 _OF_TWO = ("comparative", "superlative", "difference", "ratio", "sum", "count")
 """Operators that may compare two things or reckon with them, beside "or"."""
-_YEARS = 0.9
-"""Words of a graph's own so near to "year" are meant by it."""
+_NAMED = 0.9
+"""Words so near to a name of the graph's own mean it."""
 
 
 def by_named_years(frame: Frame, linked: Linked) -> Frame:
@@ -155,7 +157,7 @@ def by_named_years(frame: Frame, linked: Linked) -> Frame:
     named = {
         one.positions
         for one in linked.of(Kind.CLASS, Kind.PREDICATE)
-        if one.score >= _YEARS and len(one.positions) == 1
+        if one.score >= _NAMED and len(one.positions) == 1
     }
 
     def read(one: Operator) -> Operator:
@@ -163,6 +165,38 @@ def by_named_years(frame: Frame, linked: Linked) -> Frame:
         return replace(one, name="each", last=one.last - 1) if is_named else one
 
     return replace(frame, operators=tuple(map(read, frame.operators)))
+
+
+_TOTALS = ("count", "average", "sum", "minimum", "maximum")
+
+
+def by_groups(frame: Frame, linked: Linked) -> Frame:
+    """Return a frame in which "by" means "for each": "the average height by country".
+
+    That is so after an aggregate, between two names of classes or properties, of which the second
+    is as the graph writes it: things "written by authors" or "by an author" are in no groups.
+    """
+    reading, totals = linked.reading, frame.of(*_TOTALS)
+    named = [one for one in linked.links if one.score >= _NAMED and one.kind is not Kind.VALUE]
+    same = [
+        one
+        for one in named
+        if {reading.folded[at] for at in one.positions} <= {*words_in(one.name)}
+    ]
+    things = {at for one in same if one.kind is Kind.ENTITY for at in one.positions}
+    nouns = {one.positions[-1] for one in same}
+    nouns |= {one.positions[-1] for one in named if one.kind is Kind.CLASS}
+    groups = {one.positions[0] for one in same if one.kind is not Kind.ENTITY} - things
+    longer = {at for one in frame.operators if one.first < one.last for at in one.positions}
+    by = {
+        at
+        for at, word in enumerate(reading.folded)
+        if word in reading.words.clauses["by"] and at not in longer
+        if at - 1 in nouns and at + 1 in groups and any(one.last < at for one in totals)
+    }
+    kept = (one for one in frame.operators if by.isdisjoint(one.positions))
+    operators = (*kept, *(Operator("each", at, at) for at in by))
+    return replace(frame, operators=tuple(sorted(operators, key=lambda one: one.first)))
 
 
 _OF_SPANS = frozenset("now past during ongoing lasted".split())

@@ -147,3 +147,26 @@ def test_a_number_of_each_named_thing_is_shown_and_not_added_up() -> None:
     best = clusters(inn.proposal("How many beds does each room have?").candidates)[0].best
     assert "SUM" not in inn.query(best.query)
     assert len(list(inn.rows(inn.query(best.query)))) == 3  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("question", "language"),
+    [
+        ("What is the average mass of moons by planet?", "en"),
+        ("average mass of the moons by planet", "en"),
+        ("durchschnittliche Masse der Monde nach Planet", "de"),
+        ("masa media de las lunas por planeta", "es"),
+    ],
+)
+def test_by_between_two_nouns_makes_groups(question: str, language: str, space: Known) -> None:
+    query = clusters(space.proposal(question, language).candidates)[0].best.query
+    assert "GROUP BY ?planet" in space.query(query)
+
+
+def test_by_after_a_verb_makes_none(space: Known) -> None:
+    for question in (
+        "How many moons were discovered by a scientist?",
+        "How many missions were flown by astronauts?",
+    ):
+        query = clusters(space.proposal(question).candidates)[0].best.query
+        assert "GROUP BY" not in space.query(query)

@@ -210,6 +210,11 @@ class Schema:
         listed = self.predicates[predicate].datatypes
         return listed[0][0] if listed else v.XSD_STRING
 
+    def is_mixed(self, predicate: int) -> bool:
+        """Whether a predicate's values are days of several datatypes."""
+        listed = [name for name, _ in self.predicates[predicate].datatypes]
+        return len(listed) > 1 and sum(name in v.DATE_DATATYPES for name in listed) > 1
+
     # Classes and nodes
 
     @cached_property

@@ -1,5 +1,6 @@
 """Conditions: values that are compared, what exists and what must not."""
 
+from collections.abc import Set
 from dataclasses import replace
 
 import numpy as np
@@ -25,16 +26,18 @@ from askgraph.search.linking.operators import COMPARING, Operator
 from askgraph.search.linking.quantities import Quantity
 from askgraph.search.linking.word_lists import shared_words
 from askgraph.search.operators import DATED, NUMERIC
-from askgraph.search.operators.draft import FIRST_DAY, Place, day_term, year_of
+from askgraph.search.operators.draft import FIRST_DAY, Place, bounding_day, year_of
 from askgraph.search.operators.group_values import FEW, FUNCTIONS, cast_of, group_counted
 from askgraph.search.operators.measures import by_dimension, compared_age, compared_nodes, number_of
 from askgraph.search.operators.query_builder import Handlers, QueryBuilder, Spot, unnamed_spot
 from askgraph.search.operators.times import asked_span, is_point, overlapping, spanned
 from askgraph.sparql import Call, Pattern, Term
 from askgraph.traversal import in_both
-from askgraph.traversal.literals import Sort, day_number
+from askgraph.traversal.literals import Sort, day_number, split_literal
 
-_DATES = (Sort.DATE, Sort.YEAR)
+_DATES = DATED
+_LISTED = 500
+"""Values that are looked at for what datatypes they are of."""
 _SOON = 2
 """So many words after a comparison an average is what is compared with."""
 _MEASURED = (*NUMERIC, *_DATES)
@@ -399,11 +402,9 @@ def bound(
         if since and sign == ">":
             day, sign = low, ">="
         early = sort is Sort.YEAR and day < FIRST_DAY
-        datatype = work.schema.datatype(spot.predicate)
-        literal = day_term(day, datatype, end=sign in (">", "<="))
-        value = term_of(str(year_of(day))) if early else literal
-        cast = INTEGER if early else ""
-        work.draft.filters.append(condition(variable, sign, value, cast=cast))
+        one = condition(variable, sign, term_of(str(year_of(day))), cast=INTEGER)
+        bounding = one if early else bounding_day(variable, sign, day, _datatypes_at(work, spot))
+        work.draft.filters.append(bounding)
         work.keep_where(spot, sign, day)
     elif sort not in _DATES and quantity.value is not None:
         sign = ">=" if since and sign == ">" else sign
@@ -411,6 +412,18 @@ def bound(
         cast = DECIMAL if sort is Sort.TEXT_NUMBER else ""
         work.draft.filters.append(condition(variable, sign, number_term(number), cast=cast))
         work.keep_where(spot, sign, number)
+
+
+def _datatypes_at(work: QueryBuilder, spot: Spot) -> Set[str]:
+    """The datatypes of a predicate's values at a place, of those that are days."""
+    listed = work.schema.predicates[spot.predicate].datatypes
+    if len(listed) < 2 or spot.path:
+        return {work.schema.datatype(spot.predicate)}
+    _, objects = work.graph.pairs(work.ids_at(spot.place), spot.predicate)
+    literals = np.unique(objects[objects < work.graph.terms.first_iri])
+    dated = literals[np.isin(work.graph.sorts[literals], _DATES)][:_LISTED].tolist()
+    found = {split_literal(work.graph.terms.text(one))[1] for one in dated}
+    return found or {work.schema.datatype(spot.predicate)}
 
 
 def between_days(work: QueryBuilder, first: Quantity, last: Quantity) -> bool:

@@ -6,15 +6,22 @@ second variable, add nothing.
 """
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 
-from pyoxigraph import Variable
+from pyoxigraph import Literal, Variable
 
 from askgraph.rdf import vocabulary as v
-from askgraph.rdf.vocabulary import XSD_DATE_TIME, XSD_DATE_TIME_STAMP, XSD_G_YEAR, XSD_G_YEAR_MONTH
+from askgraph.rdf.vocabulary import (
+    XSD_DATE_TIME,
+    XSD_DATE_TIME_STAMP,
+    XSD_G_YEAR,
+    XSD_G_YEAR_MONTH,
+    XSD_STRING,
+)
 from askgraph.search import (
+    TEXT,
     Value,
     condition,
     denied,
@@ -181,14 +188,12 @@ class Draft:
             return [condition(number, "=", term_of(text))]
         if sort not in (Sort.DATE, Sort.YEAR) or quantity.days is None:
             return [self._among(number, node)]
-        if quantity.value is not None and sort is Sort.DATE:
+        texts = (self.schema.graph.terms.text(int(one)) for one in node.ids)
+        datatypes = {split_literal(text)[1] for text in texts}
+        if quantity.value is not None and sort is Sort.DATE and len(datatypes) == 1:
             return [condition(number, "YEAR", term_of(str(int(quantity.value))))]
-        datatype = split_literal(text)[1]
-        first, last = quantity.days
-        return [
-            condition(number, ">=", day_term(first, datatype)),
-            condition(number, "<=", day_term(last, datatype, end=True)),
-        ]
+        bounds = zip((">=", "<="), quantity.days, strict=True)
+        return [bounding_day(number, sign, day, datatypes) for sign, day in bounds]
 
     def _among(self, one: Variable, node: Node) -> Filter:
         return condition(one, "IN", *(self._term(at) for at in node.ids))
@@ -294,6 +299,17 @@ def day_literal(day: float, datatype: str, *, end: bool = False) -> str:
 def day_term(day: float, datatype: str, *, end: bool = False) -> Term:
     """Return a day as a term; see `day_literal`."""
     return term_of(day_literal(day, datatype, end=end))
+
+
+def bounding_day(one: Variable, sign: str, day: float, datatypes: Set[str]) -> Filter:
+    """Return the bound of a day; as text if the values are text, or of several datatypes."""
+    upper = sign in (">", "<=")
+    if FIRST_DAY <= day < _LAST_DAY and (len(datatypes) > 1 or XSD_STRING in datatypes):
+        text = str(day_term(day + upper, XSD_STRING).value)  # "1990" is before "1990-12-31"
+        text = text.removesuffix("-01").removesuffix("-01")
+        sign = {">": ">=", "<=": "<"}.get(sign, sign)
+        return condition(one, sign, Literal(text), cast=TEXT if len(datatypes) > 1 else "")
+    return condition(one, sign, day_term(day, min(datatypes), end=upper))
 
 
 def year_of(day: float) -> int:

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from pyoxigraph import Variable
 
-from askgraph.search import DECIMAL, aggregate, number_term, values_of, variable_of
+from askgraph.search import DECIMAL, TEXT, aggregate, number_term, values_of, variable_of
 from askgraph.search.grow import ACROSS, BESIDE, FAR, WORTH_NONE
 from askgraph.search.linking.operators import COMPARING, Operator
 from askgraph.search.operators import NUMERIC
@@ -104,13 +104,14 @@ def aggregated_value(work: QueryBuilder, function: str, variable: Variable) -> C
 
 
 def cast_of(work: QueryBuilder, variable: Variable) -> str:
-    """Return what numbers are cast to if they are stored as text; empty if they are not."""
-    text = any(
-        work.schema.sort(predicate) is Sort.TEXT_NUMBER
-        for (_, predicate, inverse), value in work.draft.attached.items()
-        if value == variable and not inverse
-    )
-    return DECIMAL if text else ""
+    """Return what numbers stored as text, and days of several datatypes, are cast to, if so."""
+    for (_, predicate, inverse), value in work.draft.attached.items():
+        if value == variable and not inverse:
+            if work.schema.sort(predicate) is Sort.TEXT_NUMBER:
+                return DECIMAL
+            if work.schema.is_mixed(predicate):
+                return TEXT
+    return ""
 
 
 def group_counted(work: QueryBuilder, counted: Variable, operator: Operator) -> None:
