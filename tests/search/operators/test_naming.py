@@ -241,3 +241,23 @@ def test_what_is_asked_again_in_the_same_way_is_shown_beside_the_first(
     [(city, country)] = rows
     assert "ulm" in str(city).lower()
     assert str(country).endswith(("/de>", '"Germany"'))
+
+
+@pytest.mark.parametrize(
+    ("question", "language", "columns"),
+    [
+        ("List all missions before 1960 with their launch vehicle", "en", "mission launch_vehicle"),
+        (
+            "Astronauts born before 1930 with their birth date and nationality",
+            "en",
+            "astronaut birth_date nationality",
+        ),
+        ("Liste alle Missionen zur Venus mit ihrer Trägerrakete", "de", "mission launch_vehicle"),
+    ],
+)
+def test_with_their_asks_for_more_columns(
+    question: str, language: str, columns: str, space: Known
+) -> None:
+    best = clusters(space.proposal(question, language).candidates)[0].best
+    names = [name.value for name, _ in best.query.columns]
+    assert names == columns.split()

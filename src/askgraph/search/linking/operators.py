@@ -380,6 +380,8 @@ class Zones:
                 asking, seen = True, False
             elif seen and token.quote is None and at not in joining and _opens(at, reading):
                 asking = False
+            elif seen and goes_on(at, reading):
+                asking = True
             head.append(asking)
             seen = seen or not reading.is_stop(at)
         return cls(reading, tuple(head), again)
@@ -422,6 +424,13 @@ def _asked_again(reading: Reading) -> range:
     if not same or any(map(reading.is_stop, told)) or again[:-1] != words[: opening - 1]:
         return range(0)
     return range(start, start + opening)
+
+
+def goes_on(at: int, reading: Reading) -> bool:
+    """Return whether more of what was named is asked for: "ships before 1900 with their crews"."""
+    following = reading.tokens[at + 1].folded if at + 1 < len(reading.tokens) else ""
+    word, words = reading.tokens[at].folded, reading.words
+    return word in words.texts["has"] and following in words.clauses["possessive"]
 
 
 def _opens(at: int, reading: Reading) -> bool:

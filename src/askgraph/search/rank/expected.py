@@ -9,7 +9,14 @@ from typing import Literal, NamedTuple
 from askgraph.index.names import Kind
 from askgraph.search.linking import Reading
 from askgraph.search.linking.link import Link, Linked
-from askgraph.search.linking.operators import COMPARING, Frame, Operator, Zones, frame_of
+from askgraph.search.linking.operators import (
+    COMPARING,
+    Frame,
+    Operator,
+    Zones,
+    frame_of,
+    goes_on,
+)
 from askgraph.search.linking.word_lists import word_list
 
 AGGREGATING = ("average", "sum", "minimum", "maximum")
@@ -117,22 +124,24 @@ def _listed(runs: Sequence[Run], linked: Linked, frame: Frame, zones: Zones) -> 
     found: list[Item] = []
     front = _front(runs, reading)
     end = runs[front - 1].positions[-1] if front else _start_of_sentence(runs, reading) - 1
-    owned = False
+    owned = over = False
     for run in runs[front:]:
         start = run.start
         between = range(end + 1, start)
         end = run.positions[-1]
-        if found and not (zones.is_head(start) and _joined(between, start, zones, frame)):
-            if owned or not (zones.is_head(start) and _leads(between, reading)):
-                break
+        if found and any(goes_on(at, reading) for at in between):
+            owned = over = False
+        elif over:
+            continue
+        elif found and not (zones.is_head(start) and _joined(between, start, zones, frame)):
+            over = owned or not (zones.is_head(start) and _leads(between, reading))
             owned = True
             continue
         if found or front or not _is_put_in_front(between, reading):
             item = _item(run.positions, run.operators, linked)
             possessed = any(reading.folded[at] in possessive for at in between)
-            if owned and not (item.is_property or possessed):
-                break
-            found.append(item)
+            over = owned and not (item.is_property or possessed)
+            found += [] if over else [item]
         owned = False
     return tuple(found)
 
