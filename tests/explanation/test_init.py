@@ -32,7 +32,7 @@ BORN = elapsed_text("years", Variable("b"), Variable("d"))
 @pytest.mark.parametrize(
     ("language", "text"),
     [
-        ("en", "The years from the birth of Ada to the death of Ada."),
+        ("en", "The number of years from the birth of Ada to the death of Ada."),
         ("de", "Die Jahre von birth von Ada bis death von Ada."),
         ("es", "Años desde birth de Ada hasta death de Ada."),
         ("fr", "Années de birth d’Ada à death d’Ada."),
@@ -48,7 +48,7 @@ def test_a_condition_on_an_age_tells_from_when_to_when() -> None:
     query = f"SELECT ?s {{ ?s a :Singer ; :born ?b . {bound} BIND({BORN} AS ?a) FILTER(?a < 30) }}"
 
     assert words(query) == (
-        "The singers, where the years from their born to 2024-06-30 is less than 30."
+        "The singers, where the number of years from their born to 2024-06-30 is less than 30."
     )
 
 

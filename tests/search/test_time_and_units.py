@@ -206,3 +206,18 @@ def test_days_of_several_datatypes_and_days_as_text_are_compared(question: str, 
     rows = town.rows(town.query(query))
     assert not isinstance(rows, bool)
     assert {str(row[0]) for row in rows} == {f"<http://town.example/{one}>" for one in found}
+
+
+@pytest.mark.parametrize(
+    ("question", "language", "found"),
+    [
+        ("Which mission lasted the longest?", "en", "Pioneer_10"),
+        ("Which crewed mission had the longest duration?", "en", "SpaceX_Crew_2"),
+        ("Welche Mission dauerte am längsten?", "de", "Pioneer_10"),
+    ],
+)
+def test_what_starts_and_ends_lasts(question: str, language: str, found: str, space: Known) -> None:
+    query = clusters(space.proposal(question, language).candidates)[0].best.query
+    rows = space.rows(space.query(query))
+    assert not isinstance(rows, bool)
+    assert [str(row[0]).rsplit("/", 1)[-1] for row in rows] == [f"{found}>"]

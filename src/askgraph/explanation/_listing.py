@@ -136,7 +136,8 @@ class Asked(ABC):
     def extreme(self, value: Expression, noun: str, *, down: bool) -> str:
         if self.is_count(value):
             return "most" if down else "fewest"
-        if is_date(noun):
+        computed = isinstance(value, Variable) and value.value in self.scope.binds
+        if is_date(noun) and not computed:
             return "latest" if down else "earliest"
         return "highest" if down else "lowest"
 
@@ -216,7 +217,7 @@ class Asked(ABC):
         """What is sorted by, without whose it is."""
         value = self.order_value(value)
         if isinstance(value, Variable):
-            return self.value_noun(self.scope.resolved(value))
+            return bare(self.value_noun(self.scope.resolved(value)), self.phrases)
         if self.is_count(value) and isinstance(value, Call):
             over = self.resolved(value.arguments[0]) if value.arguments else root
             noun = self.value_noun(over) if isinstance(over, Variable) else self.say("thing")

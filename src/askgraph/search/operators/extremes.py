@@ -22,8 +22,9 @@ from askgraph.search.operators.group_values import (
     has_several,
     limited,
 )
-from askgraph.search.operators.measures import age, duration
+from askgraph.search.operators.measures import age, duration, passed
 from askgraph.search.operators.query_builder import Handlers, QueryBuilder, Spot, unnamed_spot
+from askgraph.search.operators.times import spanned
 from askgraph.sparql import Call, Expression
 
 _WHOLE = 100.0
@@ -147,6 +148,9 @@ def _measured_by(
         for words, sorts in ((measure.measures, NUMERIC), (measure.dates, every)):
             beside = work.next_place(operator.last, BESIDE)
             found = work.by_words(words, sorts, several=True, first=beside, lives=measure.is_age)
+            time = _time_of(work, measure, beside or work.root, found)
+            if time is not None:
+                return time, False
             if found is not None:
                 return work.hang(found), words is measure.dates
         return _event_of(work, measure)
@@ -162,6 +166,21 @@ def _said_of(work: QueryBuilder, operator: Operator) -> Place | None:
     if not following or following[0] not in reading.words.clauses["restrict"]:
         return None
     return next((one for one in work.draft.places if last in one.words), None)
+
+
+def _time_of(
+    work: QueryBuilder, measure: Measure, place: Place, found: Spot | None
+) -> Variable | None:
+    """How long something went on if it has a start and an end, and no such number itself."""
+    if "duration" not in measure.measures or (found and found.place is place and not found.path):
+        return None
+    one = spanned(work, named=True)
+    if one is None or one.place is not place:
+        return None
+    saying = {at for operator in work.frame.of("lasted") for at in operator.positions}
+    said = (at for at, word in enumerate(work.reading.folded) if word in measure.measures)
+    work.take_tokens((*saying, *said))
+    return passed(work, one)
 
 
 def _event_of(work: QueryBuilder, measure: Measure) -> tuple[Variable, bool] | None:

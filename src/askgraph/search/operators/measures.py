@@ -203,16 +203,20 @@ def duration(work: QueryBuilder, operator: Operator, unit: str = "days") -> bool
     one = spanned(work, named=True, constant=True)
     if one is None:
         return False
+    work.projected.append((operator.first, passed(work, one, unit)))
+    return True
+
+
+def passed(work: QueryBuilder, one: Spanned, unit: str = "days") -> Variable:
+    """Return the variable of the time from the start to the end of something, or to today."""
     start = work.hang(unnamed_spot(one.place, one.start))
     end: Term = day_term(work.frame.today, XSD_DATE)
     if work.lookups.applies(work.ids_at(one.place), one.end, False):
         end = work.hang(unnamed_spot(one.place, one.end))
     sorts = {work.schema.sort(one.start), work.schema.sort(one.end)}
     unit = "calendar years" if Sort.YEAR in sorts else unit
-    shown = work.draft.compute(f"{unit.split()[-1]} passed", elapsed(unit, start, end))
-    work.projected.append((operator.first, shown))
     work.notes.append("elapsed")
-    return True
+    return work.draft.compute(f"{unit.split()[-1]} passed", elapsed(unit, start, end))
 
 
 def _ended(work: QueryBuilder, start: Spot) -> tuple[Term, int | None]:
