@@ -579,6 +579,28 @@ async def test_no_candidate_only_adds_what_nobody_asks_for(space: KnowledgeGraph
     assert "space:Mars ont:orbits ?orbits . ?asteroid" not in candidates
 
 
+STOCKS = """
+@prefix : <http://a.example/> .
+:p1 a :Phone ; :name "Alpha" . :p2 a :Phone ; :name "Beta" . :m1 a :Market . :m2 a :Market .
+:s1 a :Offer ; :phone :p1 ; :market :m1 ; :numberOfStock 4 .
+:s2 a :Offer ; :phone :p1 ; :market :m2 ; :numberOfStock 5 .
+:s3 a :Offer ; :phone :p2 ; :market :m2 ; :numberOfStock 6 .
+"""
+
+
+async def test_no_candidate_only_adds_a_column_or_gives_the_same_rows(tmp_path: Path) -> None:
+    (tmp_path / "stocks.ttl").write_text(STOCKS, encoding="utf-8")
+    graph = Workspace(tmp_path / "workspace").open(tmp_path / "stocks.ttl")
+    asked = "For each phone, show its name and the total number of stock."
+    _, model = await guided(graph, asked, [reply(choose=1)])
+    await graph.endpoint.close()
+
+    candidates = said(model, 0).split("Candidates:")[1]
+    gives = re.findall(r"^   → .*?: (.*)$", candidates, re.MULTILINE)
+    assert gives[0] == '"Alpha", 9; "Beta", 6' and len({*gives}) == len(gives)
+    assert ':p1, "Alpha", 9' not in candidates
+
+
 async def test_the_instruction_never_changes_between_questions(space: KnowledgeGraph) -> None:
     systems = set()
     for question in QUESTIONS[:4]:

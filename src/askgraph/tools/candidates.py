@@ -135,7 +135,8 @@ def _only_adds(more: Candidate, less: Candidate) -> bool:
     if (more.used | more.shown_words) & ~(less.used | less.shown_words):
         return False
     own, within = (Counter(map(predicate_of, _patterns(one))) for one in (less, more))
-    return own < within and any(
+    grouped = bool(less.tree.group_by)  # a column more says nothing of a row that stands for many
+    return (own < within or (grouped and own == within)) and any(
         _is_part(_parts(less, known), _parts(more, {}))
         for known in _places(_patterns(less), _patterns(more), {})
     )
@@ -281,10 +282,15 @@ async def distinct_results(
         ranked = _quick(context, ranked)
     until = None if seconds is None else time.perf_counter() + seconds
     found: dict[object, RunCandidate] = {}
+    tables = set[object]()
     for batch in _batches(context, ranked):
         for one in await asyncio.gather(*(_ran(context, cluster, until) for cluster in batch)):
-            if one is not None and (empty or not one.is_empty):
+            if one is None or (one.is_empty and not empty):
+                continue
+            table = frozenset(one.result.rows)
+            if not table or table not in tables:
                 found.setdefault(one.outcome, one)
+            tables.add(table)
         if len(found) >= most:
             break
     return list(found.values())[:most]

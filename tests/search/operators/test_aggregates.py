@@ -103,6 +103,25 @@ def test_a_number_beside_an_aggregate_is_a_count(question: str, language: str) -
     assert [[float(_text(cell)) for cell in row] for row in listed] == [[4, 12]]
 
 
+@pytest.mark.parametrize(
+    ("question", "language"),
+    [
+        ("What is the average number of beds of the rooms?", "en"),
+        ("Wie ist die durchschnittliche Anzahl der Betten der Zimmer?", "de"),
+        ("¿Cuál es el promedio del número de camas de las habitaciones?", "es"),
+        ("Quel est le nombre moyen de lits des chambres ?", "fr"),
+    ],
+)
+def test_an_average_number_of_what_things_have_is_no_count(question: str, language: str) -> None:
+    names = """:beds rdfs:label "Betten"@de, "camas"@es, "lits"@fr .
+:Room rdfs:label "Zimmer"@de, "habitaciones"@es, "chambres"@fr ."""
+    found = Known(store_of(ROOMS + names))
+    best = clusters(found.proposal(question, language).candidates)[0].best
+    listed = found.rows(found.query(best.query))
+    assert not isinstance(listed, bool)
+    assert [[round(float(_text(cell)), 2) for cell in row] for row in listed] == [[1.67]]
+
+
 def test_values_joined_behind_the_noun_are_counted_together() -> None:
     found = Known(store_of(PUPILS))
     best = clusters(found.proposal("How many pupils are in North and South?").candidates)[0].best

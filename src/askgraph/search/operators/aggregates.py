@@ -107,6 +107,8 @@ def counted_rate(work: QueryBuilder) -> None:
 def count(work: QueryBuilder, operator: Operator) -> bool:
     """ "How many X": count things; if X is a number in the graph, leave it to be shown."""
     slot, place = work.next_slot(operator.last), work.next_place(operator.last)
+    if _is_aggregated(work, operator):
+        return True
     if _per_value(work, operator):
         place = work.root
     elif is_listed_count(work.reading, operator.last):
@@ -125,6 +127,19 @@ def count(work: QueryBuilder, operator: Operator) -> bool:
         return True
     work.draft.columns.append(aggregate("COUNT", place.end, distinct=True))
     return True
+
+
+def _is_aggregated(work: QueryBuilder, operator: Operator) -> bool:
+    """Whether it is a number that an aggregate beside it has taken: "the average number of"."""
+    reading, over = work.reading, work.frame.of("average", "sum", "minimum", "maximum")
+    gaps = (range(min(one.last, operator.last) + 1, max(one.first, operator.first)) for one in over)
+    joining = reading.words.joining
+    if not any(
+        all(reading.is_stop(n) and reading.folded[n] not in joining for n in g) for g in gaps
+    ):
+        return False
+    near = range(operator.first, operator.last + BESIDE + 1)
+    return any(slot.first in near and not work.is_left(slot) for slot in work.slots)
 
 
 def _count_values(work: QueryBuilder, operator: Operator, slot: Slot) -> bool:
