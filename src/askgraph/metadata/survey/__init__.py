@@ -102,7 +102,10 @@ def _predicate(facts: Facts, iri: str) -> PredicateProfile:
         transitive=transitive or iri in facts.chains,
         inverse_of=tuple(sorted(set(declared))),
     )
-    role = naming_role(draft, facts.texts[iri]) if facts.texts[iri] else standard_naming(iri)
+    if facts.properties:  # in a Wikibase things have labels, and pages `schema:name`
+        role = standard_naming(iri) if iri != v.SCHEMA_NAME else ""
+    else:
+        role = naming_role(draft, facts.texts[iri]) if facts.texts[iri] else standard_naming(iri)
     return replace(draft, naming=role if draft.datatypes else "")
 
 
@@ -125,6 +128,7 @@ def _class(facts: Facts, iri: str, leaving: Sequence[tuple[PredicateProfile, int
         if p.naming == "name" and bearers >= 0.5 * instances > 0
     ]
     name = max(named)[1] if named else None
+    unsure = any(standard_naming(p) == "name" for some in facts.sampled.values() for p in some)
     links = sum(
         min(number, instances)
         for p, number in leaving
@@ -137,7 +141,7 @@ def _class(facts: Facts, iri: str, leaving: Sequence[tuple[PredicateProfile, int
         names=_names(described),
         parents=tuple(value_of(t) or "" for p, t in described if p == v.RDFS_SUB_CLASS_OF),
         name_predicate=name,
-        nary=name is None and links >= 2 * instances > 0,
+        nary=name is None and not unsure and links >= 2 * instances > 0,
     )
 
 

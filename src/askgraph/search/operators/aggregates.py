@@ -121,7 +121,7 @@ def count(work: QueryBuilder, operator: Operator) -> bool:
     if place is None and work.spot(work.last_slot(operator.first, 1), sorts=NUMERIC) is not None:
         return True  # "employee count": the slot itself is shown
     place = place or work.root
-    if not isinstance(place.end, Variable):
+    if not isinstance(place.end, Variable) or work.is_statement(place):
         return False
     if _states_number(work, place):
         return True

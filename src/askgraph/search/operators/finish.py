@@ -40,7 +40,7 @@ from askgraph.search.operators import DATED, NUMERIC, Lookups, Slot
 from askgraph.search.operators.draft import Place, is_sound
 from askgraph.search.operators.group_values import FEW, with_none
 from askgraph.search.operators.naming import also_asked, owner_of, show_names, value_asked
-from askgraph.search.operators.query_builder import Candidate, QueryBuilder, Spot
+from askgraph.search.operators.query_builder import Candidate, QueryBuilder, Spot, unnamed_spot
 from askgraph.sparql import Call, Expression, Path, Pattern
 from askgraph.traversal import Ids
 from askgraph.traversal.literals import Sort
@@ -352,7 +352,7 @@ def choose_columns(work: QueryBuilder) -> None:
         work, beside, bool(shown), bool(aggregates)
     )
     if root_shown and isinstance(work.root.end, Variable):
-        shown.insert(0, work.named(work.root))
+        shown.insert(0, _itself(work))
     also = also_asked(work) if work.frame.also_asked and not aggregates else ()
     shown = list(dict.fromkeys((*shown, *also)))
     context = [] if aggregates else _context(work, shown)
@@ -361,6 +361,17 @@ def choose_columns(work: QueryBuilder) -> None:
         draft.group += [variable for variable in shown if variable not in draft.group]
     _ordered_by_column(work)
     _naming_words(work)
+
+
+def _itself(work: QueryBuilder) -> Variable:
+    """What is asked for: the root, or what a statement there says."""
+    root = work.root
+    known = [edge.predicate for edge, _ in root.node.edges] if work.is_statement(root) else []
+    for number in work.predicates_at(root) if known else ():
+        says = (work.schema.is_one_relation(one, number, root.node.ids) for one in known)
+        if number not in known and any(says):
+            return work.hang(unnamed_spot(root, number))
+    return work.named(root)
 
 
 def _answers_when(work: QueryBuilder, shown: list[Variable], aggregates: Sequence[Value]) -> bool:
@@ -398,7 +409,8 @@ def _context(work: QueryBuilder, shown: Sequence[Variable]) -> list[Variable]:
         ids = work.ids_at(place)
         if isinstance(place.end, Variable) and work.schema.is_nameless(ids):
             found |= {work.named(one): False for one in _linked_by(work, place.end, shown)}
-            found[place.end] = sort in NUMERIC and work.schema.is_measured(ids)
+            if not work.is_statement(place):
+                found[place.end] = sort in NUMERIC and work.schema.is_measured(ids)
         elif bare and len(ids) > 1:
             found[work.named(place)] = False
     work.draft.context = [one for one, answers in found.items() if not answers]

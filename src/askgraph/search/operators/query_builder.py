@@ -471,10 +471,14 @@ class QueryBuilder:
         return None
 
     def is_event(self, place: Place) -> bool:
-        """Whether what stands at a place only relates others, as what has a rank does."""
-        ids, rank = place.node.ids, self.schema.rank
-        ranked = rank is not None and self.lookups.applies(ids, rank, False)
-        return self.lookups.is_resource(ids) and (ranked or self.schema.is_nary(ids))
+        """Whether what stands at a place only relates others."""
+        is_resource = self.lookups.is_resource(place.node.ids)
+        return is_resource and (self.is_statement(place) or self.schema.is_nary(place.node.ids))
+
+    def is_statement(self, place: Place) -> bool:
+        """Whether what stands at a place has a rank: it says what there is, and is not counted."""
+        rank = self.schema.rank
+        return rank is not None and self.lookups.applies(place.node.ids, rank, False)
 
     def named(self, place: Place) -> Variable:
         """The variable to show for a thing: its name if the graph has its own."""
