@@ -151,6 +151,22 @@ async def test_of_a_hub_a_few_edges_of_each_predicate_come_and_never_all() -> No
 
 
 @pytest.mark.usefixtures("big")
+async def test_what_of_a_class_is_at_a_hub_comes_whole() -> None:
+    base = "http://example.org/"
+    edges = [
+        f":s{n} :lies_in :hub ; a :{'Volcano' if n % 100 == 7 else 'City'} ." for n in range(3_000)
+    ]
+    store = store_of(f"@prefix : <{base}> .\n" + "\n".join(edges))
+    seeds = Seeds(entities=(base + "hub",), classes=(base + "Volcano",))
+    with CappedServer(store, cap=100_000) as server:
+        arrays = await fetched(server, seeds, counts=counts(store))
+    at = {t[0] for t in triples(arrays) if t[1].endswith("lies_in")}
+    volcanoes = {t[0] for t in triples(arrays) if t[2].endswith("Volcano>")}
+    assert len(volcanoes) == 30
+    assert volcanoes < at
+
+
+@pytest.mark.usefixtures("big")
 async def test_what_hangs_on_a_thing_is_asked_once_for_several_questions(store: Store) -> None:
     kept = Kept()
     seeds = Seeds(entities=(SPACE + "Apollo_11", SPACE + "NASA"))

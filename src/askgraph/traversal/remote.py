@@ -185,6 +185,7 @@ _OF_A_PREDICATE = 100  # edges of a hub
 _PREDICATES = 60  # that are asked for at a hub
 _HOLDERS = 100  # of a value
 _INSTANCES = 500
+_CLASSES = 6
 _PREDICATE_ROWS = 2_000
 _SAMPLE = 500  # of a frequent predicate
 _REACHED = 250
@@ -249,7 +250,7 @@ class _Walk:
         holders = [Part(f"VALUES ?o {{ {one} }} ?s ?p ?o", _HOLDERS) for one in seeds.literals]
         instances = [
             Part(f"VALUES (?p ?o) {{ (<{self.typing}> <{cls}>) }} ?s ?p ?o", _INSTANCES)
-            for cls in seeds.classes[:6]
+            for cls in seeds.classes[:_CLASSES]
         ]
         whole = [Part(f"VALUES ?p {{ <{iri}> }} ?s ?p ?o", size) for iri, size in self._small()]
         found = await self.fetch.parts(
@@ -269,7 +270,10 @@ class _Walk:
         await self._sampled(hubs)
 
     async def _sampled(self, hubs: Sequence[tuple[str, bool]]) -> None:
-        """A few edges of every predicate at a hub, of those that are mentioned and frequent."""
+        """A few edges of every predicate at a hub, of those that are mentioned and frequent.
+
+        All that lead to a class that is mentioned, as far as they are not too many.
+        """
         known = dict.fromkeys([*self.seeds.predicates, *self.counts])
         predicates = [iri for iri in known if iri != self.typing][:_PREDICATES]
         asked = [
@@ -282,8 +286,20 @@ class _Walk:
             for iri, inverse in hubs
             for p in predicates
         ]
-        found = await self.fetch.parts(part for _, part in asked)
-        for (inverse, _), triples in zip(asked, found, strict=True):
+        met = [
+            (inverse, cls, Part(self._met(iri, cls, inverse=inverse), _INSTANCES))
+            for iri, inverse in hubs
+            for cls in self.seeds.classes[:_CLASSES]
+        ]
+        found = await self.fetch.parts([*(part for *_, part in met), *(part for _, part in asked)])
+        for (inverse, cls, _), triples in zip(met, found, strict=False):
+            self._reach(triples, inverse=inverse)
+            kind, typing = NamedNode(cls), NamedNode(self.typing)
+            ends = (triple.subject if inverse else triple.object for triple in triples)
+            self.fetch.found.update(
+                Triple(end, typing, kind) for end in ends if isinstance(end, NamedNode)
+            )
+        for (inverse, _), triples in zip(asked, found[len(met) :], strict=True):
             self._reach(triples, inverse=inverse)
 
     async def second(self) -> None:
@@ -388,6 +404,11 @@ class _Walk:
         listed = ", ".join(f"<{iri}>" for iri in without)
         unless = f" FILTER(?p NOT IN ({listed}))" if listed else ""
         return f"VALUES {at} {{ {_iris(iris)} }} ?s ?p ?o{unless}"
+
+    def _met(self, iri: str, cls: str, *, inverse: bool) -> str:
+        """Return the patterns for edges between a node and the instances of a class."""
+        end = "?s" if inverse else "?o"
+        return f"{self._edges((iri,), inverse=inverse)} . {end} <{self.typing}> <{cls}>"
 
     def _big_predicates(self) -> list[str]:
         return [
