@@ -6,7 +6,7 @@ from tests.tools.exploring import served
 
 from askgraph.graph import KnowledgeGraph
 from askgraph.tools import Context, Limits
-from askgraph.tools.schema_names import whole_schema
+from askgraph.tools.schema_names import naming, whole_schema
 from askgraph.trace import Question
 
 TOWNS = """
@@ -35,6 +35,17 @@ async def test_a_property_stands_at_the_narrowest_class_that_has_all_of_it(tmp_p
         ':Person 2: numbers :x1 "height"\n'
         "things of no class: :seat → :Town"
     )
+
+
+def test_names_are_by_what_the_instances_of_a_class_are_called_by(tmp_path: Path) -> None:
+    more = """
+    :a :motto "Onward" ; :anthem "Long A" . :b :motto "Upward" ; :anthem "Long B" .
+    :p rdfs:label "Peter"@de .
+    """
+    with served(TOWNS + more, tmp_path, local=True) as (graph, _):
+        told = naming(Context(graph, Question("towns"), Limits()))
+
+    assert told == "; names by rdfs:label @de"
 
 
 async def test_it_is_the_same_for_any_question(space: KnowledgeGraph) -> None:

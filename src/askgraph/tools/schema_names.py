@@ -53,10 +53,15 @@ def named(
 
 
 def naming(context: Context) -> str:
-    """Return in words which predicates hold the names of things, and which texts have languages."""
-    predicates = context.graph.profile.predicates
-    named = [p for p in predicates if p.naming][:4]
-    told = [f"{context.graph.prefixes.shorten(p.iri)}{_tags(p.languages)}" for p in named]
+    """Return in words which predicates hold the names of things, and which texts have languages.
+
+    Those by which the instances of some class are called come first, then other usual ones.
+    """
+    profile = context.graph.profile
+    predicates, calling = profile.predicates, {c.name_predicate for c in profile.classes}
+    naming = sorted((p for p in predicates if p.naming), key=lambda p: p.iri not in calling)
+    named = [p for p in naming if p.iri in calling or p.iri in USUAL] or naming
+    told = [f"{context.graph.prefixes.shorten(p.iri)}{_tags(p.languages)}" for p in named[:4]]
     others = dict(pair for p in predicates if not p.naming for pair in p.languages)
     names = f"; names by {', '.join(told)}" if told else ""
     return f"{names}{f'; other texts{_tags([*others.items()])}' if others else ''}"
