@@ -5,10 +5,12 @@ arrays, done off the event loop.
 """
 
 import asyncio
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import date
 from functools import lru_cache
+
+import numpy as np
 
 from askgraph.graph import KnowledgeGraph, surroundings
 from askgraph.index import tokens as words_in
@@ -29,7 +31,7 @@ from askgraph.search.rank.faults import ranked_by_faults
 from askgraph.search.rank.fitting import Fitting
 from askgraph.search.rank.score import Proposal, ranked, weights_for
 from askgraph.trace import Question
-from askgraph.traversal import GraphArrays, Seeds
+from askgraph.traversal import GraphArrays, Ids, Seeds, in_both
 
 _FIRST_DAY = date(1970, 1, 1).toordinal()
 
@@ -123,7 +125,7 @@ def proposed(
     linked = replace(linked, reading=linked.reading.on(float(day)))
     wanted = description_wanted(linked)
     frame = frame_of(linked.reading, linked.scales)
-    frame = by_groups(by_named_years(frame, linked), linked)
+    frame = by_names(by_groups(by_named_years(frame, linked), linked), linked, schema)
     frame = timely(frame, schema, float(day))
     frame = with_description(frame, wanted)
     if not operators:
@@ -197,6 +199,43 @@ def by_groups(frame: Frame, linked: Linked) -> Frame:
     kept = (one for one in frame.operators if by.isdisjoint(one.positions))
     operators = (*kept, *(Operator("each", at, at) for at in by))
     return replace(frame, operators=tuple(sorted(operators, key=lambda one: one.first)))
+
+
+_ALIKE = 3
+"""So many things of a class whose names hold a word are called by it."""
+
+
+def by_names(frame: Frame, linked: Linked, schema: Schema) -> Frame:
+    """Return a frame in which a word in names of a class limits it: "all Gemini flights".
+
+    That is so if no name is the word itself, and names of several things of the class have it.
+    """
+    reading, near = linked.reading, [one for one in linked.links if one.score >= _NAMED]
+    whole = {at for one in near for at in one.positions} | {*_positions(frame)}
+    found: dict[int, set[str]] = {}
+    for one in linked.of(Kind.ENTITY):
+        at = one.positions[0]
+        if len(one.positions) == 1 and reading.tokens[at].capital and at not in whole:
+            found.setdefault(at, set()).add(one.target)
+    operators = [
+        Operator("called", at, at)
+        for at, things in found.items()
+        if len(things) >= _ALIKE
+        for cls in near
+        if cls.kind is Kind.CLASS and at in (cls.positions[0] - 1, cls.positions[-1] + 1)
+        if len(in_both(schema.instances(cls.target), _nodes(things, schema))) >= _ALIKE
+    ]
+    return replace(frame, operators=(*frame.operators, *operators[:1]))
+
+
+def _nodes(things: Iterable[str], schema: Schema) -> Ids:
+    """The nodes of some IRIs that are in the graph, sorted."""
+    found = (schema.graph.terms.iri(one) for one in things)
+    return np.array(sorted(one for one in found if one is not None), dtype=np.int32)
+
+
+def _positions(frame: Frame) -> Iterator[int]:
+    return (at for one in frame.operators for at in one.positions)
 
 
 _OF_SPANS = frozenset("now past during ongoing lasted".split())

@@ -73,7 +73,7 @@ def _handler(name: str) -> Callable[[QueryBuilder, Operator], bool] | None:
             from askgraph.search.operators.extremes import HANDLERS
         case "same" | "different" | "other":
             from askgraph.search.operators.alike import HANDLERS
-        case "containing" | "starting" | "ending":
+        case "called" | "containing" | "starting" | "ending":
             from askgraph.search.operators.texts import HANDLERS
         case _:
             from askgraph.search.operators.conditions import HANDLERS

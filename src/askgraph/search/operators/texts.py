@@ -22,11 +22,34 @@ def quoting(work: QueryBuilder, operator: Operator, function: str) -> bool:
     held = held_text(work.reading, operator.positions)
     if held is None or any(work.used >> at & 1 for at in held):
         return False
+    spot = _holding(work, operator, held)
+    if spot is None or not _limited(work, spot, function, held):
+        return False
+    kinds = work.reading.words.texts["kinds"]
+    between = range(operator.last, held.start)
+    work.take_tokens(at for at in between if work.reading.folded[at] in kinds)
+    return True
+
+
+def called(work: QueryBuilder, operator: Operator) -> bool:
+    """ "Gemini flights": those whose names hold the word."""
+    beside = {operator.first - 1, operator.last + 1}
+    place = next((one for one in work.draft.places if beside & {*one.words}), None)
+    if place is None:
+        return False
+    ids = work.ids_at(place)
+    names = sorted(work.schema.naming & work.lookups.present(ids, inverse=False))
+    if not names:
+        return False
+    name = work.schema.any_name(ids) or names[0]
+    held = range(operator.first, operator.last + 1)
+    return _limited(work, unnamed_spot(place, name), "CONTAINS", held)
+
+
+def _limited(work: QueryBuilder, spot: Spot, function: str, held: range) -> bool:
+    """Keep what has a value with the text of some tokens; False if nothing has."""
     tokens = work.reading.tokens
     text = work.reading.text[tokens[held.start].start : tokens[held.stop - 1].end]
-    spot = _holding(work, operator, held)
-    if spot is None:
-        return False
     bearers = _bearers(work, spot, function, text.lower())
     if bearers is not None:
         if not len(bearers):
@@ -37,9 +60,7 @@ def quoting(work: QueryBuilder, operator: Operator, function: str) -> bool:
         work.shown_words |= spot.slot.mask
         work.projected.append((spot.slot.first, variable))
     work.draft.filters.append(condition(variable, function, Literal(text)))
-    kinds = work.reading.words.texts["kinds"]
-    said = [at for at in range(operator.last, held.start) if tokens[at].folded in kinds]
-    work.take_tokens((*said, *held))
+    work.take_tokens(held)
     return True
 
 
@@ -108,6 +129,7 @@ def _bearers(work: QueryBuilder, spot: Spot, function: str, text: str) -> Ids | 
 
 
 HANDLERS: Handlers = {
+    "called": called,
     "containing": partial(quoting, function="CONTAINS"),
     "starting": partial(quoting, function="STRSTARTS"),
     "ending": partial(quoting, function="STRENDS"),
