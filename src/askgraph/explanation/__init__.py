@@ -274,13 +274,14 @@ async def told_apart(
 ) -> dict[str, str]:
     """Return labels, those that several things share with the things' descriptions.
 
-    Nothing is asked if none is shared. Raises `ServiceError` as `descriptions_of` does.
+    Classes and predicates are known by how they are used. Nothing is asked if none is shared.
+    Raises `ServiceError` as `descriptions_of` does.
     """
-    times = Counter(text.casefold() for text in labels.values())
-    predicates = {p.iri for p in graph.profile.predicates}
-    shared = [
-        iri for iri, text in labels.items() if times[text.casefold()] > 1 and iri not in predicates
-    ]
+    used = {one.iri for one in graph.profile.predicates}
+    used.update(one.iri for one in graph.profile.classes)
+    things = {iri: text.casefold() for iri, text in labels.items() if iri not in used}
+    times = Counter(things.values())
+    shared = [iri for iri, text in things.items() if times[text] > 1]
     if len(shared) < 2:
         return dict(labels)
     more = await descriptions_of(shared, graph, languages, timeout=timeout)

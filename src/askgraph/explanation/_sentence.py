@@ -239,7 +239,7 @@ class Sentence(Grouping):
 
     def select(self) -> str:
         if self.is_wrapper():
-            return self.ordered(self.wrapped(), None)
+            return self.ordered(self.number_of_groups() or self.wrapped(), None)
         if (told := self.described() or self.picked() or self.crowned() or self.few()) is not None:
             return told
         if self.is_union():
@@ -278,6 +278,16 @@ class Sentence(Grouping):
                 if given == self.root() and not self.query.offset:
                     things = [self.names.term(row[0]) for row in rows if row[0] is not None]
                     return self.say("picked", self.listed(things), self.superlative(given))
+        return None
+
+    def number_of_groups(self) -> str | None:
+        """How many things a sub-query finds, if that is all; else None."""
+        match self.query.columns, self.query.where.elements:
+            case [(_, Call("COUNT DISTINCT", (Variable() as one,)))], [Query() as inner] if (
+                inner.columns == ((one, None),) and inner.having and not self.query.group_by
+            ):
+                things = bare(self.of_select(inner, one.value), self.phrases)
+                return self.say("the", self.say("number", things))
         return None
 
     def crowned(self) -> str | None:

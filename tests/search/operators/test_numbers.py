@@ -462,6 +462,24 @@ def test_few_of_a_thing_may_be_none(
     assert answer(few, question, language) == rows
 
 
+HOW_MANY = [
+    ("How many groups have at least 2 members?", "en", "The number of groups with at least 2"),
+    ("How many groups have fewer than 2 members?", "en", "The number of groups with less"),
+    ("Wie viele Gruppen haben mindestens 2 Mitglieder?", "de", "Anzahl der Groupe"),
+    ("¿Cuántos grupos tienen al menos 2 miembros?", "es", "Número de"),
+    ("Combien de groupes ont au moins 2 membres ?", "fr", "Nombre de"),
+]
+
+
+@pytest.mark.parametrize(("question", "language", "words"), HOW_MANY)
+def test_the_groups_that_have_so_many_are_counted(
+    few: Known, question: str, language: str, words: str
+) -> None:
+    assert answer(few, question, language) == {("2",)}
+    query = few.query(clusters(few.proposal(question, language).candidates)[0].best.query)
+    assert in_words(query, {}, language=language).startswith(words)
+
+
 @pytest.mark.parametrize(
     ("language", "ending"),
     [

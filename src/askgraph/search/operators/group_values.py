@@ -4,14 +4,22 @@ from dataclasses import replace
 
 from pyoxigraph import Variable
 
-from askgraph.search import DECIMAL, TEXT, aggregate, number_term, values_of, variable_of
+from askgraph.search import (
+    DECIMAL,
+    TEXT,
+    aggregate,
+    alias_of,
+    number_term,
+    values_of,
+    variable_of,
+)
 from askgraph.search.grow import ACROSS, BESIDE, FAR, WORTH_NONE
 from askgraph.search.linking.operators import COMPARING, Operator
 from askgraph.search.operators import NUMERIC
 from askgraph.search.operators.draft import Place
 from askgraph.search.operators.naming import named_places, owner_of
 from askgraph.search.operators.query_builder import Candidate, QueryBuilder, Spot
-from askgraph.sparql import Call, Group, Nested, variables_of
+from askgraph.sparql import Call, Group, Nested, Query, variables_of
 from askgraph.traversal.literals import Sort
 
 FUNCTIONS = {"average": "AVG", "sum": "SUM", "maximum": "MAX", "minimum": "MIN"}
@@ -240,6 +248,24 @@ def _is_numeral(work: QueryBuilder, at: int) -> bool:
     """Whether a number says how many: it is not that of a noun before it ("room 111")."""
     before = at - 1
     return at == 0 or work.reading.is_stop(before) or bool(work.frame.mask >> before & 1)
+
+
+def group_count(work: QueryBuilder) -> Call | None:
+    """Take the number of groups off the columns: "how many planets have more than two moons"."""
+    draft = work.draft
+    for one in draft.columns if draft.having and len(draft.group) == 1 else ():
+        if isinstance(one, Call) and one == aggregate("COUNT", draft.group[0], distinct=True):
+            draft.columns = [draft.group[0]]
+            return one
+    return None
+
+
+def counting_groups(candidate: Candidate, call: Call) -> Candidate:
+    """Return a candidate for the number of the groups that another one finds."""
+    columns = ((alias_of(call), call),)
+    inner = replace(candidate.tree, distinct=False)
+    tree = Query("SELECT", Group((inner,)), columns=columns)
+    return replace(candidate, tree=tree, shown=(call,))
 
 
 def with_none(work: QueryBuilder, candidate: Candidate) -> Candidate | None:

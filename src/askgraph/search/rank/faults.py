@@ -305,7 +305,8 @@ def _counts(quantity: Quantity) -> bool:
 def _numbers(subject: Subject) -> Iterator[float]:
     literals = [term for term in subject.terms if not term.startswith(("<", "http", "urn:"))]
     texts = [literal.split('"^^')[0] for literal in literals]
-    texts += [number.value for _, _, number in having_of(subject.tree)]
+    parts = (subject.tree, *averages_in(subject.tree.where))
+    texts += [number.value for part in parts for _, _, number in having_of(part)]
     for text in texts:
         yield from map(float, _NUMBER.findall(text))
     yield from _places(subject.tree)
