@@ -106,7 +106,8 @@ def _predicate(facts: Facts, iri: str) -> PredicateProfile:
         role = standard_naming(iri) if iri != v.SCHEMA_NAME else ""
     else:
         role = naming_role(draft, facts.texts[iri]) if facts.texts[iri] else standard_naming(iri)
-    return replace(draft, naming=role if draft.datatypes else "")
+    things = facts.object_classes[iri] and not draft.datatypes
+    return replace(draft, naming="" if things else role)
 
 
 def _leaving(
