@@ -308,18 +308,20 @@ class _Walk:
         near = sorted(self.reached, key=lambda iri: -self.reached[iri])
         wanted = [iri for iri in near if iri not in seeds][:_REACHED]
         parts = [part for iri in self._big_predicates() for part in self._big_predicate(iri)]
-        for inverse in (False, True) if wanted else ():
+        asked = [iri for iri in wanted if self.reached[iri] > 1]  # by a predicate that is mentioned
+        rest = [iri for iri in wanted if self.reached[iri] <= 1]
+        onward = [(some, inverse) for some in (asked, rest) if some for inverse in (False, True)]
+        for some, inverse in onward:
             parts.append(
-                Part(self._edges(wanted, self._hubs(inverse=inverse), inverse=inverse), _EDGES)
+                Part(self._edges(some, self._hubs(inverse=inverse), inverse=inverse), _EDGES)
             )
         jobs = [self._through_blanks(seeds)] if self.blank and seeds else []
         self.fetch.reserve = _DESCRIBING
         parted = asyncio.ensure_future(self.fetch.parts(parts))
         await asyncio.gather(parted, *jobs)
         found = parted.result()
-        if wanted:
-            self._reach(found[-2], inverse=False)
-            self._reach(found[-1], inverse=True)
+        for (_, inverse), triples in zip(onward[::-1], found[::-1], strict=False):
+            self._reach(triples, inverse=inverse)
         if self.blank and wanted:
             await self._through_blanks(wanted)
         self.fetch.reserve = 0

@@ -20,8 +20,8 @@ from askgraph.metadata.measures import (
     unit_said,
 )
 from askgraph.metadata.names import classes_above, local_name, objects_of, standard_naming
+from askgraph.rdf import namespace_of, words_of_local_name
 from askgraph.rdf import vocabulary as v
-from askgraph.rdf import words_of_local_name
 from askgraph.rdf.vocabulary import SCHEMA_SPACES
 from askgraph.search.linking.word_lists import shared_words
 from askgraph.traversal import GraphArrays, Ids
@@ -185,6 +185,25 @@ class Schema:
             return True
         starts, _ = self.graph.pairs(self.graph.ends(predicate), predicate)
         return len(starts) == len(self.graph.ends(predicate, inverse=inverse))
+
+    @cached_property
+    def _claims(self) -> frozenset[int]:
+        """The predicates that lead to statements with a rank, and those of their namespace."""
+        if self.rank is None:
+            return frozenset()
+        entering = self.graph.present(self.graph.ends(self.rank), inverse=True)
+        spaces = {namespace_of(self.graph.iri_of(number)) for number in entering}
+        return frozenset(n for n, p in self.predicates.items() if namespace_of(p.iri) in spaces)
+
+    def leads_nowhere(self, predicate: int, ids: Ids) -> bool:
+        """Whether a predicate leads to statements of which nothing is known."""
+        return predicate in self._claims and not self.graph.present(ids)
+
+    def is_statement(self, ids: Ids) -> bool:
+        """Whether nodes are statements, which say something and are not asked for themselves."""
+        return bool(self._claims) and not self._claims.isdisjoint(
+            self.graph.present(ids[:1], inverse=True)
+        )
 
     @_kept
     def _property(self, predicate: int) -> frozenset[tuple[str, str]]:

@@ -256,8 +256,13 @@ class Grower:
                 yield self._stepped(state, edge, ids, unknown, literal)
 
     def _onward(self, ids: Ids, predicate: int, inverse: bool, plus: bool) -> Ids:
-        """What a step leads to, without literals beside resources: from those none leads on."""
+        """What a step leads to, without literals beside resources: from those none leads on.
+
+        Nor does one from statements whose triples were not fetched.
+        """
         found = self.reached(ids, predicate, inverse=inverse, plus=plus)
+        if not inverse and self.schema.leads_nowhere(predicate, found):
+            return found[:0]
         if predicate in self.schema.mixed:
             found = found[np.searchsorted(found, self.graph.terms.first_iri) :]
         return found

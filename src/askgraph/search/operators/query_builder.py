@@ -476,9 +476,8 @@ class QueryBuilder:
         return is_resource and (self.is_statement(place) or self.schema.is_nary(place.node.ids))
 
     def is_statement(self, place: Place) -> bool:
-        """Whether what stands at a place has a rank: it says what there is, and is not counted."""
-        rank = self.schema.rank
-        return rank is not None and self.lookups.applies(place.node.ids, rank, False)
+        """Whether what stands at a place is a statement: what it says is asked for, not itself."""
+        return self.schema.is_statement(place.node.ids)
 
     def named(self, place: Place) -> Variable:
         """The variable to show for a thing: its name if the graph has its own."""
