@@ -2,9 +2,15 @@
 
 from pathlib import Path
 
+from pyoxigraph import Literal
 from tests.tools.exploring import called, line_with, served
 
 from askgraph.graph import KnowledgeGraph
+from askgraph.search.rank import clusters
+from askgraph.search.run import proposal_of
+from askgraph.sparql.results import SelectResult
+from askgraph.tools.candidates import RunCandidate
+from askgraph.trace import Question
 
 
 async def test_a_candidate_has_words_in_quotes_its_query_and_its_rows(
@@ -27,6 +33,20 @@ async def test_words_that_are_not_used_are_named_once_and_not_all_of_many(
     left = line_with(found, "1. ").split("(not used: ")[1].split(")")[0]
     words = left.split(", ")
     assert len(words) == len(set(words)) == 9 and words[-1] == "…"
+
+
+async def test_results_are_the_same_in_whatever_order_their_columns_are(
+    space: KnowledgeGraph,
+) -> None:
+    proposal = await proposal_of(Question("Which moons orbit Saturn?"), space)
+    best = clusters(proposal.candidates)[0]
+    both = [("moon", "planet"), ("planet", "moon")]
+    row = {"moon": Literal("Titan"), "planet": Literal("Saturn")}
+    given = [SelectResult(names, (tuple(row[name] for name in names),)) for names in both]
+    ran = [RunCandidate(best, "", names, None, one) for names, one in zip(both, given, strict=True)]
+    alone = RunCandidate(best, "", ("moon",), None, given[0])
+
+    assert ran[0].outcome == ran[1].outcome != alone.outcome
 
 
 async def test_no_candidate_is_no_row(space: KnowledgeGraph) -> None:

@@ -10,13 +10,15 @@ from askgraph.tools.schema_names import naming, whole_schema
 from askgraph.trace import Question
 
 TOWNS = """
+@prefix xsd: <http://www.w3.org/2001/XMLSchema#> .
 @prefix : <http://towns.example/> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
 :Town rdfs:subClassOf :Place . :Village rdfs:subClassOf :Place . :City rdfs:subClassOf :Town .
 :a a :Place, :Town ; rdfs:label "A" ; :within :r ; :mayor :p ; :area 5 .
 :b a :Place, :Town ; rdfs:label "B" ; :within :r ; :mayor :q ; :area 7 .
 :c a :Place, :Village ; rdfs:label "C" ; :within :r ; :area 2 . :r :seat :a .
 :d a :City, :Town, :Place ; rdfs:label "D" ; :area 9 .
-:p a :Person ; rdfs:label "P" ; :x1 1 . :q a :Person ; rdfs:label "Q" . :x1 rdfs:label "height" .
+:x1 rdfs:label "height" .
+:p a :Person ; rdfs:label "P" ; :x1 1 ; :born "1970-01-01"^^xsd:date . :q a :Person ; rdfs:label "Q" .
 """
 
 
@@ -32,7 +34,7 @@ async def test_a_property_stands_at_the_narrowest_class_that_has_all_of_it(tmp_p
     assert text == (
         ":Place 4: :within → things; numbers :area; kinds: :Village 1\n"
         ":Town 3 (a :Place): :mayor → :Person; kinds: :City 1\n"
-        ':Person 2: numbers :x1 "height"\n'
+        ':Person 2: numbers :x1 "height"; dates :born\n'
         "things of no class: :seat → :Town"
     )
 
