@@ -18,7 +18,8 @@ TOWNS = """
 :c a :Place, :Village ; rdfs:label "C" ; :within :r ; :area 2 . :r :seat :a .
 :d a :City, :Town, :Place ; rdfs:label "D" ; :area 9 .
 :x1 rdfs:label "height" .
-:p a :Person ; rdfs:label "P" ; :x1 1 ; :born "1970-01-01"^^xsd:date . :q a :Person ; rdfs:label "Q" .
+:p a :Person ; rdfs:label "P" ; :x1 1 ; :born "1970-01-01"^^xsd:date .
+:q a :Person ; rdfs:label "Q" .
 """
 
 
