@@ -187,7 +187,7 @@ class Schema:
         return len(starts) == len(self.graph.ends(predicate, inverse=inverse))
 
     @cached_property
-    def _claims(self) -> frozenset[int]:
+    def claims(self) -> frozenset[int]:
         """The predicates that lead to statements with a rank, and those of their namespace."""
         if self.rank is None:
             return frozenset()
@@ -197,11 +197,11 @@ class Schema:
 
     def leads_nowhere(self, predicate: int, ids: Ids) -> bool:
         """Whether a predicate leads to statements of which nothing is known."""
-        return predicate in self._claims and not self.graph.present(ids)
+        return predicate in self.claims and not self.graph.present(ids)
 
     def is_statement(self, ids: Ids) -> bool:
         """Whether nodes are statements, which say something and are not asked for themselves."""
-        return bool(self._claims) and not self._claims.isdisjoint(
+        return bool(self.claims) and not self.claims.isdisjoint(
             self.graph.present(ids[:1], inverse=True)
         )
 

@@ -86,8 +86,8 @@ class Lookups:
         """The predicate links that some words leave, best first, by position, and their worth."""
         if used not in self._left:
             found: dict[tuple[int, ...], list[Link]] = {}
-            for links in self.grower.left_links(used).values():
-                for one in links:
+            for number, links in self.grower.left_links(used).items():
+                for one in links if number not in self.schema.claims else ():
                     found.setdefault(one.positions, []).append(one)
             self._left[used] = {
                 positions: (ordered, self.grower.weight_of(ordered[0].mask) * _fit(ordered[0]))
