@@ -161,3 +161,9 @@ def asked(question: str, folder: Path) -> Mapping[str, Any]:
     found = askgraph.ask(question, graph, language="en").json()
     result_of(graph.endpoint.close())
     return found
+
+
+def test_a_thing_that_is_compared_with_is_not_shown_by_its_other_meaning(space: Known) -> None:
+    proposal = space.proposal("Which moons are larger than the Moon?")
+    query = space.query(clusters(proposal.candidates)[0].best.query)
+    assert query.startswith("SELECT DISTINCT ?moon WHERE")

@@ -329,9 +329,10 @@ class QueryBuilder:
         self.take(slot.mask, self.grower.gain(link, self.used))
 
     def take_link(self, link: Link) -> None:
-        """Count a link's words as used."""
+        """Count a link's words as used: they name nothing else to show."""
         self.links.append(link)
         self.take(link.mask, self.grower.gain(link, self.used))
+        self.done |= {slot for slot in self.slots if not slot.mask & ~link.mask}
 
     def next_slot(self, after: int, within: int = BESIDE) -> Slot | None:
         """The first slot not yet used that starts within some words after a place."""
