@@ -97,6 +97,7 @@ async def surroundings(graph: KnowledgeGraph, seeds: Seeds) -> GraphArrays:
         triples=graph.profile.triples,
         counts={p.iri: (p.triples, p.subjects, p.objects) for p in predicates},
         naming=[p.iri for p in predicates if p.naming == "name"],
+        links=[p.iri for p in predicates if not p.literal],
         own_types=graph.own_types,
         kept=_KEPT.setdefault(graph.names, Kept()),
     )

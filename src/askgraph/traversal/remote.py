@@ -191,6 +191,7 @@ _SAMPLE = 500  # of a frequent predicate
 _REACHED = 250
 _EDGES = 4_900
 _HUB = 50
+_LEADING, _NAMED = 40, 1_000  # predicates that are asked for one by one; names of nodes in all
 _DESCRIBING = 2
 
 
@@ -202,22 +203,25 @@ async def neighbourhood(
     counts: Counts | None = None,
     naming: Sequence[str] = v.LABEL_PREDICATES,
     budget: int = 16,
+    links: Sequence[str] = (),
     own_types: OwnTypes | None = None,
     kept: Kept | None = None,
 ) -> GraphArrays:
     """Return the arrays of what lies around the seeds; `complete` if that is the whole graph.
 
     `triples` is the size of the graph, `counts` what is known of its predicates, `naming` the
-    predicates that carry names, `own_types` those that say what things are here, by the standard
-    ones. At most `budget` requests are made, four at a time; one that fails costs its own part.
-    What was `kept` of earlier questions is not asked again. Raises `ServiceError` if all fail.
+    predicates that carry names, `links` those that lead to things, `own_types` those that say what
+    things are here, by the standard ones. At most `budget` requests are made, four at a time; one
+    that fails costs its own part. What was `kept` of earlier questions is not asked again. Raises
+    `ServiceError` if all fail.
     """
     fetch = Fetch(endpoint, budget, kept or Kept())
     if triples <= _SMALL:
         await fetch.triples(f"SELECT ?s ?p ?o {{ ?s ?p ?o }} LIMIT {2 * _SMALL}")
         if fetch.found and not fetch.cut:
             return build_arrays(with_types(fetch.found, own_types or {}))
-    walk = _Walk(fetch, seeds, counts or {}, naming, (own_types or {}).get(v.RDF_TYPE, v.RDF_TYPE))
+    typing = (own_types or {}).get(v.RDF_TYPE, v.RDF_TYPE)
+    walk = _Walk(fetch, seeds, counts or {}, naming, links, typing)
     await walk.first()
     await walk.second()
     await walk.described()
@@ -232,6 +236,7 @@ class _Walk:
     seeds: Seeds
     counts: Counts
     naming: Sequence[str]
+    links: Sequence[str]  # predicates that lead to things
     typing: str  # the predicate that says what things are
     reached: dict[str, int] = field(default_factory=dict)  # how near to the question
     blank: bool = False
@@ -310,17 +315,18 @@ class _Walk:
         parts = [part for iri in self._big_predicates() for part in self._big_predicate(iri)]
         asked = [iri for iri in wanted if self.reached[iri] > 1]  # by a predicate that is mentioned
         rest = [iri for iri in wanted if self.reached[iri] <= 1]
-        onward = [(some, inverse) for some in (asked, rest) if some for inverse in (False, True)]
-        for some, inverse in onward:
-            parts.append(
-                Part(self._edges(some, self._hubs(inverse=inverse), inverse=inverse), _EDGES)
-            )
+        onward: list[tuple[bool, Part]] = []
+        for some in filter(None, (asked, rest)):
+            hubs = self._hubs(inverse=False)
+            onward.append((False, Part(self._edges(some, hubs, inverse=False), _EDGES)))
+            onward += [(True, part) for part in self._into(some)]
+        parts += [part for _, part in onward]
         jobs = [self._through_blanks(seeds)] if self.blank and seeds else []
         self.fetch.reserve = _DESCRIBING
         parted = asyncio.ensure_future(self.fetch.parts(parts))
         await asyncio.gather(parted, *jobs)
         found = parted.result()
-        for (_, inverse), triples in zip(onward[::-1], found[::-1], strict=False):
+        for (inverse, _), triples in zip(onward[::-1], found[::-1], strict=False):
             self._reach(triples, inverse=inverse)
         if self.blank and wanted:
             await self._through_blanks(wanted)
@@ -411,6 +417,23 @@ class _Walk:
         """Return the patterns for edges between a node and the instances of a class."""
         end = "?s" if inverse else "?o"
         return f"{self._edges((iri,), inverse=inverse)} . {end} <{self.typing}> <{cls}>"
+
+    def _into(self, nodes: Sequence[str]) -> list[Part]:
+        """Return the parts for edges that lead to nodes: by predicate, if these are few.
+
+        Subjects are found fast by an object and a predicate; by objects alone some servers read
+        everything.
+        """
+        hubs = self._hubs(inverse=True)
+        leading = [iri for iri in self.links if iri not in (*hubs, self.typing)]
+        if not 0 < len(leading) <= _LEADING:
+            return [Part(self._edges(nodes, hubs, inverse=True), _EDGES)]
+        some = _iris(nodes[: _NAMED // len(leading)])
+        each = _EDGES // len(leading)
+        return [
+            Part(f"VALUES ?o {{ {some} }} VALUES ?p {{ <{iri}> }} ?s ?p ?o", each)
+            for iri in leading
+        ]
 
     def _big_predicates(self) -> list[str]:
         return [

@@ -1,6 +1,6 @@
 """The predicates of a graph, and how many triples, subjects and objects each of them has."""
 
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -221,13 +221,17 @@ _KEPT_AFTER_SAMPLES = 0.3
 async def ask_samples(inquiry: Inquiry, facts: Facts) -> None:
     """Look at the ends of some triples of each predicate: cheap, and enough to begin with."""
     predicates = facts.predicates()
-    for some in batches(predicates, max(_LOOKED_AT, together(len(predicates)))):
-        for end in _ENDS:
-            if inquiry.share_left() < _KEPT_AFTER_SAMPLES:
-                return
-            reply = await inquiry.rows(f"{end.words} in samples", _sampling(end, some))
-            if reply:
-                _tell(facts, end, reply.rows, some, sampled=True)
+    size = max(_LOOKED_AT, together(len(predicates)))
+    waiting = deque((some, end) for some in batches(predicates, size) for end in _ENDS)
+    while waiting and inquiry.share_left() >= _KEPT_AFTER_SAMPLES:
+        some, end = waiting.popleft()
+        reply = await inquiry.rows(f"{end.words} in samples", _sampling(end, some))
+        if reply:
+            _tell(facts, end, reply.rows, some, sampled=True)
+        elif len(some) > 1:  # it took too long: the frequent half first, the rest after the others
+            half = (len(some) + 1) // 2
+            waiting.appendleft((some[:half], end))
+            waiting.append((some[half:], end))
 
 
 async def ask_ends(inquiry: Inquiry, facts: Facts) -> None:
