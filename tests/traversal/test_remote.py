@@ -167,6 +167,22 @@ async def test_what_of_a_class_is_at_a_hub_comes_whole() -> None:
 
 
 @pytest.mark.usefixtures("big")
+async def test_what_leads_to_nodes_further_off_is_asked_for_by_predicate(store: Store) -> None:
+    seeds = Seeds(entities=(SPACE + "Apollo_11",))
+    with CappedServer(store, cap=100_000) as server:
+        whole = triples(await fetched(server, seeds, counts=counts(store)))
+        before = len(server.requests)
+        links = [p.iri for p in profile_of(build_arrays(store)).predicates if not p.literal]
+        some = triples(await fetched(server, seeds, counts=counts(store), links=links))
+        queries = [one.parameters["query"][0] for one in server.requests[before:]]
+    many = [line for query in queries for line in query.split("UNION") if "VALUES ?o" in line]
+    assert all("VALUES ?p" in line for line in many if line.count("<https:") > 3)
+    seed = f"<{SPACE}Apollo_11>"
+    assert {t for t in whole if seed in (t[0], t[2])} <= some
+    assert any(seed not in (t[0], t[2]) for t in some)
+
+
+@pytest.mark.usefixtures("big")
 async def test_what_hangs_on_a_thing_is_asked_once_for_several_questions(store: Store) -> None:
     kept = Kept()
     seeds = Seeds(entities=(SPACE + "Apollo_11", SPACE + "NASA"))
