@@ -194,3 +194,24 @@ async def test_a_graph_whose_names_are_iris_says_so() -> None:
         linked = await all_linked("What is Berlin in?", None, graph)
         await endpoint.close()
     assert any("nothing but their IRIs" in note for note in linked.notes)
+
+
+async def test_of_many_things_of_one_name_those_that_fit_the_question_are_linked() -> None:
+    towns = "\n".join(f':t{n} a :Town ; rdfs:label "Orlen" ; :area {n} .' for n in range(40))
+    store = store_of(
+        "@prefix : <http://example.org/> .\n"
+        "@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .\n"
+        ":mayor rdfs:label 'mayor' . :area rdfs:label 'area' .\n"
+        f"{towns}\n:ada rdfs:label 'Ada' . :t31 :mayor :ada .\n"
+    )
+    profile = profile_of(build_arrays(store))
+    names, search = NameIndex.of(schema_names(profile)), name_search("plain", naming_of(profile))
+    with SparqlServer(store) as server:
+        graph = KnowledgeGraph(
+            "towns", HttpEndpoint(server.url), profile, names, PrefixMap({}), name_search=search
+        )
+        linked = await asked("Who is the mayor of Orlen?", graph, server)
+
+    found = {link.target.rsplit("/", 1)[-1] for link in linked.of(Kind.ENTITY)}
+    assert "t31" in found
+    assert len(found) <= 6

@@ -178,6 +178,8 @@ class Schema:
     def identifies(self, step: tuple[int, bool]) -> bool:
         """Whether the nodes that a predicate leads to (or from, if inverse) have one such edge."""
         predicate, inverse = step
+        if inverse and predicate in self.claims:
+            return True
         p = self.predicates.get(predicate)
         if p is None or p.triples != (p.objects if inverse else p.subjects):
             return False

@@ -5,8 +5,9 @@ that may be names. What it returns is an index of names for this question alone.
 """
 
 import asyncio
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Iterator, Mapping, Sequence, Set
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Final
 from weakref import WeakKeyDictionary
@@ -17,9 +18,11 @@ from askgraph.graph import KnowledgeGraph
 from askgraph.index import tokens
 from askgraph.index.name_search import PLAIN, Asked, NameSearch, Thing
 from askgraph.index.names import Kind, Name, NameIndex
+from askgraph.rdf import vocabulary as v
 from askgraph.search.linking import Reading
 from askgraph.search.linking.link import Linked, joined, link
 from askgraph.search.linking.operators import frame_of
+from askgraph.sparql.results import value_of
 
 _TEXTS: Final = 12
 """Stretches of words that are asked for at most."""
@@ -29,6 +32,10 @@ _BETWEEN: Final = 3
 """Words without a meaning of their own that may stand between two of a name."""
 _LIMIT: Final = 20
 """Things that are asked for of one text."""
+_ALIKE: Final = 6
+"""Things of one name of which the question may mean any; of more only the likeliest."""
+_ASKED, _MENTIONED, _FITS = 200, 20, 1_000
+"""Such things that are looked at; by so many names; one that fits counts for so many sitelinks."""
 _KEPT: Final = 5000
 """Texts of one graph whose things are remembered."""
 _WHOLE: Final = 0.9
@@ -76,6 +83,7 @@ async def with_found(linked: Linked, graph: KnowledgeGraph) -> Linked:
         found, more = await _found(plain, graph.endpoint, asked, reading.language)
         notes = (*notes, *more)
     things = _of_longest({span: found.get(text, ()) for span, text in texts.items()}, reading)
+    things = await _likeliest(things, linked, graph)
     schema = {one.iri for one in graph.profile.classes}
     schema |= {one.iri for one in graph.profile.predicates}
     names = [
@@ -91,6 +99,44 @@ async def with_found(linked: Linked, graph: KnowledgeGraph) -> Linked:
     if not things and not search.naming.predicates:
         notes = (*notes, _NAMELESS)
     return replace(linked, notes=(*linked.notes, *notes))
+
+
+async def _likeliest(things: list[Thing], linked: Linked, graph: KnowledgeGraph) -> list[Thing]:
+    """The things found, of many with one name those that fit the question best.
+
+    These have the predicates and classes that it mentions; then those that have most sitelinks.
+    """
+    alike: dict[tuple[str, ...], dict[str, None]] = {}
+    for thing in things:
+        for name, _ in thing.names:
+            alike.setdefault(tuple(tokens(name)), {})[thing.iri] = None
+    crowds = [[*iris][:_ASKED] for iris in alike.values() if len(iris) > _ALIKE]
+    if not crowds:
+        return things
+    fitting = Counter[str]()
+    with suppress(QueryError, ServiceError):
+        query = _fitting(sorted({iri for some in crowds for iri in some}), linked, graph)
+        for one, fits, links in (await graph.endpoint.select(query)).rows:
+            fitting[value_of(one) or ""] += _FITS if fits else int(value_of(links) or 0)
+    left = {iri for some in crowds for iri in sorted(some, key=lambda one: -fitting[one])[_ALIKE:]}
+    return [thing for thing in things if thing.iri not in left]
+
+
+def _fitting(things: Sequence[str], linked: Linked, graph: KnowledgeGraph) -> str:
+    """Return the query for what things have of the predicates, classes and links that count."""
+    typing = graph.own_types.get(v.RDF_TYPE, v.RDF_TYPE)
+    values = f"VALUES ?s {{ {' '.join(f'<{iri}>' for iri in things)} }}"
+    meant = {
+        kind: " ".join(dict.fromkeys(f"<{one.target}>" for one in linked.of(kind)[:_MENTIONED]))
+        for kind in (Kind.PREDICATE, Kind.CLASS)
+    }
+    parts = (
+        f"{values} VALUES ?fits {{ {meant[Kind.PREDICATE]} }} ?s ?fits ?o",
+        f"{values} VALUES ?fits {{ {meant[Kind.CLASS]} }} ?s <{typing}> ?fits",
+        f"{values} ?s <{v.WIKIBASE_SITELINKS}> ?links",
+    )
+    union = " UNION ".join(f"{{ {part} }}" for part in parts)
+    return f"SELECT DISTINCT ?s ?fits ?links {{ {union} }}"
 
 
 def _holds(text: str, things: Sequence[Thing]) -> bool:
