@@ -59,7 +59,23 @@ def _every_link(linked: Any, _: object) -> Any:
     return linked.links
 
 
+SOURCES: dict[str, Part] = {
+    "derivations": Part("derived words and doers", ways=frozenset(("derivation", "doer"))),
+    "meanings": Part(
+        "words of the same, a more general or a more special meaning",
+        ways=frozenset(("near", "hypernym", "hyponym")),
+    ),
+    "peoples": Part("peoples, and the codes of countries", ways=frozenset(("demonym",))),
+    "scales": Part("nouns of the scales of adjectives", ways=frozenset(("scale",))),
+    "shortened": Part(
+        "names that are shortened, and initials",
+        ways=frozenset(("short", "initials", "abbreviation")),
+    ),
+}
+"""The sources of the lexicon, each for itself."""
+
 PARTS: dict[str, Part] = {
+    **SOURCES,
     "confidence": Part("evidence that means the same on every graph"),
     "kinds": Part(
         "the kind of thing that is asked for",
@@ -68,12 +84,7 @@ PARTS: dict[str, Part] = {
     ),
     "lexicon": Part(
         "the lexicon, and names that are shortened or written otherwise",
-        ways=frozenset(
-            (
-                *("derivation", "doer", "near", "hypernym", "hyponym", "demonym", "scale"),
-                *("short", "initials", "abbreviation", "code"),
-            )
-        ),
+        ways=frozenset(("code",)).union(*(one.ways for one in SOURCES.values())),
         calls=(("askgraph.search.linking.link:akin", _none),),
     ),
     "names": Part(
