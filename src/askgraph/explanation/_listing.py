@@ -154,7 +154,7 @@ class Asked(ABC):
         name, _, distinct = value.name.partition(" ")
         if not value.arguments:
             return self.say("number", self.say("things"))
-        over = self.resolved(value.arguments[0])
+        over = self.resolved(unwrapped(value.arguments[0]))
         noun = self.value_noun(over)
         if name == "COUNT":
             key = "number distinct" if distinct else "number"

@@ -212,6 +212,9 @@ def test_numbers_that_are_stored_as_text_are_cast() -> None:
     assert answer(known, "What is the average and maximum salary?") == {("180", "500")}
     assert answer(known, "Which club has the highest total salary?") == {("Bears",)}
     assert answer(known, "Which player has the highest salary?") == {("cho",)}
+    proposal = known.proposal("What is the average salary of the players?")
+    query = known.query(clusters(proposal.candidates)[0].best.query)
+    assert in_words(query, {}) == "The average salary of the players."
 
 
 @pytest.mark.parametrize(
