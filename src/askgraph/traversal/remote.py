@@ -191,7 +191,7 @@ _SAMPLE = 500  # of a frequent predicate
 _REACHED = 250
 _EDGES = 4_900
 _HUB = 50
-_LEADING, _NAMED = 40, 1_000  # predicates that are asked for one by one; names of nodes in all
+_LEADING, _NAMED = 40, 400  # predicates that are asked for one by one; names of nodes in all
 _DESCRIBING = 2
 
 
