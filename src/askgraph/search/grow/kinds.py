@@ -317,6 +317,8 @@ _CODE = 4
 """Signs of a code at most that a description explains."""
 _MOST_CODES = 40
 """So many codes of one predicate, at most, may be explained."""
+_EXPLAINS = re.compile(r"(?<![\w-])\w{1,4}['\"]?(\)|\s*[=:–-]\s*[^\W\d])")
+"""What only descriptions that may explain a code have; the values of others are not looked at."""
 _LONGEST_INITIALS = 5
 """Initials are so many at most."""
 
@@ -349,7 +351,8 @@ def explained_codes(schema: Schema) -> Mapping[str, Sequence[tuple[str, str]]]:
         known[None] = found = defaultdict[str, list[tuple[str, str]]](list)
         for number, profile in schema.predicates.items():
             text = "; ".join(_descriptions(schema, profile.iri))
-            for value, term in _values(schema, number, _MOST_CODES) if text else ():
+            explains = _EXPLAINS.search(text) is not None
+            for value, term in _values(schema, number, _MOST_CODES) if explains else ():
                 for word in _explained(value, text):
                     found[word].append((term, profile.iri))
     codes: Mapping[str, Sequence[tuple[str, str]]] = known[None]
