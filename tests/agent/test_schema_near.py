@@ -189,3 +189,29 @@ async def test_all_examples_of_a_shape_are_of_one_instance(tmp_path: Path) -> No
     assert "one is :b" in town.texts[0]
     assert '"1300-01-01"' in town.texts[0] and ":within :c" not in town.texts[0]
     assert "targets without type have :age: :m" in town.texts[0]
+
+
+OWL = "@prefix owl: <http://www.w3.org/2002/07/owl#> . "
+
+
+async def beside(text: str, folder: Path) -> list[str]:
+    """What stands beside the whole schema for the class of towns."""
+    (folder / "kin.ttl").write_text(OWL + KIN + ":Town owl:equivalentClass :Borough .")
+    graph = Workspace(folder / "workspace").open(folder / "kin.ttl")
+    asked = AskedGraphs.of(Question(text), [graph], Limits())
+    linked = await linked_graph(text, asked.every[0])
+    near = [NearClass(linked, "http://kin.example/Town")]
+    pieces = await shape_pieces(near, ShapeParts(), beside=True)
+    await graph.endpoint.close()
+    return [piece.texts[0] for piece in pieces]
+
+
+async def test_what_is_equivalent_to_a_class_stands_behind_its_shape(tmp_path: Path) -> None:
+    assert "# :Town is the same as: :Borough" in await beside("towns", tmp_path)
+
+
+async def test_all_of_a_small_class_are_told_if_a_word_names_nothing(tmp_path: Path) -> None:
+    listed = "# all :Town: :a, :b"
+
+    assert any(listed in text for text in await beside("Which towns are xyzzy?", tmp_path / ""))
+    assert not any(listed in text for text in await beside("Which towns?", tmp_path / ""))

@@ -2,12 +2,13 @@
 
 from dataclasses import replace
 
-from pyoxigraph import Literal, NamedNode
+from pyoxigraph import Literal, NamedNode, RdfFormat, Store
 
 from askgraph.metadata.shapes import Shape, ShapeLine
-from askgraph.metadata.shex import document, shex_of
+from askgraph.metadata.shex import definitions, document, shex_of
 from askgraph.rdf import PrefixMap
 from askgraph.rdf import vocabulary as v
+from askgraph.traversal import build_arrays
 
 X = "http://x/"
 PREFIXES = PrefixMap({"x": X})
@@ -129,3 +130,35 @@ def test_a_chain_is_told_step_by_step_and_how_many_one_has() -> None:
 
     told = row(line, labels={"http://x/town": "Old Town", "http://x/land": "land"})
     assert told.endswith('100%, up to 3 each, in steps: x:in+: x:site → x:town "Old Town" → x:land')
+
+
+def test_values_with_long_iris_and_one_label_are_told_apart() -> None:
+    one, other = (NamedNode(f"http://long.example/{'way/' * 10}{n}") for n in range(2))
+    line = ShapeLine(f"{X}p", 10, 10, example=one, values=(one, other))
+    text = row(line, labels={one.value: "Jordan", other.value: "Jordan"})
+
+    assert one.value in text and other.value in text
+
+
+OWN = """
+@prefix : <http://x/> . @prefix owl: <http://www.w3.org/2002/07/owl#> .
+:Boss owl:equivalentClass :Chief, [ owl:intersectionOf ( :Person
+  [ owl:onProperty :leads ; owl:someValuesFrom [ owl:unionOf ( :Firm :Club ) ] ] ) ] .
+:Local owl:equivalentClass [ owl:onProperty :home ; owl:hasValue "here"@en ] .
+:Odd owl:equivalentClass [ owl:complementOf :Boss ], :Odd .
+:Endless owl:equivalentClass [ owl:unionOf _:l ] . _:l rdf:first :Firm ; rdf:rest _:l .
+"""
+
+
+def test_what_is_equivalent_to_a_class_is_told_in_manchester_syntax() -> None:
+    store = Store()
+    store.load(f"@prefix rdf: <{v.RDF}> . {OWN}".encode(), RdfFormat.TURTLE)
+    arrays = build_arrays(store)
+
+    def told(name: str) -> set[str]:
+        return set(definitions(f"{X}{name}", arrays, PREFIXES))
+
+    assert told("Boss") == {"x:Chief", "(x:Person and x:leads some (x:Firm or x:Club))"}
+    assert told("Chief") == {"x:Boss"} and told("Nothing") == told("Odd") == set()
+    assert told("Local") == {'x:home value "here"@en'}
+    assert len(told("Endless")) == 1

@@ -161,3 +161,15 @@ def test_a_page_shows_rows_of_the_middle(space: KnowledgeGraph) -> None:
     assert second.text.startswith("page 2 of 5, 42 rows in all: 10 rows")
     assert "2 rows, 2 columns" in last.text and "showing" not in last.text
     assert beyond.text == "there is no page 6: 42 rows are 5 of 10" and not beyond.failed
+
+
+def test_a_page_shows_texts_that_a_whole_result_cuts() -> None:
+    told = "word " * 60 + "end"
+    turtle = f':a :told "{told}" . :b :told "short" .'
+    with served(f"@prefix : <http://example.org/> . {turtle}", PREFIXES) as (_, graph):
+        query = "SELECT ?t { ?s :told ?t }"
+        whole = called(toolbox(graph), "execute", query=query)
+        page = called(toolbox(graph), "execute", query=query, page=1)
+
+    assert told not in whole.text and "…" in whole.text
+    assert told in page.text

@@ -50,3 +50,13 @@ async def test_no_text_of_a_graph_stands_outside_of_quotes(tmp_path: Path) -> No
     for line in (line for text in texts for line in text.splitlines()):
         outside = "".join(line.replace('\\"', "").split('"')[::2])
         assert "System" not in outside and "Ignore" not in outside, line
+
+
+def test_a_long_iri_goes_by_its_label_if_no_other_thing_has_it(near: KnowledgeGraph) -> None:
+    one, other, third = (f"http://long.example/{'way/' * 10}{n}" for n in range(3))
+    words = writer(near)
+    words.labels = {one: "Jordan", other: "Jordan", third: "Nile"}
+
+    assert words.name(third) == '"Nile"'
+    assert words.name(one) == f"<{one}>" and words.name(other) == f"<{other}>"
+    assert words.name("http://short.example/a") == "<http://short.example/a>"

@@ -23,13 +23,15 @@ from askgraph.errors import ErrorReply, MalformedReply, Overloaded, TimedOut
 from askgraph.explanation import descriptions_of
 from askgraph.index import Resource
 from askgraph.index.hybrid import HybridIndex
+from askgraph.index.names import Kind
 from askgraph.metadata import ClassProfile, Profile
 from askgraph.metadata.shapes import Shape, ShapeLine, ends_of, known_shape, shape_at
-from askgraph.metadata.shex import shex_of
+from askgraph.metadata.shex import definitions, shex_of
 from askgraph.rdf import words_of_local_name
 from askgraph.rdf.vocabulary import RDFS_SUB_CLASS_OF, SCHEMA_SPACES
 from askgraph.search.linking.link import Linked
 from askgraph.tools import Context
+from askgraph.tools.mentions import named_links
 from askgraph.tools.schema_lines import SchemaLines, Slice, terms_of, time_lines
 from askgraph.tools.shown import Writer, labels_in
 
@@ -169,6 +171,7 @@ async def listed_schema(
 
 _LENGTHS = (14, 10, 6, 3)  # lines of one shape
 _SHORT = 40  # characters of all values of a property
+_WELL = 0.9  # the score of a link by which words name something well
 _KIN = 3  # classes above, or with the same instances
 
 
@@ -218,7 +221,40 @@ async def shape_pieces(
         pieces.append(Piece(tuple(f"{head}{text}{kin}" for text in texts)))
     if parts.properties:
         pieces += await asyncio.to_thread(_times, told, several)
+        pieces += await asyncio.to_thread(lambda: list(_defined(classes, several)))
+        pieces += await _members(classes, several) if beside else []
     return pieces
+
+
+async def _members(classes: Sequence[NearClass], several: bool) -> list[Piece]:
+    """All instances of small classes near a question some word of which names nothing well."""
+    pieces = []
+    for one in {id(near.graph): near.graph for near in classes}.values():
+        covered = {at for link in one.linked.links if link.score >= _WELL for at in link.positions}
+        open_ = any(w and at not in covered for at, w in enumerate(one.linked.weights))
+        if open_ and one.context.veil is None:
+            writer = await Writer.knowing(one.context, await asyncio.to_thread(terms_of, one.near))
+            lines = [f"# {line}" for line in SchemaLines(one.near, writer).members()]
+            head = f"{GRAPH}{one.asked.name}\n" if several else ""
+            pieces += [Piece((head + "\n".join(lines),))] if lines else []
+    return pieces
+
+
+def _defined(classes: Sequence[NearClass], several: bool) -> Iterator[Piece]:
+    """What the graph says that instances of the classes are, and of what is named with them."""
+    for one in {id(near.graph): near.graph for near in classes}.values():
+        graph = one.context.graph
+        shown = graph.arrays if one.context.veil is None else None
+        near = (near.iri for near in classes if near.graph is one)
+        named = (link.target for link in named_links(one.linked) if link.kind is not Kind.VALUE)
+        lines = [
+            f"# {graph.prefixes.shorten(iri)} is the same as: {'; '.join(told[:_KIN])}"
+            for iri in dict.fromkeys((*near, *named))
+            if shown is not None and (told := definitions(iri, shown, graph.prefixes))
+        ]
+        if lines:
+            head = f"{GRAPH}{one.asked.name}\n" if several else ""
+            yield Piece((head + "\n".join(lines),))
 
 
 def _times(told: Sequence[Sequence[tuple[NearClass, Shape]]], several: bool) -> list[Piece]:

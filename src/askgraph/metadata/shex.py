@@ -15,6 +15,7 @@ cardinalities are those of the data (ShEx 2.1, https://shex.io/shex-semantics/).
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+import numpy as np
 from pyoxigraph import BlankNode, Literal, NamedNode, Triple
 
 from askgraph.metadata.names import tells_more
@@ -22,9 +23,13 @@ from askgraph.metadata.shapes import Shape, ShapeLine
 from askgraph.rdf import PrefixMap, words_of_local_name
 from askgraph.rdf import vocabulary as v
 from askgraph.sparql.results import Term
+from askgraph.traversal import GraphArrays
 
 _LONGEST = 40
 _NAMES = 30  # properties that are told by name
+_DEEP = 4  # levels of a class expression
+_JOINED = {"intersectionOf": " and ", "unionOf": " or "}
+_QUANTIFIED = {"someValuesFrom": "some", "allValuesFrom": "only", "hasValue": "value"}
 _ONCE = 1.05  # triples an instance, up to which nobody would call it several
 
 
@@ -168,7 +173,7 @@ def _share(line: ShapeLine, shape: Shape) -> str:
 def _example(term: Term, prefixes: PrefixMap, labels: Mapping[str, str]) -> str:
     match term:
         case NamedNode():
-            return _named(term.value, prefixes, labels.get(term.value, ""))
+            return _named(term.value, prefixes, labels)
         case Literal() if term.datatype.value in v.NUMERIC_DATATYPES:
             return term.value
         case Literal():
@@ -182,10 +187,10 @@ def _example(term: Term, prefixes: PrefixMap, labels: Mapping[str, str]) -> str:
             return str(term)
 
 
-def _named(iri: str, prefixes: PrefixMap, label: str) -> str:
-    """An IRI with its label, if that says more; without it if it is too long."""
-    short = prefixes.shorten(iri)
-    if len(short) > _LONGEST and label:
+def _named(iri: str, prefixes: PrefixMap, labels: Mapping[str, str]) -> str:
+    """An IRI with its label, if that says more; a long one by a label that is its alone."""
+    short, label = prefixes.shorten(iri), labels.get(iri, "")
+    if len(short) > _LONGEST and label and [*labels.values()].count(label) < 2:
         return f'<…> "{_clipped(label)}"'
     if label.casefold() == words_of_local_name(iri).casefold():
         return short
@@ -198,3 +203,60 @@ def _clipped(text: str) -> str:
 
 def _one_line(text: str) -> str:
     return " ".join(text.split())
+
+
+def definitions(cls: str, arrays: GraphArrays, prefixes: PrefixMap) -> list[str]:
+    """Return what is equivalent to a class by OWL, in Manchester syntax.
+
+    Left out is what is no class, union, intersection or restriction to a value or class.
+    """
+    at = arrays.terms.iri(cls)
+    if at is None:
+        return []
+    ends = [
+        end
+        for inverse in (False, True)
+        for end in _ends(arrays, at, v.OWL_EQUIVALENT_CLASS, inverse=inverse)
+    ]
+    told = (_expression(arrays, end, prefixes, _DEEP) for end in ends if end != at)
+    return list(dict.fromkeys(filter(None, told)))
+
+
+def _expression(arrays: GraphArrays, at: int, prefixes: PrefixMap, depth: int) -> str:
+    """A class, a value, or an expression of at most so many levels; "" for what is not known."""
+    term = arrays.terms.term(at)
+    if not isinstance(term, BlankNode):
+        return _example(term, prefixes, {})
+    if not depth:
+        return ""
+    for local, word in _JOINED.items():
+        for first in _ends(arrays, at, v.OWL + local):
+            parts = [
+                _expression(arrays, one, prefixes, depth - 1) for one in _members(arrays, first)
+            ]
+            return f"({word.join(parts)})" if all(parts) else ""
+    for on in _ends(arrays, at, v.OWL + "onProperty"):
+        for local, word in _QUANTIFIED.items():
+            for end in _ends(arrays, at, v.OWL + local):
+                name = _expression(arrays, on, prefixes, 0)
+                value = _expression(arrays, end, prefixes, depth - 1)
+                return f"{name} {word} {value}" if name and value else ""
+    return ""
+
+
+def _ends(arrays: GraphArrays, at: int, iri: str, *, inverse: bool = False) -> list[int]:
+    number = arrays.number(iri)
+    here = np.array([at], dtype=np.int32)
+    return [] if number is None else arrays.step(here, number, inverse=inverse).tolist()
+
+
+def _members(arrays: GraphArrays, at: int) -> list[int]:
+    """The first members of a list."""
+    found: list[int] = []
+    while len(found) < _NAMES and (firsts := _ends(arrays, at, v.RDF + "first")):
+        found.append(firsts[0])
+        rest = _ends(arrays, at, v.RDF + "rest")
+        if not rest:
+            break
+        at = rest[0]
+    return found

@@ -22,6 +22,7 @@ RDFS_RANGE = RDFS + "range"
 
 OWL = "http://www.w3.org/2002/07/owl#"
 OWL_CLASS = OWL + "Class"
+OWL_EQUIVALENT_CLASS = OWL + "equivalentClass"
 OWL_THING = OWL + "Thing"
 OWL_NAMED_INDIVIDUAL = OWL + "NamedIndividual"
 OWL_OBJECT_PROPERTY = OWL + "ObjectProperty"

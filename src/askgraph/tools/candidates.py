@@ -36,7 +36,6 @@ from askgraph.tools.shown import Writer
 from askgraph.traversal import GraphArrays, Ids, in_both
 
 _SHOWN = 5
-LONG = 40  # characters of an IRI in a row, in place of which the name of the thing is shown
 _TRIED = 10
 _WORSE = 0.4  # score below the best from which a candidate is not worth its tokens
 _PARTIAL = 0.7  # of the confidence where words of the question are left over
@@ -361,11 +360,10 @@ def _row(row: Row, writer: Writer) -> str:
 def _cell(term: Term | None, writer: Writer, texts: set[str]) -> str:
     if not isinstance(term, NamedNode):
         return writer.term(term)
-    short, label = writer.short(term.value), writer.labels.get(term.value, "")
-    if label in texts:
+    short, name = writer.short(term.value), writer.name(term.value)
+    if writer.labels.get(term.value, "") in texts:
         return short
-    about = writer.about(term.value, label) if label and len(short) > LONG else ""
-    return about or writer.iri(term.value)
+    return name if name != short else writer.iri(term.value)
 
 
 def _batches(context: Context, ranked: Sequence[Cluster]) -> Iterator[Sequence[Cluster]]:

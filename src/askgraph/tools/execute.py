@@ -12,12 +12,13 @@ from askgraph.trace import Observation
 __all__ = ["execute"]
 
 _ROWS = 1_000
+_LONG = 32  # times as much of a text is shown on a page
 
 
 async def execute(
     context: Context,
     query: Annotated[str, "SPARQL; known prefixes need no PREFIX"],
-    page: Annotated[int, "which ten rows, from 1; 0: the first and the last"] = 0,
+    page: Annotated[int, "which ten rows, from 1, texts long; 0: first and last"] = 0,
 ) -> Observation:
     """Run a SPARQL query and see its result.
 
@@ -50,11 +51,12 @@ async def _shown(context: Context, found: Executed, page: int) -> Shown:
 
 
 async def _page(context: Context, result: SelectResult, page: int) -> Shown:
-    """Some rows of a result, and which they are."""
+    """Some rows of a result with more of their texts, and which they are."""
     size, number = context.limits.rows, len(result.rows)
     pages = max(1, -(-number // size))
     if page > pages:
         return Shown(f"there is no page {page}: {number:,} rows are {pages:,} of {size}")
     rows = result.rows[size * (page - 1) : size * page]
-    shown = await table(context, replace(result, rows=rows))
+    limits = replace(context.limits, clip=_LONG * context.limits.clip)
+    shown = await table(replace(context, limits=limits), replace(result, rows=rows))
     return replace(shown, text=f"page {page:,} of {pages:,}, {number:,} rows in all: {shown.text}")

@@ -240,13 +240,17 @@ class SchemaLines:
         """All lines, by name first; `beside` the whole schema by name only what is near."""
         if not beside:
             yield from self.names()
-        members = self.slice.members if self.writer.context.veil is None else {}
-        for cls, listed in members.items():
-            yield f"all {self.writer.short(cls)}: {', '.join(map(self.writer.iri, listed))}"
+        yield from self.members()
         literal = (p for p in self.slice.near if p.literal)
         if typed := self.typed(islice(literal, _TYPED)):
             yield typed
         yield from self.times()
+
+    def members(self) -> Iterator[str]:
+        """All instances of small classes, none under a veil."""
+        members = self.slice.members if self.writer.context.veil is None else {}
+        for cls, listed in members.items():
+            yield f"all {self.writer.short(cls)}: {', '.join(map(self.writer.iri, listed))}"
 
     def names(self, most: int = _NEAR + _FAR) -> Iterator[str]:
         """Classes and predicates by name, of these so many."""

@@ -28,6 +28,7 @@ _PLAIN = (v.XSD_STRING, v.RDF_LANG_STRING, *v.INTEGER_DATATYPES, v.XSD_DECIMAL, 
 _GAP = "…"
 _ROOM = 3_500  # characters
 _LAST = 30
+_LONG = 40  # characters of an IRI, in place of which its label is shown
 
 
 @dataclass
@@ -62,6 +63,13 @@ class Writer:
         if label is None or not tells_more(label, (iri, *self._ends(iri, label))):
             return short
         return f"{short} {about}" if (about := self.about(iri, label)) else short
+
+    def name(self, iri: str) -> str:
+        """Write an IRI alone; if it is long, the label instead that no other thing has."""
+        short, label = self.short(iri), self.labels.get(iri)
+        if label is None or len(short) <= _LONG or [*self.labels.values()].count(label) > 1:
+            return short
+        return self.about(iri, label) or short
 
     def _ends(self, iri: str, label: str) -> list[str]:
         """The classes at the ends of a property whose label may be a sentence about them."""
@@ -216,9 +224,11 @@ def _terms(triple: Triple) -> Row:
 
 def _smaller(limits: Limits) -> Iterator[Limits]:
     """The limits, then ever smaller ones: shorter texts first, then fewer rows."""
-    yield limits
-    for clip in (limits.clip // 2, _LAST):
-        yield replace(limits, clip=min(limits.clip, clip))
+    clip = limits.clip
+    while clip > _LAST:
+        yield replace(limits, clip=clip)
+        clip //= 2
+    yield replace(limits, clip=min(limits.clip, _LAST))
     for rows in (6, 4, 2, 1):
         yield replace(limits, clip=min(limits.clip, _LAST), rows=min(limits.rows, rows))
 

@@ -22,7 +22,6 @@ from askgraph.sparql import Group, Query, Term
 from askgraph.sparql.comparison import Differing, alike, differing, is_blank, of_columns
 from askgraph.sparql.results import Row, SelectResult
 from askgraph.tools import Context
-from askgraph.tools.candidates import LONG
 from askgraph.tools.shown import Writer
 from askgraph.trace import Answer
 
@@ -177,10 +176,7 @@ def _constant(term: Term, writer: Writer) -> str:
     """A constant, by its name if its IRI is long; "" for a variable."""
     if isinstance(term, Literal):
         return writer.literal(term)
-    if not isinstance(term, NamedNode):
-        return ""
-    short, label = writer.short(term.value), writer.labels.get(term.value, "")
-    return (writer.about(term.value, label) if label and len(short) > LONG else "") or short
+    return writer.name(term.value) if isinstance(term, NamedNode) else ""
 
 
 def _listed(parts: Sequence[tuple[str, str, str]]) -> str:
