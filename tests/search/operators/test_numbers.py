@@ -643,3 +643,19 @@ def test_two_numbers_that_are_asked_for_are_reckoned_with(
     known: Known, question: str, language: str, rows: set[tuple[str, ...]]
 ) -> None:
     assert answer(known, question, language) == rows
+
+
+@pytest.mark.parametrize(
+    ("question", "language", "rows"),
+    [
+        ("Which player has the highest and the lowest salary?", "en", {("cho",), ("dia",)}),
+        ("Which player has the largest and which the smallest salary?", "en", {("cho",), ("dia",)}),
+        ("Which players have the highest and lowest height?", "en", {("cho",), ("dia",)}),
+        ("Welcher Spieler hat das höchste und das niedrigste Alter?", "de", {("ann",), ("dia",)}),
+        ("Players with their highest and lowest salary", "en", {("50", "500")}),
+    ],
+)
+def test_what_has_both_extremes_is_told_and_not_how_much_they_are(
+    known: Known, question: str, language: str, rows: set[tuple[str, ...]]
+) -> None:
+    assert answer(known, question, language) == rows

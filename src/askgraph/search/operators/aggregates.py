@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import takewhile
 
 from pyoxigraph import Variable
 
@@ -272,12 +273,23 @@ def is_column(work: QueryBuilder, operator: Operator) -> bool:
     first = among[0].first
     opened = all(work.reading.is_stop(at) for at in range(first))
     listed = not opened and work.zones.is_listed(first) and work.zones.is_head(first)
-    if len(among) == 1 and not listed:
+    if not listed and (len(among) == 1 or _is_had(work, among)):
         return False
     last = among[-1].last
     slot, place = work.next_slot(last, ACROSS), work.next_place(last, ACROSS)
     before = place is not None and slot is not None and min(place.words) < slot.first
     return not before
+
+
+def _is_had(work: QueryBuilder, among: Sequence[Operator]) -> bool:
+    """ "What has the highest and the lowest X": both say which is meant, not what is shown."""
+    before = takewhile(work.reading.is_stop, range(among[0].first - 1, -1, -1))
+    words = [work.reading.tokens[at].folded for at in before]
+    lists = work.reading.words
+    if any(one.name in ("average", "sum") for one in among) or work.frame.of("each"):
+        return False
+    having = any(word in lists.texts["has"] for word in words)
+    return having and not any(word in lists.clauses["possessive"] for word in words)
 
 
 def aggregated(work: QueryBuilder, operator: Operator, function: str) -> bool:

@@ -12,7 +12,7 @@ from askgraph.search.linking.operators import Operator
 from askgraph.search.linking.quantities import Quantity
 from askgraph.search.linking.word_lists import Measure
 from askgraph.search.operators import DATED, NUMERIC, Slot
-from askgraph.search.operators.aggregates import aggregated, alone, is_column
+from askgraph.search.operators.aggregates import aggregated, alone, enumerated, is_column
 from askgraph.search.operators.draft import Place
 from askgraph.search.operators.group_values import (
     bounded_group,
@@ -67,6 +67,8 @@ def extreme(
     work: QueryBuilder, operator: Operator, *, descending: bool, measure: Measure | None = None
 ) -> bool:
     """ "The most X", "the fewest X": by a number, or by how many there are."""
+    if _turned(work, operator):
+        return True
     frequent = measure is None and _is_frequent(work, operator)
     column = measure is None and is_column(work, operator)
     column = column or (not (frequent or measure is not None) and _asks_value(work, operator))
@@ -86,6 +88,29 @@ def extreme(
     if shows and taken and asks_several(work, operator):
         work.projected.append((operator.last, variable))
     return True
+
+
+def _turned(work: QueryBuilder, operator: Operator) -> bool:
+    """ "The largest and the smallest X": order the other way, too, by what was ordered by."""
+    among, order = enumerated(work, operator), work.draft.order
+    if len(among) != 2 or among[1].first != operator.first or len(order) != 1:
+        return False
+    (one, up), (other, down) = ((_of(each.measure), _is_up(each)) for each in among)
+    if one != other or up == down or among[0].name not in work.notes:
+        return False
+    key, descending = order[0]
+    if isinstance(key, Call) and key.is_aggregate:
+        return False
+    order.append((key, not descending))
+    return True
+
+
+def _of(measure: Measure | None) -> frozenset[str]:
+    return frozenset(measure.measures if measure is not None else ())
+
+
+def _is_up(operator: Operator) -> bool:
+    return operator.measure.up if operator.measure else operator.name in ("maximum", "most")
 
 
 def _says_frequent(work: QueryBuilder, operator: Operator) -> bool:
