@@ -119,8 +119,8 @@ class AnswerBuilder:
         named: list[str] = []
         if isinstance(given, SelectResult):
             behind, why_empty = await self._behind(query, given)
-            named = [*behind.iris, *_resources(given, _LABELLED)]
-        known = {**await self._labels(iri for iri in named if iri not in labels), **labels}
+            named = [*_resources(given, _LABELLED), *behind.iris]
+        known = {**labels, **await self._labels(iri for iri in named if iri not in labels)}
         if isinstance(given, SelectResult):
             known = await self.apart(known)
         answer = await self.reading(query, given, columns=columns, labels=known)
