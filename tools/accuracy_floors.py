@@ -36,7 +36,7 @@ FLOORS: dict[str, dict[str, float]] = {
     "default": {"f1": 0.80, "f1_flattened": 0.69, "top_half_f1": 0.92},
     "inverse-and-shortcut": {"f1": 0.82, "f1_flattened": 0.71, "top_half_f1": 0.92},
     "spider": {"f1": 0.80, "f1_flattened": 0.80, "top_half_f1": 0.93},
-    "sample": {"f1": 0.94, "f1_flattened": 0.94, "top_half_f1": 0.96, "refused": 0.90},
+    "sample": {"f1": 0.96, "f1_flattened": 0.96, "top_half_f1": 0.96, "refused": 1.0},
 }
 """A little under what was measured; `docs/evaluation.md` has both."""
 

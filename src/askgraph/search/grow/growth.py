@@ -374,14 +374,14 @@ def joins(grower: Grower, pool: list[PartialMatch]) -> Iterator[PartialMatch]:
         first, last = spans[at]
         for there in range(at + 1, len(chosen)):
             other = chosen[there]
+            if last < spans[there][0] or spans[there][1] < first:
+                continue
+            if few[at] and few[there] and few[at].isdisjoint(few[there]) and not denies:
+                continue
             shared = one.used & other.used & content
             if shared and shared & ~(
                 common_words(steps[at], steps[there]) | _relation(grower, one.node, other.node)
             ):
-                continue
-            if last < spans[there][0] or spans[there][1] < first:
-                continue
-            if few[at] and few[there] and few[at].isdisjoint(few[there]) and not denies:
                 continue
             if one.node.without and other.node.without and denying & one.used & other.used:
                 continue  # one "not" denies one thing
