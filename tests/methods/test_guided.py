@@ -3,13 +3,15 @@
 import asyncio
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from tests.methods.guiding import guided, outcome, prompt_text, reply, turns
 
 from askgraph import sample
-from askgraph.errors import Overloaded, SetupError
+from askgraph.endpoint import Asked, Delegating, Kind, Run
+from askgraph.errors import Overloaded, SetupError, TimedOut
 from askgraph.evaluation.benchmarks.formats import read_questions
 from askgraph.graph import KnowledgeGraph
 from askgraph.llm import Choice, Finish, Request, ToolCall
@@ -556,9 +558,17 @@ async def test_candidates_are_numbered_without_gaps(space: KnowledgeGraph, room:
     assert numbers == [*range(1, len(numbers) + 1)] and numbers
 
 
+class Late(Delegating):
+    """An endpoint on which no query ends in time."""
+
+    async def _run(self, asked: Asked, kind: type[Kind], run: Run[Kind]) -> Kind:
+        raise TimedOut(f"{self.address} did not answer within {asked.timeout} seconds")
+
+
 async def test_what_takes_too_long_is_shown_without_a_number(space: KnowledgeGraph) -> None:
     question = "Which moons have a diameter above 1,234 km?"
-    steps, _ = await guided(space, question, [reply(thought="Nothing ran.")] * 9, timeout=1e-6)
+    late = replace(space, endpoint=Late(space.endpoint))
+    steps, _ = await guided(late, question, [reply(thought="Nothing ran.")] * 9)
 
     told = prompt_text(steps).split("Candidates:")[1]
     assert told.strip().startswith("- not run, as it takes long: SELECT DISTINCT ?moon")
