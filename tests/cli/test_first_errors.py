@@ -15,6 +15,7 @@ MISSING = {
     "add new missing.ttl": ("there is no file or folder 'missing.ttl'", SOURCES),
     "serve missing.ttl": ("there is no file or folder 'missing.ttl'", SOURCES),
     "ask -g nowhere Why?": ("no graph 'nowhere'", ADD),
+    "ask -g missing.ttl Why?": ("no file and no graph 'missing.ttl'", "askgraph add NAME FILE"),
     "describe nowhere": ("no graph 'nowhere'", ADD),
     "ask --after missing.jsonl Why?": ("cannot read the trace missing.jsonl", TRACE),
     "trace show missing.jsonl": ("cannot read the trace missing.jsonl", TRACE),

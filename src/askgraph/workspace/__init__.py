@@ -495,8 +495,10 @@ def _unknown(name: str, graphs: Mapping[str, GraphSettings], folder: Path) -> st
     near = difflib.get_close_matches(name, graphs, n=3, cutoff=0.5)
     listing = f"there are {', '.join(graphs)}" if graphs else "it has none yet"
     hint = f"; did you mean {' or '.join(map(repr, near))}?" if near else f"; {listing}."
+    file = bool(Path(name).suffix) or "/" in name
+    what, called = ("no file and no graph", "NAME") if file else ("no graph", name)
     return (
-        f"no graph {name!r} in the workspace {folder}{hint} Add one with: askgraph add {name} FILE"
+        f"{what} {name!r} in the workspace {folder}{hint} Add one with: askgraph add {called} FILE"
     )
 
 
