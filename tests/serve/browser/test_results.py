@@ -19,8 +19,8 @@ ROCKETS = "Show me all rockets with their heights."
 MOONS = "How many moons are listed for each planet?"
 
 
-def result_of(page: Page, question: str) -> Locator:
-    """Ask, and return the result, opened where it is folded away."""
+def result_of(page: Page, question: str, *, table: bool = True) -> Locator:
+    """Ask, and return the result, opened where it is folded away, as a table or as it opens."""
     ask(page, question)
     settle(page)
     view, fold = page.locator(".result-view"), page.locator(".result-fold > summary")
@@ -28,6 +28,9 @@ def result_of(page: Page, question: str) -> Locator:
     if fold.count():
         fold.click()
     expect(view).to_be_visible()
+    tab = view.get_by_role("tab", name=re.compile("^(Table|Tabelle)$"))
+    if table and tab.count():
+        tab.click()
     return view
 
 
@@ -147,18 +150,63 @@ def test_an_iri_is_shown_on_focus_copied_and_shown_for_all_on_demand(watch: Watc
     expect(view.locator("td .iri").first).to_have_text(re.compile("https://example.org/space/"))
 
 
-def test_names_with_numbers_are_bars_that_the_arrow_keys_go_over(page: Page) -> None:
-    view = result_of(page, MOONS)
-    view.get_by_role("tab", name="Chart").click()
+def test_names_with_numbers_open_as_bars_that_the_arrow_keys_go_over(page: Page) -> None:
+    view = result_of(page, MOONS, table=False)
+    expect(view.get_by_role("tab", name="Chart")).to_have_attribute("aria-selected", "true")
     chart = view.get_by_role("listbox")
     expect(view.locator(".bar")).to_have_count(6)
     expect(chart).to_have_attribute("aria-label", re.compile("number of moons by planet"))
 
     chart.focus()
     page.keyboard.press("End")
-    expect(view.get_by_role("option", selected=True)).to_have_text("Uranus: 6")
-    page.keyboard.press("ArrowUp")
+    expect(view.get_by_role("option", selected=True)).to_have_text("Earth: 1")
+    page.keyboard.press("Home")
     expect(view.get_by_role("option", selected=True)).to_have_text("Saturn: 18")
+
+
+def test_of_many_bars_the_largest_are_drawn_and_the_rest_on_demand(page: Page) -> None:
+    view = result_of(page, ROCKETS, table=False)
+    expect(view.locator(".bar")).to_have_count(20)
+    heights = [float(text) for text in view.locator(".bar-value").all_text_contents()]
+    assert heights == sorted(heights, reverse=True)
+    expect(view.get_by_text("The 20 largest of 34.")).to_be_visible()
+
+    view.get_by_role("button", name="Show 34").click()
+
+    expect(view.locator(".bar")).to_have_count(34)
+
+
+@pytest.mark.parametrize(("format", "begins"), [("SVG", b"<svg"), ("PNG", b"\x89PNG")])
+def test_a_chart_is_saved_as_a_picture(page: Page, format: str, begins: bytes) -> None:
+    view = result_of(page, MOONS, table=False)
+    expect(view.locator(".bar")).to_have_count(6)
+    view.get_by_role("button", name="Picture").click()
+    with page.expect_download() as begun:
+        view.get_by_role("button", name=format, exact=True).click()
+    saved = Path(begun.value.path()).read_bytes()
+    assert begun.value.suggested_filename == f"number-of-moons-by-planet.{format.lower()}"
+    assert saved.startswith(begins)
+    if format == "SVG":
+        assert "Saturn" in saved.decode()
+        assert 'fill="rgb(' in saved.decode()
+        assert "class=" not in saved.decode()
+
+
+def test_two_numbers_of_each_thing_open_as_points_with_names(page: Page) -> None:
+    view = result_of(page, "Show the mass and diameter of all planets", table=False)
+    expect(view.locator(".dot")).to_have_count(8)
+    expect(view.locator(".dot-name").filter(has_text="Jupiter")).to_be_visible()
+    view.get_by_label("Show").select_option("mass by planet")
+    expect(view.locator(".bar")).to_have_count(8)
+
+
+def test_one_thing_opens_as_its_card(page: Page) -> None:
+    view = result_of(page, "Who was the commander of Apollo 11?", table=False)
+    card = view.get_by_role("region", name="Neil Armstrong")
+    expect(card).to_contain_text("astronaut")
+    expect(card).to_contain_text("5 August 1930")
+    card.get_by_role("link", name="All about it").click()
+    expect(page.get_by_role("heading", name="Neil Armstrong", level=1)).to_be_visible()
 
 
 def test_dates_with_numbers_are_a_line_and_how_they_are_spread(page: Page) -> None:
@@ -184,11 +232,12 @@ def test_no_chart_and_no_map_where_there_is_nothing_to_draw(page: Page, question
 
 def test_places_are_on_a_map_that_moves_by_keys(many: Watch) -> None:
     page = many.page("/?graph=towns")
-    view = result_of(page, "Show me all towns with their locations.")
+    view = result_of(page, "Show me all towns with their locations.", table=False)
     expect(view.get_by_role("tab", name="Chart")).to_have_count(0)
-    view.get_by_role("tab", name="Map").click()
+    expect(view.get_by_role("tab", name="Map")).to_have_attribute("aria-selected", "true")
     pins = view.locator("circle.pin")
     expect(pins).to_have_count(4)
+    expect(view.locator(".pin-name")).to_have_text(["Lima", "Munich", "Nairobi", "Wellington"])
     frame = view.get_by_role("application")
     before = pins.first.get_attribute("cx") or ""
 

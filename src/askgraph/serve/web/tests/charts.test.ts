@@ -3,9 +3,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Cell, Row } from "../src/api/types.ts";
-import { bars, bins, chartsOf, lines } from "../src/results/charts.ts";
+import { bars, bins, chartsOf, dots, lines } from "../src/results/charts.ts";
 import { columnsOf, headingOf, pinsOf, wordsOf } from "../src/results/columns.ts";
+import { spotsForNames } from "../src/results/labels.ts";
 import { binBounds, numberScale, timeAxis, yearBounds } from "../src/results/scales.ts";
+import { firstView } from "../src/results/views.ts";
 import { several } from "../src/results/words.ts";
 
 const XSD = "http://www.w3.org/2001/XMLSchema#";
@@ -60,7 +62,7 @@ test("dates with a number suggest a line; names beside them bars, too, first whe
 test("whole numbers in a column of years are years, not numbers", () => {
   const rows = [1990, 1991, 1992].map((year) => [number(year), number(year * 2)]);
   assert.deepEqual(kinds(["year", "missions"], rows), ["line"]);
-  assert.deepEqual(kinds(["size", "missions"], rows), []);
+  assert.deepEqual(kinds(["size", "missions"], rows), ["scatter"]);
 });
 
 test("many values of one column suggest how they are spread", () => {
@@ -110,11 +112,35 @@ test("latitude and longitude are a place, and no numbers to draw bars of", () =>
   assert.deepEqual(pinsOf(columnsOf(["city", "lat", "height"], rows, []), rows, "en"), []);
   assert.deepEqual(
     kinds(["city", "lat", "long"], [...rows, [thing("X"), number(400), number(1)]]),
-    ["bars", "bars"],
+    ["bars", "bars", "scatter"],
   );
 });
 
-test("bars keep the order of the rows and leave out rows without a number", () => {
+test("degrees that are written as texts are places, too", () => {
+  const rows = [
+    [thing("Munich"), text("48.14"), text("11.57")],
+    [thing("Lima"), text("-12.05"), text("-77.03")],
+  ];
+  const columns = columnsOf(["city", "latitude", "longitude"], rows, []);
+  assert.deepEqual(
+    pinsOf(columns, rows, "en").map(({ name, place }) => [name, place.longitude]),
+    [
+      ["Munich", 11.57],
+      ["Lima", -77.03],
+    ],
+  );
+  assert.deepEqual(chartsOf(columns, rows, false), []);
+});
+
+test("two numbers of each row suggest a scatter, named by what the rows are about", () => {
+  const rows = [1, 2, 3].map((at) => [thing(`m${at}`), number(at), number(at * at)]);
+  assert.deepEqual(kinds(["moon", "mass", "diameter"], rows), ["bars", "bars", "scatter"]);
+  const chart = chartsOf(columnsOf(["moon", "mass", "diameter"], rows, []), rows, false).at(-1);
+  assert.ok(chart?.kind === "scatter");
+  assert.deepEqual(dots(chart, rows, "en").at(-1), { row: 2, name: "m3", across: 3, value: 9 });
+});
+
+test("the largest bar comes first unless the order of the rows counts; rows without a number are left out", () => {
   const rows = [
     [thing("B"), number(1)],
     [thing("C"), null],
@@ -122,13 +148,37 @@ test("bars keep the order of the rows and leave out rows without a number", () =
   ];
   const [chart] = chartsOf(columnsOf(["n", "v"], rows, []), rows, false);
   assert.ok(chart?.kind === "bars");
-  assert.deepEqual(
-    bars(chart, rows, "en").map(({ name, row }) => [name, row]),
-    [
-      ["B", 0],
-      ["A", 2],
-    ],
-  );
+  const names = (ordered: boolean) => bars(chart, rows, "en", ordered).map(({ name }) => name);
+  assert.deepEqual(names(false), ["A", "B"]);
+  assert.deepEqual(names(true), ["B", "A"]);
+});
+
+test("a result opens with the view that says most of it at a glance", () => {
+  const first = (names: string[], rows: Row[], answering: string[] = []) => {
+    const columns = columnsOf(names, rows, answering);
+    const charts = chartsOf(columns, rows, false);
+    return firstView({ columns, charts, pins: pinsOf(columns, rows, "en"), rows });
+  };
+  const sized = [1, 2, 3].map((at) => [thing(`m${at}`), number(at)]);
+  assert.equal(first(["moon", "diameter"], sized), "chart");
+  assert.equal(first(["moon", "diameter"], sized, ["moon"]), "table");
+  assert.equal(first(["moon", "diameter"], sized.slice(1)), "table");
+  assert.equal(first(["moon"], [[thing("Io")], [thing("Titan")]]), "table");
+  assert.equal(first(["moon"], [[thing("Io")]]), "card");
+  assert.equal(first(["moon", "planet"], [[thing("Io"), thing("Jupiter")]], ["moon"]), "card");
+  assert.equal(first(["name"], [[text("Io")]]), "table");
+  assert.equal(first(["town", "lat", "long"], [[thing("Lima"), number(-12), number(-77)]]), "map");
+});
+
+test("names stand beside their points, and never over another name or point", () => {
+  const at = (x: number, y: number, name: string) => ({ x, y, name, wide: 40 });
+  const frame = { width: 200, height: 100 };
+  const [right, left] = spotsForNames([at(20, 50, "a"), at(190, 50, "b")], frame);
+  assert.equal(right?.anchor, "start");
+  assert.equal(left?.anchor, "end");
+  const crowd = Array.from({ length: 30 }, (_, number) => at(100, 50, `n${number}`));
+  assert.ok(spotsForNames(crowd, frame).filter(Boolean).length <= 4);
+  assert.deepEqual(spotsForNames([at(-5, 50, "outside")], frame), [null]);
 });
 
 test("an axis has round marks around all values, and zero where it is near", () => {

@@ -80,7 +80,12 @@ export async function request(
 /** Saves the response of a path as a file; the API key is sent if there is one. */
 export async function download(path: string, name: string): Promise<void> {
   const response = await request("GET", path, undefined, { accept: "*/*" });
-  const address = URL.createObjectURL(await response.blob());
+  save(await response.blob(), name);
+}
+
+/** Saves a file. */
+export function save(content: Blob, name: string): void {
+  const address = URL.createObjectURL(content);
   const link = document.createElement("a");
   link.href = address;
   link.download = name;

@@ -126,7 +126,9 @@ function Result(props: { answer: AnswerView; runId: string | null; graph: string
   const { answer } = props;
   if (answer.total === 0 && answer.evidence.length === 0) return null;
   const hasContext = answer.columns.length > answer.answer_columns.length;
-  if (headlineOf(answer).kind === "table" || hasContext)
+  const headline = headlineOf(answer);
+  const isThing = headline.kind === "value" && headline.cells[0]?.type === "iri";
+  if (headline.kind === "table" || hasContext || isThing)
     return <Later load={results} props={props} />;
   return (
     <details class="fold result-fold">

@@ -5,6 +5,9 @@ import { thingAddress } from "../app/router.ts";
 import { locale as formatLocale, formatNumber } from "../i18n/index.ts";
 import { Button, Named } from "../parts/parts.tsx";
 import { degreesText, type Pin } from "./columns.ts";
+import { spotsForNames } from "./labels.ts";
+import { widthOf } from "./Marks.tsx";
+import { Pictures } from "./Pictures.tsx";
 import {
   coastPath,
   EDGE,
@@ -50,6 +53,14 @@ function Sized({ pins, graph, elsewhere, tiles, width }: MapViewProps & { width:
   const panning = usePanning(frame, spots, width, height);
   const locale = formatLocale.value;
   const size = { width, height };
+  const places = spots.map((spot) => pixelOf(spot, panning.view, width, height));
+  const names = spotsForNames(
+    places.map((at, index) => {
+      const name = pins[index]?.name ?? "";
+      return { ...at, name, wide: widthOf(name) };
+    }),
+    size,
+  );
   return (
     <>
       <div class="map-frame" ref={frame}>
@@ -67,8 +78,7 @@ function Sized({ pins, graph, elsewhere, tiles, width }: MapViewProps & { width:
             {tiles && <Tiles template={tiles} view={panning.view} {...size} />}
             <Net view={panning.view} {...size} />
             {pins.map((pin, index) => {
-              const spot = spots[index] ?? { x: 0, y: 0 };
-              const { x, y } = pixelOf(spot, panning.view, width, height);
+              const { x, y } = places[index] ?? { x: 0, y: 0 };
               return (
                 // biome-ignore lint/a11y/noStaticElementInteractions: the list below is for keys
                 <circle
@@ -83,12 +93,35 @@ function Sized({ pins, graph, elsewhere, tiles, width }: MapViewProps & { width:
                 </circle>
               );
             })}
+            {names.map(
+              (spot, index) =>
+                spot && (
+                  <text
+                    key={pins[index]?.row}
+                    class="pin-name"
+                    x={spot.x}
+                    y={spot.y}
+                    text-anchor={spot.anchor}
+                  >
+                    {pins[index]?.name}
+                  </text>
+                ),
+            )}
           </svg>
         </div>
         <ZoomButtons zoom={panning.zoom} fit={panning.fit} />
         {chosen && <Card pin={chosen} {...{ pins, graph, locale }} />}
       </div>
-      {tiles && <p class="muted small">{say.source(hostOf(tiles))}</p>}
+      <div class="chart-head row">
+        <p class="muted small">{tiles && say.source(hostOf(tiles))}</p>
+        {/* A picture may not hold tiles of another host. */}
+        {!tiles && (
+          <Pictures
+            name={say.mapOf(pins.length)}
+            drawing={() => frame.current?.querySelector<SVGSVGElement>(".map svg")}
+          />
+        )}
+      </div>
       {elsewhere > 0 && <p class="muted small">{say.somewhere(elsewhere)}</p>}
       <PinList
         {...{ pins, chosen, locale }}

@@ -14,9 +14,17 @@ interface Mark {
   readonly plain?: boolean;
 }
 
-interface Props {
+/** What every chart is given: what it is called, and how wide it may be. */
+export interface Sized {
   readonly label: string;
   readonly width: number;
+}
+
+/** Room above the marks of a chart, and below them for the axis. */
+export const TOP = 12;
+export const BOTTOM = 30;
+
+interface Props extends Sized {
   readonly height: number;
   readonly marks: readonly Mark[];
   /** The index of the mark nearest to a point in pixels; there may be none of it. */
@@ -128,6 +136,17 @@ export function YAxis({ levels, left, right, at, written }: YAxisProps) {
   );
 }
 
+/** Finds the mark nearest to a point; what lies above or below is nearer by `flat`. */
+export function nearestOf(
+  marks: readonly { readonly x: number; readonly y: number }[],
+  flat = 1,
+): (x: number, y: number) => number {
+  return (x, y) => {
+    const away = marks.map((mark) => Math.hypot(mark.x - x, (mark.y - y) / flat));
+    return away.indexOf(Math.min(...away));
+  };
+}
+
 /** A mark below a chart of this height. */
 export function XTick({ x, height, text }: { x: number; height: number; text: string }) {
   return (
@@ -137,9 +156,27 @@ export function XTick({ x, height, text }: { x: number; height: number; text: st
   );
 }
 
-/** About the pixels that the longest text takes, with a margin. */
+/** The pixels that the longest text takes, with a margin. */
 export function roomFor(texts: readonly string[], margin = 12): number {
-  return Math.max(...texts.map((text) => text.length)) * 7.2 + margin;
+  return Math.max(0, ...texts.map(widthOf)) + margin;
+}
+
+/** As much of a text as so many pixels hold. */
+export function shortened(text: string, width: number): string {
+  if (widthOf(text) <= width) return text;
+  const letters = [...text];
+  while (letters.length > 3 && widthOf(`${letters.join("")}…`) > width) letters.pop();
+  return `${letters.join("").trimEnd()}…`;
+}
+
+let ruler: CanvasRenderingContext2D | null = null;
+
+/** The width of a text in a chart, in pixels. */
+export function widthOf(text: string): number {
+  ruler ??= document.createElement("canvas").getContext("2d");
+  if (!ruler) return text.length * 7.2;
+  ruler.font = `12.5px ${getComputedStyle(document.body).fontFamily}`;
+  return ruler.measureText(text).width;
 }
 
 function goal(key: string, at: number | null, count: number): number | null | undefined {

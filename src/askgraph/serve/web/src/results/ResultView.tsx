@@ -12,16 +12,16 @@ import { columnsOf, pinsOf } from "./columns.ts";
 import { drawingOf, drawingOfTriples } from "./evidence.ts";
 import { TabList } from "./TabList.tsx";
 import { Table } from "./Table.tsx";
+import { firstView, onlyThing, type View } from "./views.ts";
 import { say } from "./words.ts";
 
 const chart = () => import("./ChartView.tsx").then((found) => found.ChartView);
 const map = () => import("./MapView.tsx").then((found) => found.MapView);
 const graphDrawing = () => import("./GraphView.tsx").then((found) => found.GraphView);
+const card = () => import("./ThingCard.tsx").then((found) => found.ThingCard);
 
 /** More rows than this make no drawing that can be read. */
 const MOST_DRAWN = 25;
-
-type Tab = "table" | "chart" | "map" | "graph";
 
 interface ResultViewProps {
   readonly answer: AnswerView;
@@ -32,7 +32,7 @@ interface ResultViewProps {
 
 export function ResultView({ answer, runId, graph }: ResultViewProps) {
   const result = useMemo(() => headed(answer), [answer]);
-  const [chosen, setChosen] = useState<Tab>("table");
+  const [chosen, setChosen] = useState<View | null>(null);
   const [drawn, setDrawn] = useState<RowEvidence | null>(null);
   const id = useId();
   useEffect(knownServer.need, []);
@@ -51,15 +51,19 @@ export function ResultView({ answer, runId, graph }: ResultViewProps) {
     return drawingOf(result.evidence.slice(0, MOST_DRAWN), result.labels, locale);
   }, [result, drawn, locale]);
   useEffect(() => {
-    setChosen("table");
+    setChosen(null);
     setDrawn(null);
   }, [answer]);
 
-  const tabs: Tab[] = ["table"];
+  const rows = result.cells;
+  const thing = onlyThing(columns, rows);
+  const tabs: View[] = thing === null ? ["table"] : ["card", "table"];
   if (charts.length > 0) tabs.push("chart");
   if (pins.length > 0) tabs.push("map");
   if (drawing.edges.length > 0) tabs.push("graph");
-  const shown = tabs.includes(chosen) ? chosen : "table";
+  const best = firstView({ columns, charts, pins, rows });
+  const shown = chosen !== null && tabs.includes(chosen) ? chosen : best;
+  const pictures = info?.["images"] === true;
   const origin = { graph, runId, query: isTriples ? null : answer.sparql };
   const draw = (evidence: RowEvidence) => {
     setDrawn(evidence);
@@ -80,23 +84,25 @@ export function ResultView({ answer, runId, graph }: ResultViewProps) {
         id={`${id}-panel`}
         {...(tabs.length > 1 && { role: "tabpanel", "aria-labelledby": `${id}-${shown}` })}
       >
+        {shown === "card" && thing !== null && (
+          <Later load={card} props={{ iri: thing, graph, pictures }} />
+        )}
         {shown === "table" &&
           (result.boolean === null ? (
-            <Table
-              {...{ result, columns, origin, onDraw: draw }}
-              pictures={info?.["images"] === true}
-            />
+            <Table {...{ result, columns, origin, pictures, onDraw: draw }} />
           ) : (
             <p class="boolean">{result.boolean ? say.yes : say.no}</p>
           ))}
-        {shown === "chart" && <Later load={chart} props={{ charts, rows: result.cells }} />}
+        {shown === "chart" && (
+          <Later load={chart} props={{ charts, rows, ordered: result.ordered }} />
+        )}
         {shown === "map" && (
           <Later
             load={map}
             props={{
               pins,
               graph,
-              elsewhere: result.cells.length - pins.length,
+              elsewhere: rows.length - pins.length,
               tiles: info?.tiles ?? "",
             }}
           />

@@ -26,7 +26,16 @@ interface Histogram {
   value: Column;
 }
 
-export type Chart = Bars | Line | Histogram;
+/** Two numbers of each row against each other. */
+interface Scatter {
+  kind: "scatter";
+  /** What the points are called; null if the rows have no names. */
+  name: Column | null;
+  across: Column;
+  value: Column;
+}
+
+export type Chart = Bars | Line | Scatter | Histogram;
 
 export interface Bar {
   row: number;
@@ -37,6 +46,13 @@ export interface Bar {
 export interface LinePoint {
   row: number;
   moment: Moment;
+  value: number;
+}
+
+export interface Dot {
+  row: number;
+  name: string;
+  across: number;
   value: number;
 }
 
@@ -51,8 +67,9 @@ export interface Bin {
   count: number;
 }
 
-/** More bars than this cannot be read. */
-export const MOST_BARS = 40;
+/** So many bars are drawn first, and at most so many. */
+export const FIRST_BARS = 20;
+export const MOST_BARS = 200;
 const FEWEST_BARS = 2;
 const FEWEST_POINTS = 3;
 const FEWEST_TO_COUNT = 8;
@@ -77,16 +94,45 @@ export function chartsOf(
       (column) => valuesOf(column, rows).length >= FEWEST_TO_COUNT && distinct(column, rows) > 1,
     )
     .map((value): Histogram => ({ kind: "histogram", value }));
-  return ordered || lines.length === 0
-    ? [...bars, ...lines, ...histograms]
-    : [...lines, ...bars, ...histograms];
+  const scatters = scattersOf(columns, numbers, rows);
+  const found: Chart[] =
+    ordered || lines.length === 0
+      ? [...bars, ...lines, ...scatters, ...histograms]
+      : [...lines, ...bars, ...scatters, ...histograms];
+  const whole = found.filter((chart) => saysAll(chart, columns, rows));
+  return [...whole, ...found.filter((chart) => !whole.includes(chart))];
 }
 
-/** The bars of a chart in the order of the rows. */
-export function bars(chart: Bars, rows: readonly Row[], locale: string): Bar[] {
-  return rows.flatMap((row, number) => {
+/** Whether a chart shows all that answers, so that it may stand in the place of the table. */
+export function saysAll(chart: Chart, columns: readonly Column[], rows: readonly Row[]): boolean {
+  const drawn = Object.values(chart).filter((one) => columns.includes(one as Column));
+  const answers = columns.filter((column) => column.answers);
+  const isNamed = chart.kind === "bars" || chart.kind === "line";
+  const enough = isNamed ? FEWEST_POINTS : FEWEST_TO_COUNT;
+  return (
+    rows.length >= enough && chart.value.answers && answers.every((one) => drawn.includes(one))
+  );
+}
+
+/** The bars of a chart, the largest first unless the order of the rows counts. */
+export function bars(chart: Bars, rows: readonly Row[], locale: string, ordered: boolean): Bar[] {
+  const found = rows.flatMap((row, number) => {
     const [name, value] = [row[chart.name.index], numberOf(row[chart.value.index] ?? null)];
     return name && value !== null ? [{ row: number, name: textOf(name, locale), value }] : [];
+  });
+  return ordered ? found : found.sort((one, other) => other.value - one.value);
+}
+
+/** The points of a chart of two numbers. */
+export function dots(chart: Scatter, rows: readonly Row[], locale: string): Dot[] {
+  return rows.flatMap((row, number) => {
+    const [across, value] = [chart.across, chart.value].map(({ index }) =>
+      numberOf(row[index] ?? null),
+    );
+    const name = chart.name && row[chart.name.index];
+    return typeof across === "number" && typeof value === "number"
+      ? [{ row: number, name: name ? textOf(name, locale) : "", across, value }]
+      : [];
   });
 }
 
@@ -129,8 +175,39 @@ export function bins(values: readonly number[], bounds: readonly number[]): Bin[
 
 /** Returns the names of the columns of a chart: “mass” by “planet”. */
 export function chartName(chart: Chart): { value: string; by: string | null } {
-  const by = chart.kind === "bars" ? chart.name : chart.kind === "line" ? chart.time : null;
-  return { value: chart.value.title, by: by?.title ?? null };
+  return { value: chart.value.title, by: byOf(chart)?.title ?? null };
+}
+
+function byOf(chart: Chart): Column | null {
+  switch (chart.kind) {
+    case "bars":
+      return chart.name;
+    case "line":
+      return chart.time;
+    case "scatter":
+      return chart.across;
+    default:
+      return null;
+  }
+}
+
+function nameOf(columns: readonly Column[], rows: readonly Row[]): Column | null {
+  const names = columns.filter((column) => column.kind === "thing" || column.kind === "text");
+  return names.find((column) => distinct(column, rows) > 0.9 * rows.length) ?? null;
+}
+
+function scattersOf(
+  columns: readonly Column[],
+  numbers: readonly Column[],
+  rows: readonly Row[],
+): Scatter[] {
+  const [across, value] = numbers;
+  if (!across || !value || numbers.some((one) => distinct(one, rows) < FEWEST_POINTS)) return [];
+  const both = rows.filter((row) =>
+    [across, value].every(({ index }) => numberOf(row[index] ?? null) !== null),
+  );
+  if (both.length < FEWEST_POINTS) return [];
+  return [{ kind: "scatter", name: nameOf(columns, rows), across, value }];
 }
 
 function barsOf(
@@ -138,8 +215,7 @@ function barsOf(
   numbers: readonly Column[],
   rows: readonly Row[],
 ): Bars[] {
-  const names = columns.filter((column) => column.kind === "thing" || column.kind === "text");
-  const name = names.find((column) => distinct(column, rows) > 0.9 * rows.length) ?? null;
+  const name = nameOf(columns, rows);
   if (!name || distinct(name, rows) < FEWEST_BARS) return [];
   return numbers
     .filter((value) => valuesOf(value, rows).length >= FEWEST_BARS)

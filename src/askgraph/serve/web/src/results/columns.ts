@@ -58,7 +58,7 @@ export function columnsOf(
 
 /** Returns the columns that hold latitude and longitude, null if there are none. */
 export function degreesOf(columns: readonly Column[], rows: readonly Row[]): Degrees | null {
-  const numbers = columns.filter((column) => column.kind === "number");
+  const numbers = columns.filter(({ kind }) => kind === "number" || kind === "text");
   for (const latitude of numbers) {
     const stem = LATITUDE.exec(latitude.name)?.[1];
     const longitude = numbers.find((other) => LONGITUDE.exec(other.name)?.[1] === stem);
@@ -69,11 +69,19 @@ export function degreesOf(columns: readonly Column[], rows: readonly Row[]): Deg
 }
 
 function soundPair(row: Row, latitude: Column, longitude: Column): boolean {
-  const [north, east] = [
-    numberOf(row[latitude.index] ?? null),
-    numberOf(row[longitude.index] ?? null),
-  ];
-  return north === null || east === null || checkedPlace(east, north) !== null;
+  const cells = [row[latitude.index], row[longitude.index]];
+  return cells.some((cell) => !cell) || placeIn(row, { latitude, longitude }) !== null;
+}
+
+/** The place that a row names by two columns of degrees, numbers or texts of numbers. */
+function placeIn(row: Row, { latitude, longitude }: Degrees): Place | null {
+  const [north, east] = [latitude, longitude].map(({ index }) => degreeOf(row[index] ?? null));
+  return typeof north === "number" && typeof east === "number" ? checkedPlace(east, north) : null;
+}
+
+function degreeOf(cell: Cell | null): number | null {
+  const isText = cell?.type === "literal" && /^\s*[+-]?\d{1,3}(\.\d+)?\s*$/.test(cell.value);
+  return numberOf(cell) ?? (isText ? Number(cell.value) : null);
 }
 
 function kindOf(name: string, cells: readonly (Cell | null)[]): Kind {
@@ -140,8 +148,12 @@ export interface Pin {
 export function pinsOf(columns: readonly Column[], rows: readonly Row[], locale: string): Pin[] {
   const place = placer(columns, rows);
   if (!place) return [];
+  const degrees = degreesOf(columns, rows);
   const named = columns.filter(
-    ({ kind }) => kind === "thing" || kind === "text" || kind === "mixed",
+    (column) =>
+      (column.kind === "thing" || column.kind === "text" || column.kind === "mixed") &&
+      column !== degrees?.latitude &&
+      column !== degrees?.longitude,
   );
   return rows.flatMap((row, number) => {
     const at = place(row);
@@ -169,9 +181,5 @@ function placer(
   if (point) return (row) => placeOf(row[point.index] ?? null);
   const degrees = degreesOf(columns, rows);
   if (!degrees) return null;
-  return (row) => {
-    const north = numberOf(row[degrees.latitude.index] ?? null);
-    const east = numberOf(row[degrees.longitude.index] ?? null);
-    return north === null || east === null ? null : checkedPlace(east, north);
-  };
+  return (row) => placeIn(row, degrees);
 }

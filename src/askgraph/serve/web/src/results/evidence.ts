@@ -27,7 +27,8 @@ export interface Drawing {
 type Labels = Readonly<Record<string, string>>;
 
 const MOST_NEAR = 5;
-const TYPE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type";
+/** What says of which class a thing is. */
+export const TYPE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type";
 const LITERAL = /^"((?:[^"\\]|\\.)*)"(?:@([A-Za-z0-9-]+)|\^\^<([^>]*)>)?$/s;
 const ESCAPED = /\\(?:u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|(.))/gs;
 const CONTROLS: Labels = { t: "\t", n: "\n", r: "\r", b: "\b", f: "\f" };

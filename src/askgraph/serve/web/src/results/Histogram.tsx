@@ -1,0 +1,72 @@
+// How often values occur: a column for each class of values.
+
+import { locale as formatLocale, formatNumber } from "../i18n/index.ts";
+import { type Bin, bins } from "./charts.ts";
+import { BOTTOM, Marks, roomFor, type Sized, TOP, XTick, YAxis } from "./Marks.tsx";
+import { binBounds, numberScale, yearBounds, yearOf } from "./scales.ts";
+import { numberText } from "./texts.ts";
+import { say } from "./words.ts";
+
+interface HistogramProps extends Sized {
+  readonly values: readonly number[];
+  /** Whether the values are times in milliseconds. */
+  readonly times: boolean;
+}
+
+export function Histogram({ values, times, label, width }: HistogramProps) {
+  const locale = formatLocale.value;
+  const bounds = times ? yearBounds(values) : binBounds(values);
+  const classes = bins(values, bounds);
+  const written = (bound: number) => (times ? String(yearOf(bound)) : numberText(bound, locale));
+  const height = Math.round(Math.min(340, Math.max(220, width * 0.42)));
+  const counts = classes.map(({ count }) => count);
+  const y = numberScale(counts, height / 60, true).range([height - BOTTOM, TOP]);
+  const levels = y.ticks(height / 60).filter(Number.isInteger);
+  const left = roomFor(levels.map(formatNumber)) + 2;
+  const right = width - 24;
+  const one = (right - left) / classes.length;
+  const marks = classes.map((bin, index) => ({
+    words: `${rangeOf(bin, times, written)}: ${say.rows(bin.count)}`,
+    x: left + (index + 0.5) * one,
+    y: y(bin.count),
+  }));
+  const every = Math.max(1, Math.ceil((roomFor(bounds.map(written)) + 2) / one));
+  return (
+    <Marks
+      {...{ label, width, height, marks }}
+      nearest={(x) => Math.floor((x - left) / one)}
+      draw={(index, chosen) => {
+        const { count } = classes[index] as Bin;
+        const at = left + index * one;
+        return (
+          <>
+            {chosen && (
+              <rect class="band" x={at} y={TOP} width={one} height={height - TOP - BOTTOM} />
+            )}
+            <rect
+              class="bar"
+              x={at + 1}
+              y={y(count)}
+              width={Math.max(1, one - 2)}
+              height={height - BOTTOM - y(count)}
+              rx={2}
+            />
+          </>
+        );
+      }}
+    >
+      <YAxis {...{ levels, left, right }} at={y} written={formatNumber} />
+      {bounds.map(
+        (bound, index) =>
+          index % every === 0 && (
+            <XTick key={bound} x={left + index * one} height={height} text={written(bound)} />
+          ),
+      )}
+    </Marks>
+  );
+}
+
+function rangeOf(bin: Bin, times: boolean, written: (bound: number) => string): string {
+  const [from, to] = [written(bin.from), written(times ? bin.to - 1 : bin.to)];
+  return from === to ? from : say.range(from, to);
+}

@@ -1,0 +1,99 @@
+// A number over time: a line for each series, with the points on it.
+
+import { locale as formatLocale } from "../i18n/index.ts";
+import type { LinePoint, Series } from "./charts.ts";
+import { BOTTOM, Marks, nearestOf, roomFor, type Sized, TOP, XTick, YAxis } from "./Marks.tsx";
+import { numberScale, timeAxis } from "./scales.ts";
+import { markText, momentText, numberText } from "./texts.ts";
+
+interface Placed extends LinePoint {
+  readonly series: number;
+}
+
+export function Lines({ series, label, width }: Sized & { series: readonly Series[] }) {
+  const locale = formatLocale.value;
+  const points = series.flatMap(({ points: own }, index) =>
+    own.map((point): Placed => ({ ...point, series: index })),
+  );
+  const height = Math.round(Math.min(380, Math.max(240, width * 0.5)));
+  const values = points.map(({ value }) => value);
+  const level = numberScale(values, height / 60).range([height - BOTTOM, TOP]);
+  const levels = level.ticks(height / 60);
+  const left = roomFor(levels.map((tick) => numberText(tick, locale))) + 2;
+  const inner = width - left - 16;
+  const moments = points.map(({ moment }) => moment.time);
+  const times = timeAxis(moments, inner / 90);
+  times.scale.range([left, left + inner]);
+  const x = ({ moment }: LinePoint) => times.scale(moment.time);
+  const y = ({ value }: LinePoint) => level(value);
+  const marks = points.map((point) => ({
+    words: told(point, series, locale),
+    x: x(point),
+    y: y(point),
+  }));
+  return (
+    <>
+      {series.length > 1 && (
+        <ul class="legend row muted small">
+          {series.map(({ name }, index) => (
+            <li key={name}>
+              <span class="swatch" style={shade(index)} />
+              <bdi>{name}</bdi>
+            </li>
+          ))}
+        </ul>
+      )}
+      <Marks
+        {...{ label, width, height, marks }}
+        nearest={nearestOf(marks, 3)}
+        draw={(index, chosen) => {
+          const point = points[index] as Placed;
+          const radius = chosen ? 6 : points.length > 80 ? 2 : 3.5;
+          return (
+            <circle
+              class="point"
+              style={shade(point.series)}
+              cx={x(point)}
+              cy={y(point)}
+              r={radius}
+            />
+          );
+        }}
+      >
+        <YAxis
+          {...{ levels, left }}
+          right={width}
+          at={level}
+          written={(tick) => numberText(tick, locale)}
+        />
+        {times.ticks.map((tick) => (
+          <XTick
+            key={tick}
+            x={times.scale(tick)}
+            height={height}
+            text={markText(tick.getTime(), times.precision, locale)}
+          />
+        ))}
+        {series.map(({ name, points: own }, index) => (
+          <polyline
+            key={name}
+            class="line"
+            style={shade(index)}
+            points={own.map((point) => `${x(point).toFixed(1)},${y(point).toFixed(1)}`).join(" ")}
+          />
+        ))}
+      </Marks>
+    </>
+  );
+}
+
+/** The colour of a series, as a property that its line, points and legend use. */
+function shade(index: number) {
+  return { "--shade": `var(--series-${(index % 5) + 1})` };
+}
+
+function told(point: Placed, series: readonly Series[], locale: string): string {
+  const name = series[point.series]?.name;
+  const said = `${momentText(point.moment, locale) ?? ""}: ${numberText(point.value, locale)}`;
+  return name ? `${name}, ${said}` : said;
+}

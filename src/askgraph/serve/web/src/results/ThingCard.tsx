@@ -1,0 +1,62 @@
+// The card of a thing: its kind, a description and its first facts.
+
+import { resource } from "../api/graphs.ts";
+import { thingAddress } from "../app/router.ts";
+import { language } from "../i18n/index.ts";
+import { useFetched } from "../parts/asking.ts";
+import { ProblemNote } from "../parts/parts.tsx";
+import { Cell } from "./Cell.tsx";
+import { TYPE } from "./evidence.ts";
+import { textOf, visible } from "./texts.ts";
+import { say } from "./words.ts";
+
+const FACTS = 8;
+const VALUES = 3;
+const NAMES = /[/#](label|prefLabel|altLabel|name|comment|description)$/;
+
+interface ThingCardProps {
+  readonly iri: string;
+  readonly graph: string;
+  readonly pictures: boolean;
+}
+
+export function ThingCard({ iri, graph, pictures }: ThingCardProps) {
+  const spoken = language.value;
+  const { value, problem, again } = useFetched(`${graph} ${iri} ${spoken}`, (signal) =>
+    resource(graph, { iri, language: spoken }, { signal }),
+  );
+  if (problem) return <ProblemNote problem={problem} again={again} />;
+  if (!value) return <p class="muted small later">{say.loading}</p>;
+  const facts = value.outgoing.filter(
+    ({ predicate }) => predicate.value !== TYPE && !NAMES.test(predicate.value),
+  );
+  const kinds = value.types.map((type) => textOf(type, spoken)).join(", ");
+  return (
+    <section class="thing-card stack near" aria-label={visible(value.label)}>
+      <p>
+        <bdi class="muted">{kinds}</bdi>
+        {value.description && <bdi class="thing-said">{visible(value.description)}</bdi>}
+      </p>
+      <dl class="thing-facts">
+        {facts.slice(0, FACTS).map(({ predicate, values, total, at_least }) => (
+          <div key={predicate.value}>
+            <dt>
+              <bdi>{textOf(predicate, spoken)}</bdi>
+            </dt>
+            <dd>
+              {values.slice(0, VALUES).map((cell) => (
+                <Cell key={cell.value} {...{ cell, graph, pictures }} />
+              ))}
+              {(total > VALUES || at_least) && <span class="muted small">…</span>}
+            </dd>
+          </div>
+        ))}
+      </dl>
+      <p>
+        <a class="button small" href={thingAddress(graph, iri)}>
+          {say.more}
+        </a>
+      </p>
+    </section>
+  );
+}
