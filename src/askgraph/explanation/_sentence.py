@@ -364,7 +364,9 @@ class Sentence(Grouping):
         return self.listed(list(dict.fromkeys(texts)))
 
     def wrapped(self) -> str:
-        binds = [self.scope.binds.get(name.value) for name in self.asked()]
+        groups = {key for select in self.scope.selects for key, _ in select.group_by}
+        asked = [name for name in self.asked() if name not in groups]
+        binds = [self.scope.binds.get(name.value) for name in asked]
         if binds and all(one is not None for one in binds):
             return self.listed([self.expression(one) for one in binds if one is not None])
         texts = [Sentence(select, self.names).text() for select in self.scope.selects]

@@ -526,42 +526,6 @@ def test_two_properties_of_one_thing_are_compared(
 
 
 @pytest.mark.parametrize(
-    ("question", "language"),
-    [
-        ("What percentage of players play for the Hawks?", "en"),
-        ("What share of the players play for the Hawks?", "en"),
-        ("Wie viel Prozent der Spieler spielen für die Hawks?", "de"),
-        ("¿Qué porcentaje de los jugadores juegan en los Hawks?", "es"),
-        ("Quel pourcentage des joueurs joue pour les Hawks ?", "fr"),
-    ],
-)
-def test_a_share_is_in_percent_of_all(known: Known, question: str, language: str) -> None:
-    assert answer(known, question, language) == {("50",)}
-
-
-def test_a_share_may_be_that_of_a_class_below(space: Known) -> None:
-    proposal = space.proposal("What percentage of the missions are crewed missions?")
-    query = space.query(clusters(proposal.candidates)[0].best.query)
-    assert "#CrewedMission>" in query and "#MissionType>" not in query
-    assert space.rows(query) != []
-
-
-@pytest.mark.parametrize(
-    ("language", "text"),
-    [
-        ("en", "as a percentage of the number of players."),
-        ("de", "in Prozent von: Anzahl der Player."),
-        ("es", "como porcentaje de número de playeres."),
-        ("fr", "en pourcentage de nombre de players."),
-    ],
-)
-def test_a_share_is_read_as_such(known: Known, language: str, text: str) -> None:
-    proposal = known.proposal("What percentage of players play for the Hawks?")
-    query = known.query(clusters(proposal.candidates)[0].best.query)
-    assert in_words(query, {}, language=language).endswith(text)
-
-
-@pytest.mark.parametrize(
     ("question", "language", "rows"),
     [
         ("the top 50 % of players by salary", "en", {("cho",), ("bea",), ("ann",)}),

@@ -8,10 +8,8 @@ from itertools import takewhile
 from pyoxigraph import Variable
 
 from askgraph.index import stem
-from askgraph.index.names import Kind
-from askgraph.search import Value, aggregate, alias_of, function_of, number_term, variable_of
+from askgraph.search import Value, aggregate, alias_of, function_of, variable_of
 from askgraph.search.grow import ACROSS, APART, BESIDE, WORTH_OPERATOR
-from askgraph.search.linking.link import Link
 from askgraph.search.linking.operators import Operator, is_listed_count
 from askgraph.search.operators import DATED, NUMERIC, Slot
 from askgraph.search.operators.draft import Place
@@ -386,49 +384,6 @@ def _said_before(work: QueryBuilder, operator: Operator) -> list[Variable]:
     return [] if spot is None else [work.take_spot(spot)]
 
 
-def share(work: QueryBuilder, operator: Operator) -> bool:
-    """ "What percentage of X are Y": the share of all X, if Y restricts them; see `as_share`."""
-    whole = _whole(work, operator)
-    if whole is None or not (work.root.node.edges or work.root.node.cls != whole.target):
-        return False
-    work.take_link(whole)
-    return True
-
-
-def _whole(work: QueryBuilder, operator: Operator) -> Link | None:
-    """The class named after "what percentage of", if all that the pattern starts at are of it."""
-    ids = work.ids_at(work.root)
-    near = [
-        one
-        for one in work.linked.of(Kind.CLASS)
-        if 0 < one.positions[0] - operator.last <= BESIDE and one.score >= _NAMED
-    ]
-    best = [one for one in near if one.score >= near[0].score]
-    return next((one for one in best if work.schema.all_are(ids, one.target)), None)
-
-
-def as_share(work: QueryBuilder, candidate: Candidate) -> Candidate | None:
-    """Return the share that the answers of a candidate have of all of their class, in percent."""
-    tree, root = candidate.tree, candidate.root
-    whole = _whole(work, work.frame.of("share")[0])
-    if not isinstance(root, Variable) or candidate.shown != (root,) or whole is None or tree.having:
-        return None
-    draft = work.draft
-    other = draft.variable("all " + draft.hints[root])
-    some = (tree.where.elements, root), ((draft.typed(other, whole.target),), other)
-    counts = [(Group(where), aggregate("COUNT", one, distinct=True)) for where, one in some]
-    parts = [Query("SELECT", one, columns=((alias_of(call), call),)) for one, call in counts]
-    part, every = (alias_of(one) for one in parts)
-    value = draft.variable("percentage of " + draft.hints[root])
-    percent = Call("/", (Call("*", (number_term(100), part)), every))
-    return replace(
-        candidate,
-        tree=Query("SELECT", Group((*parts, Bind(percent, value))), columns=((value, None),)),
-        shown=(value,),
-        hints=draft.hints,
-    )
-
-
 def reckoned(work: QueryBuilder, operator: Operator, candidate: Candidate) -> Candidate:
     """Return the difference or the ratio of the two numbers or dates that a candidate shows.
 
@@ -472,7 +427,6 @@ def reckoned(work: QueryBuilder, operator: Operator, candidate: Candidate) -> Ca
 
 
 HANDLERS: Handlers = {
-    "share": share,
     "each": each,
     "yearly": yearly,
     "count": count,

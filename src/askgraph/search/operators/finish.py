@@ -66,15 +66,18 @@ _AFAR = 20
 def _handler(name: str) -> Callable[[QueryBuilder, Operator], bool] | None:
     """The function that an operator is served by; few questions need more than one module."""
     match name:
-        case "each" | "yearly" | "count" | "average" | "sum" | "share":
+        case "each" | "yearly" | "count" | "average" | "sum":
             from askgraph.search.operators.aggregates import HANDLERS
+        case "share":
+            from askgraph.search.operators.shares import HANDLERS
         case "at" | "during" | "now" | "past" | "ongoing" | "lasted":
             from askgraph.search.operators.times import HANDLERS
         case "lasting":
             from askgraph.search.operators.measures import HANDLERS
-        case "minimum" | "maximum" | "superlative" | "most" | "fewest" | "measure":
-            from askgraph.search.operators.extremes import HANDLERS
-        case "top" | "order" | "ascending" | "descending":
+        case (
+            "minimum" | "maximum" | "superlative" | "most" | "fewest" | "measure"
+            | "top" | "order" | "ascending" | "descending"
+        ):  # fmt: skip
             from askgraph.search.operators.extremes import HANDLERS
         case "same" | "different" | "other":
             from askgraph.search.operators.alike import HANDLERS
@@ -122,7 +125,7 @@ class Finisher:
         slots = list(self.lookups.slots(state))
         for far in (False, True) if afar else (False,):
             work = QueryBuilder(self.lookups, state, slots, afar=far)
-            self._operate(work)
+            _operate(work, self.frame.operators)
             if work.made and self.frame.of("or"):
                 from askgraph.search.operators.either import joined_by_or
 
@@ -176,29 +179,30 @@ class Finisher:
                     Node(self.grower.graph.ends(number)), 0, 0.0, unknown=DOUBT_CLASS_GUESSED
                 )
 
-    def _operate(self, work: QueryBuilder) -> None:
-        """Let each operator take its words, in the order of the question."""
-        named = 0
-        for slot in work.slots:
-            named |= slot.mask
-        for operator in self.frame.operators:
-            taken = work.used | named
-            if operator.name == "exists":
-                taken = work.used & self.grower.content
-            elif operator.name in _TIMED:
-                taken = work.used
-            operator = _cut(operator, taken, work)
-            handler = _handler(operator.name)
-            if operator.mask & taken or handler is None:
-                continue
-            before = len(work.draft.filters)
-            if handler(work, operator):
-                if len(work.draft.filters) > before:
-                    work.made[operator] = tuple(work.draft.filters[before:])
-                work.take(operator.mask, self.grower.weight_of(operator.mask))
-                work.done |= {slot for slot in work.slots if not slot.mask & ~operator.mask}
-                work.gain += WORTH_OPERATOR
-                work.notes.append(operator.name)
+
+def _operate(work: QueryBuilder, operators: Sequence[Operator]) -> None:
+    """Let each operator take its words, in the order of the question."""
+    named = 0
+    for slot in work.slots:
+        named |= slot.mask
+    for operator in operators:
+        taken = work.used | named
+        if operator.name == "exists":
+            taken = work.used & work.grower.content
+        elif operator.name in _TIMED:
+            taken = work.used
+        operator = _cut(operator, taken, work)
+        handler = _handler(operator.name)
+        if operator.mask & taken or handler is None:
+            continue
+        before = len(work.draft.filters)
+        if handler(work, operator):
+            if len(work.draft.filters) > before:
+                work.made[operator] = tuple(work.draft.filters[before:])
+            work.take(operator.mask, work.grower.weight_of(operator.mask))
+            work.done |= {slot for slot in work.slots if not slot.mask & ~operator.mask}
+            work.gain += WORTH_OPERATOR
+            work.notes.append(operator.name)
 
 
 def _cut(operator: Operator, taken: int, work: QueryBuilder) -> Operator:
@@ -328,7 +332,7 @@ def _restricts_aggregate(work: QueryBuilder, at: int) -> bool:
     if frame.of("each") or work.zones.is_listed(at):
         return False
     functions = {function_of(one) for one in work.draft.columns if isinstance(one, Call)}
-    said = [] if functions == {"COUNT"} else list(frame.of(*_AGGREGATING))
+    said = [] if functions == {"COUNT"} else list(frame.of(*_AGGREGATING, "share"))
     said += frame.of("count") if "COUNT" in functions else ()
     return bool(functions and said) and at > min(one.last for one in said)
 
@@ -533,9 +537,9 @@ def _closed(work: QueryBuilder) -> Iterator[Candidate]:
     if candidate is None:
         return
     if "share" in work.notes:
-        from askgraph.search.operators.aggregates import as_share
+        from askgraph.search.operators.shares import as_share
 
-        yield from filter(None, (as_share(work, candidate),))
+        yield from filter(None, (as_share(work, candidate, _operate),))
         return
     reckoning = work.frame.of("difference", "ratio")
     if reckoning:
