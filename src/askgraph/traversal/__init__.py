@@ -121,6 +121,8 @@ def mapped(path: Path) -> NDArray[Any]:
 Ids = NDArray[np.int32]
 
 _BLOCK = 65_536  # terms that are encoded together
+_MANY, _SPARSE = 10_000, 32
+"""So many ids, one in so many of all at least, are marked rather than sorted or looked up."""
 _FEW, _FEW_EDGES = 8, 256
 """The predicates of so few nodes with so few edges are put together faster one by one."""
 _MOST_BYTES, _MOST_EDGES = 4_000_000, 500_000
@@ -221,7 +223,7 @@ class GraphArrays:
 
     def bearers(self, nodes: Ids, predicate: int, *, inverse: bool = False) -> Ids:
         """Return those of the nodes that an edge of a predicate leaves."""
-        return _distinct(self.pairs(nodes, predicate, inverse=inverse)[0])
+        return _first_of_each(self.pairs(nodes, predicate, inverse=inverse)[0])
 
     def closure(self, nodes: Ids, predicate: int, *, inverse: bool = False) -> Ids:
         """Return the nodes that one or more edges of a predicate away from a set."""
@@ -236,7 +238,7 @@ class GraphArrays:
 
     def ends(self, predicate: int, *, inverse: bool = False) -> Ids:
         """Return all subjects of a predicate, or all its objects."""
-        return _distinct(self._order(predicate, inverse=inverse)[0])
+        return _first_of_each(self._order(predicate, inverse=inverse)[0])
 
     def predicates_of(self, nodes: Ids, *, inverse: bool = False) -> tuple[Ids, NDArray[np.int64]]:
         """Return the predicates that leave (or enter) a set, and how many edges each has."""
@@ -308,6 +310,8 @@ class GraphArrays:
     def _member(self, sources: Ids, nodes: Ids) -> NDArray[np.bool_]:
         if not len(nodes):
             return np.zeros(len(sources), dtype=np.bool_)
+        if len(sources) > _MANY and (last := max(nodes[-1], sources[-1])) < _SPARSE * len(sources):
+            return _marks(nodes, int(last))[sources]
         places = nodes.searchsorted(sources)
         places[places == len(nodes)] = 0
         return np.asarray(nodes[places] == sources)
@@ -331,15 +335,31 @@ def _ranges(starts: NDArray[np.int64], counts: NDArray[np.int64]) -> NDArray[np.
 
 
 def _distinct(ids: Ids) -> Ids:
-    """Return the distinct ids, sorted; faster than `numpy.unique` on the small arrays here."""
+    """Return the distinct ids, sorted; faster than `numpy.unique` on the arrays here."""
     if len(ids) < 2:
         return ids
+    if len(ids) > _MANY and (last := ids.max()) < _SPARSE * len(ids):
+        return np.flatnonzero(_marks(ids, int(last))).astype(np.int32)
     ordered = ids.copy()
     ordered.sort()
+    return _first_of_each(ordered)
+
+
+def _first_of_each(ordered: Ids) -> Ids:
+    """Return the distinct ids of sorted ones."""
+    if len(ordered) < 2:
+        return ordered
     kept = np.empty(len(ordered), dtype=np.bool_)
     kept[0] = True
     np.not_equal(ordered[1:], ordered[:-1], out=kept[1:])
     return np.asarray(ordered[kept])
+
+
+def _marks(ids: Ids, last: int) -> NDArray[np.bool_]:
+    """Return which of the ids up to the last are there."""
+    marks = np.zeros(last + 1, dtype=np.bool_)
+    marks[ids] = True
+    return marks
 
 
 def build_arrays(
