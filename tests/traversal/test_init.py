@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyoxigraph import BlankNode, Literal, NamedNode, Quad, QuerySolutions, Store, Triple
 
-from askgraph.traversal import GraphArrays, Ids, build_arrays, in_both
+from askgraph.traversal import GraphArrays, Ids, build_arrays, distinct, in_both
 
 PLACE = "http://example.org/"
 NODES = [NamedNode(PLACE + name) for name in "abcde"] + [BlankNode("x"), BlankNode("y")]
@@ -179,7 +179,7 @@ def all_texts(graph: GraphArrays) -> list[str]:
 @cache
 def numbered() -> tuple[GraphArrays, Mapping[int, int]]:
     """A ring of nodes that is too large for one search path: many nodes at once, and few."""
-    size = 3000
+    size = 20_000
     node = [NamedNode(f"{PLACE}n{number}") for number in range(size)]
     graph = build_arrays(
         Triple(node[at], PREDICATES[0], node[(at * 7 + 1) % size]) for at in range(size)
@@ -188,7 +188,7 @@ def numbered() -> tuple[GraphArrays, Mapping[int, int]]:
     return graph, {at: found for at, found in ids.items() if found is not None}
 
 
-@pytest.mark.parametrize("count", [1, 2, 10, 370, 380, 1500, 3000])
+@pytest.mark.parametrize("count", [1, 2, 10, 370, 1500, 3000, 20_000])
 def test_sets_of_any_size_step_alike(count: int) -> None:
     graph, ids = numbered()
     chosen = list(ids)[:: len(ids) // count][:count]
@@ -249,3 +249,17 @@ def test_what_two_sets_share_is_sorted_and_may_be_nothing() -> None:
 
     assert in_both(one, other).tolist() == in_both(other, one).tolist() == [4, 9]
     assert in_both(one, one[:0]).tolist() == []
+
+
+@given(
+    st.sampled_from([30, 20_000]), st.sampled_from([40, 30_000, 10_000_000]), st.integers(0, 2**30)
+)
+@settings(deadline=None, max_examples=20)
+def test_sets_are_the_same_however_many_they_hold(count: int, below: int, seed: int) -> None:
+    chance = np.random.default_rng(seed)
+    ids, more = chance.integers(0, below, (2, count)).astype(np.int32)
+    one, other = distinct(ids), distinct(more)
+
+    assert one.dtype == np.int32
+    assert np.array_equal(one, np.unique(ids))
+    assert np.array_equal(in_both(one, other), np.intersect1d(ids, more))

@@ -219,7 +219,7 @@ class GraphArrays:
         """Return the nodes that one edge of a predicate away from a set."""
         if len(nodes) == 1:
             return self.pairs(nodes, predicate, inverse=inverse)[1]
-        return _distinct(self.pairs(nodes, predicate, inverse=inverse)[1])
+        return distinct(self.pairs(nodes, predicate, inverse=inverse)[1])
 
     def bearers(self, nodes: Ids, predicate: int, *, inverse: bool = False) -> Ids:
         """Return those of the nodes that an edge of a predicate leaves."""
@@ -233,7 +233,7 @@ class GraphArrays:
             places = reached.searchsorted(found)
             places[places == len(reached)] = 0
             frontier = found[reached[places] != found]
-            reached = _distinct(np.concatenate((reached, frontier))) if len(frontier) else reached
+            reached = distinct(np.concatenate((reached, frontier))) if len(frontier) else reached
         return reached
 
     def ends(self, predicate: int, *, inverse: bool = False) -> Ids:
@@ -322,6 +322,8 @@ def in_both(one: Ids, other: Ids) -> Ids:
     small, large = (one, other) if len(one) <= len(other) else (other, one)
     if not len(small):
         return small
+    if len(small) > _MANY and (last := max(small[-1], large[-1])) < _SPARSE * len(large):
+        return np.asarray(small[_marks(large, int(last))[small]])
     places = large.searchsorted(small)
     places[places == len(large)] = 0
     return np.asarray(small[large[places] == small])
@@ -334,7 +336,7 @@ def _ranges(starts: NDArray[np.int64], counts: NDArray[np.int64]) -> NDArray[np.
     return np.asarray(np.arange(total) + (starts - ends + counts).repeat(counts))
 
 
-def _distinct(ids: Ids) -> Ids:
+def distinct(ids: Ids) -> Ids:
     """Return the distinct ids, sorted; faster than `numpy.unique` on the arrays here."""
     if len(ids) < 2:
         return ids

@@ -26,7 +26,7 @@ from askgraph.search.operators.draft import Place
 from askgraph.search.operators.group_values import BY_SHOWN, spreads
 from askgraph.search.operators.query_builder import QueryBuilder
 from askgraph.sparql import Call, Element, Expression, Filter, Group, Query, transform
-from askgraph.traversal import Ids, in_both
+from askgraph.traversal import Ids, distinct, in_both
 
 _MOST = 20_000
 """Of more values it is not looked up if several share the highest."""
@@ -278,8 +278,11 @@ def _counts(work: QueryBuilder, group: Variable, counted: Variable) -> NDArray[n
     pairs = _pairs(work, _at(work, counted), _at(work, group))
     if pairs is None:
         return np.zeros(0, dtype=np.int64)
-    both = np.unique(np.stack(pairs), axis=1)
-    return np.unique(both[1], return_counts=True)[1]
+    keys = pairs[0].astype(np.int64) << 32 | pairs[1]
+    keys.sort(kind="stable")  # most come in order
+    first = np.diff(keys, prepend=-1) != 0
+    counts = np.bincount(keys[first] & 0xFFFFFFFF)
+    return counts[counts > 0]
 
 
 def _pairs(work: QueryBuilder, start: _Place, end: _Place) -> tuple[Ids, Ids] | None:
@@ -295,7 +298,7 @@ def _pairs(work: QueryBuilder, start: _Place, end: _Place) -> tuple[Ids, Ids] | 
         found = None if found is None else _stepped(work, found, edge, to, back=back)
     if found is None or key is None:
         return found
-    return _joined(found, work.graph.pairs(np.unique(found[1]), key[0], inverse=key[1]))
+    return _joined(found, work.graph.pairs(distinct(found[1]), key[0], inverse=key[1]))
 
 
 def _route(start: Place, end: Place) -> Iterator[tuple[Edge, Place, bool]]:
@@ -318,7 +321,7 @@ def _stepped(
     if edge.plus or is_mirrored(work.schema, edge.predicate) or len(pairs[1]) > _MOST:
         return None
     inverse = edge.inverse != back
-    steps = work.graph.pairs(np.unique(pairs[1]), edge.predicate, inverse=inverse)
+    steps = work.graph.pairs(distinct(pairs[1]), edge.predicate, inverse=inverse)
     kept = np.isin(steps[1], work.ids_at(to))
     return _joined(pairs, (steps[0][kept], steps[1][kept]))
 
