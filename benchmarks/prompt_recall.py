@@ -57,7 +57,7 @@ from askgraph.methods.graf_von_data import GrafVonData
 from askgraph.methods.grasp import Grasp
 from askgraph.methods.guided import Guided
 from askgraph.methods.guided.candidates import candidates_of
-from askgraph.methods.guided.replies import REPLY
+from askgraph.methods.guided.prompt import REPLY
 from askgraph.methods.multi_stage import MultiStage
 from askgraph.methods.sparql_llm import SparqlLlm
 from askgraph.rdf.vocabulary import RDF_LANG_STRING, XSD_STRING

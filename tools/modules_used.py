@@ -4,10 +4,10 @@
     python tools/modules_used.py --list     # and the modules
     python tools/modules_used.py --check    # 1 above the bounds
 
-Each method answers a question over the sample graph in a new process: graph search as
-`askgraph ask` does, guided with a model whose reply is written here (beside the command's own
-modules). A second question, when everything is loaded, counts the passes of the lexer: at most one
-for a query that comes as text, from a model, and none for those that the program builds.
+Each method answers a question over the sample graph in a new process, as `askgraph ask` does;
+guided is given a model whose reply is written here, and finds the indices that `askgraph index
+build` made. A second question, when everything is loaded, counts the passes of the lexer: at most
+one for a query that comes as text, from a model, and none for those that the program builds.
 """
 
 import argparse
@@ -20,8 +20,8 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import asdict, dataclass
-from importlib import import_module
 from pathlib import Path
+from typing import cast
 
 __all__ = ["BOUNDS", "Used", "used"]
 
@@ -67,8 +67,9 @@ def used(method: str) -> Used:
     from askgraph import sample
 
     with tempfile.TemporaryDirectory() as folder:
-        command = [sys.executable, "-m", "askgraph", "add", "space", str(sample.graph_path())]
-        subprocess.run([*command, "--workspace", folder], check=True, capture_output=True)
+        for made in (["add", "space", str(sample.graph_path())], ["index", "build", "space"]):
+            command = [sys.executable, "-m", "askgraph", *made, "--workspace", folder]
+            subprocess.run(command, check=True, capture_output=True)
         inside = [sys.executable, __file__, "--inside", folder, "--method", method]
         done = subprocess.run(inside, check=True, stdout=subprocess.PIPE, text=True)
     found = json.loads(done.stdout)
@@ -81,37 +82,43 @@ def used(method: str) -> Used:
 def _inside(method: str, folder: str) -> Used:
     """Ask twice in this process."""
     with Path(os.devnull).open("w") as nowhere, redirect_stdout(nowhere):
-        if method == "graph-search":
-            _by_command(PLANETS[0], folder)
-        else:
-            import_module("askgraph.cli.ask")
-            _by_script(method, PLANETS[0], folder)
+        _by_command(method, PLANETS[0], folder)
     modules = sorted(name for name in sys.modules if name.partition(".")[0] == "askgraph")
     with _counted() as passes:
         _by_script(method, PLANETS[1], folder)
     return Used(method, tuple(modules), tuple(passes))
 
 
-def _by_command(planet: str, folder: str) -> None:
-    from askgraph.cli import main
-
+def _by_command(method: str, planet: str, folder: str) -> None:
+    """Ask as `askgraph ask` does; a model that is no name is handed to the command's function."""
     question = QUESTION.format(planet=planet)
-    sys.argv = ["askgraph", "ask", question, "-g", "space", "--workspace", folder]
-    try:
-        main()
-    except SystemExit as end:
-        if end.code:
-            raise
+    if method == "graph-search":
+        from askgraph.cli import main
+
+        sys.argv = ["askgraph", "ask", question, "-g", "space", "--workspace", folder]
+        try:
+            main()
+        except SystemExit as end:
+            if end.code:
+                raise
+        return
+    from askgraph.cli.ask import ask
+    from askgraph.cli.options import Asking, Common
+
+    model = cast("str", _model(planet))
+    ask(Common(Path(folder)), Asking(["space"], method, model), [question])
+
+
+def _model(planet: str) -> object:
+    from askgraph.llm.scripted import ScriptedModel
+
+    return ScriptedModel(lambda request: REPLY.replace("PLANET", planet))
 
 
 def _by_script(method: str, planet: str, folder: str) -> None:
     from askgraph import ask
 
-    model = None
-    if method == "guided":
-        from askgraph.llm.scripted import ScriptedModel
-
-        model = ScriptedModel(lambda request: REPLY.replace("PLANET", planet))
+    model = cast("str", _model(planet)) if method == "guided" else None
     question = QUESTION.format(planet=planet)
     result = ask(question, "space", method=method, model=model, workspace=folder)
     if not result.answered:

@@ -10,9 +10,8 @@ from tests.graphs_in_regions import FIRMS
 
 from askgraph.agent.drafts import drafted_comments, reworded
 from askgraph.errors import BudgetSpent
-from askgraph.llm.budget import Account, Budget
+from askgraph.llm.budget import Account, Budget, charged
 from askgraph.llm.scripted import Reply, ScriptedModel
-from askgraph.llm.stack import charged
 from askgraph.metadata.examples import Wording
 from askgraph.metadata.profile import profile_of
 from askgraph.traversal import build_arrays

@@ -39,14 +39,13 @@ from askgraph.llm import (
     completed,
 )
 from askgraph.llm.anthropic import AnthropicModel
-from askgraph.llm.budget import Account, Budget
+from askgraph.llm.budget import Account, Budget, BudgetedModel
 from askgraph.llm.cached import CachedModel
 from askgraph.llm.google import GoogleModel
 from askgraph.llm.limited import LimitedModel
 from askgraph.llm.openai import OpenAIModel
 from askgraph.llm.recorded import RecordedModel
 from askgraph.llm.retried import RetriedModel
-from askgraph.llm.stack import BudgetedModel
 from askgraph.llm.structured import BadCall, CallFault, checked_call
 from askgraph.llm.telemetry import TelemetryModel
 

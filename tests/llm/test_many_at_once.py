@@ -13,13 +13,12 @@ from tests.servers.sparql import becomes_true, open_sockets
 
 from askgraph.llm import Event, LanguageModel, Message, Options, User, completed
 from askgraph.llm.anthropic import AnthropicModel
-from askgraph.llm.budget import Account, Budget
+from askgraph.llm.budget import Account, Budget, BudgetedModel
 from askgraph.llm.cached import CachedModel
 from askgraph.llm.limited import LimitedModel
 from askgraph.llm.openai import OpenAIModel
 from askgraph.llm.retried import RetriedModel
 from askgraph.llm.scripted import ScriptedModel
-from askgraph.llm.stack import BudgetedModel
 
 
 def _asked(number: int, turn: int = 0) -> list[Message]:

@@ -4,8 +4,7 @@ import pytest
 
 from askgraph.errors import BudgetSpent, SetupError
 from askgraph.llm import Choice, Finish, System, ToolCall, ToolSchema, User, completed
-from askgraph.llm.budget import Account, Budget
-from askgraph.llm.stack import BudgetedModel
+from askgraph.llm.budget import Account, Budget, BudgetedModel
 from askgraph.tools.replay import ReplayedModel, ReplayedToolbox
 from askgraph.trace import ModelTurn, Observation, Prompt, Question, Refusal, ToolUse, Trace, Usage
 

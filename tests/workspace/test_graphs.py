@@ -76,6 +76,19 @@ def test_missing_indices_are_built_and_told_of_and_are_there_the_next_time(
         assert (place.data(name) / "indices" / "literals.json").exists()
 
 
+def test_an_index_that_turns_out_damaged_when_it_is_first_looked_at_is_built_again(
+    place: Workspace, find: Finder, searching: Method
+) -> None:
+    ready_graphs(["moons"], find, searching)
+    for file in (place.data("moons") / "indices" / "entities").iterdir():
+        file.write_bytes(b"")
+
+    ready = ready_graphs(["moons"], find, searching)
+
+    hits = ready.graphs[0].indices["entities"].search("Europa")
+    assert [hit.item.label for hit in hits][:1] == ["Europa"]
+
+
 def test_a_method_that_searches_none_builds_none(place: Workspace, find: Finder) -> None:
     ready_graphs(["moons"], find, place.method("graph-search"))
 

@@ -18,8 +18,7 @@ from askgraph.llm.scripted import ScriptedModel
 from askgraph.methods import closed
 from askgraph.trace import ModelTurn, Question, Refusal, Step, Usage
 from askgraph.workspace import Workspace
-from askgraph.workspace.method_dependencies import with_model
-from askgraph.workspace.models import Models
+from askgraph.workspace.models import Models, with_model
 from askgraph.workspace.synchronous import result_of
 
 ASKED: list[Message] = [User("What orbits the Earth?")]

@@ -18,8 +18,7 @@ from askgraph.agent import Conversation, spent_on
 from askgraph.agent.trials import disagrees
 from askgraph.errors import BudgetSpent, QuerySyntaxError, ServiceError
 from askgraph.llm import LanguageModel, ToolCall
-from askgraph.llm.budget import Account, Budget
-from askgraph.llm.stack import charged
+from askgraph.llm.budget import Account, Budget, charged
 from askgraph.sparql.read import read
 from askgraph.tools import Toolbox
 from askgraph.tools.named import STANDARD, named_iris

@@ -16,13 +16,11 @@ from itertools import zip_longest
 from pyoxigraph import Literal, NamedNode
 
 from askgraph.agent import Piece
-from askgraph.agent.kept_index import keep_index, kept_index
 from askgraph.agent.several_graphs import LinkedGraph
 from askgraph.agent.trials import GRAPH
 from askgraph.errors import ErrorReply, MalformedReply, Overloaded, TimedOut
 from askgraph.explanation import descriptions_of
-from askgraph.index import Resource
-from askgraph.index.hybrid import HybridIndex
+from askgraph.index import Resource, SearchIndex
 from askgraph.index.names import Kind
 from askgraph.metadata import ClassProfile, Profile
 from askgraph.metadata.shapes import Shape, ShapeLine, ends_of, known_shape, shape_at
@@ -82,6 +80,8 @@ def _covered(linked: Linked) -> float:
 async def _of_graph(text: str, linked: LinkedGraph, limit: int, embedder: str) -> list[str]:
     if linked.near.used:
         return list(linked.near.needed[:limit])
+    from askgraph.agent.kept_index import keep_index, kept_index  # most questions name something
+
     graph = linked.context.graph
     index = kept_index(graph, "classes", graph.profile, embedder)
     if index is None:
@@ -93,7 +93,7 @@ async def _of_graph(text: str, linked: LinkedGraph, limit: int, embedder: str) -
     return await asyncio.to_thread(_fused, text, index, linked.near, limit)
 
 
-def _fused(text: str, index: HybridIndex, near: Slice, limit: int) -> list[str]:
+def _fused(text: str, index: SearchIndex[Resource], near: Slice, limit: int) -> list[str]:
     links = [cls.iri for cls in near.classes[:limit]]
     hits = [hit.item.iri for hit in index.search(text, limit=limit)]
     scores: defaultdict[str, float] = defaultdict(float)

@@ -21,8 +21,7 @@ from askgraph.agent.trials import Trials
 from askgraph.errors import BudgetSpent, ServiceError, SetupError
 from askgraph.graph import KnowledgeGraph
 from askgraph.llm import Choice, LanguageModel, Options, System, User
-from askgraph.llm.budget import Account, Budget, Prices
-from askgraph.llm.stack import charged
+from askgraph.llm.budget import Account, Budget, Prices, charged
 from askgraph.llm.structured import Structured, read_structured
 from askgraph.methods import above_zero, at_least, within
 from askgraph.tools import Context, Limits

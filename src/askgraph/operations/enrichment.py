@@ -10,8 +10,7 @@ from pyoxigraph import Literal, NamedNode, Triple
 from askgraph.agent.drafts import drafted_comments
 from askgraph.errors import SetupError
 from askgraph.evaluation.files import replaced
-from askgraph.llm.budget import Account, Budget
-from askgraph.llm.stack import charged
+from askgraph.llm.budget import Account, Budget, charged
 from askgraph.metadata import Profile, write_whole
 from askgraph.metadata.advise import Advice, AdviceKind, advice_for, defined_by
 from askgraph.metadata.definitions import Comment, Definitions, definitions_text

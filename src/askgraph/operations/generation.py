@@ -18,8 +18,7 @@ from askgraph.errors import BudgetSpent, QueryError, ServiceError
 from askgraph.explanation import iris_of
 from askgraph.graph import KnowledgeGraph
 from askgraph.llm import LanguageModel
-from askgraph.llm.budget import Account, Budget
-from askgraph.llm.stack import charged
+from askgraph.llm.budget import Account, Budget, charged
 from askgraph.metadata.examples import (
     Confirmation,
     Outcome,

@@ -14,15 +14,8 @@ from askgraph.index.folder import check_files
 from askgraph.operations.evaluation import Crew
 from askgraph.workspace import Workspace
 from askgraph.workspace.data import KEYS, Ground, known_content, known_snapshot, locked
-from askgraph.workspace.indices import (
-    EMBEDDED,
-    Elsewhere,
-    build_index,
-    index_folder,
-    made_of,
-    open_index,
-    server_kind,
-)
+from askgraph.workspace.indexing import Elsewhere, build_index
+from askgraph.workspace.indices import EMBEDDED, index_folder, made_of, open_index, server_kind
 from askgraph.workspace.settings import GraphSettings, with_graph
 from askgraph.workspace.synchronous import Progress
 

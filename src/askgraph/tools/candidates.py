@@ -31,9 +31,9 @@ from askgraph.sparql.results import Row, SelectResult, Term, Truncation
 from askgraph.tools import Context
 from askgraph.tools.hits import USUAL
 from askgraph.tools.mentions import named_links
-from askgraph.tools.named import term_of
 from askgraph.tools.shown import Writer
 from askgraph.traversal import GraphArrays, Ids, in_both
+from askgraph.traversal.literals import resource_term
 
 _SHOWN = 5
 _TRIED = 10
@@ -222,7 +222,7 @@ def _with(base: Candidate, link: Link, arrays: GraphArrays) -> Iterator[Candidat
     where, patterns = base.tree.where, patterns_in(base.tree.where)
     if any(not isinstance(one, Pattern | Filter) for one in where.elements):
         return
-    target = term_of(link.target)
+    target = resource_term(link.target)
     node = arrays.terms.find(str(target))
     if node is None or not isinstance(target, NamedNode | Literal):
         return

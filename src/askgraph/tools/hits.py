@@ -21,8 +21,8 @@ from askgraph.rdf.vocabulary import SCHEMA_SPACES
 from askgraph.sparql.results import Term
 from askgraph.tools import Context
 from askgraph.tools._facts import Meeting, Variants, facts_of
-from askgraph.tools.named import term_of
 from askgraph.tools.shown import Writer, clipped, labels_in
+from askgraph.traversal.literals import resource_term
 
 Sort = Choice["entities", "properties"]
 """What a place holds: properties, or anything else, literal values among it."""
@@ -78,7 +78,7 @@ def _by_name(text: str, resource: Resource) -> bool:
 
 def found_of(hit: Hit[Resource]) -> Found:
     """Return a hit of an index as what a search found."""
-    return Found(term_of(hit.item.iri), hit.item, hit.name)
+    return Found(resource_term(hit.item.iri), hit.item, hit.name)
 
 
 def index_hits(

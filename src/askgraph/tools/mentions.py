@@ -15,7 +15,7 @@ from askgraph.search.linking.link import Link, Linked
 from askgraph.tools import Context
 from askgraph.tools._facts import own_types
 from askgraph.tools.hits import Found, found_anywhere, key_of
-from askgraph.tools.named import term_of
+from askgraph.traversal.literals import resource_term
 
 _READINGS = 3  # shown of the same words
 _FORMS = 2  # and so many more ways in which they are stored: a code, what a people is called after
@@ -94,7 +94,7 @@ def _in_iris(words: str, hits: Sequence[Found], most: int) -> str:
 def _named(context: Context, linked: Linked, link: Link, *, counted: bool = False) -> Found:
     words = _words(linked, link.positions)
     more = _further_names(context, link, words) if counted and link.kind is Kind.ENTITY else ""
-    return Found(term_of(link.target), note=f"{_note(context, words)}{more}")
+    return Found(resource_term(link.target), note=f"{_note(context, words)}{more}")
 
 
 def _further_names(context: Context, link: Link, words: str) -> str:

@@ -3,15 +3,13 @@
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
-from pyoxigraph import Literal, NamedNode
+from pyoxigraph import NamedNode
 
 from askgraph.errors import QuerySyntaxError
 from askgraph.rdf import WELL_KNOWN, PrefixMap
 from askgraph.rdf.vocabulary import RDF_TYPE
 from askgraph.sparql import Nested, Pattern, children
 from askgraph.sparql.read import read
-from askgraph.sparql.results import Term
-from askgraph.traversal.literals import split_literal
 from askgraph.validation.graph_knowledge import Sort
 
 STANDARD = tuple(
@@ -68,16 +66,6 @@ def _inside(part: object) -> Iterable[object]:
             return (part.group,)
         case _:
             return children(part)
-
-
-def term_of(text: str) -> Term:
-    """Return the term of a resource's `iri`: an IRI, or a literal as N-Triples text."""
-    if not text.startswith('"'):
-        return NamedNode(text)
-    value, datatype, language = split_literal(text)
-    if language:
-        return Literal(value, language=language)
-    return Literal(value, datatype=NamedNode(datatype))
 
 
 def unescaped_text(text: str) -> str:

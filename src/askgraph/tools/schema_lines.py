@@ -26,7 +26,6 @@ from askgraph.search.linking import Reading
 from askgraph.search.linking.link import Link, Linked
 from askgraph.search.linking.operators import Frame, frame_of
 from askgraph.search.run import schema_of
-from askgraph.sparql.elapsed import elapsed_text
 from askgraph.tools._facts import Variants, own_types
 from askgraph.tools.mentions import named_links
 from askgraph.tools.schema_names import HEADING, named
@@ -316,6 +315,8 @@ def time_lines(
     if asks_of_time(frame):
         yield from _times(graph, [p.iri for p in near], short)
     if frame.of("lasting") or _asks_age(frame):
+        from askgraph.sparql.elapsed import elapsed_text  # few questions ask for it
+
         expression = elapsed_text("years", Variable("from"), Variable("to"))
         yield f"whole years from a date to a later one: {expression}"
     yield from _units(reading, graph, near, short)

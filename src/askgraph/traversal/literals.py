@@ -48,6 +48,11 @@ def term_of(text: str) -> NamedNode | BlankNode | Literal:
     return Literal(value, datatype=NamedNode(datatype))
 
 
+def resource_term(text: str) -> NamedNode | BlankNode | Literal:
+    """Return the term of a resource's `iri`: an IRI as it is, or a literal as N-Triples text."""
+    return term_of(text) if text.startswith('"') else NamedNode(text)
+
+
 def measured(text: str) -> tuple[Sort, float]:
     """Return the sort of an N-Triples literal and its value as one number.
 

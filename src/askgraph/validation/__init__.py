@@ -16,8 +16,9 @@ from operator import attrgetter
 from typing import Protocol, TypeAlias
 
 from pyoxigraph import Literal, NamedNode
+from rapidfuzz.distance import OSA
 
-from askgraph.rdf import PrefixMap
+from askgraph.rdf import PrefixMap, namespace_of
 from askgraph.rdf.vocabulary import RDF_TYPE
 from askgraph.sparql import Query, Span, Term
 from askgraph.sparql.lexer import Token, lexed, position
@@ -85,9 +86,32 @@ class Finding:
     proposals: tuple[Proposal, ...] = ()
     certainty: float = 1.0
 
+    @property
+    def is_misprint(self) -> bool:
+        """Whether its first proposal differs in next to nothing, and no other one does."""
+        alike = [one for one in self.proposals if one.iri and _nearly(self.term, one.iri)]
+        return self.kind in _NAMED and len(alike) == 1 and alike[0] is self.proposals[0]
+
     def json(self) -> dict[str, object]:
         """Return the finding as plain values."""
         return asdict(self) | {"kind": self.kind.value}
+
+
+_NAMED = frozenset({Kind.CLASS, Kind.PREDICATE, Kind.ENTITY})
+_SHORT = 4  # characters of a name below which one of them makes another word
+
+
+def _nearly(wrong: str, iri: str) -> bool:
+    own, other = wrong[len(namespace_of(wrong)) :], iri[len(namespace_of(iri)) :]
+    plain = [_letters(own), _letters(other)]
+    if plain[0] == plain[1]:
+        return True
+    near = OSA.distance(own, other) == 1 and min(map(len, plain)) >= _SHORT
+    return near and own[-1:].isdigit() == other[-1:].isdigit() and not own[-1:].isdigit()
+
+
+def _letters(name: str) -> str:
+    return "".join(letter for letter in name.lower() if letter.isalnum())
 
 
 @dataclass(frozen=True)

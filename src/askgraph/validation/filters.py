@@ -5,9 +5,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 
-from pyoxigraph import Literal, Variable
+from pyoxigraph import Literal, NamedNode, Variable
 
-from askgraph.rdf.vocabulary import NUMERIC_DATATYPES, RDF_LANG_STRING, XSD_STRING
+from askgraph.rdf import language_chain
+from askgraph.rdf import vocabulary as v
 from askgraph.sparql import Call, Expression, Filter
 from askgraph.sparql.write import text_of
 from askgraph.validation import (
@@ -22,7 +23,6 @@ from askgraph.validation import (
 )
 from askgraph.validation._blocks import Block, block_of, walk
 from askgraph.validation._inference import Atom, Env
-from askgraph.validation._proposals import comparable, fitting
 
 __all__ = ["filters"]
 
@@ -106,10 +106,10 @@ class _Values:
         if sorts is None:
             return
         own = literal.datatype.value
-        if not any(comparable(one, own) for one in sorts):
+        if not any(_comparable(one, own) for one in sorts):
             forms = fitting(literal, sorts, frozenset())
             yield f"no value of {variable} can be compared with {text_of(literal)}", forms
-        elif name == "=" and own == XSD_STRING and sorts == {RDF_LANG_STRING}:
+        elif name == "=" and own == v.XSD_STRING and sorts == {v.RDF_LANG_STRING}:
             forms = fitting(literal, sorts, self.languages(variable))
             yield (
                 f"the values of {variable} have a language tag, {text_of(literal)} has none",
@@ -130,7 +130,7 @@ class _Values:
         if not uses or any(not use.languages for use in uses):
             return frozenset()
         tags = frozenset[str]().union(*(use.languages for use in uses))
-        return tags | {""} if any(use.datatypes - {RDF_LANG_STRING} for use in uses) else tags
+        return tags | {""} if any(use.datatypes - {v.RDF_LANG_STRING} for use in uses) else tags
 
     def uses(self, variable: Variable) -> Iterator[PredicateUse]:
         for atom in self.block.atoms:
@@ -207,7 +207,7 @@ def _bounds(condition: Expression) -> Iterator[_Bound]:
 
 
 def _number(literal: Literal) -> Decimal | None:
-    if literal.datatype.value not in NUMERIC_DATATYPES:
+    if literal.datatype.value not in v.NUMERIC_DATATYPES:
         return None
     try:
         number = Decimal(literal.value)
@@ -233,3 +233,67 @@ def _is_tighter(bound: _Bound, known: _Bound, *, below: bool) -> bool:
     if bound.number == known.number:
         return bound.operator in ("<", ">")
     return (bound.number < known.number) == below
+
+
+_TEXTS = frozenset({v.RDF_LANG_STRING, v.XSD_STRING})
+_TIMES = v.DATE_DATATYPES | {v.XSD_TIME, v.XSD_DURATION, v.XSD_G_MONTH, v.XSD_G_DAY}
+
+
+def fitting(
+    literal: Literal, datatypes: frozenset[str], languages: frozenset[str]
+) -> tuple[Literal, ...]:
+    """Return the literals of the same text that have one of the datatypes, the likeliest first.
+
+    Numbers stay if the text is one; of the languages, English and no other comes first.
+    """
+    found: list[Literal] = []
+    for datatype in sorted(datatypes, key=lambda one: (one not in _TEXTS, one)):
+        if datatype == v.RDF_LANG_STRING:
+            tag = literal.language or ""
+            order = [*language_chain([tag, "en"]), *sorted(languages)]
+            tags = [one for one in dict.fromkeys(order) if one in languages]
+            found += [Literal(literal.value, language=one) for one in tags[:3]]
+        elif datatype == v.XSD_STRING:
+            found.append(Literal(literal.value))
+        else:
+            found += _typed(literal.value, datatype)
+    ordered = sorted(found, key=lambda one: _group(one) != _group(literal))
+    return tuple(one for one in ordered if one != literal)
+
+
+def _comparable(first: str, second: str) -> bool:
+    """Whether values of two datatypes can be compared; unknown datatypes with all."""
+    kinds = _kind(first), _kind(second)
+    return kinds[0] == kinds[1] or "" in kinds
+
+
+def _typed(text: str, datatype: str) -> Iterator[Literal]:
+    literal = Literal(text, datatype=NamedNode(datatype))
+    if datatype in v.NUMERIC_DATATYPES:
+        try:
+            number = float(text)
+        except ValueError:
+            return
+        if datatype in v.INTEGER_DATATYPES and not number.is_integer():
+            return
+        whole = datatype in v.INTEGER_DATATYPES and not text.lstrip("+-").isdigit()
+        yield Literal(str(int(number)), datatype=NamedNode(datatype)) if whole else literal
+    elif datatype == v.XSD_BOOLEAN:
+        if text in ("true", "false", "0", "1"):
+            yield literal
+    else:
+        yield literal
+
+
+def _group(literal: Literal) -> str:
+    return _kind(literal.datatype.value)
+
+
+def _kind(datatype: str) -> str:
+    if datatype in v.NUMERIC_DATATYPES:
+        return "number"
+    if datatype in _TEXTS:
+        return "text"
+    if datatype in _TIMES:
+        return datatype if datatype not in v.DATE_DATATYPES else "date"
+    return "boolean" if datatype == v.XSD_BOOLEAN else ""

@@ -1,11 +1,14 @@
 """The check of a query's patterns against what the graphs that it asks are known to hold."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from math import log10
 
 from pyoxigraph import Literal, NamedNode, Variable
+from rapidfuzz import fuzz
+from rapidfuzz.distance import OSA
 
-from askgraph.rdf import WELL_KNOWN, words_of_local_name
+from askgraph.rdf import WELL_KNOWN, namespace_of, words_of_local_name
 from askgraph.rdf.vocabulary import NUMERIC_DATATYPES, RDF_LANG_STRING, XSD
 from askgraph.sparql import Pattern, Term
 from askgraph.sparql.write import text_of
@@ -33,7 +36,7 @@ from askgraph.validation._inference import (
     predicates_in,
     sorts_of,
 )
-from askgraph.validation._proposals import MOST, classes_like, fitting, is_misprint, predicates_like
+from askgraph.validation.filters import fitting
 
 __all__ = ["schema"]
 
@@ -92,7 +95,7 @@ def _unheard(block: Block, text: str, known: Knowledge) -> Iterator[Finding]:
             if not (iri in known.predicates or iri in stepped or iri.startswith(_TRIED)):
                 atom = Atom(pattern.subject, (Step(iri),), pattern.object, pattern, single=False)
                 for finding in _Case(atom, known, text, {}).findings():
-                    sure = finding.certainty if is_misprint(finding) else _SPARE
+                    sure = finding.certainty if finding.is_misprint else _SPARE
                     yield replace(finding, certainty=min(finding.certainty, sure))
 
 
@@ -165,7 +168,7 @@ class _Case:
         if self._fits_turned(step):
             turned = Step(step.predicate, not step.inverse)
             message = f"{name} leads the other way: {self._ends(use)}"
-            others = self._like(step)[: MOST - 1]
+            others = self._like(step)[: _MOST - 1]
             return self._finding(Kind.DIRECTION, message, step, (turned, *others), certainty=told)
         literal = self.atom.object if not step.inverse else self.atom.subject
         if isinstance(literal, Literal) and use.datatypes and not _fit(self.objects, ends):
@@ -219,7 +222,7 @@ class _Case:
             subjects = objects = None
         terms = (self.atom.object, self.atom.subject)
         hints = [hint for term in terms if (hint := _hint(term))]
-        found = predicates_like(
+        found = _predicates_like(
             step.predicate, self.known, subjects=subjects, objects=objects, hints=hints[:1]
         )
         return tuple(Step(one.predicate, one.inverse != step.inverse) for one in found)
@@ -254,7 +257,7 @@ def _class_findings(
     """A class that the graph lacks, or that has not what the patterns ask of its instances."""
     claims = _claims_on(typing.subject, block, given, known)
     hint = _hint(typing.subject)
-    found = classes_like(typing.cls, known, claims=claims, hints=[hint] if hint else [])
+    found = _classes_like(typing.cls, known, claims=claims, hints=[hint] if hint else [])
     name = written(typing.cls, text, known.prefixes)
     proposals = [
         Proposal(written(iri, text, known.prefixes), known.label(iri), iri) for iri in found
@@ -321,3 +324,103 @@ def _kinds(sorts: Sorts | None, text: str, known: Knowledge) -> str:
     shown = [written(one, text, known.prefixes) if one else "what has no class" for one in ordered]
     rest = len(shown) - _SHOWN
     return ", ".join(shown[:_SHOWN]) + (f" and {rest} more" if rest > 0 else "")
+
+
+_MOST = 3  # proposals
+_FIT, _HINT, _SAME_SPACE, _TYPO = 3.0, 2.5, 0.3, 6.0
+_CLOSE = 0.72  # by characters: the same name, mistyped
+
+
+def _predicates_like(
+    wrong: str,
+    known: Knowledge,
+    *,
+    subjects: Sorts | None = None,
+    objects: Sorts | None = None,
+    hints: Sequence[str] = (),
+    most: int = _MOST,
+) -> tuple[Step, ...]:
+    """The predicates that may be meant between ends of these sorts.
+
+    `hints` are the names of the variables at the ends, which often say what a predicate gives. A
+    predicate counts as a misprint if it is like the wrong one by its characters.
+    """
+    scored: list[tuple[float, str, bool]] = []
+    for use in known.predicates.values():
+        if use.iri == wrong:
+            continue
+        alike = _alike(wrong, use.iri, use.names, hints)
+        for inverse in (False, True):
+            fit = _suits(use, subjects, objects, known, inverse=inverse)
+            if fit > 0 or (not inverse and alike >= _TYPO * _CLOSE):
+                weight = 0.2 * log10(1 + use.triples) - (2.5 if inverse else 0.0)
+                scored.append((_FIT * fit + alike + weight, use.iri, inverse))
+    scored.sort(key=lambda one: (-one[0], one[1]))
+    return tuple(Step(iri, inverse) for _, iri, inverse in scored[:most])
+
+
+def _classes_like(
+    wrong: str,
+    known: Knowledge,
+    *,
+    claims: Iterable[Sorts] = (),
+    hints: Sequence[str] = (),
+    most: int = _MOST,
+) -> tuple[str, ...]:
+    """The classes that may be meant of a thing of which `claims` hold, all or most."""
+    wanted = [claim for claim in claims if claim]
+    scored = []
+    for one in known.classes.values():
+        if one.iri == wrong:
+            continue
+        fits = sum(one.iri in claim for claim in wanted) / len(wanted) if wanted else 0.5
+        score = 2 * _FIT * fits + _alike(wrong, one.iri, one.names, hints)
+        scored.append((score + 0.2 * log10(1 + one.instances), one.iri))
+    scored.sort(key=lambda one: (-one[0], one[1]))
+    return tuple(iri for _, iri in scored[:most])
+
+
+def _suits(
+    use: PredicateUse,
+    subjects: Sorts | None,
+    objects: Sorts | None,
+    known: Knowledge,
+    *,
+    inverse: bool,
+) -> float:
+    """2 if both ends fit, 0 if one does not; an end of which nothing is known fits by half.
+
+    An end fits better the fewer other things have it: what all things have is seldom meant.
+    """
+    fit = 0.0
+    for own, end in zip((subjects, objects), allowed(Step(use.iri, inverse), known), strict=True):
+        if own is None or end is None:
+            fit += 0.5
+        elif own & end:
+            fit += 1.0 if own & end != {UNTYPED} else 0.6
+        else:
+            return 0.0
+    if inverse and objects is None:
+        return 0.0
+    if subjects and objects and use.links_told >= known.least:
+        sources, targets = (objects, subjects) if inverse else (subjects, objects)
+        if not any(use.links.get(sort, targets) & targets for sort in sources):
+            return 0.0
+    return fit
+
+
+def _alike(wrong: str, iri: str, names: Sequence[tuple[str, str]], hints: Sequence[str]) -> float:
+    """How like a name is to the wrong one, by characters if it is nearly the same."""
+    own, other = wrong[len(namespace_of(wrong)) :], iri[len(namespace_of(iri)) :]
+    same = OSA.normalized_similarity(own.lower(), other.lower()) if own and other else 0.0
+    words = words_of_local_name(iri).lower()
+    texts = [words, *(text.lower() for text, _ in names[:4])]
+    meant = words_of_local_name(wrong).lower()
+    likeness = max(fuzz.token_sort_ratio(meant, text) for text in texts) / 100
+    hint = max(
+        (fuzz.token_set_ratio(name, text) / 100 for name in hints for text in texts), default=0.0
+    )
+    exact = max((fuzz.ratio(name, text) / 100 for name in hints for text in texts), default=0.0)
+    space = _SAME_SPACE if namespace_of(wrong) == namespace_of(iri) else 0.0
+    typo = _TYPO * same if same >= _CLOSE else 0.0
+    return max(typo, likeness) + _HINT * (hint + exact) / 2 + space

@@ -24,7 +24,6 @@ from askgraph.validation import (
     Subject,
     Validation,
 )
-from askgraph.validation._proposals import is_misprint
 
 CHECKS = ("syntax", "structure", "known_iris", "schema", "filters")
 """The checks that are made if no others are asked for, in the order of their findings."""
@@ -178,7 +177,7 @@ def _without_spare(findings: Sequence[Finding], branches: Sequence[Span | None])
         return list(findings)
     return [
         _lighter(one)
-        if one in wrong and not is_misprint(one) and any(_within(one, span) for span in broken)
+        if one in wrong and not one.is_misprint and any(_within(one, span) for span in broken)
         else one
         for one in findings
     ]
@@ -242,7 +241,7 @@ def _is_safe(finding: Finding, text: str) -> bool:
         return before not in ("^", "/", "|", "!", "(") and after not in ("*", "+", "/", "|", ")")
     if finding.kind in (Kind.LANGUAGE, Kind.DATATYPE):
         return len(finding.proposals) == 1
-    return is_misprint(finding)
+    return finding.is_misprint
 
 
 def _after(finding: Finding, before: str) -> str:

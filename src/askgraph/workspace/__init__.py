@@ -267,7 +267,7 @@ class Workspace:
         if not isinstance(setting, bool):
             raise SetupError(f"method {name!r}: 'confirmed' is true or false, not {setting!r}")
         if _DEPENDENT & {*chosen, *getattr(plugin, "__dataclass_fields__", ())}:
-            from askgraph.workspace.method_dependencies import with_dependencies
+            from askgraph.workspace.models import with_dependencies
 
             chosen = with_dependencies(
                 plugin,

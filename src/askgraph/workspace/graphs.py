@@ -152,20 +152,23 @@ def ready_graphs(
             graphs.append(graph)
         if searches(method):
             for graph in graphs:
-                build_missing(graph, progress=progress)
+                build_missing(graph, progress=progress, opens=False)
     except BaseException:
         result_of(_close(opened))
         raise
     return Ready(tuple(graphs), tuple(opened))
 
 
-def build_missing(graph: KnowledgeGraph, *, progress: Progress = silent) -> None:
-    """Open the indices of a graph of a workspace; build those that cannot be opened.
+def build_missing(
+    graph: KnowledgeGraph, *, progress: Progress = silent, opens: bool = True
+) -> None:
+    """Build the indices of a graph of a workspace that are missing or do not fit it any more.
 
+    It `opens` the others too, for those who keep the graph: it may be replaced meanwhile.
     Raises `SetupError` and `ServiceError` as building does.
     """
     if isinstance(graph.indices, GraphIndices):
-        graph.indices.prepare(progress)
+        graph.indices.prepare(progress, opens=opens)
 
 
 @contextmanager
@@ -261,18 +264,21 @@ class GraphIndices(Mapping[str, "SearchIndex[Resource]"]):
     def __len__(self) -> int:
         return len(KEYS)
 
-    def prepare(self, progress: Progress) -> None:
-        """Open all indices before they are looked at, and build those that cannot be opened.
+    def prepare(self, progress: Progress, *, opens: bool) -> None:
+        """Build the indices that are missing or do not fit; with `opens`, open the others too.
 
         If nothing is to be built, `progress` is told nothing.
         """
+        from askgraph.workspace.indices import is_there  # graph search looks at none
+
         for key in KEYS:
-            self._opened(key, progress)
+            if opens or not is_there(self._ground, key):
+                self._opened(key, progress)
 
     def _opened(self, key: str, progress: Progress | None = None) -> "DiskIndex":
         with self._locks[key]:
             if key not in self._open:
-                from askgraph.workspace.indices import ready_index  # graph search looks at none
+                from askgraph.workspace.indexing import ready_index  # an index is built once
 
                 self._open[key] = ready_index(self._ground, key, progress)
             return self._open[key]

@@ -7,7 +7,8 @@ import pytest
 from tests.tools.exploring import SAMPLE, SPACE, explored, served
 
 from askgraph.graph import KnowledgeGraph
-from askgraph.methods.guided.difference import Apart, told_apart, unlike
+from askgraph.methods.guided.difference import Apart, told_apart
+from askgraph.methods.guided.prompt import unlike
 from askgraph.sparql.judge import admitted
 from askgraph.sparql.read import read
 from askgraph.sparql.results import SelectResult

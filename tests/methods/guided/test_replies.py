@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from tests.methods.guiding import reply
 
 from askgraph.llm import Choice
-from askgraph.methods.guided.replies import read_reply
+from askgraph.methods.guided.prompt import read_reply
 
 QUERY = "SELECT ?x WHERE { ?x ?p ?o }"
 

@@ -22,8 +22,7 @@ from askgraph.endpoint import Counted
 from askgraph.errors import QueryError, ServiceError, SetupError, Unauthorised, Unreachable
 from askgraph.graph import KnowledgeGraph
 from askgraph.llm import Choice, LanguageModel, Options
-from askgraph.llm.budget import Account, Budget, Prices
-from askgraph.llm.stack import charged
+from askgraph.llm.budget import Account, Budget, Prices, charged
 from askgraph.metadata.examples import random_examples
 from askgraph.methods import above_zero, at_least, one_of, within
 from askgraph.methods.dfsl.prompt import AskedTerms, few_shot_prompt, given_terms, linked_terms

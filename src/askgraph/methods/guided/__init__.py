@@ -22,17 +22,11 @@ from askgraph.agent.trials import Trials
 from askgraph.errors import BudgetSpent, ServiceError, SetupError
 from askgraph.graph import KnowledgeGraph
 from askgraph.llm import LanguageModel, Options
-from askgraph.llm.budget import Account, Budget, Prices
-from askgraph.llm.stack import charged
+from askgraph.llm.budget import Account, Budget, Prices, charged
 from askgraph.methods import Method, above_zero, at_least, one_of, shares, within
-from askgraph.methods.guided.candidates import (
-    Candidates,
-    candidates_of,
-    guided_messages,
-    with_results,
-)
+from askgraph.methods.guided.candidates import Candidates, candidates_of, with_results
 from askgraph.methods.guided.panel import Ending, Panel, Voice, outcome_of, searched_outcome
-from askgraph.methods.guided.replies import CHOICE, REPLY
+from askgraph.methods.guided.prompt import CHOICE, REPLY, guided_messages
 from askgraph.methods.guided.verdict import Judge
 from askgraph.search.decide import Thresholds
 from askgraph.tools import Limits, Sees, Toolbox

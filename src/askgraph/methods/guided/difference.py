@@ -1,24 +1,10 @@
-"""The difference between two answers to one question, in few words: the rows that one alone has.
+"""The difference between two answers to one question, in few words: the rows that one alone has."""
 
-Of two candidates it is what one of them asks and the other does not.
-"""
-
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pyoxigraph import Literal, NamedNode
 
-from askgraph.rdf.vocabulary import RDF_TYPE
-from askgraph.search import (
-    aggregates_of,
-    conditions_in,
-    denied_in,
-    function_of,
-    patterns_in,
-    predicate_of,
-)
-from askgraph.sparql import Group, Query, Term
 from askgraph.sparql.comparison import Differing, alike, differing, is_blank, of_columns
 from askgraph.sparql.results import Row, SelectResult
 from askgraph.tools import Context
@@ -27,7 +13,6 @@ from askgraph.trace import Answer
 
 _ROWS = 3  # of each side
 _CELLS = 3  # of a row
-_ITEMS = 4  # patterns and conditions by which a candidate is told from another
 
 
 @dataclass(frozen=True)
@@ -135,57 +120,3 @@ class _Said:
 
 def _is_one_value(given: SelectResult) -> bool:
     return len(given.rows) == 1 and len(given.variables) == 1
-
-
-def unlike(one: Query, first: Query, writer: Writer) -> str:
-    """Return what one candidate asks other than the first one; "" if that is too much to tell."""
-    mine, theirs = (Counter(_asked(tree.where, writer)) for tree in (one, first))
-    more, less, said = [*(mine - theirs)], [*(theirs - mine)], []
-    if len(more) + len(less) > _ITEMS or {p[1] for p in mine}.isdisjoint(p[1] for p in theirs):
-        return ""
-    for part in [*more]:
-        if twin := next((other for other in less if other[1] == part[1]), None):
-            more.remove(part)
-            less.remove(twin)
-            turned = part == twin[::-1]
-            told = f"{_listed([part])} instead of {_listed([twin])}"
-            said.append(f"other direction of {part[1]}" if turned else told)
-    said += [f"also {_listed(more)}"] if more else []
-    said += [f"without {_listed(less)}"] if less else []
-    doing, instead = (_does(tree) for tree in (one, first))
-    said += [f"{doing} instead of {instead}"] if doing != instead else []
-    said += ["other columns"] if not said and one.columns != first.columns else []
-    return "; ".join(said) or "other order or number"
-
-
-def _asked(group: Group, writer: Writer) -> Iterator[tuple[str, str, str]]:
-    """What has to hold: links and properties with the constants at their ends, and conditions."""
-    for part in patterns_in(group):
-        name = predicate_of(part)
-        if name != RDF_TYPE or isinstance(part.object, NamedNode):
-            told = "class" if name == RDF_TYPE else writer.short(name)
-            yield _constant(part.subject, writer), told, _constant(part.object, writer)
-    for compared in conditions_in(group):
-        yield "", compared.operator, ", ".join(_constant(one, writer) for one in compared.values)
-    for denied in denied_in(group):
-        for subject, told, end in _asked(denied, writer):
-            yield subject, f"not {told}", end
-
-
-def _constant(term: Term, writer: Writer) -> str:
-    """A constant, by its name if its IRI is long; "" for a variable."""
-    if isinstance(term, Literal):
-        return writer.literal(term)
-    return writer.name(term.value) if isinstance(term, NamedNode) else ""
-
-
-def _listed(parts: Sequence[tuple[str, str, str]]) -> str:
-    return ", ".join(" ".join(filter(None, part)) for part in parts)
-
-
-def _does(query: Query) -> str:
-    """What a query does with what it finds: list it, count it, sum it up."""
-    if query.form == "ASK":
-        return "yes or no"
-    functions = dict.fromkeys(map(function_of, aggregates_of(query)))
-    return " and ".join(functions) or "a list"

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from askgraph.agent import Conversation
 from askgraph.methods.guided.candidates import Candidates
-from askgraph.methods.guided.replies import Reply
+from askgraph.methods.guided.prompt import Reply
 from askgraph.methods.guided.verdict import Judge, Verdict
 from askgraph.search.decide import Thresholds, decided, worth_asking
 from askgraph.tools import Toolbox

@@ -16,7 +16,7 @@ from askgraph.errors import QueryError, ServiceError
 from askgraph.explanation import in_words
 from askgraph.llm import Choice
 from askgraph.methods.guided.candidates import Candidates, Numbered
-from askgraph.methods.guided.replies import Reply, read_reply
+from askgraph.methods.guided.prompt import Reply, read_reply
 from askgraph.rdf.vocabulary import NUMERIC_DATATYPES, RDF_LANG_STRING, XSD_STRING
 from askgraph.search.decide.evidence import left_out
 from askgraph.search.rank.expected import expected_of

@@ -22,8 +22,7 @@ from askgraph.errors import QueryError, ServiceError, SetupError, Unauthorised, 
 from askgraph.graph import KnowledgeGraph
 from askgraph.index.linkers import linker_of
 from askgraph.llm import LanguageModel
-from askgraph.llm.budget import Account, Budget, Prices
-from askgraph.llm.stack import charged
+from askgraph.llm.budget import Account, Budget, Prices, charged
 from askgraph.methods import above_zero, at_least, one_of, shares, within
 from askgraph.methods.multi_stage.reasoned_terms import picked, reason_prompt, reasoned, retrieved
 from askgraph.methods.multi_stage.staged_terms import (

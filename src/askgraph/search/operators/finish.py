@@ -38,12 +38,6 @@ from askgraph.search.grow.steps import Grower
 from askgraph.search.linking.operators import Frame, Operator
 from askgraph.search.operators import DATED, NUMERIC, Lookups, Slot
 from askgraph.search.operators.draft import Place, is_sound
-from askgraph.search.operators.group_values import (
-    FEW,
-    counting_groups,
-    group_count,
-    with_none,
-)
 from askgraph.search.operators.naming import also_asked, owner_of, show_names, value_asked
 from askgraph.search.operators.query_builder import Candidate, QueryBuilder, Spot, unnamed_spot
 from askgraph.sparql import Call, Expression, Path, Pattern
@@ -532,7 +526,16 @@ def _is_aggregate(value: Expression) -> bool:
 
 def _closed(work: QueryBuilder) -> Iterator[Candidate]:
     """Close a candidate; of groups that have few of a thing there are two: with those of none."""
-    groups = group_count(work)
+    groups = None
+    if work.draft.having:
+        from askgraph.search.operators.group_values import (
+            FEW,
+            counting_groups,
+            group_count,
+            with_none,
+        )
+
+        groups = group_count(work)
     candidate = closed(work)
     if candidate is None:
         return
@@ -546,6 +549,9 @@ def _closed(work: QueryBuilder) -> Iterator[Candidate]:
         from askgraph.search.operators.aggregates import reckoned
 
         candidate = reckoned(work, reckoning[0], candidate)
+    if not work.draft.having:
+        yield candidate
+        return
     with_those = with_none(work, candidate) if FEW in work.notes else None
     for one in filter(None, (with_those, candidate)):
         yield one if groups is None else counting_groups(one, groups)

@@ -17,8 +17,9 @@ from askgraph.index.names import Kind, NameIndex, phrases
 from askgraph.rdf import PrefixMap, words_of_local_name
 from askgraph.rdf import vocabulary as v
 from askgraph.sparql.lexer import Token, lexed, number_type, without_comments
-from askgraph.tools.named import expanded_name, term_of, unescaped_text
+from askgraph.tools.named import expanded_name, unescaped_text
 from askgraph.tools.veil.question import NAMED, iri_in
+from askgraph.traversal.literals import resource_term
 
 PLACEHOLDER = re.compile(r"(?<!\w)hidden:[ev]\d+(?!\d)", re.IGNORECASE | re.ASCII)
 
@@ -376,7 +377,7 @@ class Guard:
                 kinds = {name.kind: name for name in reversed(one.names)}
                 if Kind.CLASS in kinds or Kind.PREDICATE in kinds:
                     continue
-                term = term_of(kinds[min(kinds)].target)
+                term = resource_term(kinds[min(kinds)].target)
                 shown = isinstance(term, NamedNode) and self.shows(term.value)
                 if isinstance(term, NamedNode | Literal) and not shown:
                     yield one.first, one.end, term

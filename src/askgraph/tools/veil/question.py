@@ -17,7 +17,7 @@ from askgraph.rdf import vocabulary as v
 from askgraph.search.linking import Reading
 from askgraph.search.linking.link import Link, Linked
 from askgraph.search.linking.quantities import Quantity
-from askgraph.tools.named import term_of
+from askgraph.traversal.literals import resource_term
 
 NAMED = re.compile(
     r"<[^<>\s\"{}|^`\\]+>|(?<!\w)(?:https?://|urn:)[^\s<>\"{}|^`\\]*[\w/#]"
@@ -223,7 +223,7 @@ def _exact(reading: Reading, index: NameIndex) -> Iterator[Stretch]:
 
 
 def _named(first: int, last: int, name: Name, score: float) -> Stretch:
-    term = term_of(name.target)
+    term = resource_term(name.target)
     if isinstance(term, Literal):
         return Stretch(first, last, term, "a text", score)
     assert isinstance(term, NamedNode)

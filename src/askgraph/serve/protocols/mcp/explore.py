@@ -55,11 +55,11 @@ from askgraph.tools import Context
 from askgraph.tools.candidates import BestCandidates, RunCandidate, best_candidates
 from askgraph.tools.describe import describe as describe_in
 from askgraph.tools.hits import Found, entity_lines, property_lines
-from askgraph.tools.named import term_of
 from askgraph.tools.query_run import Ran, executed
 from askgraph.tools.shape_of import shape_of
 from askgraph.tools.shown import Writer, clipped, labels_in
 from askgraph.trace import Observation
+from askgraph.traversal.literals import resource_term
 from askgraph.validation import WRONG, Services, Validation
 from askgraph.validation.graph_knowledge import graph_knowledge
 from askgraph.validation.validate import validated
@@ -97,7 +97,7 @@ async def search(
     """Find things, classes, properties or values by name, with what the graph says of each."""
     async with graph_context(graph, text=query, language=language) as context:
         found = await asyncio.to_thread(_found, context.graph, query, kind, limit)
-        known = [Found(term_of(one.item.iri), one.item, one.name) for one in found]
+        known = [Found(resource_term(one.item.iri), one.item, one.name) for one in found]
         told = await (property_lines if kind == "property" else entity_lines)(context, known)
         return Hits(
             graph=context.graph.name,

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing, suppress
+from functools import partial
 from pathlib import Path
 from typing import Unpack
 
@@ -24,11 +25,10 @@ from askgraph.llm import (
     User,
     completed,
 )
-from askgraph.llm.budget import Account, Budget, Price, Prices
+from askgraph.llm.budget import Account, Budget, BudgetedModel, ModelStack, Price, Prices, charged
 from askgraph.llm.cached import CachedModel
 from askgraph.llm.retried import RetriedModel
 from askgraph.llm.scripted import ScriptedModel
-from askgraph.llm.stack import BudgetedModel, ModelStack, charged
 
 ASKED: list[Message] = [User("What orbits the Earth?")]
 PRICES = Prices({"scripted": Price(input=1_000_000.0, output=0.0)})
@@ -48,7 +48,7 @@ async def test_its_options_are_for_requests_that_say_nothing_else() -> None:
 
 async def test_a_budget_does_not_keep_a_reply_from_the_cache(tmp_path: Path) -> None:
     script = ScriptedModel(["a", "b"])
-    model = ModelStack(script, cache=tmp_path)
+    model = ModelStack(script, around=(partial(CachedModel, folder=tmp_path),))
     spent = Account(Budget(tokens=100))
     for text in ("One?", "Two?"):
         await completed(charged(model, spent).complete([User(text)]))
