@@ -229,6 +229,10 @@ def test_codepoint_escapes_are_written_out_and_cannot_end_a_string() -> None:
         "PREFIX " * 100_000,
         "SELECT * { FILTER(" + "!" * 30_000 + "?x) SERVICE <a:b> {} }",
         "SELECT * { " + "?s ?p ?o ." * 15_000 + " SERVICE <a:b> {} }",
+        "SELECT * { " + "SERVICE <a:b> { ?s ?p ?o } " * 5_000 + "}",
+        "SELECT * { ?s ?p " + "1," * 100_000 + "2 }",
+        "SELECT * { FILTER(1" + "+1" * 100_000 + ") }",
+        "@" * 900_000,
     ],
 )
 def test_monstrous_queries_are_refused_soon(query: str) -> None:
@@ -236,6 +240,31 @@ def test_monstrous_queries_are_refused_soon(query: str) -> None:
     with pytest.raises(QueryError):
         checked(query)
     assert time.process_time() - began < 10
+
+
+def test_services_that_are_not_allowed_are_refused_before_a_parse() -> None:
+    clauses = "SERVICE <http://ok.example/> { ?s ?p ?o } " * 3
+    with pytest.raises(ForbiddenQuery, match=r"<http://evil\.example/a> is not allowed"):
+        checked(
+            f"PREFIX e: <http://evil.example/> SELECT * {{ {clauses} SERVICE e:a {{ broken",
+            allowed_services=["http://ok.example/"],
+        )
+    with pytest.raises(QueryError, match="60 SERVICE clauses; at most 16"):
+        checked(f"SELECT * {{ {clauses * 20} }}", allowed_services=["http://ok.example/"])
+
+
+def test_data_is_not_counted_but_what_a_store_recurses_over_is() -> None:
+    rows = "(<a:b> '1'^^<x:y>) " * 4_000
+    listed = ", ".join(map(str, range(8_000)))
+    for query in (
+        f"SELECT * {{ VALUES (?a ?b) {{ {rows} }} ?a ?c ?b }}",
+        f"SELECT * {{ ?a ?c ?b FILTER(?b NOT IN ({listed})) }}",
+    ):
+        assert admitted(query).text == query
+    with pytest.raises(QueryError, match="more than 5,000 words and signs outside VALUES"):
+        admitted(f"SELECT * {{ ?a ?c {listed} }}")
+    with pytest.raises(QueryError, match="more than 5,000"):
+        admitted("SELECT * { FILTER(1 IN (1" + "+1" * 5_000 + ")) }")
 
 
 def test_long_but_honest_queries_pass() -> None:
@@ -261,6 +290,8 @@ def test_graphs_and_limit_are_read() -> None:
         "a:b",
         "u:c",
     )
+    with pytest.raises(QuerySyntaxError, match="a FROM stands where none can"):
+        datasets("SELECT * { { SELECT * FROM <a:b> { ?s ?p ?o } } }")
     assert own_limit("SELECT * { { SELECT * { ?s ?p ?o } LIMIT 5 } } LIMIT 7 OFFSET 1") == 7
     assert own_limit("SELECT * { { SELECT * { ?s ?p 'LIMIT 3' } LIMIT 5 } } # LIMIT 9") is None
 

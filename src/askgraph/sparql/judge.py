@@ -32,6 +32,7 @@ from askgraph.sparql.lexer import (
     with_declared,
     with_full_iris,
 )
+from askgraph.sparql.read import read
 from askgraph.sparql.write import Written
 
 Form = Choice["SELECT", "ASK", "CONSTRUCT", "DESCRIBE"]
@@ -39,6 +40,8 @@ Form = Choice["SELECT", "ASK", "CONSTRUCT", "DESCRIBE"]
 MAX_LENGTH = 1_000_000  # characters that are looked at at all
 MAX_PARSED = 200_000  # characters that rdflib is given
 MAX_DEPTH = 100  # brackets within brackets
+MAX_PARTS = 5_000  # words and signs that a store's parser recurses over
+MAX_SERVICES = 16  # rdflib's time grows with their square
 
 _FORMS: dict[str, Form] = {form: form for form in get_args(Form)}
 _UPDATES = frozenset("INSERT DELETE LOAD CLEAR DROP CREATE ADD MOVE COPY WITH".split())
@@ -78,11 +81,10 @@ def checked(
         raise _too_long(text, most)
     given = lexed(text).given
     _refuse_nested(given)
+    _refuse_services(_named_services(text), allowed_services)
     form, services = _verdict(text, _offset(query, text))
     _refuse_disagreement(text, given, len(services))
-    for service in services:
-        if service not in allowed_services:
-            _refuse_service(service, allowed_services)
+    _refuse_services(services, allowed_services)
     return CheckedQuery(text, form, services, query)
 
 
@@ -126,25 +128,44 @@ def _prepared(query: str, prefixes: Mapping[str, str] | None) -> str:
     if len(query) > MAX_LENGTH:
         raise QueryError(f"the query has {len(query):,} characters; at most {MAX_LENGTH:,} are run")
     text = unescaped(query)
-    _refuse_depth(text, lexed(text).given)
+    refuse_size(text)
     for prefix, token in lexed(text).undeclared.items():
         if prefix not in (prefixes or {}):
             fail(text, token.start, f"the prefix {prefix + ':'!r} is not declared")
     return with_declared(text, prefixes or {})
 
 
-def _refuse_depth(text: str, given: Sequence[Token]) -> None:
-    depth = 0
-    for token in given:
-        if token.text in "([{":
-            depth += 1
-            if depth > MAX_DEPTH:
-                line, column = position(text, token.start)
-                raise QueryError(
-                    f"line {line}, column {column}: more than {MAX_DEPTH} brackets within brackets"
-                )
-        elif token.text in ")]}":
-            depth -= 1
+def refuse_size(text: str) -> None:
+    """Raise `QueryError` if a text is too deep or too long for a store, which recurses over parts.
+
+    The values of VALUES and of IN (…) are data: they are not counted.
+    """
+    depth, counted = 0, 0
+    data: int | None = None  # the depth within which there are only values
+    before = None
+    for token in lexed(text).given:
+        opens, closes = token.text in _OPENING, token.text in ")]}"
+        if data is None and opens and before in ("VALUES", "IN"):
+            data = depth
+        depth += opens - closes
+        if depth > MAX_DEPTH:
+            _refuse_at(text, token, f"more than {MAX_DEPTH} brackets within brackets")
+        if data is not None and depth <= data:
+            data = None
+        counted += data is None or (token.kind == "mark" and token.text not in _DATA)
+        if counted > MAX_PARTS:
+            _refuse_at(text, token, f"more than {MAX_PARTS:,} words and signs outside VALUES")
+        if not (before == "VALUES" and (token.kind == "variable" or token.text in "()")):
+            before = token.text.upper() if token.kind == "word" else None
+
+
+_OPENING = frozenset("([{")
+_DATA = frozenset(["(", ")", ",", ".", "^^"])
+
+
+def _refuse_at(text: str, token: Token, why: str) -> NoReturn:
+    line, column = position(text, token.start)
+    raise QueryError(f"line {line}, column {column}: {why}")
 
 
 def _first_keyword(given: Sequence[Token]) -> str:
@@ -220,6 +241,34 @@ def _refuse_nested(given: Sequence[Token]) -> None:
         depth += (token.text == "{") - (token.text == "}")
         if token.text == "}" and within and depth <= within[-1]:
             within.pop()
+
+
+def _named_services(text: str) -> list[str]:
+    """Return what the SERVICE clauses of a text name; a word SERVICE before anything else is none.
+
+    Raises `QueryError` for more of them than rdflib can parse: it looks for each in the whole text.
+    """
+    given = [token for token in lexed(text).given if token.text.upper() != "SILENT"]
+    after = [there for word, there in pairwise(given) if word.text.upper() == "SERVICE"]
+    if len(after) > MAX_SERVICES:
+        raise QueryError(f"the query has {len(after):,} SERVICE clauses; at most {MAX_SERVICES}")
+    declared = lexed(text).declared
+    named = list[str]()
+    for there in after:
+        prefix, _, local = there.text.partition(":")
+        if there.kind == "variable":
+            named.append(f"?{there.text[1:]}")
+        elif there.kind == "iri" and _ABSOLUTE.match(there.text):
+            named.append(there.text[1:-1])
+        elif there.kind == "pname" and _ABSOLUTE.match(f"<{declared[prefix]}"):
+            named.append(declared[prefix] + local.replace("\\", ""))
+    return named
+
+
+def _refuse_services(named: Collection[str], allowed: Collection[str]) -> None:
+    for service in named:
+        if service not in allowed:
+            _refuse_service(service, allowed)
 
 
 def _refuse_service(service: str, allowed: Collection[str]) -> NoReturn:
@@ -472,16 +521,22 @@ def _one_line(problem: BaseException) -> str:
 
 
 def datasets(text: str) -> tuple[str, ...]:
-    """Return the IRIs that a query names in FROM and FROM NAMED."""
+    """Return the IRIs that a query names in FROM and FROM NAMED.
+
+    Raises `QuerySyntaxError` if it cannot be read, or has a FROM within a query within it.
+    """
     if isinstance(text, Written):
         return tuple(clause.rpartition(" ")[2][1:-1] for clause in text.tree.datasets)
     if not _FROM.search(text):
         return ()
     given = lexed(text).given
-    if not any(token.kind == "word" and token.text.upper() == "FROM" for token in given):
+    words = sum(token.kind == "word" and token.text.upper() == "FROM" for token in given)
+    if not words:
         return ()
-    clauses = getattr(algebra(text), "datasetClause", None) or []
-    return tuple(str(clause.default or clause.named) for clause in clauses)
+    clauses = read(text).datasets
+    if len(clauses) != words:
+        raise QuerySyntaxError("a FROM stands where none can")
+    return tuple(clause.rpartition(" ")[2][1:-1] for clause in clauses)
 
 
 _FROM = re.compile(r"\bFROM\b", re.IGNORECASE)

@@ -37,13 +37,13 @@ def formatted(query: str, prefixes: PrefixMap, labels: Mapping[str, str]) -> str
     the same subject stand together, one a line; a pattern written twice is kept once. Lists,
     parentheses and blank nodes stay as they were written. `labels` (IRI -> label) become comments
     if the IRI itself does not say the same. Comments before the query stay, others go. An update,
-    or text that is no SPARQL, comes back unchanged.
+    text that is no SPARQL, or too deep, comes back unchanged.
     """
     try:
         given = lexed(query)
         names = Names(prefixes.with_prefixes(given.declared), labels)
         lines = _Layout(given.given, names, given.declared).query()
-    except (QuerySyntaxError, IndexError):
+    except (QuerySyntaxError, IndexError, RecursionError):
         return query.strip()
     opening = takewhile(lambda token: token.kind == "comment", given.all)
     return "".join(f"{one.text.rstrip()}\n" for one in opening) + names.finished(lines)

@@ -29,6 +29,8 @@ class Token:
         return self.start + len(self.text)
 
 
+MAX_TOKENS = 50_000
+
 Edit = tuple[int, int, str]
 """Where a piece of a text starts and ends, and what takes its place."""
 
@@ -36,9 +38,13 @@ Edit = tuple[int, int, str]
 def tokens(text: str) -> Iterator[Token]:
     """Yield the tokens of a text in order, comments included, white space not.
 
-    This goes through the text; `lexed` does it once, for all that ask.
+    This goes through the text; `lexed` does it once, for all that ask. Raises `QuerySyntaxError`
+    after `MAX_TOKENS` of them: no query that anybody needs has more, and readers take memory for
+    each.
     """
-    for match in _TOKEN.finditer(text):
+    for number, match in enumerate(_TOKEN.finditer(text)):
+        if number == MAX_TOKENS:
+            fail(text, match.start(), f"more than {MAX_TOKENS:,} words and signs")
         yield Token(match.lastgroup or "mark", match.group(), match.start())
 
 
@@ -84,16 +90,21 @@ class Lexed:
         return frozenset(token.text[1:] for token in self.all if token.kind == "variable")
 
 
-_SHORT = 20_000  # characters of a text whose tokens are kept: it is read many times on its way
+_SHORT = 20_000  # characters; of longer texts few are kept: each is read many times on its way
 
 
 def lexed(text: str) -> Lexed:
-    """Return a text with its tokens; one that is not long is cut into them once."""
-    return _kept(str(text)) if len(text) <= _SHORT else Lexed(text)
+    """Return a text with its tokens; it is cut into them once, while it is among the last ones."""
+    return _kept(str(text)) if len(text) <= _SHORT else _kept_of_long(str(text))
 
 
 @lru_cache(maxsize=256)
 def _kept(text: str) -> Lexed:
+    return Lexed(text)
+
+
+@lru_cache(maxsize=4)
+def _kept_of_long(text: str) -> Lexed:
     return Lexed(text)
 
 

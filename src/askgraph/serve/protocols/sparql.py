@@ -61,7 +61,8 @@ async def protocol_request(request: Request) -> ProtocolRequest:
     kind, _, _ = request.headers.get("content-type", "").partition(";")
     match kind.strip().lower():
         case "application/x-www-form-urlencoded":
-            return _read(_joined(given, _fields(await _body(request))))
+            sent = await asyncio.to_thread(_fields, await _body(request))
+            return _read(_joined(given, sent))
         case "application/sparql-query":
             if "query" in given:
                 raise QueryError("the query is given twice, in the body and in the address")

@@ -4,6 +4,7 @@ Here are the parameters that routes share, and a caller's query with its prefixe
 """
 
 import asyncio
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -15,6 +16,7 @@ from askgraph.graph import KnowledgeGraph
 from askgraph.metadata import ClassProfile, PredicateProfile
 from askgraph.rdf import best_label, words_of_local_name
 from askgraph.serve.runs.views import Body, Language
+from askgraph.sparql.judge import refuse_size
 from askgraph.sparql.lexer import unescaped, with_declared
 
 GraphName = Annotated[str, Path(max_length=200, description="The name of a graph.")]
@@ -52,11 +54,20 @@ class NamedQuery:
 async def named_query(query: str, graph: KnowledgeGraph, language: str) -> NamedQuery:
     """Return a query with the prefixes of a graph declared, and labels in a language.
 
-    Raises `QuerySyntaxError` for an escape that is no character.
+    Raises `QuerySyntaxError` for an escape that is no character, and `QueryError` for one too long
+    or too deep.
     """
-    text = with_declared(unescaped(query), graph.prefixes.namespaces)
-    labels = await labels_of(iris_of(text), graph, [language])
+    text, iris = await asyncio.to_thread(_completed, query, graph.prefixes.namespaces)
+    labels = await labels_of(iris, graph, [language])
     return NamedQuery(text, labels, language, language_of_labels(graph, language))
+
+
+def _completed(query: str, prefixes: Mapping[str, str]) -> tuple[str, list[str]]:
+    """A query with its prefixes declared, and the IRIs that it names."""
+    text = unescaped(query)
+    refuse_size(text)
+    text = with_declared(text, prefixes)
+    return text, list(iris_of(text))
 
 
 def label_of(item: ClassProfile | PredicateProfile, language: str) -> str:
