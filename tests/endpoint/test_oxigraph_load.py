@@ -1,5 +1,6 @@
 """What is read of files here is what a store that is loaded from them holds."""
 
+import gzip
 from pathlib import Path
 
 import numpy as np
@@ -8,7 +9,7 @@ from pyoxigraph import Store
 
 from askgraph.endpoint import oxigraph_load
 from askgraph.endpoint.oxigraph import OxigraphEndpoint
-from askgraph.endpoint.oxigraph_load import quads_in
+from askgraph.endpoint.oxigraph_load import quads_in, rows_in
 from askgraph.errors import SetupError
 from askgraph.traversal import GraphArrays, build_arrays
 from askgraph.workspace import Workspace
@@ -73,6 +74,54 @@ def test_a_bad_file_is_told_by_whoever_meets_it_first(
     with pytest.raises(SetupError, match=r"bad\.nt, line 1"):
         Workspace(tmp_path / "workspace").add("bad", [tmp_path / "bad.nt"])
     assert not (tmp_path / "workspace" / "data" / "bad").exists()
+
+
+LINES = r"""<http://x/a> <http://x/p> <http://x/b> .
+<http://x/a> <http://x/p> "plain \u00e9" .
+<http://x/a> <http://x/p> "\u0041 \"said\" \\" .
+<http://x/a> <http://x/\u00e9> "x"^^<http://www.w3.org/2001/XMLSchema#string> .
+
+# a comment
+<http://x/a>	<http://x/p>   "x"@EN-gb.
+<http://x/a> <http://x/p> "x"@en-gb . # another
+<http://x/a> <http://x/p> "01"^^<http://www.w3.org/2001/XMLSchema#integer> .
+<http://x/a_:b> <http://x/p> "not _: a node" .
+_:b <http://x/p> <http://x/b> .
+<http://x/b> <http://x/p>_:b .
+_:b <http://x/p> "DEL " .
+<http://x/b> <http://x/p> <http://x/c> .
+<http://x/b> <http://x/q> "no line ends here" ."""
+
+
+@pytest.mark.parametrize("size", [10, 100, 1000])
+@pytest.mark.parametrize("suffix", [".nt", ".nt.gz"])
+def test_lines_are_read_as_they_are_parsed_however_they_are_cut(
+    tmp_path: Path, size: int, suffix: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(oxigraph_load, "_LINES", size)
+    file = tmp_path / f"lines{suffix}"
+    text = LINES.encode()
+    file.write_bytes(gzip.compress(text) if suffix.endswith(".gz") else text)
+    rows = list(rows_in([file], size=size))
+    told = [row if isinstance(row, tuple) else tuple(map(str, row.triple)) for row in rows]
+    assert told == [tuple(map(str, quad.triple)) for quad in quads_in([file])]
+    assert len(told) == 13
+    OxigraphEndpoint.load([file], tmp_path / "store")
+    stored = {str(quad.triple) for quad in Store.read_only(str(tmp_path / "store"))}
+    assert triples_of(build_arrays(rows, as_stored=True)) == stored
+
+
+@pytest.mark.parametrize("size", [10, 100, 10_000])
+def test_a_bad_line_is_told_by_its_number_however_lines_are_cut(
+    tmp_path: Path, size: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(oxigraph_load, "_LINES", size)
+    good = "<http://x/a> <http://x/p> <http://x/b> .\n"
+    (tmp_path / "bad.nt").write_text(f"{9 * good}<http://x/a> oops .\n{good}")
+    with pytest.raises(SetupError, match=r"bad\.nt, line 10, column"):
+        list(rows_in([tmp_path / "bad.nt"], size=size))
+    with pytest.raises(SetupError, match=r"bad\.nt, line 10, column"):
+        OxigraphEndpoint.load([tmp_path / "bad.nt"], tmp_path / "store")
 
 
 def test_a_failure_beside_the_loading_ends_it(

@@ -17,10 +17,11 @@ import sys
 import tempfile
 import threading
 import zlib
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import chain, islice
+from itertools import chain, groupby, islice
 from pathlib import Path
 from typing import IO, Any, cast
 
@@ -37,14 +38,18 @@ from pyoxigraph import (
 )
 
 from askgraph.errors import ServiceError, SetupError
+from askgraph.rdf import vocabulary as v
 from askgraph.rdf.statements import FORMATS
 
 _PACKED = (".gz", ".bz2", ".xz")
 _KNOWN = f"{', '.join(FORMATS)}, each also with {', '.join(_PACKED)}"
 _BESIDE = 16 * 2**20  # bytes of files for which a process of their own is worth its start
 _PIECE = 250_000  # quads that the store sorts in memory at once, some hundred bytes each
+_LINES, _ROWS = 32 * 2**20, 4 * 2**20  # bytes of N-Triples that a store or a reader takes at once
 
 Progress = Callable[[int, int, str], None]
+Row = tuple[str, str, str]
+"""A triple as the N-Triples texts of its terms."""
 
 
 def load_store(
@@ -61,10 +66,12 @@ def load_store(
     folder = Path(tempfile.mkdtemp(prefix=f".{path.name}.", suffix=".partial", dir=path.parent))
     try:
         store = Store(folder / "new")
-        quads = quads_in(files, progress=progress)
-        while piece := next(quads, None):
-            store.bulk_extend(chain((piece,), islice(quads, _PIECE - 1)))
+        contents = _contents(files, _LINES, progress)
+        runs = groupby(contents, key=lambda one: isinstance(one, Lines))
+        pieces = sum(_put(store, run) for _, run in runs)
         _unite(store)
+        if pieces > 1:
+            store.optimize()  # joins the pieces: each question would look into all of them
         store.flush()
         del store  # lets go of the files
         (folder / "new" / mark).touch()
@@ -74,6 +81,19 @@ def load_store(
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     return len(files)
+
+
+def _put(store: Store, run: "Iterator[Quad | Lines]") -> int:
+    """Put lines, or quads, into a store; return in how many pieces."""
+    pieces = 0
+    while piece := next(run, None):
+        if isinstance(piece, Lines):
+            piece.load(store)
+        else:
+            quads = cast("Iterator[Quad]", run)
+            store.bulk_extend(chain((piece,), islice(quads, _PIECE - 1)))
+        pieces += 1
+    return pieces
 
 
 @contextmanager
@@ -128,13 +148,87 @@ def quads_in(files: Sequence[Path], *, progress: Progress | None = None) -> Iter
 
     Raises `SetupError` with file, line and column.
     """
+    return cast("Iterator[Quad]", _contents(files, None, progress))
+
+
+def rows_in(
+    files: Sequence[Path], *, size: int = _ROWS, progress: Progress | None = None
+) -> Iterator[Quad | Row]:
+    """Yield what `quads_in` does; of N-Triples of more bytes than `size` the texts of each triple.
+
+    Most lines are read by their form only: what they hold is tried when the store is loaded.
+    """
+    for one in _contents(files, size, progress):
+        if isinstance(one, Lines):
+            yield from one.rows()
+        else:
+            yield one
+
+
+def _contents(
+    files: Sequence[Path], size: int | None, progress: Progress | None
+) -> "Iterator[Quad | Lines]":
+    """Yield the quads of files; if a `size` is given, lines of larger N-Triples are left so."""
     sizes = [file.stat().st_size for file in files]
     blanks = 0
     for number, file in enumerate(files):
         tell = _Progress(progress, sum(sizes[:number]), sum(sizes), file.name)
         names = _Blanks(blanks)
-        yield from map(names.renamed, _quads(file, tell))
+        if size and sizes[number] > size and _format(file) == RdfFormat.N_TRIPLES:
+            for lines in _lines(file, tell, size):
+                if lines.has_blanks():
+                    yield from map(names.renamed, lines.quads())
+                else:
+                    yield lines
+        else:
+            yield from map(names.renamed, _quads(file, tell))
         blanks = names.last
+
+
+_IRI = r'<[^<>\\"\x00-\x20]*>'
+_ROW = re.compile(
+    rf'({_IRI}) ({_IRI}) ({_IRI}|"[^"\\\x00-\x1f\x7f\ufffe\uffff]*"'
+    rf"(?:@[a-z]+(?:-[a-z0-9]+)*|\^\^(?!<{v.XSD}string>){_IRI})?) \.\r?\n|(.*\n)"
+)
+"""A triple whose terms are written as they would be written again, or another line."""
+
+
+@dataclass(frozen=True)
+class Lines:
+    """Whole lines of a file of N-Triples, and how many are before them."""
+
+    text: bytes
+    file: Path
+    before: int
+
+    def has_blanks(self) -> bool:
+        """Return whether a blank node is in them, as far as can be told by what is before it."""
+        at = self.text.find(b"_:")
+        while at > 0 and self.text[at - 1] not in b" \t\r\n>":
+            at = self.text.find(b"_:", at + 1)
+        return at >= 0
+
+    def quads(self) -> Iterator[Quad]:
+        """Yield what they say."""
+        with _explained(self.file, self.before):
+            yield from parse(self.text, RdfFormat.N_TRIPLES)
+
+    def rows(self) -> Iterator[Quad | Row]:
+        """Yield the texts of their triples, as quads those that may be written otherwise."""
+        with _explained(self.file, self.before):
+            for subject, predicate, value, other in _ROW.findall(self.text.decode()):
+                if not other:
+                    yield subject, predicate, value
+                    continue
+                try:
+                    yield from parse(other, RdfFormat.N_TRIPLES)
+                except SyntaxError:
+                    deque(self.quads(), 0)  # its error has the number of the line
+
+    def load(self, store: Store) -> None:
+        """Put what they say into a store."""
+        with _explained(self.file, self.before):
+            store.bulk_load(self.text, RdfFormat.N_TRIPLES)
 
 
 _PLAIN = frozenset({NamedNode, Literal, DefaultGraph})
@@ -215,18 +309,40 @@ def _format(file: Path) -> RdfFormat:
 
 
 def _quads(file: Path, tell: "_Progress") -> Iterator[Quad]:
+    with _explained(file), _opened(file, tell) as told:
+        yield from parse(told, _sniffed(file, told), base_iri=file.resolve().as_uri())  # type: ignore[arg-type]
+    tell(file.stat().st_size)
+
+
+def _lines(file: Path, tell: "_Progress", size: int) -> Iterator[Lines]:
+    before, rest = 0, b""
+    with _explained(file), _opened(file, tell) as told:
+        while data := told.read(size):
+            text, end, rest = (rest + data).rpartition(b"\n")
+            yield Lines(text + end, file, before)
+            before += text.count(b"\n") + len(end)
+    if rest:
+        yield Lines(rest + b"\n", file, before)
+    tell(file.stat().st_size)
+
+
+@contextmanager
+def _opened(file: Path, tell: "_Progress") -> Iterator["_Told"]:
+    with file.open("rb") as raw, _unpacked(file, raw) as stream:
+        yield _Told(stream, raw, tell)
+
+
+@contextmanager
+def _explained(file: Path, before: int = 0) -> Iterator[None]:
+    """Raise as `SetupError` what is wrong with a file, or with its lines after some others."""
     try:
-        with ExitStack() as stack:
-            raw = stack.enter_context(file.open("rb"))
-            told = _Told(stack.enter_context(_unpacked(file, raw)), raw, tell)
-            yield from parse(told, _sniffed(file, told), base_iri=file.resolve().as_uri())  # type: ignore[arg-type]
+        yield
     except SyntaxError as problem:
-        raise SetupError(f"{file}{_place(problem)}: {_message(problem)}") from problem
+        raise SetupError(f"{file}{_place(problem, before)}: {_message(problem)}") from problem
     except (zlib.error, EOFError, lzma.LZMAError, gzip.BadGzipFile) as problem:
         raise SetupError(f"{file} cannot be unpacked: {problem}") from problem
     except (OSError, ValueError) as problem:
         raise SetupError(f"{file} cannot be loaded: {problem}") from problem
-    tell(file.stat().st_size)
 
 
 def _unpacked(file: Path, raw: IO[bytes]) -> IO[bytes]:
@@ -264,11 +380,9 @@ class _Told:
         self.start = self._stream.read(4096).removeprefix(b"\xef\xbb\xbf")
         self._held = self.start
 
-    def read(self, size: int = -1) -> bytes:
-        if self._held:
-            data, self._held = self._held[:size], self._held[len(self._held[:size]) :]
-            return data
-        data = self._stream.read(size)
+    def read(self, size: int) -> bytes:
+        data, self._held = self._held[:size], self._held[size:]
+        data += self._stream.read(size - len(data))
         self._read += len(data)
         if self._read >= 1 << 20:
             self._read = 0
@@ -287,8 +401,8 @@ def _sniffed(file: Path, told: _Told) -> RdfFormat:
     return found
 
 
-def _place(problem: SyntaxError) -> str:
-    return f", line {problem.lineno}, column {problem.offset}" if problem.lineno else ""
+def _place(problem: SyntaxError, before: int) -> str:
+    return f", line {before + problem.lineno}, column {problem.offset}" if problem.lineno else ""
 
 
 def _message(problem: SyntaxError) -> str:

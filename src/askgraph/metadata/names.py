@@ -4,9 +4,11 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from urllib.parse import urlsplit
 
 import numpy as np
+from numpy.typing import NDArray
 
 from askgraph.index import stem, tokens
 from askgraph.index.names import Kind, Name
@@ -88,9 +90,15 @@ def local_name(iri: str) -> str:
     return words if letters >= 2 and letters > sum(c.isdigit() for c in words) else ""
 
 
+_WORDS, _NUMBER = re.compile(r"[^\W\d_]+"), re.compile(r"\d+")
+_ALIKE_DIGITS = str.maketrans("123456789", "000000000")
+
+
 def acronym(text: str) -> str:
     """Return the initials of a name of three words or more, else ""."""
-    words = re.findall(r"[^\W\d_]+", text)
+    if text.replace(" ", "", 1).isalpha():
+        return ""  # a word or two, as most names are
+    words = _WORDS.findall(text)
     initials = [word[0] for word in words if word[0].isupper()]
     short = all(word[0].isupper() or len(word) <= 3 for word in words)
     return "".join(initials) if len(initials) >= 3 and short else ""
@@ -143,34 +151,41 @@ def _aside(graph: GraphArrays) -> Ids:
 
 
 def _labelled(
-    graph: GraphArrays, subjects: np.ndarray, objects: np.ndarray, schema: set[str], main: bool
+    graph: GraphArrays, subjects: Ids, objects: Ids, schema: set[str], main: bool
 ) -> Iterator[Name]:
-    for subject, literal in zip(subjects.tolist(), objects.tolist(), strict=True):
-        if not (graph.terms.is_iri(subject) and graph.terms.is_literal(literal)):
+    terms, last = graph.terms, ("", "")
+    kept = (subjects >= terms.first_iri) & (subjects < terms.first_blank)
+    kept &= objects < terms.first_iri
+    pairs = zip(terms.values(subjects[kept]), terms.values(objects[kept]), strict=True)
+    for target, text in pairs:
+        if target in schema or (target, text) == last:
             continue
-        target = graph.terms.value(subject)
-        if target in schema:
-            continue
-        text = graph.terms.value(literal)
+        last = target, text
         yield Name(text, target, Kind.ENTITY, main)
         initials = acronym(text)
         if initials:
             yield Name(initials, target, Kind.ENTITY, preferred=False)
 
 
-def _readable(graph: GraphArrays, named: np.ndarray, schema: set[str]) -> Iterator[Name]:
+def _readable(graph: GraphArrays, named: NDArray[np.bool_], schema: set[str]) -> Iterator[Name]:
     """Local names of IRIs without a name, if they are words and not numbered alike."""
-    nameless = []
-    for at in range(graph.terms.first_iri, graph.terms.first_blank):
-        if not named[at] and graph.out_offsets[at + 1] + graph.in_offsets[at + 1] > (
-            graph.out_offsets[at] + graph.in_offsets[at]
-        ):
-            iri = graph.terms.value(at)
-            if iri not in schema and not iri.startswith(SCHEMA_SPACES):
-                nameless.append((iri, local_name(iri)))
-    shapes = Counter(re.sub(r"\d+", "#", local) for _, local in nameless)
-    for iri, local in nameless:
-        if local and shapes[re.sub(r"\d+", "#", local)] <= _ALIKE:
+    nameless = np.diff(graph.out_offsets) + np.diff(graph.in_offsets) > 0
+    nameless[named] = False
+    nameless[: graph.terms.first_iri] = nameless[graph.terms.first_blank :] = False
+    iris: defaultdict[str, list[str]] = defaultdict(list)
+    counts = Counter[str]()  # by IRIs whose digits are all one: the names of these are alike
+    for iri in graph.terms.values(np.flatnonzero(nameless)):
+        if iri not in schema and not iri.startswith(SCHEMA_SPACES):
+            alike = iri if "%" in iri else iri.translate(_ALIKE_DIGITS)
+            counts[alike] += 1
+            if counts[alike] <= _ALIKE:
+                iris[alike].append(iri)
+    shapes = Counter[str]()
+    for alike, some in iris.items():
+        shapes[_NUMBER.sub("#", local_name(some[0]))] += counts[alike]
+    for iri in sorted(chain.from_iterable(iris.values())):
+        local = local_name(iri)
+        if local and shapes[_NUMBER.sub("#", local)] <= _ALIKE:
             yield Name(local, iri, Kind.ENTITY, preferred=False)
 
 
@@ -183,8 +198,8 @@ def short_texts(graph: GraphArrays) -> Iterator[tuple[int, str]]:
             objects = graph.ends(number, inverse=True)
             wanted[objects[objects < graph.terms.first_iri]] = True
     wanted &= np.isin(graph.sorts, (Sort.TEXT, Sort.TEXT_NUMBER, Sort.TEXT_DATE))
-    for at in np.flatnonzero(wanted).tolist():
-        value = graph.terms.value(at)
+    ids = np.flatnonzero(wanted)
+    for at, value in zip(ids.tolist(), graph.terms.values(ids), strict=True):
         if short_value(value):
             yield at, value
 

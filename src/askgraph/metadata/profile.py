@@ -28,7 +28,7 @@ from askgraph.metadata.names import (
 )
 from askgraph.metadata.own_types import own_types
 from askgraph.rdf import vocabulary as v
-from askgraph.traversal import GraphArrays, Ids, TermTable
+from askgraph.traversal import GraphArrays, Ids, TermTable, distinct, tallied
 from askgraph.traversal.literals import Sort, split_literal
 
 _SAMPLE = 2000
@@ -91,8 +91,8 @@ def _shape(graph: GraphArrays, predicate: int, members: Ids, cls: str) -> NameSh
     return NameShape(
         graph.iri_of(predicate),
         cls,
-        coverage=len(np.unique(bearers)) / len(members),
-        distinct=len(np.unique(names)) / len(names),
+        coverage=len(distinct(bearers)) / len(members),
+        distinct=len(distinct(names)) / len(names),
     )
 
 
@@ -105,7 +105,7 @@ def _links(graph: GraphArrays, members: Ids) -> float:
             continue
         sources, targets = graph.pairs(sample, int(predicate))
         if len(targets) and not graph.terms.is_literal(int(targets[0])):
-            linked += len(np.unique(sources))
+            linked += len(distinct(sources))
     return linked / len(sample)
 
 
@@ -138,7 +138,7 @@ def _classes_of(graph: GraphArrays, nodes: Ids) -> tuple[tuple[str, int], ...]:
     kind = graph.number(v.RDF_TYPE)
     if kind is None or not len(nodes):
         return ()
-    classes, counts = np.unique(graph.pairs(nodes, kind)[1], return_counts=True)
+    classes, counts = tallied(graph.pairs(nodes, kind)[1])
     listed = [
         (graph.terms.value(cls), count)
         for cls, count in zip(classes.tolist(), counts.tolist(), strict=True)
@@ -157,8 +157,7 @@ def _literal_types(
     """Datatypes and languages with their numbers of triples; of very many, scaled up."""
     datatypes: Counter[str] = Counter()
     languages: Counter[str] = Counter()
-    start, end = graph.predicate_offsets[predicate : predicate + 2]
-    ends, counts = np.unique(graph.objects_sorted[start:end], return_counts=True)
+    ends, counts = tallied(graph.between(0, graph.terms.first_iri, predicate, inverse=True)[0])
     step = max(1, literals // _COUNTED)
     pairs = zip(ends[:literals:step].tolist(), counts[:literals:step].tolist(), strict=True)
     for at, count in pairs:
@@ -273,7 +272,7 @@ class _Tally:
 
 def _partitions(graph: GraphArrays, number: int, groups: _Groups) -> Iterator[Partition]:
     subjects, objects = graph.pairs(graph.ends(number), number)
-    tallies = _tallies(groups, subjects, objects)
+    tallies = _tallies(graph, number, groups)
     targets: dict[str, Counter[str]] = defaultdict(Counter)
     datatypes: dict[str, Counter[str]] = defaultdict(Counter)
     literal = objects < graph.terms.first_iri
@@ -299,43 +298,48 @@ def _partitions(graph: GraphArrays, number: int, groups: _Groups) -> Iterator[Pa
         )
 
 
-def _tallies(groups: _Groups, subjects: Ids, objects: Ids) -> dict[str, _Tally]:
+def _tallies(graph: GraphArrays, number: int, groups: _Groups) -> dict[str, _Tally]:
     tallies: dict[str, _Tally] = defaultdict(_Tally)
     size = len(groups.classes)
-    triples = np.bincount(groups.of[subjects], minlength=size)
-    having = np.bincount(groups.of[np.unique(subjects)], minlength=size)
+    objects, subjects = graph.between(0, len(graph.terms), number, inverse=True)
+    of = groups.of[subjects]
+    triples = np.bincount(of, minlength=size)
+    having = np.bincount(groups.of[graph.ends(number)], minlength=size)
     ends: dict[str, list[int]] = defaultdict(list)
     for group in np.flatnonzero(triples).tolist():
         for cls in groups.classes[group]:
             tallies[cls].triples += int(triples[group])
             tallies[cls].subjects += int(having[group])
             ends[cls].append(group)
-    keys = np.unique(groups.of[subjects] * np.int64(2**32) + objects)
-    from_group, distinct = keys >> 32, keys & (2**32 - 1)
+    keys = objects.astype(np.int64) << 32 | of
+    keys.sort(kind="stable")  # they nearly are
+    keys = keys[np.diff(keys, prepend=-1) != 0]
+    from_group, objects = keys & 0xFFFFFFFF, keys >> 32
     single = np.bincount(from_group, minlength=size)
     for cls, its in ends.items():
         if len(its) == 1:
             tallies[cls].objects = int(single[its[0]])
         else:
-            tallies[cls].objects = len(np.unique(distinct[np.isin(from_group, its)]))
+            own = objects[np.isin(from_group, its)]
+            tallies[cls].objects = int(np.count_nonzero(np.diff(own, prepend=-1)))
     return tallies
 
 
 def _pair_counts(
     first: NDArray[Any], second: NDArray[Any], size: int
 ) -> Iterator[tuple[int, int, int]]:
-    keys, counts = np.unique(first * size + second, return_counts=True)
+    keys, counts = tallied(first * size + second)
     for key, count in zip(keys.tolist(), counts.tolist(), strict=True):
         yield key // size, key % size, count
 
 
 def _datatypes(graph: GraphArrays, literals: Ids) -> tuple[NDArray[np.int64], list[str]]:
     """Return the number of each literal's datatype, and the datatypes."""
-    distinct, at = np.unique(literals, return_inverse=True)
+    known = distinct(literals)
     names: dict[str, int] = {}
-    numbers = np.zeros(len(distinct), dtype=np.int64)
-    step = max(1, len(distinct) // _READ)
-    for place in range(0, len(distinct), step):
-        datatype, _ = _kind(graph.terms, int(distinct[place]))
-        numbers[place : place + step] = names.setdefault(datatype, len(names))
-    return numbers[at], list(names)
+    numbers = np.zeros(graph.terms.first_iri, dtype=np.int64)
+    step = max(1, len(known) // _READ)
+    for place in range(0, len(known), step):
+        datatype, _ = _kind(graph.terms, int(known[place]))
+        numbers[known[place : place + step]] = names.setdefault(datatype, len(names))
+    return numbers[literals], list(names)

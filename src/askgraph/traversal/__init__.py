@@ -7,10 +7,11 @@ orders gives the edges of a node. Sets of nodes are sorted arrays of distinct id
 
 from array import array
 from bisect import bisect_left
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, fields
 from functools import cached_property
-from itertools import islice, pairwise
+from itertools import chain, count, islice, pairwise
 from pathlib import Path
 from typing import Any, Self
 
@@ -79,6 +80,19 @@ class TermTable:
             return text[1:-1]
         return text[2:] if text[0] == "_" else split_literal(text)[0]
 
+    def values(self, ids: NDArray[np.integer]) -> Iterator[str]:
+        """Yield the values of some terms, faster than one by one; see `value`."""
+        blob = self.blob.data
+        for first in range(0, len(ids), _BLOCK):
+            some = ids[first : first + _BLOCK]
+            places = zip(self.offsets[some].tolist(), self.offsets[some + 1].tolist(), strict=True)
+            for start, end in places:
+                text = str(blob[start:end], "utf-8")
+                if text[0] == '"':
+                    yield split_literal(text)[0]
+                else:
+                    yield text[1:-1] if text[0] == "<" else text[2:]
+
     def term(self, at: int) -> NamedNode | BlankNode | Literal:
         """Return a term as pyoxigraph has it."""
         return term_of(self.text(at))
@@ -121,6 +135,7 @@ def mapped(path: Path) -> NDArray[Any]:
 Ids = NDArray[np.int32]
 
 _BLOCK = 65_536  # terms that are encoded together
+_TOLD = 50_000  # triples after which progress is told
 _MANY, _SPARSE = 10_000, 32
 """So many ids, one in so many of all at least, are marked rather than sorted or looked up."""
 _FEW, _FEW_EDGES = 8, 256
@@ -347,6 +362,15 @@ def distinct(ids: Ids) -> Ids:
     return _first_of_each(ordered)
 
 
+def tallied(ids: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """Return the distinct ids, sorted, and how often each is there."""
+    if not len(ids) or ids.max() > _SPARSE * len(ids):
+        return np.unique(ids, return_counts=True)
+    counts = np.bincount(ids)
+    found = np.flatnonzero(counts)
+    return found.astype(ids.dtype), counts[found]
+
+
 def _first_of_each(ordered: Ids) -> Ids:
     """Return the distinct ids of sorted ones."""
     if len(ordered) < 2:
@@ -364,8 +388,12 @@ def _marks(ids: Ids, last: int) -> NDArray[np.bool_]:
     return marks
 
 
+Row = tuple[str, str, str]
+"""A triple as the N-Triples texts of its terms."""
+
+
 def build_arrays(
-    triples: Iterable[Triple | Quad],
+    triples: Iterable[Triple | Quad | Row],
     *,
     progress: Callable[[int], None] | None = None,
     complete: bool = True,
@@ -381,27 +409,29 @@ def build_arrays(
         put_as_stored(texts)
     terms, rank = _ranked(texts)
     del texts
-    return _arranged(terms, rank[numbered], complete=complete)
+    rank.take(numbered, out=numbered, mode="clip")  # in place: there may be many millions
+    return _arranged(terms, numbered, complete=complete)
 
 
 def _interned(
-    triples: Iterable[Triple | Quad], progress: Callable[[int], None] | None
+    triples: Iterable[Triple | Quad | Row], progress: Callable[[int], None] | None
 ) -> tuple[list[str], NDArray[np.int32]]:
-    ids: dict[str, int] = {}
+    ids: defaultdict[str, int] = defaultdict(count().__next__)
     flat = array("i")
-    read = 0
-    for triple in triples:
-        if isinstance(triple.subject, Triple) or isinstance(triple.object, Triple):
-            continue
-        for text in (str(triple.subject), str(triple.predicate), str(triple.object)):
-            at = ids.get(text)
-            if at is None:
-                at = ids[text] = len(ids)
-            flat.append(at)
-        read += 1
-        if read % 50_000 == 0 and progress is not None:
-            progress(read)
+    rows = _rows(triples)
+    while some := list(islice(rows, _TOLD)):
+        flat.extend(map(ids.__getitem__, chain.from_iterable(some)))
+        if len(some) == _TOLD and progress is not None:
+            progress(len(flat) // 3)
     return list(ids), np.frombuffer(flat, dtype=np.int32).reshape(-1, 3)
+
+
+def _rows(triples: Iterable[Triple | Quad | Row]) -> Iterator[Row]:
+    for triple in triples:
+        if isinstance(triple, tuple):
+            yield triple
+        elif not isinstance(triple.subject, Triple) and not isinstance(triple.object, Triple):
+            yield str(triple.subject), str(triple.predicate), str(triple.object)
 
 
 def _ranked(texts: list[str]) -> tuple[TermTable, Ids]:

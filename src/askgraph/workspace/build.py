@@ -15,7 +15,7 @@ from typing import Any
 from pyoxigraph import NamedNode, Store, Triple
 
 from askgraph.endpoint.oxigraph import OxigraphEndpoint
-from askgraph.endpoint.oxigraph_load import quads_in
+from askgraph.endpoint.oxigraph_load import quads_in, rows_in
 from askgraph.errors import ServiceError, SetupError
 from askgraph.index.name_search import PLAIN, detected, in_sparql
 from askgraph.index.names import Kind, Name, NameIndex
@@ -233,12 +233,17 @@ def _parsed(
     own: OwnTypes | None = None,
 ) -> GraphArrays:
     """The arrays of the triples in the files; without their `own` types, they are looked for."""
-    quads = quads_in(
-        files, progress=lambda done, total, name: progress(f"reading {name}", done, total)
-    )
+
+    def tell(done: int, total: int, name: str) -> None:
+        progress(f"reading {name}", done, total)
+
     chosen = {NamedNode(graph) for graph in graphs}
-    some = (quad for quad in quads if quad.graph_name in chosen) if chosen else quads
-    arrays = build_arrays(with_types(some, own) if own else some, as_stored=True)
+    if chosen or own:
+        quads = quads_in(files, progress=tell)
+        some = (quad for quad in quads if quad.graph_name in chosen) if chosen else quads
+        arrays = build_arrays(with_types(some, own) if own else some, as_stored=True)
+    else:
+        arrays = build_arrays(rows_in(files, progress=tell), as_stored=True)
     found = own_types(arrays) if own is None else {}
     return _parsed(files, graphs, progress, own=found) if found else arrays
 
