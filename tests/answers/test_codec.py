@@ -37,6 +37,7 @@ def test_an_answer() -> None:
         "ordered": False,
         "confidence": 0.8,
         "words": "moons with their radius",
+        "sentence": "",
         "unused_words": [],
         "interpretation": None,
         "labels": {"http://example.org/Io": "Io"},

@@ -72,6 +72,7 @@ ANSWER = Answer(
     ),
     interpretation="Io and Titan.",
     unused_words=("more than", "tiny"),
+    sentence="Io (1,821.6 km) and Titan are moons.",
 )
 NO = Answer("ASK { … }", "moons", SelectResult((), ()), (), "is it so", 1.0, boolean=False)
 EMPTY = Answer(

@@ -7,10 +7,13 @@ answer = await builder.answer(query, result, columns=["moon"], confidence=0.9, l
 """
 
 import asyncio
+import contextlib
+import re
+import unicodedata
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from pyoxigraph import NamedNode
+from pyoxigraph import Literal, NamedNode
 
 from askgraph.errors import QueryError, QuerySyntaxError, ServiceError
 from askgraph.explanation import (
@@ -22,15 +25,20 @@ from askgraph.explanation import (
     told_apart,
 )
 from askgraph.explanation.evidence import Behind, evidence
+from askgraph.explanation.headline import Headline, deciding, units_of
 from askgraph.graph import KnowledgeGraph
-from askgraph.sparql import Query, QueryText, renamed
+from askgraph.rdf import words_of_local_name
+from askgraph.rdf.vocabulary import DATE_DATATYPES, NUMERIC_DATATYPES
+from askgraph.sparql import Call, Query, QueryText, renamed
 from askgraph.sparql.judge import admitted
-from askgraph.sparql.results import GraphResult, Result, SelectResult
-from askgraph.sparql.write import by_subject, laid_out, tree_of
+from askgraph.sparql.results import GraphResult, Result, SelectResult, Term, order_of_term
+from askgraph.sparql.write import by_subject, laid_out, text_of, tree_of
 from askgraph.trace import Answer, Clarification, Option
 from askgraph.traversal import GraphArrays
 
 _LABELLED = 200  # rows whose resources are named
+_ARRANGED = 2_000  # rows that are put into an order for people
+_READ = 10_000  # characters of a query that is read for its sentence
 
 
 def bare_answer(
@@ -110,19 +118,22 @@ class AnswerBuilder:
     ) -> Answer:
         """Return the answer of a query that is laid out, with words, labels and evidence.
 
-        Rows come in the order of their terms unless they are `ordered`. Raises `ServiceError`, and
+        Rows come as `arranged` puts them unless they are `ordered`. Raises `ServiceError`, and
         `QueryError`, if the evidence is not to be had.
         """
-        if isinstance(given, SelectResult) and not ordered:
-            given = given.sorted()
-        behind, why_empty = Behind(), None
-        named: list[str] = []
+        tree = await _tree(query)
+        known = dict(labels)
         if isinstance(given, SelectResult):
-            behind, why_empty = await self._behind(query, given)
+            given = given if ordered else given.sorted()
+            if self.graph.arrays is not None:  # what is asked nobody comes before the evidence
+                known |= await self._new_labels(_resources(given, _LABELLED), known)
+                given = given if ordered else arranged(given, tree, known)
+        (behind, why_empty), decided = await asyncio.gather(
+            self._behind(query, given), self._decided(tree, given)
+        )
+        if isinstance(given, SelectResult):
             named = [*_resources(given, _LABELLED), *behind.iris]
-        known = {**labels, **await self._labels(iri for iri in named if iri not in labels)}
-        if isinstance(given, SelectResult):
-            known = await self.apart(known)
+            known = await self.apart(known | await self._new_labels(named, known))
         answer = await self.reading(query, given, columns=columns, labels=known)
         return replace(
             answer,
@@ -130,7 +141,23 @@ class AnswerBuilder:
             ordered=ordered,
             evidence=behind.told(known),
             why_empty=why_empty,
+            sentence=self.sentence(tree, given, known, decided),
         )
+
+    def sentence(
+        self,
+        tree: Query | None,
+        given: SelectResult | bool,
+        labels: Mapping[str, str],
+        decided: SelectResult | None = None,
+    ) -> str:
+        """Return a result as a sentence; empty for a query that cannot be read."""
+        if tree is None:
+            return ""
+        language = self.languages[0]
+        nouns = language_of_labels(self.graph, language)
+        units = units_of(tree, self.graph, self.near)
+        return Headline(tree, given, labels, language, nouns, units, decided).text()
 
     async def reading(
         self,
@@ -169,9 +196,21 @@ class AnswerBuilder:
             labels=await self._labels(await asyncio.to_thread(iris_of, query)),
         )
 
-    async def _behind(self, query: str, given: SelectResult) -> tuple[Behind, str | None]:
+    async def _decided(self, tree: Query | None, given: SelectResult | bool) -> SelectResult | None:
+        """Return what decided on the rows of a result; None if it shows that, or it is not had."""
+        wanted = deciding(tree, given) if tree is not None else None
+        if wanted is None:
+            return None
+        with contextlib.suppress(QueryError, ServiceError, TimeoutError):
+            async with asyncio.timeout(self.evidence_seconds):
+                return await self.graph.endpoint.select(text_of(wanted))
+        return None
+
+    async def _behind(self, query: str, given: SelectResult | bool) -> tuple[Behind, str | None]:
         """Return the triples behind the first rows, or why there are none."""
         endpoint, nothing = self.graph.endpoint, Behind()
+        if isinstance(given, bool):
+            return nothing, None
         if not given.rows and self.reason:
             return nothing, await self.reason(query)
         try:
@@ -190,6 +229,9 @@ class AnswerBuilder:
     async def apart(self, labels: Mapping[str, str]) -> dict[str, str]:
         """Return labels, with descriptions for what several things are called."""
         return await told_apart(labels, self.graph, self.languages, timeout=self.timeout)
+
+    async def _new_labels(self, iris: Iterable[str], known: Mapping[str, str]) -> dict[str, str]:
+        return await self._labels(iri for iri in iris if iri not in known)
 
     async def _labels(self, iris: Iterable[str]) -> dict[str, str]:
         return await labels_of(
@@ -226,6 +268,75 @@ async def chosen_answer(
     return bare_answer(
         option.query, graph.name, given, words=option.words, confidence=1.0, labels=labels
     )
+
+
+async def _tree(query: str) -> Query | None:
+    """The tree of a query; None if it cannot be read, or is too long to be told."""
+    try:
+        if isinstance(query, QueryText):
+            return query.tree
+        return await asyncio.to_thread(tree_of, query) if len(query) <= _READ else None
+    except QueryError:
+        return None
+
+
+def arranged(given: SelectResult, tree: Query | None, labels: Mapping[str, str]) -> SelectResult:
+    """Return rows in the order that a person would choose: things by label, values by size.
+
+    Digits count as numbers: Apollo 2 is before Apollo 11. Groups come by what is counted, the
+    greatest first, unless they are made by a number or a date.
+    """
+    rows = given.rows
+    if len(rows) > _ARRANGED:
+        return given
+    if len(rows) > _LABELLED:
+        labels = {}
+    known: dict[Term | None, tuple[object, ...]] = {}
+
+    def place(term: Term | None) -> tuple[object, ...]:
+        if term not in known:
+            known[term] = _place(term, labels)
+        return known[term]
+
+    found = sorted(rows, key=lambda row: tuple(map(place, row)))
+    at = _counts_at(given, tree)
+    if at is not None:
+        found.sort(key=lambda row: order_of_term(row[at]), reverse=True)
+    return replace(given, rows=tuple(found))
+
+
+def _place(term: Term | None, labels: Mapping[str, str]) -> tuple[object, ...]:
+    """The place of a term: numbers, dates, things and texts by their words, then the rest."""
+    if term is None:
+        return (3,)
+    if isinstance(term, Literal) and term.datatype.value in NUMERIC_DATATYPES | DATE_DATATYPES:
+        return 0, order_of_term(term)
+    if not isinstance(term, Literal | NamedNode):
+        return 2, str(term)
+    text = term.value
+    if isinstance(term, NamedNode):
+        text = labels.get(text) or words_of_local_name(text)
+    plain = unicodedata.normalize("NFKD", text.casefold())
+    words = "".join(sign for sign in plain if not unicodedata.combining(sign))
+    parts = tuple(
+        (0, int(part), "") if part.isdecimal() else (1, 0, part)
+        for part in re.split(r"(\d+)", words)
+        if part
+    )
+    return 1, parts, str(term)
+
+
+def _counts_at(given: SelectResult, tree: Query | None) -> int | None:
+    """The first aggregate, by which groups are sorted unless they are made by numbers or dates."""
+    if tree is None or not tree.group_by or not given.rows:
+        return None
+    first = given.rows[0][0]
+    if isinstance(first, Literal) and first.datatype.value in NUMERIC_DATATYPES | DATE_DATATYPES:
+        return None
+    for name, value in tree.columns:
+        if isinstance(value, Call) and value.is_aggregate and name.value in given.variables:
+            return given.variables.index(name.value)
+    return None
 
 
 def is_ordered(query: str) -> bool:

@@ -31,6 +31,7 @@ def answer_object(outcome: Outcome, *, limit: int | None = None) -> Json:
     - `answer_columns`: the columns that answer; the others are context;
     - `ordered`: whether the order of the rows is part of the answer;
     - `confidence`: 0 to 1; `words`: the query read back; `graph`: the graph it ran on;
+    - `sentence`: the result in a sentence, with the values that decided; empty if it has none;
     - `unused_words`: words of the question that the query leaves out, if the method knows;
     - `interpretation`: null, or a language model's words about the result;
     - `labels`: IRI to label; `evidence`: the triples behind rows; `why_empty`: text or null;
@@ -111,6 +112,7 @@ def _attempt(answer: Answer) -> Json:
         "ordered": answer.ordered,
         "confidence": answer.confidence,
         "words": answer.words,
+        "sentence": answer.sentence,
         "unused_words": list(answer.unused_words),
         "interpretation": answer.interpretation or None,
         "labels": dict(answer.labels),

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
+from pyoxigraph import NamedNode
 from rich.console import Console, RenderableType
 from rich.markup import escape
 from rich.padding import Padding
@@ -94,22 +95,31 @@ def _confirmation(confirmed: Confirmed) -> str:
 
 def _result(answer: Answer, prefixes: PrefixMap, limit: int | None) -> Iterator[RenderableType]:
     result = answer.result
-    if answer.boolean is not None:
-        yield Text("Yes" if answer.boolean else "No", style="bold")
-    elif not result.rows:
-        yield Text("Nothing found.", style="bold")
-    elif len(result.rows) == 1 and len(answer.answer_columns) == 1:
-        yield from _single(answer, prefixes)
-    else:
-        context = [v for v in result.variables if v not in answer.answer_columns]
-        yield result_table(result, prefixes, answer.labels, context=context, limit=limit)
-        if limit is not None and len(result.rows) > limit:
-            yield Text(f"… and {len(result.rows) - limit:,} more rows (--limit)", style="dim")
+    if answer.sentence:
+        yield Text(plain(answer.sentence), style="bold")
+    yield from _rows(answer, prefixes, limit)
     if answer.why_empty:
         yield Text(answer.why_empty)
     if result.truncated:
         by = "askgraph" if result.truncated.by == "askgraph" else "the server"
         yield Text(f"Cut off by {by}: {result.truncated.reason}", style="yellow")
+
+
+def _rows(answer: Answer, prefixes: PrefixMap, limit: int | None) -> Iterator[RenderableType]:
+    """What the sentence leaves to say: all if there is none, else a table, or a thing's IRI."""
+    result, is_said = answer.result, bool(answer.sentence)
+    if answer.boolean is not None:
+        yield from () if is_said else [Text("Yes" if answer.boolean else "No", style="bold")]
+    elif not result.rows:
+        yield from () if is_said else [Text("Nothing found.", style="bold")]
+    elif len(result.rows) == 1 and len(answer.answer_columns) == 1:
+        if not is_said or isinstance(result.rows[0][0], NamedNode):
+            yield from _single(answer, prefixes)
+    else:
+        context = [v for v in result.variables if v not in answer.answer_columns]
+        yield result_table(result, prefixes, answer.labels, context=context, limit=limit)
+        if limit is not None and len(result.rows) > limit:
+            yield Text(f"… and {len(result.rows) - limit:,} more rows (--limit)", style="dim")
 
 
 def _single(answer: Answer, prefixes: PrefixMap) -> Iterator[RenderableType]:

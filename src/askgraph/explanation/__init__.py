@@ -173,7 +173,7 @@ async def labels_of(
     if arrays is not None and missing:
         numbers = [arrays.number(iri) for iri in _naming(graph)]
         naming = [number for number in numbers if number is not None]
-        found |= {iri: _own(iri, arrays, naming) for iri in missing}
+        found |= {iri: own_texts(iri, arrays, naming) for iri in missing}
         missing = [iri for iri in missing if not found[iri]]
     if graph.arrays is None and missing:
         with contextlib.suppress(QueryError, ServiceError, ValueError):
@@ -202,7 +202,8 @@ def _naming(graph: KnowledgeGraph) -> tuple[str, ...]:
     return (*standard, *(iri for iri in own if iri not in standard))
 
 
-def _own(iri: str, arrays: GraphArrays, naming: Sequence[int]) -> list[tuple[str, str | None]]:
+def own_texts(iri: str, arrays: GraphArrays, naming: Sequence[int]) -> list[tuple[str, str | None]]:
+    """Return the texts, with their languages, that the first of some predicates gives a thing."""
     at = arrays.terms.iri(iri)
     if at is None:
         return []

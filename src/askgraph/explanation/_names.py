@@ -68,6 +68,7 @@ class Phrases:
         self.language = language
         self.nouns = language if nouns is None else nouns  # the language of labels, if known
         self._quotes: str = _table(language)["quotes"]
+        self.written: Mapping[str, str] = _table(language)["written"]
         self._table: Mapping[str, str] = {**_table("en")["phrases"], **_table(language)["phrases"]}
 
     def say(self, key: str, *parts: object) -> str:
@@ -264,9 +265,15 @@ class Names:
     """Words for terms, by the labels given, else by the IRIs themselves."""
 
     def __init__(
-        self, labels: Mapping[str, str], phrases: Phrases, *, own_case: bool = False
+        self,
+        labels: Mapping[str, str],
+        phrases: Phrases,
+        *,
+        own_case: bool = False,
+        values: Mapping[str, str] | None = None,
     ) -> None:
         self.labels = labels
+        self.values = values or {}  # what is known of variables, in words: said behind their nouns
         self.own_case = own_case  # no first letter of a label is made small
         self.phrases = phrases
         self._relations: dict[Predicate, Relation] = {}

@@ -489,7 +489,9 @@ class ValueWords(Nouns, ABC):
         source = pattern.subject
         if not isinstance(source, Variable):
             self.told |= {n for n, p in enumerate(self.scope.patterns) if p == pattern}
-            return self.say("of", self.say("the", text), self.names.term(source))
+            known = self.names.values.get(variable.value)
+            whose = self.names.term(source) + (f" ({known})" if known else "")
+            return self.say("of", self.say("the", text), whose)
         if source.value in self.known:
             return self.say("their", text)
         self.known[variable.value] = text

@@ -479,22 +479,26 @@ class Sentence(Grouping):
 
     def ask(self) -> str:
         """A question: about facts if it has no variable, else about what there is."""
+        return self.say(*self.claim())
+
+    def claim(self) -> tuple[str, str]:
+        """What is asked, as the key of the question and what stands in it."""
         patterns = self.scope.patterns
         if patterns and not any(True for p in patterns for _ in variables_of(p)):
             facts = [_fact(p, self.names) for p in patterns]
             for inner in self.scope.without:
                 facts += [self.say("not fact", _fact(p, self.names)) for p in inner.patterns]
-            return self.say("is true", self.listed(facts))
+            return "is true", self.listed(facts)
         root = self.source()
         if isinstance(root, Variable):
             phrase = self.teller.phrase(root, many=False)
             if phrase != bare(phrase, self.phrases):
                 phrase = self.phrases.one(bare(phrase, self.phrases))
-            return self.say("is there", self.with_leftovers(phrase))
+            return "is there", self.with_leftovers(phrase)
         statements = self.statements()
         if not statements:
-            return self.say("is there", self.say("something"))
-        return self.say("is true", self.listed(statements))
+            return "is there", self.say("something")
+        return "is true", self.listed(statements)
 
     def statements(self) -> list[str]:
         """What an ASK query without unknown subjects says."""

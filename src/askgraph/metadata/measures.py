@@ -27,7 +27,8 @@ _BRACKETS = re.compile(r"[(\[]([^()\[\]]{1,30})[)\]]\s*$")
 class Unit:
     """A unit: its size in the base of its dimension is `value * factor + offset`.
 
-    `name` is the word that a variable is called by, `scale` how many of what it names it is.
+    `name` is the word that a variable is called by, `scale` how many of what it names it is, `sign`
+    what stands behind a number, empty if only words do.
     """
 
     dimension: str
@@ -35,6 +36,7 @@ class Unit:
     offset: float = 0.0
     name: str = ""
     scale: float = 1.0
+    sign: str = ""
 
     def converted(self, value: float, other: "Unit") -> float:
         """Return a value of this unit in another one of its dimension, to twelve digits."""
@@ -43,7 +45,7 @@ class Unit:
 
     def times(self, scale: float) -> "Unit":
         """Return so many of the unit as a unit: millions of kilometres."""
-        return Unit(self.dimension, self.factor * scale, self.offset, self.name, scale)
+        return replace(self, factor=self.factor * scale, scale=scale)
 
 
 def is_unit_like(profile: PredicateProfile) -> bool:
@@ -150,7 +152,9 @@ def _qudt() -> dict[str, Unit]:
 
 
 def _unit(entry: dict[str, Any]) -> Unit:
-    return Unit(entry["dimension"], entry["factor"], entry.get("offset", 0.0), entry["names"][0])
+    sign = entry.get("sign", next(iter(entry["symbols"]), ""))
+    offset = entry.get("offset", 0.0)
+    return Unit(entry["dimension"], entry["factor"], offset, entry["names"][0], sign=sign)
 
 
 _LIFE = 1  # which of the sets is of lives

@@ -81,10 +81,11 @@ class GraphResult:
 
 
 def _order_of_row(row: Row) -> tuple[tuple[int, float, str], ...]:
-    return tuple(_order_of_term(term) for term in row)
+    return tuple(order_of_term(term) for term in row)
 
 
-def _order_of_term(term: Term | None) -> tuple[int, float, str]:
+def order_of_term(term: Term | None) -> tuple[int, float, str]:
+    """Return the place of a term among all: nothing, nodes, IRIs, numbers, other values."""
     match term:
         case None:
             return 0, 0.0, ""

@@ -155,8 +155,8 @@ async def built_answer(
 ) -> Answer:
     """Return an answer from a query that was run; without `columns`, the question tells them.
 
-    If it tells none, all of them answer. Rows without an order in the query come in that of
-    their terms. The triples behind the first three rows are fetched, or the reason why there is no
+    If it tells none, all of them answer. Rows without an order in the query come in one
+    for people. The triples behind the first three rows are fetched, or the reason why there is no
     row; if that takes too long or fails, the answer does without. Raises `QueryError` for a
     query that gives triples, and for a column that the result does not have.
     """

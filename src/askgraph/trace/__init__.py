@@ -152,9 +152,9 @@ class Answer:
     answers given with this confidence that are expected to be right. `cut_short` says why the run
     ended before the method was done, if it did; then this is the best attempt. `confirmed` is
     set if the query was not found by a method, but confirmed for the same question before.
-    `words` read the query; `interpretation` is what a language model says of the result, if it
-    was asked to. `unused_words` are those of the question that the query leaves out, if the method
-    knows.
+    `words` read the query, `sentence` says the result, with the values that decided;
+    `interpretation` is what a language model says of the result, if it was asked to. `unused_words`
+    are those of the question that the query leaves out, if the method knows.
     """
 
     query: str
@@ -173,6 +173,7 @@ class Answer:
     confirmed: Confirmed | None = None
     interpretation: str = ""
     unused_words: tuple[str, ...] = ()
+    sentence: str = ""
 
     @property
     def is_empty(self) -> bool:

@@ -65,7 +65,7 @@ def test_a_graph_is_added_from_a_file_with_progress_asked_and_removed(
 
     page.get_by_role("button", name="Ask it").click()
     ask(page, "How many towns are there?")
-    expect(page.locator(".headline")).to_have_text("4")
+    expect(page.locator(".headline")).to_have_text("There are 4 towns.")
 
     page.goto(growing.address + "/graphs")
     page.get_by_role("button", name="Remove").click()

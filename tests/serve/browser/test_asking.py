@@ -11,7 +11,7 @@ def test_a_value_is_the_answer_large_with_its_reading_and_how_sure_it_is(page: P
     ask(page, "What is the diameter of Titan?")
 
     answer = page.locator(".answer")
-    expect(answer.locator(".headline")).to_have_text("5,149.5")
+    expect(answer.locator(".headline")).to_contain_text("5,149.5 km")
     expect(answer.locator(".read-back-words")).to_contain_text("The diameter of Titan.")
     expect(answer.locator(".confidence")).to_contain_text("Sure")
     expect(page).to_have_url(re.compile(r"/run/[\w-]{16,}$"))
@@ -19,14 +19,14 @@ def test_a_value_is_the_answer_large_with_its_reading_and_how_sure_it_is(page: P
 
 def test_a_yes_is_a_yes(page: Page) -> None:
     ask(page, "Is Titan a moon of Saturn?")
-    expect(page.locator(".headline")).to_have_text("Yes")
+    expect(page.locator(".headline")).to_have_text("Yes, Titan orbits Saturn.")
 
 
 def test_names_are_a_list_and_lead_to_the_things(page: Page) -> None:
     ask(page, "Which planets have no moons?")
-    names = page.locator(".headline.names li")
+    names = page.locator(".headline.said a")
     expect(names).to_have_text(["Mercury", "Venus"])
-    expect(names.first.get_by_role("link")).to_have_attribute(
+    expect(names.first).to_have_attribute(
         "href", "/graphs/space?iri=https%3A%2F%2Fexample.org%2Fspace%2FMercury"
     )
 
@@ -52,7 +52,7 @@ def test_another_reading_is_opened_in_place_of_the_answer(page: Page) -> None:
 
     expect(page.get_by_text("You changed the reading")).to_be_visible()
     page.get_by_role("button", name="Back to the original").first.click()
-    expect(page.locator(".headline")).to_have_text("5 August 1930")
+    expect(page.locator(".headline")).to_contain_text("5 August 1930")
 
 
 def test_a_question_back_shows_its_readings_and_a_choice_answers_it(page: Page) -> None:
@@ -65,7 +65,7 @@ def test_a_question_back_shows_its_readings_and_a_choice_answers_it(page: Page) 
     options.first.click()
 
     expect(page.locator(".read-back-words")).to_contain_text(words)
-    expect(page.locator(".headline")).to_contain_text(count)
+    expect(page.locator(".result-view")).to_contain_text(count)
     expect(options).to_have_count(0)
 
 
@@ -114,7 +114,9 @@ def test_a_follow_up_is_where_one_looks_and_the_tab_is_called_by_it(page: Page) 
 
 def test_several_values_say_what_each_is(page: Page) -> None:
     ask(page, "What are the diameter and the mass of Mars?")
-    expect(page.locator(".headline")).to_have_text("diameter 6,792mass 6.417 × 10²³")
+    expect(page.locator(".headline")).to_have_text(
+        "The diameter and mass of Mars: diameter 6,792 km and mass 6.417 × 10²³ kg."
+    )
 
 
 def test_a_follow_up_is_asked_on_in_the_same_conversation(page: Page) -> None:
@@ -147,7 +149,7 @@ def test_what_was_asked_is_in_the_history_and_found_there_again(page: Page) -> N
     page.get_by_role("link", name=re.compile("How big is Titan")).click()
 
     expect(page).to_have_url(address)
-    expect(page.locator(".headline")).to_have_text("5,149.5")
+    expect(page.locator(".headline")).to_contain_text("5,149.5 km")
     page.locator("details.steps summary").first.click()
     expect(page.locator(".mentions")).to_contain_text("Titan")
 
@@ -206,7 +208,7 @@ def test_a_shared_answer_is_read_by_others_who_cannot_judge_it(watch: Watch) -> 
 
     other = watch.page(page.url.removeprefix(watch.address))
 
-    expect(other.locator(".headline")).to_have_text("5,149.5")
+    expect(other.locator(".headline")).to_contain_text("5,149.5 km")
     expect(other.get_by_role("button", name="Right")).to_have_count(0)
 
 
@@ -250,7 +252,7 @@ def test_everything_can_be_done_with_the_keyboard_alone(page: Page) -> None:
     page.keyboard.type("How many moons are listed for each planet?")
     page.keyboard.press("Enter")
     expect(page.locator(".turn-question")).to_be_focused()
-    expect(page.locator(".headline")).to_have_text("6 rows")
+    expect(page.locator(".headline")).to_contain_text("Most: Saturn (18)")
     settle(page)
 
     for _ in range(60):
@@ -290,5 +292,5 @@ def test_whoever_asks_before_the_page_knows_the_graphs_asks_the_one_that_is_chos
     expect(page.get_by_role("combobox")).to_have_value("")
     [route] = held
     route.continue_()
-    expect(page.locator(".headline")).to_have_text("5,149.5")
+    expect(page.locator(".headline")).to_contain_text("5,149.5 km")
     assert [one["graphs"] for one in sent if isinstance(one, dict)] == [["space"]]

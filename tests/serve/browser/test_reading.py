@@ -13,12 +13,12 @@ def test_a_thing_is_changed_for_another_one_and_the_answer_with_it(page: Page) -
 
     alternatives.get_by_role("button", name=re.compile("^Neptune.*6 rows")).click()
 
-    expect(page.locator(".headline li")).to_have_count(6)
+    expect(page.locator(".headline a")).to_have_count(6)
     expect(page.locator(".headline")).to_contain_text("Triton")
     expect(page.locator(".read-back-words")).to_contain_text("Neptune")
     expect(page.get_by_role("region", name="Read as")).to_be_focused()
     page.get_by_role("button", name="Back to the original").first.click()
-    expect(page.locator(".headline li")).to_have_text(["Deimos", "Phobos"])
+    expect(page.locator(".headline a")).to_have_text(["Deimos", "Phobos"])
 
 
 def test_a_thing_that_is_not_offered_is_searched_for(page: Page) -> None:
@@ -40,11 +40,11 @@ def test_a_property_is_changed(page: Page) -> None:
 
 def test_a_value_is_written_anew(page: Page) -> None:
     ask(page, "Which moons have a diameter of more than 2,000 km?")
-    expect(page.locator(".headline li")).to_have_count(7)
+    expect(page.locator(".headline a")).to_have_count(7)
     page.locator(".part.value").click()
     page.get_by_role("textbox", name="Another value").fill("5000")
     page.get_by_role("button", name="Use it").click()
-    expect(page.locator(".headline li")).to_have_text(["Ganymede", "Titan"])
+    expect(page.locator(".headline a")).to_have_text(["Ganymede", "Titan"])
 
 
 def test_a_question_in_german_is_read_back_in_german_and_changed_in_german(watch: Watch) -> None:
@@ -54,5 +54,5 @@ def test_a_question_in_german_is_read_back_in_german_and_changed_in_german(watch
     expect(sentence).to_contain_text("Mond")
     page.get_by_role("button", name="Mars", exact=True).click()
     page.get_by_role("button", name=re.compile("^Erde")).click()
-    expect(page.locator(".headline")).to_have_text("Mond")
+    expect(page.locator(".headline")).to_contain_text("Mond")
     expect(sentence).to_contain_text("Erde")

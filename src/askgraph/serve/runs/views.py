@@ -263,6 +263,7 @@ class AnswerView(BaseModel):
     ordered: bool
     confidence: float
     words: str
+    sentence: str = Field(description="The result in a sentence; empty if it has none.")
     unused_words: list[str] = Field(description="Words of the question that the query leaves out.")
     interpretation: str | None
     labels: dict[str, str]

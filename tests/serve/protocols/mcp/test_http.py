@@ -40,7 +40,7 @@ async def test_a_client_asks_and_hears_the_steps(served: str, mode: str) -> None
         )
         resources = (await client.list_resources()).resources
     assert found.structured_content is not None
-    assert found.structured_content["message"] == "Christiaan Huygens"
+    assert found.structured_content["message"] == "The discoverer of Titan is Christiaan Huygens."
     assert told and "'Titan'" in str(told[0])
     assert resources[0].uri == "askgraph://graphs/space/profile"
 

@@ -19,7 +19,7 @@ async def test_an_agent_starts_the_command_and_asks(place: Workspace) -> None:
     async with Client(command) as client:
         found = await client.call_tool("ask", {"question": "Who discovered Titan?"})
     assert found.structured_content is not None
-    assert found.structured_content["message"] == "Christiaan Huygens"
+    assert found.structured_content["message"] == "The discoverer of Titan is Christiaan Huygens."
     assert not (place.folder / "serve.db").exists()
 
 

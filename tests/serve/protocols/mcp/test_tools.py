@@ -54,7 +54,10 @@ async def test_a_question_is_answered_with_what_it_takes_to_trust_it(agents: Age
     async with agents.client() as client:
         found = await called(client, "ask", question="Which moons are larger than Mercury?")
     assert found["status"] == "answer"
-    assert found["message"] == "Ganymede; Titan"
+    assert found["message"] == (
+        "Ganymede (5,268.2 km) and Titan (5,149.5 km) are the moons whose diameter is more than "
+        "the diameter of Mercury (4,879 km)."
+    )
     assert found["words"] == "The moons whose diameter is more than the diameter of Mercury."
     assert found["confidence"] > 0.9
     assert found["rows"] == [
@@ -85,14 +88,14 @@ async def test_an_earlier_question_goes_with_a_question(agents: Agents) -> None:
     async with agents.client() as client:
         found = await called(client, "ask", question="Who discovered Titan?", earlier=[earlier])
         text = await refused(client, "ask", question="Which?", earlier=[{"question": "Moons?"}])
-    assert found["message"] == "Christiaan Huygens"
+    assert found["message"] == "The discoverer of Titan is Christiaan Huygens."
     assert "earlier.0.query" in text
 
 
 async def test_a_question_for_yes_or_no_gets_one(agents: Agents) -> None:
     async with agents.client() as client:
         found = await called(client, "ask", question="Is Titan a moon of Saturn?")
-    assert found["boolean"] is True and found["message"] == "yes"
+    assert found["boolean"] is True and found["message"] == "Yes, Titan orbits Saturn."
 
 
 async def test_a_refusal_says_why(agents: Agents) -> None:

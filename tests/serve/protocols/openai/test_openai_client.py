@@ -102,7 +102,7 @@ async def test_the_asynchronous_client_works_too(served: str) -> None:
             model="askgraph", messages=asked("Is Titan a moon of Saturn?"), stream=True
         )
         texts = [choice.delta.content or "" async for chunk in stream for choice in chunk.choices]
-    assert "".join(texts).startswith("**Yes**")
+    assert "".join(texts).startswith("**Yes, Titan orbits Saturn.**")
 
 
 def test_a_question_back_is_answered_by_a_number(chat: OpenAI) -> None:

@@ -46,6 +46,7 @@ _QUESTION = 4_000  # characters
 _GRAPHS = 10
 _EVIDENCE, _LINES, _LINE = 5, 6, 300
 _LISTED = 5
+_SENTENCE = 1_000  # characters
 
 
 class EarlierQuestion(BaseModel):
@@ -188,6 +189,8 @@ def _message(outcome: Outcome) -> str:
             return reason
         case Clarification(question=question):
             return question
+        case Answer(sentence=sentence) if sentence:
+            return one_line(sentence, _SENTENCE)
         case Answer(boolean=bool() as holds):
             return "yes" if holds else "no"
         case _:

@@ -89,13 +89,25 @@ def _answer(answer: Answer) -> Iterator[str]:
 
 
 def _result(answer: Answer) -> Iterator[str]:
-    rows, variables = answer.result.rows, answer.result.variables
+    if answer.sentence:
+        yield f"**{plain(answer.sentence, _WORDS)}**"
+    yield from _rows(answer)
+    if answer.why_empty:
+        yield plain(answer.why_empty, _WORDS)
+    if answer.result.truncated:
+        yield f"Cut off: {plain(answer.result.truncated.reason, _WORDS)}"
+
+
+def _rows(answer: Answer) -> Iterator[str]:
+    """What the sentence leaves to say: all if there is none, else a table, or a thing's address."""
+    rows, variables, is_said = answer.result.rows, answer.result.variables, bool(answer.sentence)
     if answer.boolean is not None:
-        yield "**Yes**" if answer.boolean else "**No**"
+        yield from () if is_said else ("**Yes**" if answer.boolean else "**No**",)
     elif not rows:
-        yield "Nothing was found."
+        yield from () if is_said else ("Nothing was found.",)
     elif len(rows) == 1 and len(variables) == 1:
-        yield f"**{_cell(rows[0][0], answer)}**"
+        if not is_said or isinstance(rows[0][0], NamedNode):
+            yield f"**{_cell(rows[0][0], answer)}**"
     else:
         columns = [plain(name.replace("_", " ")) for name in variables[:_COLUMNS]]
         cells = [[_cell(term, answer) for term in row[:_COLUMNS]] for row in rows[:_ROWS]]
@@ -104,10 +116,6 @@ def _result(answer: Answer) -> Iterator[str]:
             yield f"… and {len(rows) - _ROWS:,} more rows."
         if len(variables) > _COLUMNS:
             yield f"… and {len(variables) - _COLUMNS} more columns."
-    if answer.why_empty:
-        yield plain(answer.why_empty, _WORDS)
-    if answer.result.truncated:
-        yield f"Cut off: {plain(answer.result.truncated.reason, _WORDS)}"
 
 
 def _cell(term: Term | None, answer: Answer) -> str:

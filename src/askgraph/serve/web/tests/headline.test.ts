@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { AnswerView, Cell } from "../src/api/types.ts";
-import { headlineOf } from "../src/ask/headline.ts";
+import { headlineOf, piecesOf } from "../src/ask/headline.ts";
 
 const iri = (name: string): Cell => ({ type: "iri", value: `http://e.org/${name}`, label: name });
 const literal = (value: string): Cell => ({ type: "literal", value });
@@ -23,6 +23,7 @@ function answer(changes: Partial<AnswerView>): AnswerView {
     ordered: false,
     confidence: 0.9,
     words: "The moons.",
+    sentence: "",
     unused_words: [],
     interpretation: null,
     labels: {},
@@ -106,4 +107,16 @@ test("unbound values are passed over", () => {
     kind: "list",
     cells: [iri("Io")],
   });
+});
+
+test("a sentence is cut at the things that it names", () => {
+  const cells = [[iri("Io")], [iri("Titan")], [iri("Europa")]];
+  const sentence = "Io (3,643 km), Titan and 9 more are moons.";
+  assert.deepEqual(piecesOf(answer({ cells, sentence })), [
+    "",
+    iri("Io"),
+    " (3,643 km), ",
+    iri("Titan"),
+    " and 9 more are moons.",
+  ]);
 });

@@ -1,16 +1,24 @@
-// The answer first and big: a yes, a value, a few names, or how many rows there are.
+// The answer first and big: its sentence, else a value, a few names, or how many rows there are.
 
 import type { AnswerView, Cell } from "../api/types.ts";
 import { thingAddress } from "../app/router.ts";
 import { locale } from "../i18n/index.ts";
 import { Named } from "../parts/parts.tsx";
 import { textOf } from "../results/texts.ts";
-import { type Headline, headlineOf } from "./headline.ts";
+import { type Headline, headlineOf, piecesOf } from "./headline.ts";
 import { say } from "./words.ts";
 
 const LOOKS = { boolean: "value", nothing: "nothing", table: "count" };
 
 export function HeadlineView({ answer, graph }: { answer: AnswerView; graph: string }) {
+  if (answer.sentence)
+    return (
+      <p class="headline said" dir="auto">
+        {piecesOf(answer).map((piece, at) =>
+          typeof piece === "string" ? piece : <Value key={at} cell={piece} graph={graph} />,
+        )}
+      </p>
+    );
   const headline = headlineOf(answer);
   if (!("cells" in headline))
     return <p class={`headline ${LOOKS[headline.kind]}`}>{spoken(headline)}</p>;
@@ -29,7 +37,7 @@ export function HeadlineView({ answer, graph }: { answer: AnswerView; graph: str
 
 /** The headline as one text, for those who hear it. */
 export function spokenHeadline(answer: AnswerView): string {
-  return spoken(headlineOf(answer));
+  return answer.sentence || spoken(headlineOf(answer));
 }
 
 function spoken(headline: Headline): string {

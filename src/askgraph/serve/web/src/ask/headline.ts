@@ -46,6 +46,19 @@ export function headlineOf(answer: AnswerView): Headline {
   return table;
 }
 
+/** Returns the sentence of an answer in pieces: text, and the things that it names in turn. */
+export function piecesOf(answer: AnswerView): readonly (string | Cell)[] {
+  const pieces: (string | Cell)[] = [];
+  let rest = answer.sentence;
+  for (const cell of answer.cells.slice(0, LONGEST_LIST).flat()) {
+    const at = cell?.type === "iri" && cell.label ? rest.indexOf(cell.label) : -1;
+    if (!cell?.label || at < 0) continue;
+    pieces.push(rest.slice(0, at), cell);
+    rest = rest.slice(at + cell.label.length);
+  }
+  return [...pieces, rest];
+}
+
 /** Returns the positions of the columns that answer; of all if none is marked. */
 function answerColumns(answer: AnswerView): number[] {
   const found = answer.answer_columns
