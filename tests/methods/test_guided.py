@@ -575,7 +575,7 @@ async def test_what_takes_too_long_is_shown_without_a_number(space: KnowledgeGra
 
 
 async def test_a_candidate_says_how_much_of_it_the_first_one_gives(space: KnowledgeGraph) -> None:
-    question = "Which moons orbit Saturn or Uranus?"
+    question = "Which moons of Saturn are larger than 1000 km?"
     _, model = await guided(space, question, [reply(choose=1)])
 
     assert re.search(r"^   → \d+ rows? \(\d+ also in 1\.\): ", said(model, 0), re.MULTILINE)

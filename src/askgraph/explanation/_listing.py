@@ -174,6 +174,9 @@ class Asked(ABC):
         for select in self.scope.selects:
             if value.value in {name.value for name in variables_of(select)}:
                 return without_article(self.of_select(select, value.value))
+        for inner in self.scope.optional:
+            if any(value == pattern.object for pattern in inner.patterns):
+                return self.teller.inside(inner).noun(value)
         return self.teller.noun(value)
 
     def expression(self, value: Expression, root: Term | None = None) -> str:

@@ -7,6 +7,7 @@ from pyoxigraph import QuerySolutions, RdfFormat, Store
 from tests.graphs import store_of
 from tests.search.asking import Known
 
+from askgraph.explanation import in_words
 from askgraph.search.rank import clusters
 
 GRAPH = """
@@ -261,3 +262,35 @@ def test_with_their_asks_for_more_columns(
     best = clusters(space.proposal(question, language).candidates)[0].best
     names = [name.value for name, _ in best.query.columns]
     assert names == columns.split()
+
+
+SHELVES = """
+@prefix : <https://books.example/> .
+@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+:Book rdfs:label "book"@en, "Buch"@de .
+:b1 a :Book ; rdfs:label "Sea"@en, "Aal"@de .
+:b2 a :Book ; rdfs:label "Ash"@en, "Ufer"@de .
+:b3 a :Book ; rdfs:label "Fog"@en, "Nebel"@de .
+:b4 a :Book .
+"""
+
+
+@pytest.mark.parametrize(
+    ("question", "language", "ends"),
+    [
+        ("List the books in alphabetical order.", "en", ["b2", "b3", "b1"]),
+        ("List the books in reverse alphabetical order.", "en", ["b1", "b3", "b2"]),
+        ("alle Bücher in alphabetischer Reihenfolge", "de", ["b1", "b3", "b2"]),
+        ("list the books sorted by name", "en", ["b2", "b3", "b1"]),
+    ],
+)
+def test_things_are_sorted_by_their_labels_in_one_language(
+    question: str, language: str, ends: list[str]
+) -> None:
+    known = Known(store_of(SHELVES))
+    query = known.query(clusters(known.proposal(question, language).candidates)[0].best.query)
+    rows = known.rows(query)
+    assert not isinstance(rows, bool)
+    named = [text(str(row[0])) for row in rows]
+    assert [one for one in named if one != "b4"] == ends and "b4" in named
+    assert "sorted by label" in in_words(query, {}, language="en")

@@ -52,7 +52,7 @@ _CLEAN = (
 """What an answer beyond doubt has no more of: each that it has more of is a blemish."""
 _MEANT = 0.75
 """A word that fits so well what a link leads to, which the query names, is not left out."""
-_SILENT = frozenset("exists and or both distinct now past during ongoing lasted at".split())
+_SILENT = frozenset("exists and both distinct now past during ongoing lasted at".split())
 """Operators whose words may say what the pattern says anyhow, or nothing."""
 _NUMBERED = frozenset("more_than less_than between".split())
 """Operators whose words are mere prepositions if no number or date follows."""

@@ -30,7 +30,7 @@ class Node:
 
     Never changed, but not frozen: hundreds are made for a question, and that takes twice as long.
     `terms` are constants (one, or several meant as alternatives); `ids` the nodes that it stood for
-    when it was grown.
+    when it was grown. What fits it fits none of the patterns `without`, and one of `either`.
     """
 
     ids: Ids
@@ -41,12 +41,13 @@ class Node:
     cls: str | None = None
     cls_link: Link | None = None
     without: tuple["Node", ...] = ()
+    either: tuple["Node", ...] = ()
 
     def walk(self) -> Iterator["Node"]:
         """This node and all below it."""
         yield self
-        for _, child in self.edges:
-            yield from child.walk()
+        for one in (*(child for _, child in self.edges), *self.either):
+            yield from one.walk()
 
 
 @dataclass(slots=True, eq=False)

@@ -54,6 +54,10 @@ _SHORTENED: Final = 0.6
 """How well a word fits a value that is what is left of it."""
 _EACH_SIDE = 4
 """Readings of each side of "or"."""
+_SIDES = 24
+"""Patterns of each side of "or"."""
+_HEAD = 0.7
+"""The first noun names a class so well that all that is found is of it."""
 _BEFORE_OR, _AFTER_OR = 2, 4
 """Tokens that a name may be away from "or"."""
 _LISTED = 50
@@ -87,6 +91,8 @@ def grown(grower: Grower) -> list[PartialMatch]:
         level = grower.kept(grower.classed(level))
         pool += level
     pool = grower.kept(pool, limit=_POOL * grower.beam)
+    if grower.frame.of("or"):
+        pool = [*united(grower, pool), *pool]
     joined = grower.kept(joins(grower, pool), limit=_JOINED * grower.beam)
     if joined:
         joined += turned_about(grower, joined, pool)
@@ -331,6 +337,67 @@ def lacking(
             yield from _negated(grower, base, other)
 
 
+def united(grower: Grower, pool: Sequence[PartialMatch]) -> Iterator[PartialMatch]:
+    """What fits one of two patterns that "or" stands between: "born in A or died in B".
+
+    Both may be about one thing: "directed or written by A".
+    """
+    plain = [one for one in pool if one.anchored and _is_one_step(grower, one.node)]
+    head = min((at for at, weight in enumerate(grower.linked.weights) if weight), default=0)
+    if any(head in one.positions and one.score >= _HEAD for one in grower.linked.of(Kind.CLASS)):
+        plain = [one for one in plain if one.node.cls_link is not None]
+    for operator in grower.frame.of("or"):
+        before = bits(range(operator.first))
+        free = [one for one in plain if not one.used & operator.mask]
+        first = [one for one in free if not _step(one.node)[0] & ~before][:_SIDES]
+        second = [one for one in free if not _step(one.node)[0] & before][:_SIDES]
+        yield from (
+            _one_of(grower, one, other, operator)
+            for one in first
+            for other in second
+            if one.node.cls_link == other.node.cls_link
+            and one.node.edges[0][0].predicate != other.node.edges[0][0].predicate
+            and _are_apart(_step(one.node)[1], _step(other.node)[1], before)
+            and not grower.linked.reading.parted(operator.last, other.used.bit_length() - 1)
+        )
+
+
+def _are_apart(one: int, other: int, before: int) -> bool:
+    """Whether words are the same ones, or stand on both sides of a place."""
+    return one == other or not (one & ~before or other & before)
+
+
+def _is_one_step(grower: Grower, node: Node) -> bool:
+    """Whether one step that words name, other than a class, leads to all else said of a node."""
+    if node.terms or node.without or node.either or len(node.edges) != 1 or not all(_step(node)):
+        return False
+    link = node.edges[0][0].link
+    return link is not None and not grower.is_class_like(link)
+
+
+def _step(node: Node) -> tuple[int, int]:
+    """The words for the first step from a node, and those for what it leads to."""
+    edge, child = node.edges[0]
+    return edge.link.mask if edge.link is not None else 0, named_words(child)
+
+
+def _one_of(
+    grower: Grower, one: PartialMatch, other: PartialMatch, operator: Operator
+) -> PartialMatch:
+    """What fits one of two states; they have the same class, or none."""
+    link = one.node.cls_link
+    sides = tuple(replace(side.node, cls=None) for side in (one, other))
+    node = replace(one.node, ids=np.union1d(one.ids, other.ids), edges=(), either=sides)
+    repeated = grower.weight_of(one.used & other.used)
+    state = together(one, other, node, repeated=repeated)
+    return replace(
+        state,
+        used=state.used | operator.mask,
+        gain=state.gain + grower.weight_of(operator.mask) + WORTH_OPERATOR,
+        patterns=state.patterns - (link is not None),
+    )
+
+
 def unmet(
     grower: Grower, seeds: Sequence[PartialMatch], pool: Sequence[PartialMatch]
 ) -> Iterator[PartialMatch]:
@@ -469,9 +536,11 @@ def _varied(grower: Grower, states: list[PartialMatch]) -> list[PartialMatch]:
 
 def _joined(grower: Grower, one: PartialMatch, other: PartialMatch) -> PartialMatch | None:
     ids = in_both(one.ids, other.ids)
-    if not len(ids):
+    if not len(ids) or (one.node.either and other.node.either):
         return None
     node = _merged(grower, one.node, other.node, ids)
+    if any(not len(in_both(side.ids, ids)) for side in node.either):
+        return None
     repeated = grower.weight_of(one.used & other.used)
     shared = 0.0
     if one.node.edges and other.node.edges:
@@ -551,6 +620,7 @@ def _merged(grower: Grower, one: Node, other: Node, ids: Ids) -> Node:
         cls=cls,
         cls_link=link,
         without=one.without + other.without,
+        either=one.either + other.either,
     )
 
 

@@ -336,6 +336,10 @@ def _may_stand(name: str, at: int, reading: Reading) -> bool:
     if name in ("between", "top"):
         following = {quantity.first for quantity in reading.quantities}
         return any(at + step in following for step in (1, 2, 3))
+    if name == "or":  # "his or her", "in or after"
+        beside = [one for one in (at - 1, at + 1) if 0 <= one < len(reading.tokens)]
+        numbers = {number for one in reading.quantities for number in one.positions}
+        return any(one in numbers or not reading.is_stop(one) for one in beside)
     if name == "exactly":
         return any(at < quantity.first <= at + _COUNTED for quantity in reading.quantities)
     return name not in ("average_of_all",)

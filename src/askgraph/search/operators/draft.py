@@ -50,6 +50,7 @@ from askgraph.sparql import (
     Pattern,
     Query,
     Term,
+    Union,
     Values,
     variables_of,
 )
@@ -88,8 +89,9 @@ class Draft:
     filters: list[Filter] = field(default_factory=list)
     averages: list[Query] = field(default_factory=list)
     denied: list[Filter] = field(default_factory=list)
-    optional: list[Pattern] = field(default_factory=list)
+    optional: list[Group] = field(default_factory=list)
     given: list[Values] = field(default_factory=list)
+    either: list[Union] = field(default_factory=list)
     computed: list[Bind] = field(default_factory=list)
     columns: list[Value] = field(default_factory=list)
     context: list[Variable] = field(default_factory=list)
@@ -124,6 +126,8 @@ class Draft:
             self.patterns.append(self.typed(end, node.cls))
         for step, child in node.edges:
             self._step(place, step, child)
+        if node.either:
+            self.either.append(Union(tuple(self._group(end, one) for one in node.either)))
         for one in node.without:
             self._deny(end, one if one.cls != node.cls else replace(one, cls=None))
         return place
@@ -199,12 +203,17 @@ class Draft:
         return condition(one, "IN", *(self._term(at) for at in node.ids))
 
     def _deny(self, end: Term, node: Node) -> None:
+        group = self._group(end, node)
+        if group.elements:
+            self.denied.append(denied(*group.elements))
+
+    def _group(self, end: Term, node: Node) -> Group:
+        """What is said of a thing, apart from all else."""
         inner = Draft(self.schema, hints=self.hints)
         inner.patterns += [inner.typed(end, node.cls)] if node.cls else []
         for step, child in node.edges:
             inner._step(Place(end, node), step, child)
-        if inner.patterns:
-            self.denied.append(denied(*inner.patterns, *inner.filters))
+        return Group((*inner.patterns, *inner.filters))
 
     def attach(self, place: Place, predicate: int, *, inverse: bool = False) -> Variable:
         """Hang a predicate on a place; the same one twice is one variable."""
@@ -256,8 +265,9 @@ class Draft:
         """Freeze the draft."""
         elements: tuple[Element, ...] = (
             *dict.fromkeys(self.patterns),
-            *(Nested("OPTIONAL", Group((one,))) for one in dict.fromkeys(self.optional)),
+            *(Nested("OPTIONAL", one) for one in dict.fromkeys(self.optional)),
             *dict.fromkeys(self.given),
+            *self.either,
             *self.computed,
             *self.averages,
             *dict.fromkeys(self.filters),
@@ -447,7 +457,7 @@ def _needed(draft: Draft) -> Iterator[Variable]:
     """The variables that anything but the pattern is about."""
     rest: tuple[object, ...] = (
         *draft.filters, *draft.denied, *draft.averages, *draft.optional, *draft.given,
-        *draft.computed, *draft.columns, *draft.context, *draft.group, *draft.having,
+        *draft.either, *draft.computed, *draft.columns, *draft.context, *draft.group, *draft.having,
         *(key for key, _ in draft.order),
     )  # fmt: skip
     for one in rest:

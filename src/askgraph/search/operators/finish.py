@@ -38,7 +38,13 @@ from askgraph.search.grow.steps import Grower
 from askgraph.search.linking.operators import Frame, Operator
 from askgraph.search.operators import DATED, NUMERIC, Lookups, Slot
 from askgraph.search.operators.draft import Place, is_sound
-from askgraph.search.operators.naming import also_asked, owner_of, show_names, value_asked
+from askgraph.search.operators.naming import (
+    also_asked,
+    owner_of,
+    show_names,
+    sorting_key,
+    value_asked,
+)
 from askgraph.search.operators.query_builder import Candidate, QueryBuilder, Spot, unnamed_spot
 from askgraph.sparql import Call, Expression, Path, Pattern
 from askgraph.traversal import Ids
@@ -501,7 +507,8 @@ def _ordered_by_column(work: QueryBuilder) -> None:
         return
     if "order_shown" in work.notes or "order_shown_desc" in work.notes:
         answers = [one for one in draft.columns if one not in draft.context]
-        draft.order.append((answers[0], "order_shown_desc" in work.notes))
+        key = sorting_key(work, answers[0])
+        draft.order.append((key, "order_shown_desc" in work.notes))
 
 
 def _naming_words(work: QueryBuilder) -> None:
@@ -560,7 +567,11 @@ def _closed(work: QueryBuilder) -> Iterator[Candidate]:
 def closed(work: QueryBuilder) -> Candidate | None:
     """Close a candidate; None if there is nothing to show."""
     draft = work.draft
-    if not draft.patterns or not (draft.columns or draft.ask) or (draft.ask and draft.having):
+    if (
+        not (draft.patterns or draft.either)
+        or not (draft.columns or draft.ask)
+        or (draft.ask and draft.having)
+    ):
         return None
     if (work.state.denied and not draft.ask) or not is_sound(draft):
         return None
@@ -590,7 +601,8 @@ def closed(work: QueryBuilder) -> Candidate | None:
         work.used,
         work.gain,
         work.unknown,
-        len(draft.patterns),
+        len(draft.patterns)
+        + sum(len(group.elements) for one in draft.either for group in one.groups),
         tuple(work.notes),
         work.shown_words,
         tuple(work.links),

@@ -21,7 +21,7 @@ from askgraph.search.operators.aggregates import count
 from askgraph.search.operators.draft import Place, day_term
 from askgraph.search.operators.query_builder import Handlers, QueryBuilder, Spot, unnamed_spot
 from askgraph.search.operators.times import Spanned, overlapping, spanned
-from askgraph.sparql import Call, Term, Values
+from askgraph.sparql import Call, Group, Term, Values
 from askgraph.sparql.elapsed import elapsed
 from askgraph.traversal import Ids
 from askgraph.traversal.literals import Sort
@@ -231,7 +231,7 @@ def _ended(work: QueryBuilder, start: Spot) -> tuple[Term, int | None]:
             return work.hang(unnamed_spot(start.place, end)), end
         if len(bearers):
             ended = work.draft.beside(start.place.end, end)
-            work.draft.optional.append(ended)
+            work.draft.optional.append(Group((ended,)))
             return work.draft.compute("until", Call("COALESCE", (ended.object, today))), end
     return today, None
 

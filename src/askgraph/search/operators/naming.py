@@ -5,17 +5,20 @@ A question word asks for a value that no other word names: the date, the place, 
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from pyoxigraph import Variable
+from pyoxigraph import Literal, Variable
 
 from askgraph.index.names import Kind, name_tokens
-from askgraph.metadata.names import NAME_WORDS
+from askgraph.metadata.names import NAME_WORDS, standard_naming
+from askgraph.search import Value, pattern
 from askgraph.search.grow import DOUBT_OTHER_FITS, WORTH_NAMING
 from askgraph.search.grow.kinds import KINDS, kinds_of_nodes, kinds_of_predicate, links_asked
+from askgraph.search.grow.schema import spread
 from askgraph.search.linking.word_lists import kind_words, shared_words
 from askgraph.search.operators import DATED, Slot
 from askgraph.search.operators.draft import Place
 from askgraph.search.operators.query_builder import QueryBuilder, Spot, unnamed_spot
-from askgraph.traversal.literals import Sort
+from askgraph.sparql import Call, Element, Filter, Group
+from askgraph.traversal.literals import Sort, split_literal
 
 _WITHIN = 9
 """Words between a property and the noun that it is said of: "name and date of birth of the …"."""
@@ -278,3 +281,36 @@ def _texts(work: QueryBuilder, place: Place, kind: str) -> list[int]:
         and schema.sort(number) is Sort.TEXT
         and kind in kinds_of_predicate(schema, number)
     ]
+
+
+def sorting_key(work: QueryBuilder, shown: Value) -> Value:
+    """Return what rows of a column are sorted by: of things their labels, in one language."""
+    labels = _labels_of(work, shown) if isinstance(shown, Variable) else None
+    if labels is None or not isinstance(shown, Variable):
+        return shown
+    number, languages = labels
+    label = work.draft.variable("label")
+    parts: list[Element] = [pattern(shown, work.graph.iri_of(number), label)]
+    if len(languages) > 1:
+        own = (work.reading.language, "en", *sorted(languages))
+        chosen = next(one for said in own for one in sorted(languages) if one.startswith(said))
+        parts.append(Filter(Call("=", (Call("LANG", (label,)), Literal(chosen)))))
+    work.draft.optional.append(Group(tuple(parts)))
+    return label
+
+
+def _labels_of(work: QueryBuilder, shown: Variable) -> tuple[int, set[str]] | None:
+    """The predicate of the labels that the things of a column have, and their languages."""
+    graph, schema = work.graph, work.schema
+    ids = next((work.ids_at(one) for one in work.draft.places if one.end == shown), None)
+    for (_, predicate, inverse), value in work.draft.attached.items() if ids is None else ():
+        ids = graph.ends(predicate, inverse=not inverse) if value == shown else ids
+    if ids is None or not work.lookups.is_resource(ids):
+        return None
+    present = work.lookups.present(ids)
+    named = [n for n in present if standard_naming(graph.iri_of(n)) == "name"]
+    if not named:
+        return None
+    number = max(named, key=lambda one: schema.predicates[one].triples)
+    texts = (graph.terms.text(int(one)) for one in graph.step(spread(ids), number))
+    return number, {split_literal(text)[2] or "" for text in texts if text.startswith('"')}

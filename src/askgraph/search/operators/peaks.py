@@ -89,6 +89,7 @@ def _whole(work: QueryBuilder) -> tuple[Element, ...]:
     return (
         *dict.fromkeys(draft.patterns),
         *dict.fromkeys(draft.given),
+        *draft.either,
         *draft.computed,
         *dict.fromkeys(draft.filters),
         *draft.denied,

@@ -217,8 +217,8 @@ class _Told:
 
     @cached_property
     def extremes(self) -> tuple[Operator, ...]:
-        """The operators for the most and the least of something, and for what there is none of."""
-        return self.frame.of("most", "fewest", "superlative", "maximum", "minimum", "not")
+        """The operators for the most and the least, for what there is none of, and for either."""
+        return self.frame.of("most", "fewest", "superlative", "maximum", "minimum", "not", "or")
 
     @cached_property
     def grammar(self) -> Grammar:
