@@ -9,6 +9,9 @@ from pyoxigraph import NamedNode, QueryBoolean, QuerySolutions, RdfFormat, Store
 
 from _wikidata_questions import NAMESPACES, Asked, Numbers, asked, questions
 from _wikidata_world import LANGUAGES, Amount, Day, Thing, Value, World
+from askgraph.metadata.profile import profile_of
+from askgraph.search.grow.schema import Schema
+from askgraph.traversal import build_arrays
 from generate_graph import RDFS, written
 from generate_wikidata import OWL, SCHEMA, WIKIBASE, triples, world_of
 
@@ -268,3 +271,15 @@ def test_a_shared_name_is_told_apart_as_its_question_says(world: World) -> None:
         if one.spec.get("homonym") == "use":
             alike = [t for t in others if t.kind == one.mentioned["x"].kind]
             assert world.sitelinks(one.mentioned["x"]) > max(map(world.sitelinks, alike))
+
+
+def test_former_codes_are_merged_into_the_things_that_have_them_now(store: Store) -> None:
+    arrays = build_arrays(store)
+    schema = Schema(arrays, profile_of(arrays))
+    merged = rows(store, f"SELECT ?s ?o {{ ?s <{OWL}sameAs> ?o }}")
+    assert len(merged) > 10
+    for former, now in merged:
+        node = arrays.terms.iri(former)
+        assert node is not None
+        assert schema.merged(node) == arrays.terms.iri(now)
+        assert schema.merged(arrays.terms.iri(now) or 0) is None

@@ -153,10 +153,10 @@ def test_a_thing_and_a_class_of_one_name_are_both_offered_if_nothing_else_is_sai
     }
 
 
-def asked(question: str, folder: Path) -> Mapping[str, Any]:
-    """What graph search says to a question over a graph of cats and firms."""
-    file = folder / "cats.ttl"
-    file.write_text(JAGUARS, encoding="utf-8")
+def asked(question: str, folder: Path, turtle: str = JAGUARS) -> Mapping[str, Any]:
+    """What graph search says to a question over a graph, of cats and firms if none is given."""
+    file = folder / "graph.ttl"
+    file.write_text(turtle, encoding="utf-8")
     graph = Workspace(folder / "workspace").open(file)
     found = askgraph.ask(question, graph, language="en").json()
     result_of(graph.endpoint.close())
@@ -167,3 +167,49 @@ def test_a_thing_that_is_compared_with_is_not_shown_by_its_other_meaning(space: 
     proposal = space.proposal("Which moons are larger than the Moon?")
     query = space.query(clusters(proposal.candidates)[0].best.query)
     assert query.startswith("SELECT DISTINCT ?moon WHERE")
+
+
+MERGED = """
+@prefix : <https://land.example/> .
+@prefix g: <https://land.example/terms#> .
+@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+@prefix owl: <http://www.w3.org/2002/07/owl#> .
+@prefix dcterms: <http://purl.org/dc/terms/> .
+g:population rdfs:label "population" . g:mayor rdfs:label "mayor" .
+g:replacedBy rdfs:label "replaced by" . g:City rdfs:label "city" .
+
+:bern a g:City ; rdfs:label "Bern" ; g:population 134000 ; g:mayor :ada .
+:basel a g:City ; rdfs:label "Basel" ; g:population 173000 ; g:mayor :bea .
+:ada rdfs:label "Ada" . :bea rdfs:label "Bea" .
+:old1 rdfs:label "Mutzopolis" ; owl:sameAs :bern .
+:old2 a g:City ; rdfs:label "Berna" ; dcterms:isReplacedBy :old1 .
+:wiki rdfs:label "Baslerstadt" ; <https://pages.example/wikiPageRedirects> :basel .
+:museum rdfs:label "Kunsthaus" ; g:mayor :bea .
+:joe rdfs:label "Joe" ; g:replacedBy :kim . :kim rdfs:label "Kim" ; g:population 3 .
+:village rdfs:label "Muri" ; owl:sameAs :bern ; g:population 13000 .
+"""
+
+
+@pytest.mark.parametrize(
+    ("question", "rows", "said"),
+    [
+        ("What is the population of Mutzopolis?", ["134000"], ("Mutzopolis", "Bern")),
+        ("What is the population of Berna?", ["134000"], ("Berna", "Bern")),
+        (
+            "Who is the mayor of Baslerstadt?",
+            ["https://land.example/bea"],
+            ("Baslerstadt", "Basel"),
+        ),
+        ("Who is the mayor of Basel?", ["https://land.example/bea"], None),
+        ("What is the population of Muri?", ["13000"], None),
+        ("Who was Joe replaced by?", ["https://land.example/kim"], None),
+    ],
+)
+def test_what_has_only_a_name_left_is_what_it_was_merged_into(
+    tmp_path: Path, question: str, rows: list[str], said: tuple[str, str] | None
+) -> None:
+    found = asked(question, tmp_path, MERGED)
+    assert found["status"] == "answer", found
+    assert [str(value) for (value,) in found["rows"]] == rows
+    sentence = "“{}” was merged into “{}”.".format(*said) if said else "merged"
+    assert (sentence in found["words"]) is (said is not None)

@@ -11,6 +11,7 @@ from askgraph.answers import AnswerBuilder
 from askgraph.deadline import SECONDS
 from askgraph.endpoint import Counted
 from askgraph.errors import QueryError, TimedOut
+from askgraph.explanation import merged_in_words
 from askgraph.graph import KnowledgeGraph
 from askgraph.rdf import PrefixMap
 from askgraph.search.decide import (
@@ -201,7 +202,10 @@ class SearchRun:
             ordered=bool(candidate.tree.order),
             labels=labels,
         )
-        return replace(answer, unused_words=left_out(proposal, candidate, read=True))
+        names = proposal.linked.merged
+        merged = {name: labels[iri] for iri, name in names.items() if iri in labels}
+        words = " ".join((answer.words, *merged_in_words(merged, proposal.reading.language)))
+        return replace(answer, words=words, unused_words=left_out(proposal, candidate, read=True))
 
     def builder(self, proposal: Proposal) -> AnswerBuilder:
         """Return the builder of this question's answers."""

@@ -147,6 +147,12 @@ _MOST_LABELS = 500
 _EACH = 20  # names or descriptions of one thing
 
 
+def merged_in_words(merged: Mapping[str, str], language: str) -> list[str]:
+    """Return a sentence for each name of a thing that was merged into another, by its label."""
+    say = phrases_in(language)
+    return [say.say("merged", *map(say.quoted, pair)) for pair in merged.items()]
+
+
 async def labels_of(
     iris: Iterable[str],
     graph: KnowledgeGraph,

@@ -22,7 +22,7 @@ from askgraph.search.grow.kinds import with_asked
 from askgraph.search.grow.schema import Schema
 from askgraph.search.grow.steps import Grower
 from askgraph.search.linking import read
-from askgraph.search.linking.link import Linked, link
+from askgraph.search.linking.link import Link, Linked, link
 from askgraph.search.linking.operators import Frame, Operator, frame_of
 from askgraph.search.operators.description import described, description_wanted, with_description
 from askgraph.search.operators.finish import Finisher
@@ -123,6 +123,7 @@ def proposed(
     """
     day = (today or date.today()).toordinal() - _FIRST_DAY
     linked = replace(linked, reading=linked.reading.on(float(day)))
+    linked = with_merged(linked, schema)
     wanted = description_wanted(linked)
     frame = frame_of(linked.reading, linked.scales)
     frame = by_names(by_groups(by_named_years(frame, linked), linked), linked, schema)
@@ -146,6 +147,30 @@ def proposed(
     candidates = tuple(ranked(built, Fitting(linked, frame, schema, expected), weights))
     proposal = Proposal(linked, frame, candidates, schema, expected)
     return ranked_by_faults(proposal, weights["faulty"])
+
+
+def with_merged(linked: Linked, schema: Schema) -> Linked:
+    """Return the links with what things that have only a name left were merged into.
+
+    Such a thing stays too if something leads to it. If the question names what leads from it, it is
+    asked for what it was merged into.
+    """
+    if any(schema.number(one.target) in schema.redirects for one in linked.of(Kind.PREDICATE)):
+        return linked
+    links: dict[tuple[Kind, str, tuple[int, ...]], Link] = {}
+    names: dict[str, str] = {}
+    for one in linked.links:
+        node = schema.node(one.target) if one.kind is Kind.ENTITY and schema.redirects else None
+        into = None if node is None else schema.merged(node)
+        if node is not None and into is not None:
+            iri = schema.graph.terms.value(into)
+            names.setdefault(iri, one.name)
+            links.setdefault((one.kind, iri, one.positions), replace(one, target=iri))
+            entering = schema.graph.present(np.array([node], dtype=np.int32), inverse=True)
+            if entering <= schema.redirects:
+                continue
+        links.setdefault((one.kind, one.target, one.positions), one)
+    return replace(linked, links=tuple(links.values()), merged=names) if names else linked
 
 
 _OF_TWO = ("comparative", "superlative", "difference", "ratio", "sum", "count")

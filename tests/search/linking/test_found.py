@@ -9,6 +9,7 @@ from tests.graphs import store_of
 from tests.servers import faults
 from tests.servers.sparql import SparqlServer
 
+from askgraph.endpoint import Counted
 from askgraph.endpoint.http import HttpEndpoint
 from askgraph.graph import KnowledgeGraph
 from askgraph.index.name_search import Asked, Thing, name_search
@@ -21,7 +22,8 @@ from askgraph.rdf import PrefixMap
 from askgraph.sample import graph_path
 from askgraph.search.linking.found import spans
 from askgraph.search.linking.link import Linked
-from askgraph.search.run import all_linked, read_and_linked
+from askgraph.search.run import all_linked, proposal_of, read_and_linked
+from askgraph.trace import Question
 from askgraph.traversal import build_arrays
 
 SPACE = "https://example.org/space/"
@@ -215,3 +217,27 @@ async def test_of_many_things_of_one_name_those_that_fit_the_question_are_linked
     found = {link.target.rsplit("/", 1)[-1] for link in linked.of(Kind.ENTITY)}
     assert "t31" in found
     assert len(found) <= 6
+
+
+async def test_what_has_only_a_name_left_is_what_it_was_merged_into_at_an_endpoint() -> None:
+    store = store_of(
+        "@prefix : <http://example.org/> .\n"
+        "@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .\n"
+        "@prefix owl: <http://www.w3.org/2002/07/owl#> .\n"
+        ":population rdfs:label 'population' .\n"
+        ":bern rdfs:label 'Bern' ; :population 134000 .\n"
+        ":old rdfs:label 'Mutzopolis' ; owl:sameAs :bern .\n"
+    )
+    profile = profile_of(build_arrays(store))
+    names, search = NameIndex.of(schema_names(profile)), name_search("plain", naming_of(profile))
+    with SparqlServer(store) as server:
+        endpoint = Counted(HttpEndpoint(server.url, retries=0))
+        graph = KnowledgeGraph("towns", endpoint, profile, names, PrefixMap({}), name_search=search)
+        question = Question("What is the population of Mutzopolis?", "en")
+        proposal = await proposal_of(question, graph)
+        await endpoint.close()
+
+    best = proposal.candidates[0]
+    assert "<http://example.org/bern>" in graph.plain_text(best.query)
+    assert proposal.linked.merged == {"http://example.org/bern": "Mutzopolis"}
+    assert endpoint.requests <= 12

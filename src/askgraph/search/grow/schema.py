@@ -42,6 +42,7 @@ _SPREAD = 400
 """So many nodes, spread over all, say which predicates there are."""
 _FEW = 16
 """So many nodes say whether a predicate repeats another one."""
+_DESCRIBING = frozenset(v.DESCRIPTION_PREDICATES)
 _EMPTY = np.zeros(0, dtype=np.int32)
 
 _Key = TypeVar("_Key", bound=Hashable)
@@ -372,6 +373,38 @@ class Schema:
         """Whether a predicate's name says what its subject is: it ends in "of"."""
         last, texts = shared_words().names["subject"], self._texts(self.predicates[predicate])
         return any(not last.isdisjoint(text.split()[-1:]) for text in texts)
+
+    @cached_property
+    def redirects(self) -> frozenset[int]:
+        """The predicates that lead from what has only a name left to what it was merged into."""
+        said = shared_words().names["redirects"]
+        return frozenset(
+            number
+            for number, p in self.predicates.items()
+            if p.object_classes
+            and (p.iri == v.OWL_SAME_AS or not said.isdisjoint(self.words(number)))
+        )
+
+    @cached_property
+    def _bare(self) -> frozenset[int]:
+        """The predicates that tell nothing of a thing but how it is called and what it is."""
+        described = (n for n, p in self.predicates.items() if p.iri in _DESCRIBING)
+        return self.naming | self.redirects | frozenset(described)
+
+    def merged(self, node: int) -> int | None:
+        """Return what a thing of which only names are told was merged into; None of others."""
+        seen = [node]
+        while (has := self._has(seen[-1])) and has <= self._bare:
+            ids = np.array(seen[-1:], dtype=np.int32)
+            ends = {at for one in has & self.redirects for at in self.graph.step(ids, one).tolist()}
+            if len(ends) != 1 or not self.graph.terms.is_iri(end := ends.pop()) or end in seen:
+                return None
+            seen.append(end)
+        return seen[-1] if has and len(seen) > 1 else None
+
+    def _has(self, node: int) -> frozenset[int]:
+        """The predicates of a node, without that of its class."""
+        return self.graph.present(np.array([node], dtype=np.int32)) - {self.kind}
 
     @_kept
     def hint_of(self, iri: str) -> str:

@@ -139,7 +139,8 @@ class Linked:
     """All links of a question, best first, and how much each of its words tells.
 
     `scales` are the adjectives that only the lexicon knows, with their places. `notes` are
-    sentences on names that could not be had.
+    sentences on names that could not be had. `merged` has the names by which things are meant that
+    others were merged into, by their IRIs.
     """
 
     reading: Reading
@@ -147,6 +148,7 @@ class Linked:
     weights: tuple[float, ...] = field(default=())
     scales: tuple[tuple[int, Measure], ...] = ()
     notes: tuple[str, ...] = ()
+    merged: Mapping[str, str] = field(default_factory=dict)
 
     def of(self, *kinds: Kind) -> tuple[Link, ...]:
         """Return the links of some kinds."""
