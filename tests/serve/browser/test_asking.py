@@ -1,6 +1,7 @@
 """Credentials in the page: the answer, how it came about, and what one does next."""
 
 import re
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, Route, expect
@@ -48,11 +49,46 @@ def test_another_reading_is_opened_in_place_of_the_answer(page: Page) -> None:
     page.get_by_text(re.compile(r"^Other readings")).click()
     expect(page.locator(".drafts p[dir]").first).to_have_text(re.compile(r"^The .*\.$"))
 
+    first = page.url
     page.locator(".drafts").get_by_role("button", name="Open").first.click()
 
-    expect(page.get_by_text("You changed the reading")).to_be_visible()
-    page.get_by_role("button", name="Back to the original").first.click()
+    expect(page.get_by_text("You chose this reading")).to_be_visible()
+    expect(page.locator(".confidence")).to_have_count(0)
+    expect(page).not_to_have_url(first)
+    page.get_by_role("button", name="Back to the original").click()
     expect(page.locator(".headline")).to_contain_text("5 August 1930")
+    expect(page).to_have_url(first)
+    page.go_back()
+    expect(page.get_by_text("You chose this reading")).to_be_visible()
+
+
+def test_a_changed_reading_is_a_run_with_an_address_a_link_and_a_download(watch: Watch) -> None:
+    page = watch.page()
+    ask(page, "Which moons orbit Mars?")
+    page.get_by_role("button", name="Mars", exact=True).click()
+    alternatives = page.get_by_role("list", name="Take instead")
+    alternatives.get_by_role("button", name=re.compile("^Neptune")).click()
+    headline = page.locator(".headline")
+    expect(headline).to_contain_text("Triton")
+
+    page.reload()
+
+    expect(headline).to_contain_text("Triton")
+    expect(page.get_by_text("You chose this reading")).to_be_visible()
+    page.get_by_role("button", name="Share").click()
+    page.get_by_role("checkbox", name=re.compile("Others may open it")).check()
+    expect(page.get_by_role("textbox", name="A link to this answer")).to_have_value(page.url)
+    page.keyboard.press("Escape")
+    other = watch.page(page.url.removeprefix(watch.address))
+    expect(other.locator(".headline")).to_contain_text("Triton")
+    page.locator(".result-fold > summary").click()
+    page.get_by_role("button", name="Download").click()
+    with page.expect_download() as begun:
+        page.get_by_role("button", name="CSV", exact=True).click()
+    assert "Triton" in Path(begun.value.path()).read_text(encoding="utf-8")
+    page.get_by_role("link", name="History").click()
+    expect(page.locator(".history-list li")).to_have_count(2)
+    expect(page.locator(".history-list li").first).to_contain_text("a reading of your choice")
 
 
 def test_a_question_back_shows_its_readings_and_a_choice_answers_it(page: Page) -> None:
@@ -65,8 +101,13 @@ def test_a_question_back_shows_its_readings_and_a_choice_answers_it(page: Page) 
     options.first.click()
 
     expect(page.locator(".read-back-words")).to_contain_text(words)
+    settle(page)
+    page.get_by_role("tab", name="Table").click()
     expect(page.locator(".result-view")).to_contain_text(count)
     expect(options).to_have_count(0)
+    expect(page.get_by_text("You chose this reading")).to_be_visible()
+    page.get_by_role("button", name="Back to the original").click()
+    expect(options.nth(1)).to_be_visible()
 
 
 def test_a_refusal_says_why_and_shows_the_best_attempt(page: Page) -> None:
@@ -265,7 +306,7 @@ def test_everything_can_be_done_with_the_keyboard_alone(page: Page) -> None:
     page.keyboard.press("Tab")
     expect(editor).to_be_focused()
     page.keyboard.press("Control+Enter")
-    expect(page.get_by_text("You changed the reading")).to_be_visible()
+    expect(page.get_by_text("You chose this reading")).to_be_visible()
     page.keyboard.press("Escape")
     page.keyboard.press("Tab")
     expect(page.get_by_role("button", name="Run")).to_be_focused()

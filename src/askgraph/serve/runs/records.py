@@ -52,6 +52,7 @@ class RunRecords:
             model=asked.model,
             settings=dict(asked.settings),
             after=asked.after,
+            changes=asked.changes,
             process=self._process,
             state=state,
             counted_as=caller.counted_as,

@@ -2,10 +2,13 @@
 
 import asyncio
 import time
+from collections.abc import Collection, Sequence
+from dataclasses import replace
 
-from askgraph.answers import chosen_answer
-from askgraph.endpoint import run
+from askgraph.answers import AnswerBuilder, chosen_answer
+from askgraph.endpoint import Counted, run
 from askgraph.errors import SetupError
+from askgraph.graph import KnowledgeGraph
 from askgraph.metadata.examples import outcome_of
 from askgraph.serve.hub import Hub
 from askgraph.serve.identity.principal import Principal
@@ -13,8 +16,12 @@ from askgraph.serve.runs.request import RunRequest
 from askgraph.serve.runs.views import RunView
 from askgraph.serve.store import RunRow, Verified, new_id
 from askgraph.sparql.lexer import with_declared
+from askgraph.sparql.results import SelectResult
 from askgraph.sparql.rewrite import form_of
-from askgraph.trace import Clarification, Trace
+from askgraph.trace import Answer, Clarification, Trace, Usage, attempt_of
+from askgraph.trace.codec import Head
+
+_COURTESY = 5.0  # seconds for what is behind an answer, or why it is empty
 
 
 async def chosen(hub: Hub, id: str, option: int, caller: Principal) -> RunView:
@@ -43,16 +50,87 @@ async def chosen(hub: Hub, id: str, option: int, caller: Principal) -> RunView:
             timeout=hub.settings.query_timeout,
             limit=hub.settings.max_rows,
         )
+    return await _changed(hub, row, trace, head, answer, caller, began=began)
+
+
+async def edited(hub: Hub, id: str, query: str, caller: Principal) -> RunView:
+    """Return a new run for the question of another one, answered by a query of the caller's.
+
+    It goes on in the run's own conversation, or if that is somebody else's in a new one. Raises
+    `NotAllowed` if the caller may run no queries, `QueryError` and `ServiceError` if it fails.
+    """
+    row, spoken = await hub.records.row(id, caller), await hub.records.view(id, caller)
+    caller.check("query")
+    trace, head, outcome = await hub.records.outcome(id, caller)
+    before = attempt_of(outcome)
+    graph, _ = _attempt(row)
+    began = time.perf_counter()
+    async with hub.graphs.lease(graph, caller) as opened:
+        answer = await written_answer(
+            hub,
+            query,
+            opened,
+            languages=[spoken.language or "en"],
+            context=set(before.result.variables) - set(before.answer_columns) if before else (),
+        )
+    return await _changed(hub, row, trace, head, answer, caller, began=began)
+
+
+async def written_answer(
+    hub: Hub,
+    query: str,
+    graph: KnowledgeGraph,
+    *,
+    languages: Sequence[str],
+    columns: Sequence[str] = (),
+    context: Collection[str] = (),
+    timeout: float | None = None,
+) -> Answer:
+    """Return the answer of a query that a person wrote, read back, with what is behind its rows.
+
+    `columns` answer, if the result has them; without any, those do that are not `context`. Raises
+    as `Queries.read` and `Queries.run` do.
+    """
+    seconds = hub.settings.query_timeout
+    ready = await asyncio.to_thread(hub.queries.read, query, graph)
+    endpoint = Counted(graph.endpoint)
+    asked = replace(graph, endpoint=endpoint)
+    result = await hub.queries.run(ready, asked, timeout=timeout)
+    courtesy = min(seconds, _COURTESY)
+    builder = AnswerBuilder(asked, languages, seconds, evidence_seconds=courtesy)
+    async with hub.queries.turn(graph.name):
+        there = result.variables if isinstance(result, SelectResult) else ()
+        columns = columns or [name for name in there if name not in context]
+        built = await builder.written(ready.text, result, columns=columns)
+    spent = 0.0 if isinstance(result, bool) else result.seconds
+    return replace(built, query=query, usage=Usage(spent, endpoint.requests))
+
+
+async def _changed(
+    hub: Hub,
+    row: RunRow,
+    trace: Trace,
+    head: Head,
+    answer: Answer,
+    caller: Principal,
+    *,
+    began: float,
+) -> RunView:
+    """Keep a new run that answers the question of another one as a person wants it."""
+    is_own = row.owner == caller.id
     asked = RunRequest(
         trace.question,
         row.graphs,
         row.method,
         row.model,
         dict(row.settings),
-        row.session or "",
-        after=row.after,
+        (row.session or "") if is_own else new_id(),
+        after=row.after if is_own else None,
+        changes=row.id,
+        begins=not is_own,
     )
-    now = Trace(trace.question, trace.method, (*trace.steps[:-1], answer))
+    steps = trace.steps[:-1] if is_own or row.after is None else ()
+    now = Trace(trace.question, trace.method, (*steps, answer))
 
     async def kept() -> RunView:
         new = await hub.records.begin(asked, caller, "running")

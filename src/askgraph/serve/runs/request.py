@@ -23,9 +23,9 @@ _TIMES = 10  # how far a caller's number may go beyond the default
 class RunRequest:
     """A question on its way: the graphs it is asked of, its method, its session.
 
-    `begins` says that the session is a new one. After `seconds` the best comes that was found,
-    after `timeout` (in seconds) nothing does. With `anew` an answer that was confirmed before is
-    not taken.
+    `begins` says that the session is a new one, `changes` is the run whose answer a person
+    changed. After `seconds` the best comes that was found, after `timeout` (in seconds) nothing
+    does. With `anew` an answer that was confirmed before is not taken.
     """
 
     question: Question
@@ -38,6 +38,7 @@ class RunRequest:
     timeout: float | None = None
     anew: bool = False
     after: str | None = None
+    changes: str | None = None
     begins: bool = False
 
     def made(self, workspace: Workspace, models: Models) -> Method:

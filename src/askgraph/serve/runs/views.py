@@ -11,6 +11,7 @@ from askgraph.answers.codec import answer_object
 from askgraph.rdf.vocabulary import XSD
 from askgraph.serve.problems import Problem
 from askgraph.sparql.results import GraphResult, Result, Row, SelectResult, Term, Truncation
+from askgraph.sparql.rewrite import form_of
 from askgraph.trace import Outcome, attempt_of
 
 _STRING = f"{XSD}string"
@@ -198,6 +199,12 @@ class ConfirmBody(Body):
     query: str | None = Field(None, min_length=1, max_length=100_000)
 
 
+class EditBody(Body):
+    """Another query for a question: the caller's own, or a changed one."""
+
+    query: str = Field(min_length=1, max_length=100_000)
+
+
 class ShareBody(Body):
     """Whether others who may ask its graphs may read a run, by its address."""
 
@@ -279,12 +286,9 @@ class AnswerView(BaseModel):
     usage: UsageView
     cells: list[list[Cell | None]] = Field(description="The rows as typed cells.")
     total: int = Field(description="The number of rows in all, also of those not sent.")
-
-
-class EditedView(AnswerView):
-    """The answer of a query that a person wrote; it has the status `edited`, and confidence 1."""
-
-    form: Form = Field(description="Of CONSTRUCT, which stands for DESCRIBE too, rows are triples.")
+    form: Form = Field(
+        "SELECT", description="Of CONSTRUCT, which stands for DESCRIBE too, rows are triples."
+    )
 
 
 class EarlierView(BaseModel):
@@ -310,6 +314,9 @@ class RunView(BaseModel):
     answer: AnswerView | None
     problem: Problem | None
     feedback: FeedbackView | None
+    changes: str | None = Field(
+        description="The run whose answer this is a change of: another reading, an own query."
+    )
     verified: bool = Field(description="Whether its query was confirmed.")
     shared: bool
     mine: bool = Field(description="Whether it is the caller's own.")
@@ -328,6 +335,7 @@ class RunSummary(BaseModel):
     created: str
     seconds: float | None
     follows: str | None = Field(None, description="The question of one's own that it goes on from.")
+    changes: str | None = Field(description="The run whose answer this is a change of.")
 
 
 class RunsView(BaseModel):
@@ -343,4 +351,12 @@ def answer_view(outcome: Outcome, *, limit: int) -> AnswerView:
     told = answer_object(outcome, limit=limit)
     rows = () if best is None or best.boolean is not None else best.result.rows
     cells = cells_of(rows, best.labels if best else {}, limit=limit)
-    return AnswerView.model_validate({**told, "cells": cells, "total": len(rows)})
+    form = (form_of(best.query) or "SELECT") if best else "SELECT"
+    return AnswerView.model_validate(
+        {
+            **told,
+            "cells": cells,
+            "total": len(rows),
+            "form": "CONSTRUCT" if form == "DESCRIBE" else form,
+        }
+    )

@@ -133,10 +133,11 @@ class SessionRow:
 class RunRow:
     """A question and how it ended.
 
-    `settings` are the method's, `after` is the run that this one follows up, `process` the one that
-    runs it, `counted_as` the caller whose limit it counts against (empty: its owner). `status` is
-    the kind of outcome: answer, clarification or refusal. `answer` is None in lists, which do not
-    show it. `tokens` and `money` are the costs of models.
+    `settings` are the method's, `after` is the run that this one follows up, `changes` the one
+    whose answer a person changed, `process` the one that runs it, `counted_as` the caller whose
+    limit it counts against (empty: its owner). `status` is the kind of outcome: answer,
+    clarification or refusal. `answer` is None in lists, which do not show it. `tokens` and `money`
+    are the costs of models.
     """
 
     id: str
@@ -149,6 +150,7 @@ class RunRow:
     model: str | None = None
     settings: Json = field(default_factory=dict)
     after: str | None = None
+    changes: str | None = None
     process: str = ""
     counted_as: str = ""
     state: RunState = "queued"

@@ -166,8 +166,38 @@ def test_a_reading_that_was_offered_can_be_chosen(client: httpx2.Client) -> None
     assert chosen["answer"]["status"] == "answer"
     assert chosen["answer"]["sparql"] == answer["options"][1]["query"]
     assert chosen["id"] != run["id"]
+    assert chosen["changes"] == run["id"]
     past = client.post(f"/api/v1/runs/{run['id']}/choose", json={"option": 99})
     assert past.status_code == 422
+
+
+def test_a_query_of_ones_own_is_a_run_that_can_be_followed_and_downloaded(
+    client: httpx2.Client,
+) -> None:
+    run = asked(client, LARGER)
+    query = "SELECT ?planet WHERE { ?planet a ont:Planet } ORDER BY ?planet"
+    edited = client.post(f"/api/v1/runs/{run['id']}/edit", json={"query": query}).json()
+    assert edited["question"] == LARGER
+    assert edited["changes"] == run["id"]
+    assert edited["session"] == run["session"]
+    assert edited["answer"]["sparql"] == query
+    assert edited["answer"]["total"] == 8
+    again = client.get(f"/api/v1/runs/{edited['id']}").json()
+    assert again["answer"] == edited["answer"]
+    rows = client.get(f"/api/v1/runs/{edited['id']}/result").text.splitlines()
+    assert rows[0] == "planet"
+    assert len(rows) == 9
+    lines = client.get("/api/v1/runs").json()["runs"]
+    assert [line["changes"] for line in lines if line["id"] == edited["id"]] == [run["id"]]
+
+
+@pytest.mark.parametrize("query", ["SELECT ?x WHERE {", "DELETE WHERE { ?s ?p ?o }"])
+def test_a_query_that_cannot_be_run_changes_nothing(client: httpx2.Client, query: str) -> None:
+    run = asked(client, LARGER)
+    before = len(client.get("/api/v1/runs").json()["runs"])
+    refused = client.post(f"/api/v1/runs/{run['id']}/edit", json={"query": query})
+    assert refused.status_code in (400, 403)
+    assert len(client.get("/api/v1/runs").json()["runs"]) == before
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Parts of a query that can be changed: in words, with alternatives, and swapped."""
+"""Parts of a query that can be changed: in words, with alternatives, swapped; its rows arranged."""
 
 import asyncio
 from typing import Annotated
@@ -19,7 +19,22 @@ from askgraph.search.linking.link import also_meant
 from askgraph.search.run import all_linked
 from askgraph.serve.hub import Asker, HubDep
 from askgraph.serve.protocols.rest import GraphName, NamedQuery, QueryText, named_query
+from askgraph.serve.runs.views import Body
+from askgraph.sparql import Query
+from askgraph.sparql.rewrite.refined import (
+    Comparison,
+    Condition,
+    arrangement,
+    counted_by,
+    limited,
+    literal_of,
+    sorted_by,
+    with_columns,
+    with_condition,
+    without_condition,
+)
 from askgraph.sparql.rewrite.swapped import swapped
+from askgraph.sparql.write import laid_out, tree_of
 
 router = APIRouter(prefix="/api/v1", tags=["queries"])
 
@@ -43,6 +58,58 @@ class SwapBody(QueryText):
         description="The part: its `id`, its IRI, or its value."
     )
     to: str = Field(max_length=10_000, description="An IRI for an IRI; for a value its text.")
+
+
+class ConditionBody(Body):
+    """That a column compares so with a value."""
+
+    column: str = Field(max_length=200)
+    comparison: Comparison
+    value: str = Field(max_length=10_000)
+    datatype: str | None = Field(None, max_length=1000, description="Of the value: an IRI.")
+
+
+class RefineBody(QueryText):
+    """How a query's rows shall be arranged; what is left out stays as it is."""
+
+    sort_by: str | None = Field(None, max_length=200, description="A column; empty: unsorted.")
+    descending: bool = False
+    limit: int | None = Field(None, ge=0, le=1_000_000, description="Rows at most; 0: all.")
+    columns: list[str] | None = Field(None, max_length=100, description="Those that are kept.")
+    condition: ConditionBody | None = Field(None, description="One more condition.")
+    without: int | None = Field(None, ge=0, description="A condition to take away, by its place.")
+    count_by: str | None = Field(None, max_length=200, description="A column to count rows by.")
+
+
+class SortView(BaseModel):
+    """A column that rows are sorted by."""
+
+    column: str
+    descending: bool
+
+
+class ConditionView(BaseModel):
+    """A condition on a column that a query has."""
+
+    column: str
+    comparison: Comparison
+    value: str
+
+
+class ArrangementView(BaseModel):
+    """How a query arranges its rows."""
+
+    columns: list[str]
+    order: list[SortView]
+    limit: int | None
+    conditions: list[ConditionView]
+    counts: bool = Field(description="Whether it counts, or computes else of groups.")
+
+
+class RefinedView(BaseModel):
+    """The query with its rows arranged otherwise."""
+
+    query: str
 
 
 class PieceView(BaseModel):
@@ -79,6 +146,7 @@ class PartsView(BaseModel):
 
     pieces: list[PieceView]
     parts: list[PartView]
+    arrangement: ArrangementView | None = Field(description="None if it has no rows to arrange.")
 
 
 class SwappedView(BaseModel):
@@ -115,7 +183,55 @@ async def parts(graph: GraphName, body: PartsBody, hub: HubDep, caller: Asker) -
         _part(number, part, asked.labels, others[number] if number < len(others) else ())
         for number, part in enumerate(back.parts)
     ]
-    return PartsView(pieces=pieces, parts=views)
+    return PartsView(pieces=pieces, parts=views, arrangement=_arranged(asked.text))
+
+
+@router.post("/graphs/{graph}/refine")
+async def refine(graph: GraphName, body: RefineBody, hub: HubDep, caller: Asker) -> RefinedView:
+    """Return a query with its rows sorted, cut off, filtered or counted; nothing is run."""
+    async with hub.graphs.lease(graph, caller) as opened:
+        asked = await named_query(body.query, opened, body.language)
+        changed = await asyncio.to_thread(_refined, tree_of(asked.text), body)
+        return RefinedView(query=str(laid_out(changed, opened.prefixes, asked.labels)))
+
+
+def _refined(query: Query, body: RefineBody) -> Query:
+    """The query arranged as wanted: conditions first, then what is counted, sorted and cut off."""
+    if arrangement(query) is None:
+        raise QueryError("only the rows of a SELECT query can be arranged")
+    if body.without is not None:
+        query = without_condition(query, body.without)
+    if body.condition:
+        value = literal_of(body.condition.value, body.condition.datatype)
+        query = with_condition(
+            query, Condition(body.condition.column, body.condition.comparison, value)
+        )
+    if body.count_by is not None:
+        query = counted_by(query, body.count_by)
+    if body.columns is not None:
+        query = with_columns(query, body.columns)
+    if body.sort_by is not None:
+        query = sorted_by(query, body.sort_by or None, descending=body.descending)
+    return query if body.limit is None else limited(query, body.limit or None)
+
+
+def _arranged(query: str) -> ArrangementView | None:
+    try:
+        found = arrangement(tree_of(query))
+    except QueryError:
+        return None
+    if found is None:
+        return None
+    return ArrangementView(
+        columns=list(found.columns),
+        order=[SortView(column=name, descending=falls) for name, falls in found.order],
+        limit=found.limit,
+        conditions=[
+            ConditionView(column=one.column, comparison=one.comparison, value=one.value.value)
+            for one in found.conditions
+        ],
+        counts=found.is_aggregate,
+    )
 
 
 @router.post("/graphs/{graph}/swap")

@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Iterator
 from contextlib import AsyncExitStack
-from dataclasses import replace
 from itertools import islice
 from typing import Literal
 
@@ -11,8 +10,6 @@ from fastapi import APIRouter
 from pydantic import BaseModel, Field
 from pyoxigraph import NamedNode
 
-from askgraph.answers import AnswerBuilder
-from askgraph.endpoint import Counted
 from askgraph.errors import QueryError
 from askgraph.explanation import labels_of
 from askgraph.explanation.evidence import evidence
@@ -21,11 +18,11 @@ from askgraph.serve.hub import Asker, Hub, HubDep, Querier
 from askgraph.serve.identity.principal import Principal
 from askgraph.serve.problems import Missing
 from askgraph.serve.protocols.rest import GraphName, QueryText, named_query
-from askgraph.serve.runs.views import EditedView, EvidenceView, TableView, answer_view, table_of
+from askgraph.serve.runs.replies import written_answer
+from askgraph.serve.runs.views import AnswerView, EvidenceView, TableView, answer_view, table_of
 from askgraph.sparql.federation.service import called_services
 from askgraph.sparql.layout import formatted
 from askgraph.sparql.results import GraphResult, Result, SelectResult
-from askgraph.trace import Usage
 from askgraph.validation import WRONG, Finding, Kind, Knowledge, Services, Validation
 from askgraph.validation.graph_knowledge import graph_knowledge
 from askgraph.validation.validate import SURE, validated
@@ -33,7 +30,6 @@ from askgraph.validation.validate import SURE, validated
 router = APIRouter(prefix="/api/v1", tags=["queries"])
 
 _LABELLED = 500  # things of a result that are named
-_COURTESY = 5.0  # seconds for what is behind an answer, or why it is empty
 _CHECKED = 10_000  # characters of a query that is checked: it is parsed, more than once
 
 
@@ -113,29 +109,24 @@ async def query(graph: GraphName, body: QueryBody, hub: HubDep, caller: Querier)
 
 
 @router.post("/graphs/{graph}/answer")
-async def answer(graph: GraphName, body: AnswerBody, hub: HubDep, caller: Querier) -> EditedView:
+async def answer(graph: GraphName, body: AnswerBody, hub: HubDep, caller: Querier) -> AnswerView:
     """Run a query of the caller's and return its answer as that of a question.
 
     It is read back in words, with the triples behind its first rows, or why there are none.
     """
     settings = hub.settings
     most = settings.page_rows if body.limit is None else body.limit
-    seconds = settings.query_timeout
     async with hub.graphs.lease(graph, caller) as opened:
-        ready = await asyncio.to_thread(hub.queries.read, body.query, opened)
-        endpoint = Counted(opened.endpoint)
-        asked = replace(opened, endpoint=endpoint)
-        result = await hub.queries.run(ready, asked, timeout=body.timeout)
-        builder = AnswerBuilder(
-            asked, [body.language], seconds, evidence_seconds=min(seconds, _COURTESY)
+        told = await written_answer(
+            hub,
+            body.query,
+            opened,
+            languages=[body.language],
+            columns=body.columns,
+            timeout=body.timeout,
         )
-        async with hub.queries.turn(graph):
-            built = await builder.written(ready.text, result, columns=body.columns)
-    spent = 0.0 if isinstance(result, bool) else result.seconds
-    told = replace(built, query=body.query, usage=Usage(spent, endpoint.requests))
     view = await asyncio.to_thread(answer_view, told, limit=min(most, settings.max_rows))
-    form = table_of(result, {}, limit=0).form
-    return EditedView.model_validate({**dict(view), "status": "edited", "form": form})
+    return view.model_copy(update={"status": "edited"})
 
 
 @router.post("/graphs/{graph}/evidence")

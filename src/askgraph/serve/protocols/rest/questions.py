@@ -13,16 +13,17 @@ from pyoxigraph import RdfFormat, Triple, parse
 
 from askgraph.errors import SetupError
 from askgraph.explanation.evidence import evidence
-from askgraph.serve.hub import Asker, Caller, Confirmer, Hub, HubDep
+from askgraph.serve.hub import Asker, Caller, Confirmer, Hub, HubDep, Querier
 from askgraph.serve.identity.principal import NotAllowed, Principal
 from askgraph.serve.problems import Missing
 from askgraph.serve.protocols.streams import event_stream, unless_disconnected
-from askgraph.serve.runs.replies import chosen, confirmed, withdrawn
+from askgraph.serve.runs.replies import chosen, confirmed, edited, withdrawn
 from askgraph.serve.runs.views import (
     AskBody,
     Body,
     ChooseBody,
     ConfirmBody,
+    EditBody,
     FeedbackBody,
     FeedbackView,
     RunSummary,
@@ -139,6 +140,12 @@ async def cancel(id: str, hub: HubDep, caller: Asker) -> RunView:
 async def choose(id: str, body: ChooseBody, hub: HubDep, caller: Asker) -> RunView:
     """Answer a question back by one of its readings; returns a new run with the answer."""
     return await chosen(hub, id, body.option, caller)
+
+
+@router.post("/runs/{id}/edit")
+async def edit(id: str, body: EditBody, hub: HubDep, caller: Querier) -> RunView:
+    """Answer the question of a run by a query of the caller's; returns a new run."""
+    return await edited(hub, id, body.query, caller)
 
 
 @router.post("/runs/{id}/share")

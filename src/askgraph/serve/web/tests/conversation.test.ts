@@ -20,6 +20,7 @@ const RUN: RunView = {
   answer: null,
   problem: null,
   feedback: null,
+  changes: null,
   verified: false,
   shared: false,
   mine: true,

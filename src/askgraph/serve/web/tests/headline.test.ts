@@ -12,6 +12,7 @@ function answer(changes: Partial<AnswerView>): AnswerView {
   const cells = changes.cells ?? [];
   return {
     status: "answer",
+    form: "SELECT",
     sparql: "SELECT …",
     graph: "space",
     columns: ["moon"],

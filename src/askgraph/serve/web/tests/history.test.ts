@@ -17,6 +17,7 @@ function run(id: string, created: string, question = id): RunSummary {
     status: "answer",
     created,
     seconds: 1,
+    changes: null,
   };
 }
 

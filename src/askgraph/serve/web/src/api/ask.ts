@@ -23,10 +23,11 @@ export const runOf = (id: string) => get<RunView>(`/runs/${encodeURIComponent(id
 export const cancel = (id: string) => post<unknown>(`/runs/${id}/cancel`, {});
 export const choose = (id: string, option: number) =>
   post<RunView>(`/runs/${id}/choose`, { option });
+export const edit = (id: string, query: string) =>
+  post<RunView>(`/runs/${encodeURIComponent(id)}/edit`, { query });
 export const feedback = (id: string, verdict: Verdict, comment: string) =>
   post<RunView["feedback"]>(`/runs/${id}/feedback`, comment ? { verdict, comment } : { verdict });
-export const confirm = (id: string, query: string | null) =>
-  post<RunView>(`/runs/${id}/confirm`, query === null ? {} : { query });
+export const confirm = (id: string) => post<RunView>(`/runs/${id}/confirm`, {});
 export const withdraw = (id: string) => removed<RunView>(`/runs/${id}/confirm`);
 export const share = (id: string, shared: boolean) =>
   post<RunView>(`/runs/${id}/share`, { shared });

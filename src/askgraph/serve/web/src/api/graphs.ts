@@ -3,7 +3,6 @@
 import type * as api from "../../build/api.ts";
 import { language } from "../i18n/index.ts";
 import { get, type Options, ofGraph, post, remove, withQuery } from "./http.ts";
-import type { AnswerView } from "./types.ts";
 
 export const graphs = () => get<api.GraphsView>("/graphs");
 export const methods = () => get<api.MethodsView>("/methods");
@@ -18,10 +17,6 @@ export const complete = (graph: string, q: string, options: Options = {}) =>
 
 export const vocabulary = (graph: string) => get<api.VocabularyView>(ofGraph(graph, "/vocabulary"));
 
-/** Runs a query that a person wrote; `columns` answer, if its result has them. */
-export const answerOf = (graph: string, asked: api.AnswerBody) =>
-  post<AnswerView>(ofGraph(graph, "/answer"), asked);
-
 const validate = (graph: string, query: string, language: string, options: Options = {}) =>
   post<api.ValidationView>(ofGraph(graph, "/validate"), { query, language }, options);
 
@@ -34,6 +29,13 @@ export const parts = (graph: string, asked: api.PartsBody) =>
 
 export const swap = (graph: string, query: string, part: number, to: string, language: string) =>
   post<api.SwappedView>(ofGraph(graph, "/swap"), { query, part, to, language });
+
+/** How a query's rows shall be arranged: what is left out stays as it is. */
+export type Refinement = Omit<api.RefineBody, "query" | "language">;
+
+/** Returns a query with its rows arranged otherwise; nothing is run. */
+export const refine = (graph: string, query: string, wanted: Refinement, language: string) =>
+  post<api.RefinedView>(ofGraph(graph, "/refine"), { query, language, ...wanted });
 
 // The contents of a graph: its profile, its things, and the triples behind a row.
 

@@ -3,6 +3,7 @@
 import type * as api from "../../build/api.ts";
 
 export type Alternative = api.AlternativeView;
+export type Arrangement = api.ArrangementView;
 export type Cell = api.Cell;
 export type Completion = api.CompletionView;
 export type Confirmed = api.ConfirmedView;
@@ -28,8 +29,7 @@ export type VocabularyTerm = api.TermView;
 
 export type Row = readonly (Cell | null)[];
 
-/** An answer; an edited one has a form, and rows of CONSTRUCT are triples. */
-export type AnswerView = api.AnswerView & Partial<Pick<api.EditedView, "form">>;
+export type AnswerView = api.AnswerView;
 
 /** The body of POST /ask, as the page fills it. */
 export type Asking = { readonly [Key in keyof api.AskBody]: NonNullable<api.AskBody[Key]> };

@@ -1,13 +1,15 @@
 // An answer: first its headline, then its reading and its confidence, then all the rest.
 
 import { useState } from "preact/hooks";
-import { answerOf, looked } from "../api/graphs.ts";
-import type { AnswerView, Finding, Problem, RunView } from "../api/types.ts";
+import { edit } from "../api/ask.ts";
+import { looked, refine } from "../api/graphs.ts";
+import type { AnswerView, Arrangement, Problem, RunView } from "../api/types.ts";
 import { may } from "../app/known.ts";
 import { Later } from "../app/Later.tsx";
-import { useAttempt } from "../parts/asking.ts";
+import { navigate } from "../app/router.ts";
+import { useAttempt, useFetched } from "../parts/asking.ts";
 import { Button, ProblemNote } from "../parts/parts.tsx";
-import type { Turn } from "./conversation.ts";
+import { chosenReading, type Turn } from "./conversation.ts";
 import { Drafts } from "./Drafts.tsx";
 import { HeadlineView, spokenHeadline } from "./HeadlineView.tsx";
 import { headlineOf } from "./headline.ts";
@@ -22,6 +24,8 @@ import { say } from "./words.ts";
 /** Loads how results are shown, which the question box can do without. */
 export const results = () => import("../results/ResultView.tsx").then((found) => found.ResultView);
 
+const arranging = () => import("../results/Arranging.tsx").then((found) => found.Arranging);
+
 interface AnswerPartProps {
   readonly turn: Turn;
   readonly run: RunView;
@@ -29,35 +33,28 @@ interface AnswerPartProps {
   readonly isLast: boolean;
 }
 
-export function AnswerPart({ turn, run, answer: first, isLast }: AnswerPartProps) {
-  const [changed, setChanged] = useState<AnswerView | null>(null);
-  const [findings, setFindings] = useState<readonly Finding[]>([]);
+export function AnswerPart({ turn, run, answer, isLast }: AnswerPartProps) {
   const [isNone, setNone] = useState(false);
   const [attempt, problem, setProblem] = useAttempt();
   const [isBusy, setBusy] = useState(false);
-  const answer = changed ?? first;
-  const graph = first.graph ?? run.graphs[0] ?? "";
-  const standing = useStanding(graph, first.confirmed);
+  const [arranged, setArranged] = useState<{ query: string; how: Arrangement | null } | null>(null);
+  const graph = answer.graph ?? run.graphs[0] ?? "";
+  const standing = useStanding(graph, answer.confirmed);
   const read = readerOf(graph, run);
   const spoken = answer.status === "clarification" ? say.clarification : spokenHeadline(answer);
+  const written = run.changes === null ? null : answer.sparql;
+  const findings = useFetched(`${graph} ${written}`, async () =>
+    written === null ? null : looked(graph, written),
+  );
 
-  const runChanged = async (query: string, language = spokenBy(run)) => {
+  const runChanged = async (query: string) => {
     setBusy(true);
     await attempt(async () => {
-      const columns = first.answer_columns;
-      const [found, odd] = await Promise.all([
-        answerOf(graph, { query, language, columns }),
-        looked(graph, query),
-      ]);
-      setFindings(odd?.findings ?? []);
-      setChanged(found);
+      const changed = await edit(run.id, query);
+      chosenReading(turn, changed);
+      navigate(`/run/${changed.id}`, { stay: true });
     });
     setBusy(false);
-  };
-  const back = () => {
-    setChanged(null);
-    setFindings([]);
-    setProblem(null);
   };
   const isShown = answer.sparql !== null && (answer.status !== "clarification" || isNone);
   return (
@@ -72,9 +69,7 @@ export function AnswerPart({ turn, run, answer: first, isLast }: AnswerPartProps
       {problem && <Faulty problem={problem} back={() => setProblem(null)} />}
       {isShown && !problem && (
         <>
-          {answer.status !== "answer" && changed === null && (
-            <h3 class="best-effort">{say.bestEffort}</h3>
-          )}
+          {answer.status !== "answer" && <h3 class="best-effort">{say.bestEffort}</h3>}
           <HeadlineView answer={answer} graph={graph} />
           {answer.interpretation && (
             <p class="interpretation" dir="auto">
@@ -87,15 +82,32 @@ export function AnswerPart({ turn, run, answer: first, isLast }: AnswerPartProps
             graph={graph}
             question={run.question}
             language={spokenBy(run)}
-            isChanged={changed !== null}
             run={runChanged}
-            back={back}
+            onRead={(query, parts) => setArranged({ query, how: parts.arrangement })}
           />
-          {changed === null && <Unused words={answer.unused_words} />}
-          {changed === null && <Confidence value={answer.confidence} />}
-          <Notes {...{ answer, turn, findings, standing }} />
-          <Result answer={answer} runId={changed === null ? run.id : null} graph={graph} />
-          <Verdict {...{ turn, run, standing }} query={changed?.sparql ?? null} />
+          <Unused words={answer.unused_words} />
+          {run.changes === null ? (
+            <Confidence value={answer.confidence} />
+          ) : (
+            <Chosen original={run.changes} />
+          )}
+          <Notes {...{ answer, turn, standing }} findings={findings.value?.findings ?? []} />
+          {arranged?.how && arranged.query === answer.sparql && may("query") && (
+            <Later
+              load={arranging}
+              props={{
+                answer,
+                arrangement: arranged.how,
+                refine: (wanted) =>
+                  attempt(async () => {
+                    const made = await refine(graph, arranged.query, wanted, spokenBy(run));
+                    await runChanged(made.query);
+                  }),
+              }}
+            />
+          )}
+          <Result answer={answer} runId={run.id} graph={graph} />
+          <Verdict {...{ turn, run, standing }} />
         </>
       )}
       <div class="folds">
@@ -103,7 +115,6 @@ export function AnswerPart({ turn, run, answer: first, isLast }: AnswerPartProps
           <QueryPart
             graph={graph}
             query={answer.sparql}
-            original={first.sparql ?? ""}
             isBusy={isBusy}
             canRun={may("query")}
             run={(query) => void runChanged(query)}
@@ -150,6 +161,23 @@ function Faulty({ problem, back }: { problem: Problem; back: () => void }) {
         <Button onClick={back}>{say.backToAnswer}</Button>
       </p>
     </section>
+  );
+}
+
+// That a person chose the reading, and the way back to the one before.
+
+function Chosen({ original }: { original: string }) {
+  return (
+    <p class="row small chosen-reading">
+      <span class="chip">{say.chosen}</span>
+      <Button
+        look="quiet small"
+        icon="undo"
+        onClick={() => navigate(`/run/${original}`, { stay: true })}
+      >
+        {say.back}
+      </Button>
+    </p>
   );
 }
 
@@ -201,7 +229,6 @@ function Unused({ words }: { words: readonly string[] }) {
 interface QueryPartProps {
   readonly graph: string;
   readonly query: string;
-  readonly original: string;
   readonly isBusy: boolean;
   readonly canRun: boolean;
   readonly run: (query: string) => void;

@@ -13,13 +13,13 @@ interface ReadBackProps {
   readonly graph: string;
   readonly question: string;
   readonly language: string;
-  readonly isChanged: boolean;
-  readonly run: (query: string, language: string) => Promise<void>;
-  readonly back: () => void;
+  readonly run: (query: string) => Promise<void>;
+  /** Hears how the query arranges its rows. */
+  readonly onRead: (query: string, parts: Parts) => void;
 }
 
 export function ReadBack(props: ReadBackProps) {
-  const { answer, graph, isChanged } = props;
+  const { answer, graph } = props;
   const [attempt, problem] = useAttempt();
   const read = useReading(props);
   const parts = read.parts;
@@ -27,7 +27,7 @@ export function ReadBack(props: ReadBackProps) {
   const change = (part: Part, to: string) =>
     attempt(async () => {
       const next = await swap(graph, answer.sparql ?? "", part.id, to, read.language);
-      await props.run(next.query, read.language);
+      await props.run(next.query);
       section.current?.focus({ preventScroll: true }); // the part that had the focus is gone
     });
   if (!answer.words && !parts) return null;
@@ -53,14 +53,6 @@ export function ReadBack(props: ReadBackProps) {
           );
         })}
       </p>
-      {isChanged && (
-        <p class="row small">
-          <span class="chip warn">{say.changed}</span>
-          <Button look="quiet small" icon="undo" onClick={props.back}>
-            {say.back}
-          </Button>
-        </p>
-      )}
       <ProblemNote problem={problem} />
     </section>
   );
@@ -79,7 +71,7 @@ interface Reading {
   readonly look: () => void;
 }
 
-function useReading({ answer, graph, language, question }: ReadBackProps): Reading {
+function useReading({ answer, graph, language, question, onRead }: ReadBackProps): Reading {
   const [found, setFound] = useState<Read | null>(null);
   const looked = useRef("");
   const query = answer.sparql;
@@ -88,7 +80,11 @@ function useReading({ answer, graph, language, question }: ReadBackProps): Readi
     if (query === null) return;
     let shown = true;
     readLike(graph, asked, answer.words, [language, ...SPOKEN]).then(
-      (read) => shown && setFound(read),
+      (read) => {
+        if (!shown) return;
+        setFound(read);
+        onRead(read.query, read.parts);
+      },
       () => undefined, // the sentence is then read, and not changed
     );
     return () => {

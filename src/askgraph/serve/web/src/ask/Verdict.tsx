@@ -15,12 +15,10 @@ import { say } from "./words.ts";
 interface VerdictProps {
   readonly turn: Turn;
   readonly run: RunView;
-  /** The query that is shown, if it is not the run's own. */
-  readonly query: string | null;
   readonly standing: Standing;
 }
 
-export function Verdict({ turn, run, query, standing }: VerdictProps) {
+export function Verdict({ turn, run, standing }: VerdictProps) {
   const [attempt, problem] = useAttempt();
   const take = (doing: Promise<RunView | null>) =>
     attempt(async () => {
@@ -29,7 +27,7 @@ export function Verdict({ turn, run, query, standing }: VerdictProps) {
     });
   const right = async () => {
     await feedback(run.id, "right", "");
-    return confirm(run.id, query);
+    return confirm(run.id);
   };
   const wrong = async (comment: string) => {
     const told = await feedback(run.id, "wrong", comment);
@@ -49,10 +47,7 @@ export function Verdict({ turn, run, query, standing }: VerdictProps) {
                 {say.right}
               </Button>
             )}
-            <Wrong
-              send={(comment) => take(wrong(comment))}
-              withdraw={query === null ? standing.withdraw : null}
-            />
+            <Wrong send={(comment) => take(wrong(comment))} withdraw={standing.withdraw} />
           </>
         )}
         <Share run={run} setShared={(shared) => void take(share(run.id, shared))} />

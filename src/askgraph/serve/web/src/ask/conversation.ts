@@ -13,7 +13,8 @@ let nextKey = 0;
 export class Turn {
   readonly question: string;
   readonly graphs: readonly string[];
-  readonly key = nextKey++;
+  /** The same for all versions of a question, which stand in one another's place. */
+  readonly key: number;
   readonly state = signal<TurnState>("asking");
   readonly run = signal<RunView | null>(null);
   readonly id = signal<string | null>(null);
@@ -24,8 +25,18 @@ export class Turn {
   readonly begun = performance.now();
   readonly asking: Asking | null;
   readonly leaving = new AbortController();
+  /** The question as it was answered first, and as its answer was changed since. */
+  readonly versions: Turn[];
 
-  constructor(question: string, graphs: readonly string[], asking: Asking | null) {
+  constructor(
+    question: string,
+    graphs: readonly string[],
+    asking: Asking | null,
+    versionOf: Turn | null = null,
+  ) {
+    this.key = versionOf?.key ?? nextKey++;
+    this.versions = versionOf?.versions ?? [];
+    this.versions.push(this);
     this.question = question;
     this.graphs = graphs;
     this.asking = asking;
@@ -124,6 +135,10 @@ export function again(turn: Turn, changes: Partial<Asking>, begun: (run: string)
 /** Shows a run of before: of this conversation, or as the start of its own. */
 export async function show(id: string): Promise<void> {
   if (turns.value.some((turn) => turn.id.value === id)) return;
+  for (const turn of turns.value) {
+    const version = turn.versions.find((one) => one.id.value === id);
+    if (version?.state.value === "done") return inPlaceOf(turn, version);
+  }
   leave();
   const turn = new Turn("", [], null);
   turn.id.value = id;
@@ -187,9 +202,14 @@ function asked(run: RunView): Asking {
   };
 }
 
-/** Puts the answer of a chosen reading in the place of the question back. */
+/** Puts a run with another reading of a question in the place of the one that was shown. */
 export function chosenReading(turn: Turn, run: RunView): void {
-  const next = new Turn(run.question, run.graphs, turn.asking);
+  const next = new Turn(run.question, run.graphs, turn.asking, turn);
   next.settle(run);
+  next.steps.value = turn.steps.value;
+  inPlaceOf(turn, next);
+}
+
+function inPlaceOf(turn: Turn, next: Turn): void {
   turns.value = turns.value.map((one) => (one === turn ? next : one));
 }

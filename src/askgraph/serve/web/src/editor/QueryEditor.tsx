@@ -14,7 +14,6 @@ import words from "./words.json";
 interface QueryEditorProps {
   readonly graph: string;
   readonly query: string;
-  readonly original: string;
   readonly isBusy: boolean;
   readonly canRun: boolean;
   readonly run: (query: string) => void;
@@ -87,8 +86,8 @@ export function QueryEditor(props: QueryEditorProps) {
           {say.undo}
         </Button>
         <Button onClick={act(redo)}>{say.redo}</Button>
-        {text !== props.original && (
-          <Button onClick={act((at) => replaceText(at, props.original))}>{say.original}</Button>
+        {text !== props.query && (
+          <Button onClick={act((at) => replaceText(at, props.query))}>{say.original}</Button>
         )}
         <CopyButton text={text} look="quiet small" />
       </div>

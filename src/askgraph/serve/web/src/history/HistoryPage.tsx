@@ -70,6 +70,7 @@ function HistoryRow({ run, drop }: { run: RunSummary; drop: () => void }) {
     <li>
       <a href={`/run/${run.id}`}>
         <bdi class="history-question">{run.question}</bdi>
+        {run.changes && <span class="history-about">{say.changed}</span>}
         {run.follows && <span class="history-about">{say.follows(run.follows)}</span>}
         <span class="history-about">{dotted(...about, stateWords(run))}</span>
       </a>
