@@ -9,7 +9,7 @@ from tests.servers.llm import LlmServer, Turn
 from typer.testing import CliRunner, Result
 
 from askgraph.cli import app
-from askgraph.trace import Earlier, Question, Refusal, Trace
+from askgraph.trace import Question, Refusal, Trace
 from askgraph.trace.codec import read_trace, write_trace
 
 PETS = """
@@ -179,18 +179,23 @@ def test_a_method_that_does_not_converse_says_so_and_answers() -> None:
     assert "'multi-stage' does not look at earlier questions" in line
 
 
-@pytest.mark.parametrize(
-    ("steps", "said"),
-    [((), "ended without an answer"), ((Refusal("Not here."),), "it came to no query")],
-)
-def test_nothing_follows_a_run_without_a_query(steps: tuple[Refusal, ...], said: str) -> None:
-    before = (Earlier("Planets?", "SELECT ?p {}"),)
-    write_trace(Path("1.jsonl"), Trace(Question("Zebras?", None, before), "grasp", steps))
+def test_nothing_follows_a_run_without_an_end() -> None:
+    write_trace(Path("1.jsonl"), Trace(Question("Zebras?"), "grasp", ()))
 
     result = run("ask", "And Mars?", "--after", "1.jsonl", "-g", "moons")
 
     assert (result.exit_code, result.stdout) == (2, "")
-    assert said in result.stderr
+    assert "ended without an answer" in result.stderr
+
+
+def test_a_refusal_is_passed_over_by_the_question_after_it() -> None:
+    refused = Trace(Question("Zebras?"), "graph-search", (Refusal("Not here."),))
+    write_trace(Path("1.jsonl"), refused)
+
+    result = run("ask", "Which moons orbit Mars?", "--after", "1.jsonl", "-g", "moons", "--csv")
+
+    assert result.exit_code == 0
+    assert "http://example.org/Phobos" in result.stdout
 
 
 @pytest.mark.parametrize("command", ["ask", "batch", "evaluate"])

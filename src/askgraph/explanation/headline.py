@@ -237,7 +237,7 @@ class Headline:
         if self.query.form != "SELECT" or not self.query.columns:
             return ""
         told = Sentence(self.query, self._names)
-        phrase = " ".join(told.text().split())
+        phrase = " ".join(told.text().split()).rstrip(",")
         phrase = phrase if len(phrase) <= _LONG else ""
         if not given.rows:
             return self.say("said nothing", phrase) if phrase else ""
@@ -264,7 +264,7 @@ class Headline:
             case [(_, Call(name=name))], [(Literal() as value,)] if name.startswith("COUNT"):
                 before, _, after = self.say("the", self.say("number", "\0")).partition("\0")
                 if phrase.startswith(before) and phrase.endswith(after) and value.value != "1":
-                    things = phrase[len(before) : len(phrase) - len(after)]
+                    things = phrase[len(before) : len(phrase) - len(after)].rstrip(",")
                     if value.value == "0":
                         return self.say("said none", things)
                     return self.say("said number", self._values.text(value), things)

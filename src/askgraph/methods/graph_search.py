@@ -14,8 +14,7 @@ from askgraph.answers.search_run import SearchLimits, SearchRun, top_score
 from askgraph.endpoint import Counted
 from askgraph.errors import SetupError
 from askgraph.graph import KnowledgeGraph
-from askgraph.search.rank.score import Proposal
-from askgraph.trace import Question, Step, Thought, Usage
+from askgraph.trace import Answer, Question, Step, Thought, Usage
 
 __all__ = ["GraphSearch"]
 
@@ -56,21 +55,19 @@ class GraphSearch(SearchLimits):
         """Answer a question over one graph, or over the one of several that fits best."""
         started = time.perf_counter()
         if question.before:
-            from askgraph.answers.standalone import standalone  # few questions follow another
-
-            alone = await standalone(question, graphs)
-            if alone is not question:
-                yield Thought(f"Asked in full: {alone.text}")
-            question = alone
-        best: tuple[SearchRun, Proposal] | None = None
+            answer = await _changed(question, graphs)
+            if answer is not None:
+                yield Thought("Taken as a change of the last result.")
+                yield replace(answer, usage=answer.usage + Usage(time.perf_counter() - started))
+                return
+            question, given = await _alone(question, graphs), question
+            if question is not given:
+                yield Thought(f"Asked in full: {question.text}")
         runs = [SearchRun(self, question, graph, Counted(graph.endpoint)) for graph in graphs]
-        for run in runs:
-            proposal = await run.proposal()
-            if best is None or top_score(proposal) > top_score(best[1]):
-                best = run, proposal
-        if best is None:
+        found = [(run, await run.proposal()) for run in runs]
+        if not found:
             raise ValueError("no graph was given")
-        run, proposal = best
+        run, proposal = max(found, key=lambda one: top_score(one[1]))
         for note in proposal.linked.notes:
             yield Thought(note)
         yield run.findings(proposal)
@@ -80,3 +77,20 @@ class GraphSearch(SearchLimits):
         requests = sum(run.endpoint.requests for run in runs)
         usage = Usage(time.perf_counter() - started, requests)
         yield replace(outcome, usage=usage)
+
+
+async def _alone(question: Question, graphs: Sequence[KnowledgeGraph]) -> Question:
+    from askgraph.answers.standalone import standalone  # few questions follow another
+
+    return await standalone(question, graphs)
+
+
+async def _changed(question: Question, graphs: Sequence[KnowledgeGraph]) -> Answer | None:
+    """Return the answer of the last query, changed as a question says; None if it says else."""
+    from askgraph.answers.changed import changed  # few questions follow another
+
+    endpoints = [Counted(graph.endpoint) for graph in graphs]
+    asked = [replace(g, endpoint=one) for g, one in zip(graphs, endpoints, strict=True)]
+    answer = await changed(question, asked)
+    requests = sum(one.requests for one in endpoints)
+    return answer and replace(answer, usage=Usage(requests=requests))

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from typing import Literal
 
-from askgraph.errors import SetupError
 from askgraph.llm import Choice, Message, ToolSchema
 from askgraph.sparql.results import SelectResult
 
@@ -277,13 +276,11 @@ def follow_up(
 ) -> Question:
     """Return a question that comes after another one, of which `outcome` came.
 
-    What was asked before that one comes before it, too. Raises `SetupError` if the outcome has
-    no query: then there is nothing to refer to.
+    What was asked before that one comes before it, too. An outcome without a query is passed over:
+    then the question refers to those before, or stands alone.
     """
     attempt = attempt_of(outcome)
     if attempt is None:
-        raise SetupError(
-            f"nothing can be asked after {earlier.text!r}: it came to no query. Ask on its own"
-        )
+        return Question(text, language, earlier.before)
     before = (*earlier.before, Earlier(earlier.text, attempt.query))
     return Question(text, language, before)

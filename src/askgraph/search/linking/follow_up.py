@@ -6,16 +6,20 @@
                                      the largest?
 
 Only what is surely elliptical is completed: a few words that name one thing, class or property, in
-the place of the words of the earlier question that named one of the same kind; a word for several
-things; an operator with nothing that it is about.
+the place of the words of the earlier question that named one of the same kind; a year in the place
+of another one; a word for several things; an operator with nothing that it is about. What only
+changes how the last result is shown ("the first five", "sort by mass") is a `Change`.
 """
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 
 from askgraph.index.names import Kind, NameIndex
 from askgraph.search.linking import Reading, read
 from askgraph.search.linking.link import Link, Linked, link
 from askgraph.search.linking.operators import Operator, frame_of
+from askgraph.search.linking.quantities import Quantity
 
 Alike = Callable[[str, str], bool]
 """Whether two things, by their IRIs, are of one class."""
@@ -38,6 +42,9 @@ def completed(
     rest = _after_lead(reading)
     if rest is None or _is_whole(reading, rest):
         return None
+    if (year := _year(reading, rest)) is not None:
+        years = _YEAR.findall(earlier)
+        return _YEAR.sub(year, earlier) if len(years) == 1 else None
     here = _named(link(reading, names), rest)
     if here is None:
         return None
@@ -48,6 +55,89 @@ def completed(
     start, end = _stretch(there, before)
     first, last = _stretch(here, reading)
     return earlier[:start] + text[first:last] + earlier[end:]
+
+
+@dataclass(frozen=True)
+class Change:
+    """What is to be done with the last result.
+
+    No more than the first `number` of it, if that is not 0; sorted `by` the first predicate of some
+    (IRIs) that its things have, the greatest first if `down`; counted; put on a map.
+    """
+
+    number: int = 0
+    by: tuple[str, ...] = ()
+    down: bool = False
+    counts: bool = False
+    maps: bool = False
+
+
+def change_of(text: str, names: NameIndex, *, language: str | None = None) -> Change | None:
+    """Return what a question wants done with the last result; None if it says anything else."""
+    reading = read(text, language)
+    rest = _after_lead(reading)
+    if rest is None:
+        return None
+    free = _content(reading, rest)
+    found = {one.name: one for one in frame_of(reading).operators}
+    down = "descending" in found or _says(reading, "top")
+    said = {at for name in _ORDERS for at in (found[name].positions if name in found else ())}
+    cuts = [one for one in reading.quantities if one.value in range(1, _MOST) and not one.unit]
+    number = (
+        cuts[0] if len(cuts) == 1 and (_says(reading, "first") or _says(reading, "top")) else None
+    )
+    if number is not None:
+        said |= {*number.positions, *_places(reading, ("first", "top"))}
+    if "order" in found or (number is not None and _says(reading, "by")):
+        own = free - said - _places(reading, ("by",))
+        linked = link(reading, names).of(Kind.PREDICATE) if own else ()
+        by = [one for one in linked if own <= set(one.positions) and one.score >= _SURE]
+        by.sort(key=lambda one: -one.score)
+        iris = tuple(dict.fromkeys(one.target for one in by))
+        return Change(_whole(number), iris, down) if iris else None
+    if number is not None:
+        return None if free - said else Change(_whole(number))
+    if "count" in found and not free - set(found["count"].positions):
+        return Change(counts=True)
+    shows = _places(reading, ("map", "show"))
+    return Change(maps=True) if _says(reading, "map") and not free - shows else None
+
+
+_ORDERS = ("order", "ascending", "descending")
+_MOST = 1_000  # first ones of a result
+_YEAR = re.compile(r"\b\d{4}\b")
+
+
+def _whole(number: Quantity | None) -> int:
+    return int(number.value or 0) if number is not None else 0
+
+
+def _content(reading: Reading, rest: Sequence[int]) -> set[int]:
+    """The tokens that say more than a function word, or a word for the last result."""
+    aside = _places(reading, ("them", "of_them", "ones"))
+    return {at for at in rest if at not in aside and not reading.is_stop(at)}
+
+
+def _says(reading: Reading, key: str) -> bool:
+    return bool(_places(reading, (key,)))
+
+
+def _places(reading: Reading, keys: Iterable[str]) -> set[int]:
+    """The tokens at which phrases of some kinds stand."""
+    phrases = [phrase for key in keys for phrase in reading.words.following[key]]
+    return {
+        at + place
+        for at in range(len(reading.tokens))
+        for phrase in phrases
+        if reading.says(phrase, at)
+        for place in range(len(phrase))
+    }
+
+
+def _year(reading: Reading, rest: Sequence[int]) -> str | None:
+    """The year that is all that a question says."""
+    content = [reading.tokens[at].text for at in rest if not reading.is_stop(at)]
+    return content[0] if len(content) == 1 and _YEAR.fullmatch(content[0]) else None
 
 
 def leans_on_a_thing(text: str, language: str | None = None) -> bool:

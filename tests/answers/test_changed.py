@@ -1,0 +1,129 @@
+"""Follow-ups that change the query of the last result, over the sample graph."""
+
+from collections.abc import AsyncIterator
+
+import pytest
+import pytest_asyncio
+
+from askgraph.answers.changed import changed
+from askgraph.graph import KnowledgeGraph
+from askgraph.sample import graph_path
+from askgraph.sparql.results import value_of
+from askgraph.trace import Answer, Earlier, Question
+from askgraph.workspace import Workspace
+
+PREFIX = "PREFIX s: <https://example.org/space/> PREFIX o: <https://example.org/space/ontology#> "
+MOONS = PREFIX + "SELECT DISTINCT ?moon { ?moon o:orbits s:Jupiter }"
+AGENCIES = PREFIX + (
+    "SELECT ?agency (COUNT(?m) AS ?n) { ?m a o:Mission ; o:operator ?agency } GROUP BY ?agency"
+)
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
+    workspace = Workspace(tmp_path_factory.mktemp("changed"))
+    workspace.add("space", [graph_path()])
+    return workspace
+
+
+@pytest_asyncio.fixture
+async def space(place: Workspace) -> AsyncIterator[KnowledgeGraph]:
+    graph = place.graph("space")
+    yield graph
+    await graph.endpoint.close()
+
+
+async def after(
+    graph: KnowledgeGraph, text: str, query: str = MOONS, language: str | None = None
+) -> Answer | None:
+    return await changed(Question(text, language, (Earlier("Moons?", query),)), [graph])
+
+
+def names(answer: Answer | None) -> list[str]:
+    assert answer is not None
+    return [answer.labels[str(value_of(row[0]))] for row in answer.result.rows]
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("only the first two", "en"),
+        ("just 2", "en"),
+        ("nur die ersten zwei", "de"),
+        ("solo las dos primeras", "es"),
+        ("seulement les deux premières", "fr"),
+    ],
+)
+async def test_the_first_are_those_that_were_shown_first(
+    space: KnowledgeGraph, text: str, language: str
+) -> None:
+    assert names(await after(space, text, language=language)) in (
+        ["Adrastea", "Amalthea"],
+        ["Adrastea", "Amaltea"],
+    )
+
+
+async def test_the_first_groups_are_the_greatest(space: KnowledgeGraph) -> None:
+    answer = await after(space, "only the first two", AGENCIES)
+    assert answer is not None
+    assert [value_of(row[1]) for row in answer.result.rows] == ["94", "28"]
+
+
+@pytest.mark.parametrize(
+    ("text", "first"),
+    [
+        ("sort by diameter", "Adrastea"),
+        ("and now sorted by diameter descending", "Ganymede"),
+        ("order them by mass", "Amalthea"),
+        ("top 3 by diameter", "Ganymede"),
+    ],
+)
+async def test_a_result_is_sorted_by_what_its_things_have(
+    space: KnowledgeGraph, text: str, first: str
+) -> None:
+    answer = await after(space, text)
+    assert answer is not None and answer.ordered
+    assert names(answer)[0] == first
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("how many are these?", "en"),
+        ("how many?", "en"),
+        ("wie viele sind das?", "de"),
+        ("¿cuántas son?", "es"),
+    ],
+)
+async def test_a_result_is_counted(space: KnowledgeGraph, text: str, language: str) -> None:
+    answer = await after(space, text, language=language)
+    assert answer is not None
+    assert [[value_of(one) for one in row] for row in answer.result.rows] == [["13"]]
+
+
+async def test_groups_are_counted_too(space: KnowledgeGraph) -> None:
+    answer = await after(space, "how many are these?", AGENCIES)
+    assert answer is not None and "11" in str(answer.result.rows)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Who discovered Titan?",
+        "How many planets are there?",
+        "and in 1990?",
+        "sort by charisma",
+        "Who was the first person in space?",
+        "a map of Mars",
+    ],
+)
+async def test_what_says_anything_else_is_no_change(space: KnowledgeGraph, text: str) -> None:
+    assert await after(space, text) is None
+
+
+async def test_nothing_changes_a_result_without_rows(space: KnowledgeGraph) -> None:
+    assert await after(space, "only the first two", PREFIX + "SELECT ?x { ?x o:orbits ?x }") is None
+
+
+async def test_a_query_that_would_write_is_not_run(space: KnowledgeGraph) -> None:
+    assert await after(space, "how many are these?", "DELETE WHERE { ?s ?p ?o }") is None
