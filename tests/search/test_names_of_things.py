@@ -213,3 +213,31 @@ def test_what_has_only_a_name_left_is_what_it_was_merged_into(
     assert [str(value) for (value,) in found["rows"]] == rows
     sentence = "“{}” was merged into “{}”.".format(*said) if said else "merged"
     assert (sentence in found["words"]) is (said is not None)
+
+
+NAMESAKES = """
+@prefix : <https://land.example/> .
+@prefix g: <https://land.example/terms#> .
+@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+g:mayor rdfs:label "mayor" . g:in rdfs:label "located in" . g:City rdfs:label "city" .
+:p1 a g:City ; rdfs:label "Paris" ; g:in :fr ; g:mayor :ann ; g:area 105 .
+:p2 a g:City ; rdfs:label "Paris" ; g:in :tx ; g:mayor :ann2 ; g:area 9 .
+:p3 a g:City ; rdfs:label "Lyon" ; g:in :fr ; g:mayor :eve .
+:fr rdfs:label "France" . :tx rdfs:label "Texas" . :eve rdfs:label "Eve" .
+:ann rdfs:label "Ann" ; g:born 1970 ; g:age 55 . :ann2 rdfs:label "Ann" ; g:born 1960 ; g:age 55 .
+"""
+
+
+def test_namesakes_of_one_class_are_told_apart_by_what_differs(tmp_path: Path) -> None:
+    named = asked("Who is the mayor of Paris?", tmp_path, NAMESAKES)["labels"]
+    told = {iri.rsplit("/", 1)[-1]: label for iri, label in named.items()}
+    assert (told["p1"], told["p2"]) == ("Paris (France)", "Paris (Texas)")
+    assert (told["ann"], told["ann2"]) == ("Ann (1970)", "Ann (1960)")
+
+
+def test_a_clarification_says_by_what_namesakes_differ(tmp_path: Path) -> None:
+    found = asked("Paris", tmp_path, NAMESAKES)
+    assert found["status"] == "clarification"
+    offered = [one["words"] for one in found["options"]]
+    assert [any(f"Paris ({place})" in words for words in offered) for place in ("France", "Texas")]
+    assert all(("France" in words) != ("Texas" in words) for words in offered)

@@ -227,8 +227,10 @@ class AnswerBuilder:
         return nothing, None  # the result is there, and what is behind it is a courtesy
 
     async def apart(self, labels: Mapping[str, str]) -> dict[str, str]:
-        """Return labels, with descriptions for what several things are called."""
-        return await told_apart(labels, self.graph, self.languages, timeout=self.timeout)
+        """Return labels, those of several things with what tells these apart."""
+        return await told_apart(
+            labels, self.graph, self.languages, timeout=self.timeout, near=self.near
+        )
 
     async def _new_labels(self, iris: Iterable[str], known: Mapping[str, str]) -> dict[str, str]:
         return await self._labels(iri for iri in iris if iri not in known)

@@ -35,6 +35,7 @@ from askgraph.sparql.write import text_of, tree_of
 from askgraph.traversal import GraphArrays
 from askgraph.traversal.literals import split_literal
 
+_NAMESAKES = 20  # things of one name that are told apart by what differs
 _MOST = 10_000  # characters: the time grows with the square of the patterns
 
 
@@ -278,11 +279,13 @@ async def told_apart(
     languages: Sequence[str],
     *,
     timeout: float | None = None,
+    near: GraphArrays | None = None,
 ) -> dict[str, str]:
     """Return labels, those that several things share with the things' descriptions.
 
-    Classes and predicates are known by how they are used. Nothing is asked if none is shared.
-    Raises `ServiceError` as `descriptions_of` does.
+    Without descriptions they have a value by which all of them differ, of the graph's arrays or of
+    those `near`. Classes and predicates are known by how they are used. Nothing is asked if none is
+    shared. Raises `ServiceError` as `descriptions_of` does.
     """
     used = {one.iri for one in graph.profile.predicates}
     used.update(one.iri for one in graph.profile.classes)
@@ -296,4 +299,47 @@ async def told_apart(
         iri: f"{labels[iri]} ({shorten(text, _DESCRIBED, placeholder='…')})"
         for iri, text in more.items()
     }
+    arrays = near if graph.arrays is None else graph.arrays
+    if arrays is not None and len(more) < len(shared):
+        alike: dict[str, list[str]] = defaultdict(list)
+        for iri in shared:
+            alike[things[iri]].append(iri)
+        for namesakes in alike.values():
+            if not more.keys() & namesakes and len(namesakes) <= _NAMESAKES:
+                facts = _differing(namesakes, graph, arrays, languages)
+                said |= {iri: f"{labels[iri]} ({fact})" for iri, fact in facts.items()}
     return {**labels, **said}
+
+
+def _differing(
+    namesakes: Sequence[str], graph: KnowledgeGraph, arrays: GraphArrays, languages: Sequence[str]
+) -> Mapping[str, str]:
+    """Return a value for each of some things by which they differ, of one predicate; none if none.
+
+    What a thing leads to goes before a literal, and what more of them have before the rest.
+    """
+    naming = [number for iri in _naming(graph) if (number := arrays.number(iri)) is not None]
+    passed = {RDF_TYPE, v.OWL_SAME_AS, *v.DESCRIPTION_PREDICATES}
+    passed.update(one.iri for one in graph.profile.predicates if one.naming)
+    values: dict[int, dict[str, str]] = defaultdict(dict)
+    linking: set[int] = set()
+    for iri in namesakes:
+        if (at := arrays.terms.iri(iri)) is None:
+            continue
+        node = np.array([at], dtype=np.int32)
+        for predicate in arrays.present(node):
+            ends = arrays.step(node, predicate).tolist()
+            if len(ends) != 1 or arrays.iri_of(predicate) in passed:
+                continue
+            text: str | None = arrays.terms.value(ends[0])
+            if arrays.terms.is_iri(ends[0]):
+                text = best_label(own_texts(text or "", arrays, naming), languages)
+                linking.add(predicate)
+            if text and len(text) <= _DESCRIBED and ends[0] < arrays.terms.first_blank:
+                values[predicate][iri] = text
+    differing = [
+        (len(told), predicate in linking, -predicate)
+        for predicate, told in values.items()
+        if len(told) == len({*told.values()}) > 1
+    ]
+    return values[-max(differing)[2]] if differing else {}
