@@ -7,7 +7,8 @@ from tests.search.asking import Known
 from tests.search.test_candidates import WORDS
 from tests.search.zoo import QUESTIONS
 
-from askgraph.search.decide.evidence import left_out
+from askgraph.search.decide import share_left
+from askgraph.search.decide.evidence import evidence_for, left_out
 from askgraph.search.rank import clusters
 
 
@@ -84,3 +85,16 @@ def test_all_that_is_left_out_stands_in_the_question(words: list[str], zoo: Know
     for candidate in proposal.candidates[:5]:
         for phrase in left_out(proposal, candidate):
             assert phrase in question
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["What is the heaviest animal of each enclosure?", "For each enclosure, its heaviest animal"],
+)
+def test_the_extreme_of_each_group_is_an_order_and_no_condition(question: str, zoo: Known) -> None:
+    proposal = zoo.proposal(question)
+    found = clusters(proposal.candidates)
+    evidence = evidence_for(proposal, found)
+    assert "GROUP BY" in zoo.query(found[0].best.query)
+    assert (evidence["ranked"], evidence["compares"], evidence["head_missed"]) == (1, 0, 0)
+    assert share_left(proposal, found[0].best, rows=3) == 1

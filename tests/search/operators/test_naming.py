@@ -111,6 +111,7 @@ l:deathDate rdfs:label "date of death" .
     ("question", "row"),
     [
         ("When and where was Ann Ash born?", {"1901-02-03", "york"}),
+        ("When was Ann Ash born and where?", {"1901-02-03", "york"}),
         ("Where and when was Ann Ash born?", {"1901-02-03", "york"}),
         ("When was Ann Ash born?", {"1901-02-03"}),
         ("Where was Ann Ash born?", {"york"}),

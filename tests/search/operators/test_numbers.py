@@ -530,6 +530,8 @@ def test_two_properties_of_one_thing_are_compared(
     [
         ("the top 50 % of players by salary", "en", {("cho",), ("bea",), ("ann",)}),
         ("top 10 percent of the players by height", "en", {("cho",)}),
+        ("the tallest 30 percent of the players", "en", {("cho",), ("ann",)}),
+        ("die größten 30 Prozent der Spieler", "de", {("cho",), ("ann",)}),
         ("top 2 players by age", "en", {("dia",), ("eve",)}),
         ("die obersten 2 Spieler nach Alter", "de", {("dia",), ("eve",)}),
     ],

@@ -24,6 +24,7 @@ from pyoxigraph import Variable
 from askgraph.errors import SetupError
 from askgraph.index import tokens
 from askgraph.index.names import Kind, name_tokens
+from askgraph.search import averages_in
 from askgraph.search.decide.evidence import evidence_for
 from askgraph.search.operators.query_builder import Candidate
 from askgraph.search.rank import Cluster
@@ -93,6 +94,8 @@ def _ties(proposal: Proposal, candidate: Candidate) -> bool:
     "Who was the first person on the Moon?" asks for one, not for a crew.
     """
     reading, subject = proposal.reading, Subject(proposal, candidate)
+    if any(part.group_by for part in averages_in(candidate.tree.where)):
+        return False  # there is one in each group
     if not reading.words.agreement["one"].intersection(reading.folded):
         return False
     extremes = [

@@ -178,7 +178,7 @@ def _beside_root(subject: Subject) -> list[Value]:
 
 def _unsaid_order(subject: Subject) -> float:
     """How loosely words name what the rows are first ordered by."""
-    keys = [key for key, _ in keys_of(subject.tree)[:1]]
+    keys = [key for key, _ in keys_of(subject.tree)[:1]] or subject.extremes[:1]
     into = [predicate_of(one) for one in subject.patterns if one.object in keys]
     return 1.0 - max(subject.said.get(iri, 0.0) for iri in into) if into else 0.0
 
@@ -209,7 +209,7 @@ def _shape(subject: Subject) -> dict[str, float]:
         "compares": float(len(subject.conditions)),
         "aggregates": float(len(list(aggregates_of(query)))),
         "grouped": float(bool(groups_of(query))),
-        "ranked": float(query.limit is not None),
+        "ranked": float(query.limit is not None or bool(subject.extremes)),
         "columns": float(max(0, len(subject.shown) - 1)),
     }
 

@@ -84,6 +84,12 @@ class Reading:
             return False
         return self.abbreviations.isdisjoint(range(at, at + len(phrase)))
 
+    def is_percent(self, quantity: Quantity) -> bool:
+        """Whether a number is one of percent, by the word or the sign after it."""
+        rest = self.text[self.tokens[quantity.last].end :].lstrip()
+        percent = self.words.clauses["percent"]
+        return rest.startswith("%") or not percent.isdisjoint(self.folded[quantity.last + 1 :][:1])
+
     def parted(self, first: int, last: int) -> bool:
         """Whether a sentence ends between two tokens."""
         between = self.text[self.tokens[first].end : self.tokens[last].start]

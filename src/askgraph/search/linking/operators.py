@@ -89,7 +89,22 @@ class Frame:
             if not follows:
                 break
             found.append(follows[0])
-        return tuple(found[1:])
+        last = self._asked_last
+        return (*found[1:], last) if last and found and last not in found else tuple(found[1:])
+
+    @property
+    def _asked_last(self) -> tuple[str, int] | None:
+        """What a question word asks for that ends the question: "… and by whom?"."""
+        reading, count = self.reading, len(self.reading.tokens)
+        ends = [
+            (count - len(phrase), name)
+            for name, phrases in reading.words.asks.items()
+            for phrase in phrases
+            if reading.folded[-len(phrase) :] == phrase
+        ]
+        at, name = min(ends, default=(0, ""))
+        joined = at > 0 and reading.folded[at - 1] in reading.words.joining
+        return (name, at) if joined else None
 
     @cached_property
     def mask(self) -> int:
@@ -336,6 +351,8 @@ def _may_stand(name: str, at: int, reading: Reading) -> bool:
     if name in ("between", "top"):
         following = {quantity.first for quantity in reading.quantities}
         return any(at + step in following for step in (1, 2, 3))
+    if name == "share":  # but "the top 10 percent of"
+        return not any(at - 1 in one.positions for one in reading.quantities)
     if name == "or":  # "his or her", "in or after"
         beside = [one for one in (at - 1, at + 1) if 0 <= one < len(reading.tokens)]
         numbers = {number for one in reading.quantities for number in one.positions}

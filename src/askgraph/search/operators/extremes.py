@@ -1,6 +1,5 @@
 """The most and the least: superlatives of numbers, dates and counts."""
 
-import math
 from collections.abc import Sequence
 from functools import partial
 
@@ -21,14 +20,13 @@ from askgraph.search.operators.group_values import (
     group_counted,
     has_several,
     limited,
+    share_of_all,
 )
 from askgraph.search.operators.measures import age, duration, passed
 from askgraph.search.operators.query_builder import Handlers, QueryBuilder, Spot, unnamed_spot
 from askgraph.search.operators.times import spanned
 from askgraph.sparql import Call, Expression
 
-_WHOLE = 100.0
-"""All, in percent."""
 _NEAR = 8
 """So many words apart "descending" still says how something is sorted."""
 
@@ -380,11 +378,12 @@ def top(work: QueryBuilder, operator: Operator) -> bool:
     quantity = work.frame.quantity_after(operator, 1)
     if quantity is None or quantity.value is None:
         return False
-    work.draft.limit = _share_of_all(work, quantity) or int(quantity.value)
-    work.take_quantity(quantity)
     by = _sorted_by(work, quantity)
     if by is not None:
         work.draft.order.append((_key(work, work.take_spot(by)), True))
+    work.draft.limit = share_of_all(work, quantity) or int(quantity.value)
+    work.take_quantity(quantity)
+    if by is not None:
         return True
     slot = work.next_slot(quantity.last, 2)
     spot = None if slot is None or _extreme_follows(work, operator) else work.spot(slot)
@@ -394,20 +393,6 @@ def top(work: QueryBuilder, operator: Operator) -> bool:
         if alone(work, operator):
             work.projected.append((slot.first, variable))
     return True
-
-
-def _share_of_all(work: QueryBuilder, quantity: Quantity) -> int | None:
-    """So many percent of all things, at least one, as a number; None if it is no percentage."""
-    reading, following = work.reading, quantity.last + 1
-    named = reading.folded[following] if following < len(reading.tokens) else ""
-    percent = named in reading.words.clauses["percent"]
-    if not percent and not reading.text[reading.tokens[quantity.last].end :].lstrip().startswith(
-        "%"
-    ):
-        return None
-    work.take_tokens([following] if percent else [])
-    share = (quantity.value or 0.0) / _WHOLE
-    return max(1, math.ceil(len(work.ids_at(work.root)) * share))
 
 
 def _sorted_by(work: QueryBuilder, quantity: Quantity) -> Spot | None:

@@ -1,5 +1,6 @@
 """Groups by their aggregates: the highest average, a total above a number."""
 
+import math
 from dataclasses import replace
 
 from pyoxigraph import Variable
@@ -15,6 +16,7 @@ from askgraph.search import (
 )
 from askgraph.search.grow import ACROSS, BESIDE, FAR, WORTH_NONE
 from askgraph.search.linking.operators import COMPARING, Operator
+from askgraph.search.linking.quantities import Quantity
 from askgraph.search.operators import NUMERIC
 from askgraph.search.operators.draft import Place
 from askgraph.search.operators.naming import named_places, owner_of
@@ -26,6 +28,8 @@ FUNCTIONS = {"average": "AVG", "sum": "SUM", "maximum": "MAX", "minimum": "MIN"}
 """The aggregates that groups are compared by."""
 
 
+_WHOLE = 100.0
+"""All, in percent."""
 BY_SHOWN = "by_shown"
 """The note that the rows are grouped by what is shown."""
 FEW = "few"
@@ -223,9 +227,20 @@ def limited(work: QueryBuilder, operator: Operator) -> None:
             or operator.first - quantity.last == 1
             or quantity.last + 1 in work.root.words
         ):
-            count = max(1, int(quantity.value))
+            count = share_of_all(work, quantity) or max(1, int(quantity.value))
             work.take_quantity(quantity)
     work.draft.limit, work.draft.offset = count, offset
+
+
+def share_of_all(work: QueryBuilder, quantity: Quantity) -> int | None:
+    """Return so many percent of all things, at least one; None if it is no percentage."""
+    if not work.reading.is_percent(quantity):
+        return None
+    following = [quantity.last + 1] if quantity.last + 1 < len(work.reading.tokens) else []
+    said = work.reading.words.clauses["percent"]
+    work.take_tokens(at for at in following if work.reading.folded[at] in said)
+    share = (quantity.value or 0.0) / _WHOLE
+    return max(1, math.ceil(len(work.ids_at(work.root)) * share))
 
 
 def _ordinals(work: QueryBuilder, operator: Operator) -> tuple[int, int]:

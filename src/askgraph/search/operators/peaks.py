@@ -22,6 +22,7 @@ from askgraph.search import (
 )
 from askgraph.search.grow import DOUBT_MISTAKEN, Edge
 from askgraph.search.grow.kinds import is_mirrored
+from askgraph.search.linking import bits
 from askgraph.search.operators.draft import Place
 from askgraph.search.operators.group_values import BY_SHOWN, spreads
 from askgraph.search.operators.query_builder import QueryBuilder
@@ -62,6 +63,8 @@ def _highest(work: QueryBuilder, key: Expression, ways: Sequence[bool]) -> None:
             groups = list(dict.fromkeys(draft.group))
             _keep(work, value, key, ways, groups)
             _show(work, owner)
+            keys = [one for one in draft.places if one.end in groups]
+            work.shown_words |= bits({at for one in keys for at in one.words})
             draft.group, work.grouped = [], False
     elif len(ways) > 1 or _is_shared(work, value, ways[0]):
         _keep(work, value, key, ways, [])

@@ -264,7 +264,10 @@ def _touches(at: int, reading: Reading) -> bool:
 
 
 def _is_number(at: int, reading: Reading) -> bool:
-    return any(at in quantity.positions for quantity in reading.quantities)
+    percent = reading.folded[at] in reading.words.clauses["percent"]
+    return any(
+        at in one.positions or (percent and at == one.last + 1) for one in reading.quantities
+    )
 
 
 def _item(run: Sequence[int], operators: tuple[str, ...], linked: Linked) -> Item:

@@ -4,7 +4,7 @@ A fault needs no gold to be seen. Few right queries have one; few wrong ones sho
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -224,7 +224,19 @@ class Subject:
         """The comparisons that have to hold, but those of one sub-query's number with another's."""
         parts = averages_in(self.tree.where)
         numbers = {name for part in parts for name, value in part.columns if value is not None}
-        return [one for one in conditions_in(self.tree.where) if one.variable not in numbers]
+        return [
+            one
+            for one in conditions_in(self.tree.where)
+            if one.variable not in numbers and not _is_extreme(one, numbers)
+        ]
+
+    @cached_property
+    def extremes(self) -> list[Variable]:
+        """The values of which the highest or the lowest is kept, by a sub-query."""
+        parts = averages_in(self.tree.where)
+        numbers = {name for part in parts for name, value in part.columns if value is not None}
+        conditions = conditions_in(self.tree.where)
+        return [one.variable for one in conditions if _is_extreme(one, numbers)]
 
     @cached_property
     def denied(self) -> list[Group]:
@@ -278,6 +290,13 @@ class Subject:
         return max((self.said.get(iri, 0.0) for iri in classes), default=_UNSAID)
 
 
+def _is_extreme(one: Condition, numbers: Collection[Variable]) -> bool:
+    """Whether a value is to be the number that a sub-query finds."""
+    return (
+        one.operator == "=" and numbers.__contains__(one.values[0]) and one.variable not in numbers
+    )
+
+
 def _compared_in(group: Group) -> list[Condition]:
     return [*conditions_in(group), *alternatives_in(group)]
 
@@ -288,6 +307,8 @@ def _number_missing(subject: Subject) -> bool:
     A number that the question does not have (one unit turned into another) excuses another one.
     """
     asked = [one for one in subject.proposal.reading.quantities if _counts(one)]
+    if subject.tree.limit is not None:  # so many percent of all are so many rows
+        asked = [one for one in asked if not subject.proposal.reading.is_percent(one)]
     times = [one for one in subject.proposal.reading.quantities if one.value is None]
     if any(not subject.candidate.used >> one.first & 1 for one in (*asked, *times)):
         return True

@@ -174,7 +174,7 @@ class _Told:
         found |= {
             "nameless": _nameless(candidate, schema),
             "asks": asks,
-            "head": _head(candidate, linked, schema),
+            "head": _head(candidate, self.first, linked, schema),
             "misfit": max(0.0, -kind),
         }
         if self.hope(found) < least:
@@ -214,6 +214,13 @@ class _Told:
                     mask |= 1 << at
         told = (weight for at, weight in enumerate(self.linked.weights) if mask >> at & 1)
         return sum(told) / self.total if mask else 0.0
+
+    @cached_property
+    def first(self) -> int | None:
+        """The first word of content, after superlatives: "planet" of "the largest planet"."""
+        passed = sum(one.mask for one in self.frame.of("superlative"))
+        weights = enumerate(self.linked.weights)
+        return next((at for at, weight in weights if weight and not passed >> at & 1), None)
 
     @cached_property
     def extremes(self) -> tuple[Operator, ...]:
@@ -299,9 +306,8 @@ def _sorts(candidate: Candidate, schema: Schema) -> set[Sort]:
     return found
 
 
-def _head(candidate: Candidate, linked: Linked, schema: Schema) -> float:
+def _head(candidate: Candidate, first: int | None, linked: Linked, schema: Schema) -> float:
     """Whether the answer's own class or last step takes up the first words of content."""
-    first = next((at for at, w in enumerate(linked.weights) if w), None)
     if first is None:
         return 0.0
     if candidate.shown_words >> first & 1:
