@@ -1,9 +1,11 @@
 """Trying again: where it may help, as late as the server asks, and no more often than allowed."""
 
+import asyncio
 import time
 
 import pytest
 
+from askgraph.deadline import Deadline, keeping
 from askgraph.errors import (
     AskgraphError,
     ErrorReply,
@@ -20,7 +22,7 @@ from askgraph.llm.scripted import ScriptedModel
 ASKED: list[Message] = [User("What orbits the Earth?")]
 
 
-@pytest.mark.parametrize("error", [Overloaded("busy"), MalformedReply("cut"), Unreachable("gone")])
+@pytest.mark.parametrize("error", [Overloaded("busy"), Unreachable("gone")])
 async def test_what_may_pass_is_tried_again(error: AskgraphError) -> None:
     script = ScriptedModel([error, error, "The Moon."])
     model = RetriedModel(script, first_wait=0.001)
@@ -31,13 +33,42 @@ async def test_what_may_pass_is_tried_again(error: AskgraphError) -> None:
     assert len(script.requests) == 3
 
 
-async def test_a_silent_server_is_asked_once_more_and_not_for_ever() -> None:
-    script = ScriptedModel([TimedOut("late")] * 5)
+@pytest.mark.parametrize(
+    ("error", "most"), [(TimedOut("late"), 2), (MalformedReply("cut"), 2), (Unreachable("gone"), 3)]
+)
+async def test_a_server_that_is_silent_or_gone_is_not_asked_for_ever(
+    error: AskgraphError, most: int
+) -> None:
+    script = ScriptedModel([error] * 5)
 
-    with pytest.raises(TimedOut):
+    with pytest.raises(type(error)):
         await completed(RetriedModel(script, retries=4, first_wait=0.001).complete(ASKED))
 
-    assert len(script.requests) == 2
+    assert len(script.requests) == most
+
+
+async def test_a_server_that_failed_is_left_alone_for_some_seconds() -> None:
+    script = ScriptedModel([Unreachable("gone"), "The Moon.", "The Moon again."])
+    model = RetriedModel(script, retries=0, rest=0.2)
+
+    with pytest.raises(Unreachable, match=r"^gone$"):
+        await completed(model.complete(ASKED))
+    with pytest.raises(Unreachable, match=r"gone; that was 0\.\d seconds ago.*left alone for 0\.2"):
+        await completed(model.complete(ASKED))
+    assert len(script.requests) == 1
+    await asyncio.sleep(0.25)
+    assert (await completed(model.complete(ASKED))).choices[0].text == "The Moon."
+    assert (await completed(model.complete(ASKED))).choices[0].text == "The Moon again."
+
+
+async def test_nobody_waits_for_a_retry_beyond_the_deadline_of_the_question() -> None:
+    script = ScriptedModel([Overloaded("busy", retry_after=30), "The Moon."])
+    began = time.monotonic()
+
+    with keeping(Deadline(5)), pytest.raises(Overloaded):
+        await completed(RetriedModel(script).complete(ASKED))
+
+    assert time.monotonic() - began < 5
 
 
 @pytest.mark.parametrize("error", [ErrorReply("no such model"), Unauthorised("no key")])

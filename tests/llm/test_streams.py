@@ -1,4 +1,4 @@
-"""Beams come from a server that has them, and are never made up."""
+"""Streams: beams come from a server that has them; characters that were split are mended."""
 
 from collections.abc import AsyncIterator
 
@@ -7,7 +7,8 @@ from tests.servers.llm import LlmServer, Turn
 
 from askgraph import registry
 from askgraph.errors import SetupError
-from askgraph.llm import User, completed
+from askgraph.llm import Request, User, completed
+from askgraph.llm._streams import Assembly
 from askgraph.llm.openai import OpenAIModel
 
 ASKED = [User("What orbits the Earth?")]
@@ -69,3 +70,23 @@ async def test_a_provider_without_beams_is_not_asked(llm_server: LlmServer, prov
         await completed(made.complete(ASKED, n=2, beams=True))
     await made.close()
     assert llm_server.bodies == []
+
+
+@pytest.mark.parametrize(
+    ("pieces", "whole"),
+    [
+        (["A ", "moon"], "A moon"),
+        (["\ud83d", "\ude00!"], "😀!"),
+        (["\ude00", "x\ud83d"], "\ufffdx\ufffd"),
+    ],
+)
+def test_halves_of_a_character_are_put_together(pieces: list[str], whole: str) -> None:
+    assembly = Assembly(Request.of(ASKED, {}), model="m")
+    for piece in pieces:
+        assembly.text(piece).text.encode()
+        assembly.reasoning(piece).text.encode()
+        assembly.call("1", name="execute", arguments=piece)
+
+    [choice] = assembly.completion().choices
+
+    assert (choice.text, choice.reasoning, choice.calls[0].arguments) == (whole,) * 3

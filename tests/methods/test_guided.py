@@ -313,9 +313,20 @@ async def test_where_the_budget_ends_the_best_so_far_stands(space: KnowledgeGrap
     assert half.usage.llm_calls == 1 and half.usage.input_tokens > 1_000
 
 
-async def test_a_model_that_cannot_be_reached_is_an_error(space: KnowledgeGraph) -> None:
+async def test_without_its_model_graph_search_answers_and_says_so(space: KnowledgeGraph) -> None:
+    steps, _ = await guided(space, GALILEO, [Overloaded("busy")])
+    search = [step async for step in GraphSearch().answer(Question(GALILEO), [space])]
+
+    found, own = outcome(steps), outcome(search)
+    assert isinstance(found, Answer) and isinstance(own, Answer)
+    assert found.cut_short == "without the model: busy"
+    assert (found.query, found.confidence, found.result.rows) == (
+        own.query,
+        own.confidence,
+        own.result.rows,
+    )
     with pytest.raises(Overloaded):
-        await guided(space, GALILEO, [Overloaded("busy")])
+        await guided(space, GALILEO, [Overloaded("busy")], fallback=False)
 
 
 async def test_one_that_fails_later_leaves_what_was_found(space: KnowledgeGraph) -> None:
@@ -392,7 +403,7 @@ async def test_of_several_models_one_may_fail(space: KnowledgeGraph) -> None:
     down = ScriptedModel([Overloaded("down")])
     both = Guided(ScriptedModel([reply(choose=1)]), further={"down": down})
     steps = [step async for step in both.answer(Question(GALILEO), [space])]
-    none = Guided(ScriptedModel([Overloaded("down")]), further={"down": down})
+    none = Guided(ScriptedModel([Overloaded("down")]), further={"down": down}, fallback=False)
 
     assert isinstance(outcome(steps), Answer)
     assert any(isinstance(s, Thought) and "down said nothing" in s.text for s in steps)

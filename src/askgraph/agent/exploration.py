@@ -229,9 +229,10 @@ class Exploration(ABC):
         """Give all steps; the last is the outcome, with what everything has cost.
 
         If the budget ends, the model's server fails or no turn brought an outcome, it is the best
-        attempt so far, or a refusal that says why. Raises `SetupError` as model and tools do, and
-        `ServiceError` if the server fails before the model said anything: what graph search alone
-        makes of a question must not pass for what a model made of it.
+        attempt so far, or a refusal that says why. Raises `SetupError` as model and tools do. If
+        the server fails before the model said anything, the best of what graph search proposed
+        stands and says so; without the setting `fallback` that raises `ServiceError`, so that it
+        cannot pass for what a model made of the question.
         """
         started = time.perf_counter()
         uses = await self.opening()
@@ -248,9 +249,9 @@ class Exploration(ABC):
         except BudgetSpent as problem:
             why = str(problem)
         except ServiceError as problem:
-            if not talk.choices:
+            if not talk.choices and not self.method.fallback:
                 raise
-            why = str(problem)
+            why = str(problem) if talk.choices else f"without the model: {problem}"
         outcome = self.outcome
         if outcome is None:
             fallback = await self.attempts.best()

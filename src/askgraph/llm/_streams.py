@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import json
+import re
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Hashable, Sequence
 from contextlib import aclosing
@@ -261,12 +262,12 @@ class Assembly:
     def text(self, text: str, choice: int = 0) -> llm.TextPart:
         """Add text."""
         self._draft(choice, text).text.append(text)
-        return llm.TextPart(text, choice)
+        return llm.TextPart(_whole([text]), choice)
 
     def reasoning(self, text: str, choice: int = 0) -> llm.ReasoningPart:
         """Add reasoning."""
         self._draft(choice, text).reasoning.append(text)
-        return llm.ReasoningPart(text, choice)
+        return llm.ReasoningPart(_whole([text]), choice)
 
     def refusal(self, text: str, choice: int = 0) -> None:
         """Add words of refusal."""
@@ -289,7 +290,7 @@ class Assembly:
 
     def logprob(self, token: str, logprob: float, choice: int = 0) -> None:
         """Add a token's log-probability."""
-        self._draft(choice, "").logprobs.append(llm.TokenLogprob(token, logprob))
+        self._draft(choice, "").logprobs.append(llm.TokenLogprob(_whole([token]), logprob))
 
     def opaque(self, text: str, choice: int = 0) -> None:
         """Set the text that the provider wants back."""
@@ -325,7 +326,11 @@ class Assembly:
 
     def _calls(self, number: int) -> tuple[llm.ToolCall, ...]:
         return tuple(
-            llm.ToolCall(call.id or f"call_{number}_{at}", call.name, "".join(call.arguments))
+            llm.ToolCall(
+                _whole([call.id]) or f"call_{number}_{at}",
+                _whole([call.name]),
+                _whole(call.arguments),
+            )
             for at, call in enumerate(self._drafts[number].calls.values())
         )
 
@@ -338,11 +343,25 @@ class Assembly:
         if finish is llm.Finish.STOP and draft.refusal:
             finish = llm.Finish.REFUSED
         return llm.Choice(
-            "".join(draft.text),
+            _whole(draft.text),
             calls,
             finish,
-            "".join(draft.reasoning),
-            "".join(draft.refusal),
+            _whole(draft.reasoning),
+            _whole(draft.refusal),
             tuple(draft.logprobs),
-            draft.opaque,
+            _whole([draft.opaque]),
         )
+
+
+def _whole(pieces: Sequence[str]) -> str:
+    """Join pieces of a text: halves of a character that JSON split are put together.
+
+    One that is alone becomes U+FFFD: nothing could write it, a file or an answer over HTTP.
+    """
+    text = "".join(pieces)
+    if not _HALF.search(text):
+        return text
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+_HALF = re.compile("[\ud800-\udfff]")

@@ -2,16 +2,20 @@
 
 import asyncio
 import random
+import time
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from typing import Unpack
 
+from askgraph import deadline
 from askgraph.errors import MalformedReply, Overloaded, ServiceError, TimedOut, Unreachable
 from askgraph.llm import Event, LanguageModel, Message, ModelAround, Options, Restart
 
 __all__ = ["RetriedModel"]
 
 _AGAIN = (MalformedReply, Overloaded, TimedOut, Unreachable)
+_DOWN = (Overloaded, TimedOut, Unreachable)
+_TRIES = {MalformedReply: 1, TimedOut: 1, Unreachable: 2}
 
 
 class RetriedModel(ModelAround):
@@ -19,8 +23,10 @@ class RetriedModel(ModelAround):
 
     The wait is the server's Retry-After, else between half and all of
     `first_wait` · 2ⁿ seconds; a server that asks for more than `longest_wait` is not asked again.
-    A server that was silent until the time was over is asked once more at most. What came before a
-    failure is declared void by a `Restart`.
+    A server that was silent until the time was over, or whose reply was cut off, is asked once more
+    at most, one that cannot be reached twice; nobody waits beyond the deadline of the question.
+    One that still failed then is left alone for `rest` seconds: questions that come meanwhile fail
+    at once, with what it failed of. What came before a failure is declared void by a `Restart`.
     """
 
     def __init__(
@@ -30,8 +36,11 @@ class RetriedModel(ModelAround):
         retries: int = 4,
         first_wait: float = 1.0,
         longest_wait: float = 60.0,
+        rest: float = 5.0,
     ) -> None:
         super().__init__(inner)
+        self._rest = rest
+        self._failed: tuple[float, ServiceError] | None = None
         self._retries = retries
         self._first_wait = first_wait
         self._longest_wait = longest_wait
@@ -40,28 +49,48 @@ class RetriedModel(ModelAround):
         self, messages: Sequence[Message], **options: Unpack[Options]
     ) -> AsyncGenerator[Event, None]:
         """Send the messages, again if it fails, and stream the reply."""
+        self._leave_alone()
         attempt = 0
         while True:
             try:
                 async with aclosing(self._inner.complete(messages, **options)) as stream:
                     async for event in stream:
                         yield event
+                self._failed = None
                 return
             except _AGAIN as problem:
                 wait = self._wait(problem, attempt)
                 if wait is None:
+                    if isinstance(problem, _DOWN):
+                        self._failed = time.monotonic(), problem
                     raise
                 reason = str(problem)
             yield Restart(reason)
             await asyncio.sleep(wait)
             attempt += 1
 
+    def _leave_alone(self) -> None:
+        """Raise what the server failed of, if that is no longer ago than it is to rest."""
+        if self._failed is None:
+            return
+        moment, problem = self._failed
+        ago = time.monotonic() - moment
+        if ago < self._rest:
+            raise Unreachable(
+                f"{problem}; that was {ago:.1f} seconds ago, and it is left alone for"
+                f" {self._rest:g} seconds"
+            )
+
     def _wait(self, problem: ServiceError, attempt: int) -> float | None:
         """Return the seconds to wait before the next try; None if there is none."""
-        most = min(1, self._retries) if isinstance(problem, TimedOut) else self._retries
-        if attempt >= most:
+        tries = (most for kind, most in _TRIES.items() if isinstance(problem, kind))
+        if attempt >= min(self._retries, next(tries, self._retries)):
             return None
-        if isinstance(problem, Overloaded) and problem.retry_after is not None:
-            return problem.retry_after if problem.retry_after <= self._longest_wait else None
         wait = self._first_wait * 2.0**attempt * random.uniform(0.5, 1.0)
-        return min(wait, self._longest_wait)
+        if isinstance(problem, Overloaded) and problem.retry_after is not None:
+            wait = problem.retry_after
+            if wait > self._longest_wait:
+                return None
+        wait = min(wait, self._longest_wait)
+        left = deadline.before_closing(None)
+        return wait if left is None or wait < left else None

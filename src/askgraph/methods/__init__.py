@@ -4,10 +4,10 @@ Settings that make no sense are refused when a method is made, not when it runs.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Collection, Iterable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 from askgraph import deadline
 from askgraph.errors import SetupError, TimedOut
@@ -113,6 +113,17 @@ def with_others(method: Method) -> list[Method]:
     """Return the method itself, and those that it consults."""
     own = bare(method)
     return [own, *map(bare, _mapped(own, "others"))]
+
+
+def without_fallback(method: Method, settings: Collection[str] = ()) -> Method:
+    """Return a method that fails if its model does, unless the `settings` given have `fallback`.
+
+    What graph search alone makes of a question must not count as what a model made of it.
+    """
+    if "fallback" in settings or not getattr(method, "fallback", False):
+        return method
+    plugin: Any = method
+    return cast("Method", replace(plugin, fallback=False))
 
 
 def searches(method: Method) -> bool:

@@ -93,7 +93,8 @@ class GrafVonData:
     best attempt after `cycles` turns, `tokens` (input and output), `seconds` or `money`. Without
     `propose` the first message has the question alone, as in the paper. `transcript` are the tokens
     of messages above which old results are shortened; `timeout` is in seconds a query. Of several
-    graphs the one is taken that fits the question best.
+    graphs the one is taken that fits the question best. If the model's server fails at once, graph
+    search's best stands, unless `fallback` is off.
     """
 
     searches: ClassVar[bool] = True
@@ -113,6 +114,7 @@ class GrafVonData:
     timeout: float = 20.0
     temperature: float | None = None
     seed: int | None = None
+    fallback: bool = True
     prices: Prices | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:

@@ -99,7 +99,8 @@ class Grasp:
     `money`. `transcript` are the tokens of messages above which old results are shortened; `hits`,
     `rows`, `columns`, `triples` are how much tools show; `timeout` is in seconds a query.
     `individuals` and `schema` are the boundaries of what `describe` tells of a thing, and of a
-    class or property (outgoing, neighbourhood, specific); auto leaves them to the model.
+    class or property (outgoing, neighbourhood, specific); auto leaves them to the model. If the
+    model's server fails at once, graph search's best stands, unless `fallback` is off.
     """
 
     searches: ClassVar[bool] = True
@@ -127,6 +128,7 @@ class Grasp:
     timeout: float = 20.0
     temperature: float | None = None
     seed: int | None = None
+    fallback: bool = True
     prices: Prices | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:

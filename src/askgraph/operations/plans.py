@@ -21,7 +21,14 @@ from askgraph.evaluation.questions import GoldQuestion
 from askgraph.evaluation.runs import Done, Options, Task
 from askgraph.evaluation.runs.one_question import asked, asker
 from askgraph.graph import KnowledgeGraph
-from askgraph.methods import Confirming, Method, searches, wants_links, with_others
+from askgraph.methods import (
+    Confirming,
+    Method,
+    searches,
+    wants_links,
+    with_others,
+    without_fallback,
+)
 from askgraph.workspace import Progress, Workspace, silent
 from askgraph.workspace.graphs import build_missing
 from askgraph.workspace.models import Models
@@ -80,15 +87,18 @@ class Host:
             return await asked(task, ask, graph.endpoint, graph=graph.name, prefixes=prefixes)
 
     def method(self, label: str, examples: Path | None = None) -> Method:
-        """Return the method with a label, with the examples that it may learn from."""
+        """Return the method with a label, with the examples that it may learn from.
+
+        If its model fails the question fails, so that a resumed run asks it again; unless the
+        label says `fallback=yes`.
+        """
         if (label, examples) not in self._methods:
             choice = self._choice(label)
             settings = json.loads(choice.settings)
             if examples is not None:
                 settings["examples"] = str(examples)
-            self._methods[label, examples] = Workspace(self.site.folder).method(
-                choice.name, settings, models=self._models
-            )
+            method = Workspace(self.site.folder).method(choice.name, settings, models=self._models)
+            self._methods[label, examples] = without_fallback(method, settings)
         return self._methods[label, examples]
 
     @contextlib.asynccontextmanager

@@ -23,7 +23,15 @@ from askgraph.errors import BudgetSpent, ServiceError, SetupError
 from askgraph.graph import KnowledgeGraph
 from askgraph.llm import LanguageModel, Options
 from askgraph.llm.budget import Account, Budget, Prices, charged
-from askgraph.methods import Method, above_zero, at_least, one_of, shares, within
+from askgraph.methods import (
+    Method,
+    above_zero,
+    at_least,
+    one_of,
+    shares,
+    within,
+    without_fallback,
+)
 from askgraph.methods.guided.candidates import Candidates, candidates_of, with_results
 from askgraph.methods.guided.panel import Ending, Panel, Voice, outcome_of, searched_outcome
 from askgraph.methods.guided.prompt import CHOICE, REPLY, guided_messages
@@ -57,7 +65,8 @@ class Guided:
     names further models and `consult` further methods (several with + between), and with more than
     one opinion what they give is voted on. What a model `sees` is everything, masked (the schema,
     and placeholders for things and values), schema (that alone) or nothing (it is not asked). Below
-    `answer_from` (a confidence) it asks back if `asks_back`, below `ask_from` it refuses. A run
+    `answer_from` (a confidence) it asks back if `asks_back`, below `ask_from` it refuses. If
+    the model fails, graph search's outcome stands and says so, unless `fallback` is off. A run
     ends with its best after `tokens`, `seconds` or `money`. `timeout` is in seconds a query.
     """
 
@@ -85,6 +94,7 @@ class Guided:
     consult: str = ""
     sees: Sees = "everything"
     asks_back: bool = True
+    fallback: bool = True
     answer_from: float = 0.5
     ask_from: float = 0.2
     tokens: int | None = None
@@ -187,9 +197,10 @@ class _Run:
         except BudgetSpent as spent:
             problem = str(spent)
         except ServiceError as failed:
-            if panel.verdict is None and panel.answer is None:
+            silent = panel.verdict is None and panel.answer is None
+            if silent and not method.fallback:
                 raise
-            problem = str(failed)
+            problem = f"without the model: {failed}" if silent else str(failed)
         ending = Ending(deciding, method.asks_back, problem)
         self.outcome = await outcome_of(panel, candidates, ending)
 
@@ -281,6 +292,5 @@ class _Run:
             return other
         plugin: Callable[..., Method] = type(other)
         settings = {name: getattr(other, name) for name in signature(plugin).parameters}
-        return plugin(
-            **{**settings, "model": charged(model, self.account, prices=self.method.prices)}
-        )
+        asked = charged(model, self.account, prices=self.method.prices)
+        return without_fallback(plugin(**{**settings, "model": asked}))

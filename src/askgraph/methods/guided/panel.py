@@ -271,9 +271,8 @@ async def _given_up(panel: Panel, candidates: Candidates) -> Refusal:
 async def _searched(candidates: Candidates, ending: Ending) -> Outcome:
     """Graph search's outcome, which says that no reply could be used; none to a follow-up."""
     if candidates.follows:
-        return Refusal(
-            f"Graph search does not read earlier questions, and {ending.problem or _NONE}."
-        )
+        why = ending.problem or _NONE
+        return Refusal(f"Graph search does not read earlier questions, and {why}.")
     own = await searched_outcome(candidates, asks_back=ending.asks_back)
     if isinstance(own, Answer):
         return replace(own, cut_short=ending.problem or f"{_NONE}: this is what graph search found")
