@@ -33,8 +33,8 @@ METHODS = ("guided", "grasp", "graf-von-data", "sparql-llm", "dfsl", "multi-stag
 
 Writer = asyncio.StreamWriter
 _EVENT = (
-    b'data: {"id":"1","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,'
-    b'"delta":{"role":"assistant","content":%s},"finish_reason":%s}]}\n\n'
+    b'data: {"id":"1","object":"chat.completion.chunk","created":1,"model":"m","choices":['
+    b'{"index":0,"delta":{"role":"assistant","content":%s},"finish_reason":%s}]}\n\n'
 )
 _STREAM = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n"
 
