@@ -15,7 +15,7 @@ __all__ = ["RetriedModel"]
 
 _AGAIN = (MalformedReply, Overloaded, TimedOut, Unreachable)
 _DOWN = (Overloaded, TimedOut, Unreachable)
-_TRIES = {MalformedReply: 1, TimedOut: 1, Unreachable: 2}
+_TRIES: dict[type[ServiceError], int] = {MalformedReply: 1, TimedOut: 1, Unreachable: 2}
 
 
 class RetriedModel(ModelAround):
