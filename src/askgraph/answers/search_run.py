@@ -12,6 +12,7 @@ from askgraph.deadline import SECONDS
 from askgraph.endpoint import Counted
 from askgraph.errors import QueryError, TimedOut
 from askgraph.explanation import merged_in_words
+from askgraph.explanation._names import phrases_in
 from askgraph.graph import KnowledgeGraph
 from askgraph.rdf import PrefixMap
 from askgraph.search.decide import (
@@ -151,7 +152,7 @@ class SearchRun:
             case "ask":
                 options = await self.options(proposal, found, answer)
                 if len(options) > 1:
-                    return Clarification("Which of these do you mean?", options, answer)
+                    return Clarification(_which(proposal), options, answer)
                 return Refusal(_unsure(proposal), answer)
             case _:
                 return Refusal(_unsure(proposal), answer)
@@ -261,18 +262,24 @@ def _less_sure(answer: Answer, left: float) -> Answer:
     return replace(answer, confidence=round((answer.confidence or 0.0) * left, 4))
 
 
+def _which(proposal: Proposal) -> str:
+    """The question back, with the words that no reading stands for."""
+    say = phrases_in(proposal.reading.language).say
+    if missing := _left(proposal, proposal.candidates[0]):
+        return say("ask missing", repr(", ".join(missing[:6])), say("ask which"))
+    return say("ask which")
+
+
 def _nothing(proposal: Proposal) -> str:
-    words = _left(proposal, None)
-    if not words:
-        return "The question names nothing to look for; ask for something that the graph holds."
-    return f"Nothing in the graph goes by {', '.join(words[:8])!r}."
+    say, words = phrases_in(proposal.reading.language).say, _left(proposal, None)
+    return say("refuse unknown", repr(", ".join(words[:8]))) if words else say("refuse nothing")
 
 
 def _unsure(proposal: Proposal) -> str:
+    say = phrases_in(proposal.reading.language).say
     if missing := _left(proposal, proposal.candidates[0]):
-        words = ", ".join(missing[:6])
-        return f"The graph seems to hold nothing on {words!r}; the nearest reading is shown."
-    return "No reading of the question is sure enough; the nearest one is shown."
+        return say("refuse missing", repr(", ".join(missing[:6])))
+    return say("refuse unsure")
 
 
 def _left(proposal: Proposal, candidate: Candidate | None) -> tuple[str, ...]:

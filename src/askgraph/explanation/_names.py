@@ -61,6 +61,11 @@ def _places() -> frozenset[str]:
     return frozenset(text for language in LANGUAGES for text in _table(language)["places"])
 
 
+def is_uncounted(noun: str) -> bool:
+    """Return whether an English noun has no plural: nobody asks how many equipments there are."""
+    return noun.split(" ")[-1].lower().removesuffix("s") in _table("en")["uncounted"].split()
+
+
 class Phrases:
     """The phrases of one language, filled in."""
 

@@ -1,27 +1,37 @@
 """Examples out of a graph: a value of each predicate, and questions to start with."""
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 
 import numpy as np
+from pyoxigraph import NamedNode
 
+from askgraph.explanation._names import Names, is_uncounted, phrases_in
 from askgraph.metadata import ClassProfile, PredicateProfile, Profile
 from askgraph.rdf import PrefixMap, best_label, english_plural, within_sentence, words_of_local_name
 from askgraph.rdf import vocabulary as v
 from askgraph.traversal import GraphArrays
 
 _LONGEST = 40
+_TRIED = 30  # things of a class, in search of one that has a name to ask for
+_CODE = re.compile(r"\d{3}|[_/#:@]|^\W|[A-Za-z]\d|\d[A-Za-z]")
+"""What a name has that is a key, a number or an address."""
 _SCHEMA = (v.RDF, v.RDFS, v.OWL, v.SH, v.XSD)
 
 
 @dataclass(frozen=True)
 class Examples:
-    """Labels of classes and predicates by IRI, a value of each predicate, questions."""
+    """Labels of classes and predicates by IRI, a value of each predicate, questions.
+
+    `language` is that of the questions.
+    """
 
     labels: Mapping[str, str]
     values: Mapping[str, str]
     questions: tuple[str, ...]
+    language: str = "en"
 
 
 def examples_of(
@@ -47,7 +57,7 @@ def examples_of(
     words = {item.iri: wording.within(asked.label(item)) for item in profile.classes}
     words |= {item.iri: wording.within(asked.label(item)) for item in profile.predicates}
     questions = tuple(dict.fromkeys(_questions(profile, words, asked, wording)))[:most]
-    return Examples(labels, values, questions)
+    return Examples(labels, values, questions, wording.language)
 
 
 def values_of(
@@ -129,8 +139,9 @@ class _Reader:
         if kind is None or number is None or at is None:
             return None
         members = self._arrays.step(np.array([at], dtype=np.int32), kind, inverse=True)[:500]
-        bearers = np.unique(self._arrays.pairs(members, number)[0])
-        return next((name for one in bearers if (name := self._name(int(one)))), None)
+        bearers = np.unique(self._arrays.pairs(members, number)[0])[:_TRIED]
+        names = (self._name(int(one)) for one in bearers)
+        return next((name for name in names if name and _is_spoken(name)), None)
 
     def _first(self, predicate: str) -> tuple[int, int] | None:
         number = self._arrays.number(predicate) if self._arrays else None
@@ -176,7 +187,10 @@ def _of_class(
     own = [
         p
         for p in profile.predicates
-        if not p.naming and not _schema(p.iri) and cls.iri in dict(p.subject_classes)
+        if not p.naming
+        and not _schema(p.iri)
+        and cls.iri in dict(p.subject_classes)
+        and _is_noun(labels[p.iri], wording.language)
     ]
     yield from _about_one(cls, [p for p in own if p.object_classes], labels, reader, wording)
     numeric = [p for p in own if p.functional and v.NUMERIC_DATATYPES & dict(p.datatypes).keys()]
@@ -184,7 +198,8 @@ def _of_class(
         yield wording.highest.format(label, labels[numeric[0].iri])
     else:
         yield from _about_one(cls, [p for p in own if p.datatypes], labels, reader, wording)
-    yield wording.number.format(wording.plural(label))
+    if not is_uncounted(label) and _is_spoken(label):
+        yield wording.number.format(wording.plural(label))
 
 
 def _about_one(
@@ -198,6 +213,18 @@ def _about_one(
         name = reader.subject(predicate.iri, cls.iri)
         if name:
             yield wording.value.format(labels[predicate.iri], name)
+
+
+def _is_spoken(name: str) -> bool:
+    """Whether people would say a name: it is short, and no key, number or address."""
+    return len(name) <= _LONGEST and not _CODE.search(name)
+
+
+def _is_noun(label: str, language: str) -> bool:
+    """Whether a label can stand in "the … of": "mass" can, "has part" and "orbits" cannot."""
+    iri = "x:predicate"
+    said = Names({iri: label}, phrases_in(language)).relation(NamedNode(iri))
+    return said.kind == "noun" and said.text.casefold() == label.casefold() and _is_spoken(label)
 
 
 def _schema(iri: str) -> bool:

@@ -14,7 +14,8 @@ from askgraph.answers.search_run import SearchLimits, SearchRun, top_score
 from askgraph.endpoint import Counted
 from askgraph.errors import SetupError
 from askgraph.graph import KnowledgeGraph
-from askgraph.trace import Answer, Question, Step, Thought, Usage
+from askgraph.search.linking.word_lists import greeted
+from askgraph.trace import Answer, Outcome, Question, Step, Thought, Usage
 
 __all__ = ["GraphSearch"]
 
@@ -54,15 +55,13 @@ class GraphSearch(SearchLimits):
     ) -> AsyncIterator[Step]:
         """Answer a question over one graph, or over the one of several that fits best."""
         started = time.perf_counter()
-        if question.before:
-            answer = await _changed(question, graphs)
-            if answer is not None:
-                yield Thought("Taken as a change of the last result.")
-                yield replace(answer, usage=answer.usage + Usage(time.perf_counter() - started))
-                return
-            question, given = await _alone(question, graphs), question
-            if question is not given:
-                yield Thought(f"Asked in full: {question.text}")
+        known = await self._at_once(question, graphs)
+        if known is not None:
+            yield replace(known, usage=known.usage + Usage(time.perf_counter() - started))
+            return
+        question, given = await _alone(question, graphs), question
+        if question is not given:
+            yield Thought(f"Asked in full: {question.text}")
         runs = [SearchRun(self, question, graph, Counted(graph.endpoint)) for graph in graphs]
         found = [(run, await run.proposal()) for run in runs]
         if not found:
@@ -78,8 +77,24 @@ class GraphSearch(SearchLimits):
         usage = Usage(time.perf_counter() - started, requests)
         yield replace(outcome, usage=usage)
 
+    async def _at_once(
+        self, question: Question, graphs: Sequence[KnowledgeGraph]
+    ) -> Outcome | None:
+        """Answer what is no question of its own: a greeting, a change of the last result."""
+        if greeted(question.text):
+            from askgraph.answers.greeting import greeting  # few questions greet
+
+            return await greeting(question, graphs, self._outcome)
+        return await _changed(question, graphs) if question.before else None
+
+    async def _outcome(self, question: Question, graph: KnowledgeGraph) -> Outcome:
+        run = SearchRun(self, question, graph, Counted(graph.endpoint))
+        return await run.outcome(await run.proposal())
+
 
 async def _alone(question: Question, graphs: Sequence[KnowledgeGraph]) -> Question:
+    if not question.before:
+        return question
     from askgraph.answers.standalone import standalone  # few questions follow another
 
     return await standalone(question, graphs)

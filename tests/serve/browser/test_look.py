@@ -125,7 +125,7 @@ def test_a_starter_is_asked_with_a_click(page: Page) -> None:
 def test_an_answer_is_heard_as_well_as_seen(page: Page) -> None:
     ask(page, "Which planets have no moons?")
     said = page.locator(".answer [role=status]").first
-    expect(said).to_have_text("Answer: Mercury, Venus")
+    expect(said).to_have_text("Answer: Mercury and Venus are the planets that nothing orbits.")
 
 
 def test_a_question_in_an_address_waits_to_be_asked(watch: Watch) -> None:

@@ -165,14 +165,16 @@ def _count(answer: Answer) -> int:
 
 
 def _told_apart(texts: Sequence[str]) -> list[str]:
-    """The texts with their own words first, if all share their start or their end."""
+    """The texts with their own words first, if most of each is the start or the end of all."""
     split = [text.split() for text in texts]
     start = _shared(split)
     end = _shared([words[start:][::-1] for words in split])
     own = [words[start : len(words) - end] for words in split]
-    if not start + end or any(not 0 < len(words) <= _SHORT for words in own):
+    if any(not 0 < len(words) <= min(_SHORT, start + end) for words in own):
         return list(texts)
-    return [f"{' '.join(words)}: {text}" for words, text in zip(own, texts, strict=True)]
+    return [
+        f"{' '.join(words).rstrip('.,')}: {text}" for words, text in zip(own, texts, strict=True)
+    ]
 
 
 def _shared(texts: Sequence[Sequence[str]]) -> int:

@@ -159,6 +159,7 @@ class SharedWords:
     parts: Mapping[str, tuple[str, ...]]
     codes: tuple[Code, ...]
     directions: Mapping[str, "Direction"]
+    greetings: Mapping[Phrase, str]
 
     @cached_property
     def held(self) -> Mapping[str, frozenset[str]]:
@@ -241,6 +242,9 @@ def shared_words() -> SharedWords:
             )
             for name, way in raw["directions"].items()
         },
+        greetings={
+            phrase: code for code, listed in raw["greetings"].items() for phrase in _phrases(listed)
+        },
     )
 
 
@@ -249,6 +253,11 @@ def countries() -> tuple[tuple[Phrase, ...], ...]:
     """Return the names and codes of each country, as stems."""
     listed = (line.split(",") for line in _read("countries")["names"])
     return tuple(tuple(tuple(map(stem, tokens(one))) for one in names) for names in listed)
+
+
+def greeted(text: str) -> str | None:
+    """Return the language of a text that only greets or asks what can be asked; None of others."""
+    return shared_words().greetings.get(tokens(text))
 
 
 def detected_language(words: Sequence[str]) -> str:

@@ -17,11 +17,12 @@ from tests.serve.protocols.mcp.conftest import Agents
 
 QUESTION = {"question": "What is the population of Mars?", "limit": 3}
 MODERN = "2026-07-28"
+ASKED = "The graph seems to hold nothing on 'population'. Which of these do you mean?"
 
 
 async def third(context: ClientRequestContext, params: ElicitRequestParams) -> ElicitResult:
     assert isinstance(params, ElicitRequestFormParams)
-    assert params.message == "Which of these do you mean?"
+    assert params.message == ASKED
     readings = params.requested_schema["properties"]["reading"]["enum"]
     return ElicitResult(action="accept", content={"reading": readings[2]})
 
@@ -46,7 +47,7 @@ async def test_without_a_way_to_ask_the_readings_are_the_result(agents: Agents, 
         found = (await client.call_tool("ask", QUESTION)).structured_content
     assert found is not None
     assert found["status"] == "clarification"
-    assert found["message"] == "Which of these do you mean?"
+    assert found["message"] == ASKED
     assert [one["rows"] for one in found["readings"]] == [1, 2, 1, 3]
     assert all("SELECT" in one["query"] for one in found["readings"])
 

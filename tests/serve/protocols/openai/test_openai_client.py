@@ -109,7 +109,10 @@ def test_a_question_back_is_answered_by_a_number(chat: OpenAI) -> None:
     question = "What is the population of Mars?"
     back = chat.chat.completions.create(model="askgraph", messages=asked(question))
     text = back.choices[0].message.content or ""
-    assert text.startswith("Which of these do you mean?\n\n1. What Mars orbits. (1 row)")
+    assert text.startswith(
+        "The graph seems to hold nothing on 'population'. Which of these do you mean?\n\n"
+        "1. What Mars orbits. (1 row)"
+    )
 
     reply = chat.chat.completions.create(model="askgraph", messages=asked(question, text, "2"))
 
