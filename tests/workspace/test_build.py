@@ -16,6 +16,7 @@ from askgraph.metadata.profile import profile_of
 from askgraph.metadata.void_text import void_of
 from askgraph.traversal import build_arrays
 from askgraph.workspace import Workspace, build
+from askgraph.workspace.synchronous import result_of
 
 
 @pytest.fixture(autouse=True)
@@ -76,6 +77,15 @@ def test_a_graph_is_there_before_all_is_asked_and_grows(
     asked = len(busy.requests)
     assert place.grow("space") == grown == place.profile("space")
     assert len(busy.requests) == asked
+
+
+def test_a_graph_without_a_name_says_that_it_stays_as_it_was_asked_at_first(
+    tmp_path: Path, busy: Busy, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(build, "_FIRST", 8.0)
+    graph = Workspace(tmp_path).open(busy.url)
+    result_of(graph.endpoint.close())
+    assert "known as far as it was asked at first" in caplog.text
 
 
 def test_growing_leaves_a_graph_that_was_removed_alone(

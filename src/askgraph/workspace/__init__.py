@@ -181,7 +181,14 @@ class Workspace:
         place = settings.url or settings.sources[0]
         stem = re.sub(r"[^\w.-]+", "-", Path(urlsplit(place).path).stem) or "graph"
         name = f"{stem}~{hashlib.sha256(place.encode()).hexdigest()[:12]}"
-        return self._ready(name, settings, progress, lambda: self._open(name, settings))
+        graph = self._ready(name, settings, progress, lambda: self._open(name, settings))
+        if self.unasked(name):
+            _log.warning(
+                "graph %r is known as far as it was asked at first: under a name of its own "
+                "(askgraph add NAME URL) it is asked for the rest",
+                stem,
+            )
+        return graph
 
     def find(
         self, graph: str | Path | None = None, *, progress: Progress = silent
