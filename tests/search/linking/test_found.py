@@ -241,3 +241,24 @@ async def test_what_has_only_a_name_left_is_what_it_was_merged_into_at_an_endpoi
     assert "<http://example.org/bern>" in graph.plain_text(best.query)
     assert proposal.linked.merged == {"http://example.org/bern": "Mutzopolis"}
     assert endpoint.requests <= 12
+
+
+async def test_of_many_things_of_one_name_those_are_linked_to_which_most_leads() -> None:
+    towns = "\n".join(f':t{n} a :Town ; rdfs:label "Orlen" ; :area {n} .' for n in range(20))
+    people = "\n".join(f":p{n} :livesIn :t17 ; :bornIn :t{n} ." for n in range(20))
+    store = store_of(
+        "@prefix : <http://example.org/> .\n"
+        "@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .\n"
+        f":area rdfs:label 'area' .\n{towns}\n{people}\n:x :livesIn :t23 . :y :livesIn :t23 .\n"
+    )
+    profile = profile_of(build_arrays(store))
+    names, search = NameIndex.of(schema_names(profile)), name_search("plain", naming_of(profile))
+    with SparqlServer(store) as server:
+        graph = KnowledgeGraph(
+            "towns", HttpEndpoint(server.url), profile, names, PrefixMap({}), name_search=search
+        )
+        linked = await asked("What is the area of Orlen?", graph, server)
+
+    found = [link.target.rsplit("/", 1)[-1] for link in linked.of(Kind.ENTITY)]
+    assert len(found) <= 6
+    assert {"t17"} < {*found}

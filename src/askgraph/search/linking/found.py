@@ -36,6 +36,10 @@ _ALIKE: Final = 6
 """Things of one name of which the question may mean any; of more only the likeliest."""
 _ASKED, _MENTIONED, _FITS = 200, 20, 1_000
 """Such things that are looked at; by so many names; one that fits counts for so many sitelinks."""
+_LEADING, _SAMPLED = 5, 500
+"""So many predicates show how often things are led to, by so many triples each."""
+_ASIDE = frozenset((v.RDF_TYPE, v.RDFS_SUB_CLASS_OF, v.OWL_SAME_AS))
+"""Predicates that do not make what they lead to more likely to be meant."""
 _KEPT: Final = 5000
 """Texts of one graph whose things are remembered."""
 _WHOLE: Final = 0.9
@@ -104,7 +108,8 @@ async def with_found(linked: Linked, graph: KnowledgeGraph) -> Linked:
 async def _likeliest(things: list[Thing], linked: Linked, graph: KnowledgeGraph) -> list[Thing]:
     """The things found, of many with one name those that fit the question best.
 
-    These have the predicates and classes that it mentions; then those that have most sitelinks.
+    These have the predicates and classes that it mentions; then those that have most sitelinks, or
+    to which most leads in a sample if nothing has sitelinks.
     """
     alike: dict[tuple[str, ...], dict[str, None]] = {}
     for thing in things:
@@ -130,13 +135,27 @@ def _fitting(things: Sequence[str], linked: Linked, graph: KnowledgeGraph) -> st
         kind: " ".join(dict.fromkeys(f"<{one.target}>" for one in linked.of(kind)[:_MENTIONED]))
         for kind in (Kind.PREDICATE, Kind.CLASS)
     }
+    sitelinks = any(one.iri == v.WIKIBASE_SITELINKS for one in graph.profile.predicates)
     parts = (
         f"{values} VALUES ?fits {{ {meant[Kind.PREDICATE]} }} ?s ?fits ?o",
         f"{values} VALUES ?fits {{ {meant[Kind.CLASS]} }} ?s <{typing}> ?fits",
-        f"{values} ?s <{v.WIKIBASE_SITELINKS}> ?links",
+        *(
+            [f"{values} ?s <{v.WIKIBASE_SITELINKS}> ?links"]
+            if sitelinks
+            else _led_to(values, graph)
+        ),
     )
     union = " UNION ".join(f"{{ {part} }}" for part in parts)
     return f"SELECT DISTINCT ?s ?fits ?links {{ {union} }}"
+
+
+def _led_to(values: str, graph: KnowledgeGraph) -> Iterator[str]:
+    """Yield queries for how often things are led to by the commonest predicates, in a sample."""
+    leading = [one for one in graph.profile.predicates if one.object_classes]
+    common = sorted(leading, key=lambda one: -one.triples)
+    for one in [one for one in common if one.iri not in _ASIDE][:_LEADING]:
+        sample = f"SELECT ?s ?o {{ {values} ?o <{one.iri}> ?s }} LIMIT {_SAMPLED}"
+        yield f"SELECT ?s (COUNT(?o) AS ?links) {{ {{ {sample} }} }} GROUP BY ?s"
 
 
 def _holds(text: str, things: Sequence[Thing]) -> bool:
