@@ -1,5 +1,7 @@
 """A question becomes tokens that lie where its words lie."""
 
+import time
+
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -108,3 +110,19 @@ def test_a_very_long_text_is_cut_and_says_so() -> None:
     assert len(read("moon " * 120).tokens) == 120
     assert read("moon " * 121).cut
     assert len(read("moon " * 10_000).tokens) == 120
+
+
+@pytest.mark.parametrize(
+    "text", ["1e" * 50_000, "abc1" * 25_000, "a" * 100_000, '"' * 100_000, "1969-07-20 " * 9_000]
+)
+def test_of_a_monstrous_question_only_the_first_words_are_read(text: str) -> None:
+    began = time.process_time()
+    reading = read(text)
+
+    assert len(reading.tokens) <= 120
+    assert time.process_time() - began < 5
+
+
+def test_a_minus_belongs_to_the_number_right_behind_it() -> None:
+    values = [quantity.value for quantity in read("from -10 to 20-30, below -5 or 3 -2").quantities]
+    assert values == [-10, 20, 30, -5, 3, 2]

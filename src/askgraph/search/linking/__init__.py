@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
+from itertools import islice
 
 from rapidfuzz.distance import OSA
 from rapidfuzz.process import extractOne
@@ -126,18 +127,20 @@ def read(text: str, language: str | None = None) -> Reading:
     quotes = [match.span() for match in _QUOTED.finditer(text)]
     genitive = _genitive()
     plain = genitive.sub("  ", text)
-    found = list(_WORD.finditer(plain))
+    parts = (
+        (match.start(), part) for match in _WORD.finditer(plain) for part in _parts(match.group())
+    )
+    found = list(islice(parts, _MOST_TOKENS + 1))
     tokens = tuple(
         Token(
             part.group(),
             folded(_undotted(part.group())),
             stem(folded(_undotted(part.group()))),
-            part.start() + match.start(),
-            part.end() + match.start(),
-            _quote_of(part.start() + match.start(), quotes),
+            part.start() + start,
+            part.end() + start,
+            _quote_of(part.start() + start, quotes),
         )
-        for match in found[:_MOST_TOKENS]
-        for part in _parts(match.group())
+        for start, part in found[:_MOST_TOKENS]
     )
     code = (language or "").split("-")[0].lower()
     words = word_list(code or detected_language([token.folded for token in tokens]))

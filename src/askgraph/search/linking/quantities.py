@@ -115,7 +115,7 @@ class _Finder:
             if quantity is None:
                 at += 1
             else:
-                listed.append(self.signed(quantity, text[: starts[at]]))
+                listed.append(self.signed(quantity, text[max(0, starts[at] - 3) : starts[at]]))
                 at = quantity.last + 1
         for one, following in zip_longest(listed, listed[1:]):
             yield self.with_unit_of_next(one, following)
