@@ -278,6 +278,26 @@ async def test_arguments_that_do_not_fit_are_refused(agents: Agents) -> None:
         assert "limit" in await refused(client, "search", query="Titan", limit=1000)
 
 
+async def test_a_graph_is_named_either_way_and_other_arguments_are_refused(moons: Agents) -> None:
+    async with moons.client() as client:
+        asked = await called(client, "ask", question="Which moons orbit Mars?", graph="moons")
+        found = await called(client, "search", query="Rex", graphs=["pets"])
+        both = await refused(client, "search", query="Phobos", graphs=["moons", "pets"])
+        unknown = await refused(client, "ask", question="Which moons?", grph="moons")
+    assert (asked["graph"], found["graph"]) == ("moons", "pets")
+    assert both == "search looks at one graph: name it as `graph`"
+    assert unknown.startswith("ask has no argument 'grph'; it takes question, graphs, method")
+
+
+async def test_prefixes_of_the_graph_need_not_be_declared_to_be_checked(agents: Agents) -> None:
+    query = "SELECT ?m {\n  ?m a ont:Moon ; ont:orbts ?p }"
+    async with agents.client() as client:
+        fine = await called(client, "validate", query="SELECT ?m { ?m a ont:Moon }")
+        wrong = await called(client, "validate", query=query)
+    assert (fine["valid"], fine["findings"]) == (True, [])
+    assert [(one["kind"], one["line"]) for one in wrong["findings"]] == [("unknown predicate", 2)]
+
+
 async def test_the_documentation_lists_every_tool(agents: Agents) -> None:
     page = Path(__file__).parents[4].joinpath("docs", "agents.md").read_text(encoding="utf-8")
     section = page.partition("## Askgraph as tools of an agent (MCP)")[2].partition("\n## ")[0]

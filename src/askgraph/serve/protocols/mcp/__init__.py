@@ -6,15 +6,16 @@ person who started `askgraph mcp` (`stdio`). Each message finds its caller anew.
 """
 
 import logging
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib.metadata import version
 from typing import Any
 
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
-from mcp.server.mcpserver import MCPServer
+from mcp.server.mcpserver import Context, MCPServer
+from mcp.server.mcpserver.exceptions import ToolError
 from mcp.server.request_state import RequestStateSecurity
-from mcp_types import Resource, ToolAnnotations
+from mcp_types import CallToolResult, InputRequiredResult, Resource, ToolAnnotations
 
 from askgraph.serve.protocols.mcp.access import CALLER, Access
 from askgraph.serve.protocols.mcp.ask import OpenState, ask
@@ -52,6 +53,37 @@ class _GraphServer(MCPServer[Any]):
 
     async def list_resources(self) -> list[Resource]:
         return list(listed())
+
+    async def call_tool(
+        self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None
+    ) -> CallToolResult | InputRequiredResult:
+        """Call a tool: it takes `graph` and `graphs` alike, and no argument that is not its own."""
+        tool = next((one for one in await self.list_tools() if one.name == name), None)
+        if tool is not None:
+            arguments = _fitting(name, arguments, list(tool.input_schema.get("properties", {})))
+        return await super().call_tool(name, arguments, context)
+
+
+def _fitting(tool: str, given: Mapping[str, Any], known: Sequence[str]) -> dict[str, Any]:
+    """The arguments of a call as its tool names them.
+
+    Raises `ToolError` for others, and for several graphs if the tool looks at one.
+    """
+    arguments = dict(given)
+    if "graphs" in known and isinstance(arguments.get("graph"), str):
+        arguments.setdefault("graphs", [arguments.pop("graph")])
+    if "graph" in known and "graphs" in arguments:
+        match arguments.pop("graphs"):
+            case str() as one:
+                arguments.setdefault("graph", one)
+            case [one]:
+                arguments.setdefault("graph", one)
+            case [_, *_]:
+                raise ToolError(f"{tool} looks at one graph: name it as `graph`")
+    if unknown := [name for name in arguments if name not in known]:
+        there = ", ".join(known) or "no argument"
+        raise ToolError(f"{tool} has no argument {unknown[0]!r}; it takes {there}")
+    return arguments
 
 
 def graph_server(access_of: AccessOf) -> MCPServer[Any]:

@@ -5,6 +5,7 @@ Nothing writes.
 
 import asyncio
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -50,6 +51,7 @@ from askgraph.serve.protocols.mcp.results import (
     iris_in,
     labels_shown,
 )
+from askgraph.sparql.lexer import with_declared
 from askgraph.sparql.results import GraphResult, SelectResult
 from askgraph.tools import Context
 from askgraph.tools.candidates import BestCandidates, RunCandidate, best_candidates
@@ -260,13 +262,20 @@ async def propose_queries(
 async def validate(query: Query, graph: GraphName = None, language: Language = None) -> Checked:
     """Check a query against what is known of the graph, and repair it if that is safe.
 
-    Nothing is run. Finds errors of syntax, names that the graph does not hold, wrong directions and
-    datatypes, filters that never hold.
+    Nothing is run, and prefixes of the graph need not be declared. Finds errors of syntax, names
+    that the graph does not hold, wrong directions and datatypes, filters that never hold.
     """
     async with graph_context(graph, language=language) as context:
         services = Services(graph_knowledge(context.graph), {})
-        found = await asyncio.to_thread(validated, query, services, language=context.language)
-        return _checked(context.graph.name, found)
+        whole = query
+        with suppress(QueryError):  # what cannot be read is what the checks report
+            namespaces = context.graph.prefixes.namespaces
+            whole = await asyncio.to_thread(with_declared, query, namespaces)
+        found = await asyncio.to_thread(validated, whole, services, language=context.language)
+        checked = _checked(context.graph.name, found, above=whole.count("\n") - query.count("\n"))
+    if checked.repaired is None and whole != query:  # for those who do not know the prefixes
+        return checked.model_copy(update={"repaired": whole})
+    return checked
 
 
 async def execute(
@@ -302,7 +311,8 @@ def _candidate(
     )
 
 
-def _checked(graph: str, found: Validation) -> Checked:
+def _checked(graph: str, found: Validation, *, above: int) -> Checked:
+    """What was found; `above` are the lines that were put before the query."""
     return Checked(
         graph=graph,
         valid=not found.is_wrong,
@@ -310,7 +320,7 @@ def _checked(graph: str, found: Validation) -> Checked:
             Finding(
                 kind=one.kind.value,
                 message=one.message,
-                line=one.place.line if one.place else None,
+                line=one.place.line - above if one.place else None,
                 column=one.place.column if one.place else None,
                 certainty=round(one.certainty, 3),
                 instead=[

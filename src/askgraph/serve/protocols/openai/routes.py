@@ -39,13 +39,13 @@ _BEGUN = 1_577_836_800  # of all models: the protocol wants a time, and they hav
 
 
 async def model_ids(hub: Hub, caller: Principal) -> list[str]:
-    """Return the names of all models: each usable method, and each on each of several graphs."""
+    """Return the names of all models: each usable method, of several graphs on each of them."""
     usable = [one.name for one in (await choices(hub)).methods if one.usable]
     methods = [DEFAULT, *usable]
     graphs = hub.graphs.names(caller)
     if len(graphs) < 2:
         return methods
-    return [*methods, *(f"{method}@{graph}" for graph in graphs for method in methods)]
+    return [f"{method}@{graph}" for graph in graphs for method in methods]
 
 
 def asked_of(
