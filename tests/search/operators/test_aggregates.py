@@ -189,3 +189,36 @@ def test_by_after_a_verb_makes_none(space: Known) -> None:
     ):
         query = clusters(space.proposal(question).candidates)[0].best.query
         assert "GROUP BY" not in space.query(query)
+
+
+SHOPS = """
+@prefix : <https://shops.example/> .
+@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+:Hotel rdfs:label "hotel" . :beds rdfs:label "beds" . :city rdfs:label "city" .
+:room rdfs:label "room number" . :staff rdfs:label "number of employees" .
+:h1 a :Hotel ; rdfs:label "Ash" ; :beds 10 ; :city "Bonn" ; :staff 9 .
+:h2 a :Hotel ; rdfs:label "Elm" ; :beds 20 ; :city "Bonn" ; :staff 7 .
+:h3 a :Hotel ; rdfs:label "Oak" ; :beds 5 ; :city "Rome" ; :staff 8 .
+"""
+
+
+@pytest.mark.parametrize(
+    ("question", "rows"),
+    [
+        ("number of beds per city", {("Bonn", "30"), ("Rome", "5")}),
+        ("How many beds does each city have?", {("Bonn", "30"), ("Rome", "5")}),
+        ("number of beds of each hotel", {("h1", "10"), ("h2", "20"), ("h3", "5")}),
+        ("Which hotel has the highest number of employees?", {("h1",)}),
+        ("Which hotel has the lowest number of employees?", {("h2",)}),
+    ],
+)
+def test_numbers_of_several_things_are_added_up_for_what_is_not_one_of_them(
+    question: str, rows: set[tuple[str, ...]]
+) -> None:
+    known = Known(store_of(SHOPS))
+    found = known.rows(known.query(clusters(known.proposal(question).candidates)[0].best.query))
+    assert not isinstance(found, bool)
+    cells = ([(cell or "").split("^^")[0].strip('"<>') for cell in row] for row in found)
+    assert {
+        tuple(cell.removeprefix("https://shops.example/") for cell in row) for row in cells
+    } == rows

@@ -13,7 +13,7 @@ from askgraph.search.grow import ACROSS, APART, BESIDE, WORTH_OPERATOR
 from askgraph.search.linking.operators import Operator, is_listed_count
 from askgraph.search.operators import DATED, NUMERIC, Slot
 from askgraph.search.operators.draft import Place
-from askgraph.search.operators.group_values import aggregated_value, bounded_group
+from askgraph.search.operators.group_values import aggregated_value, bounded_group, spreads
 from askgraph.search.operators.query_builder import (
     LISTED,
     PAIRED,
@@ -150,8 +150,13 @@ def _count_values(work: QueryBuilder, operator: Operator, slot: Slot) -> bool:
     several = number and not spot.inverse and not work.schema.is_functional(spot.predicate)
     distinct = not number or _counts_values(work, operator)
     if not distinct and not several:
-        total = _is_total(work, operator) or _is_quantity(work, spot)
-        return total and aggregated(work, operator, "SUM")
+        if _is_total(work, operator) or _is_quantity(work, spot):
+            return aggregated(work, operator, "SUM")
+        if not _is_of_groups(work, spot):
+            return False
+        if _names_many(work, spot):
+            return aggregated(work, operator, "SUM")
+        distinct = True  # the section, the room: each has its number
     counted = work.take_spot(spot)
     work.draft.columns.append(aggregate("COUNT", counted, distinct=distinct))
     return True
@@ -167,8 +172,36 @@ def _is_quantity(work: QueryBuilder, spot: Spot) -> bool:
         return False
     if work.frame.asks != "number":
         return False  # "the name and number of beds of …"
+    return _names_many(work, spot)
+
+
+def _names_many(work: QueryBuilder, spot: Spot) -> bool:
+    """Whether a predicate is called by a plural."""
     names = [text.split() for text in work.schema.texts(spot.predicate)]
     return any(words and stem(words[-1]) != words[-1] for words in names)
+
+
+def _is_of_groups(work: QueryBuilder, spot: Spot) -> bool:
+    """Whether a number of things is asked for each of something else: "beds per city"."""
+    if spot.path or spot.place is not work.root:
+        return False
+    for one in work.frame.of("each"):
+        slot, place = work.next_slot(one.last), work.next_place(one.last)
+        if place is not None and (slot is None or _comes_first(place, slot)):
+            alike = _classes_at(work, place) == _classes_at(work, spot.place)
+            return not alike and spreads(work, place, spot.place)
+        by = work.spot(slot)
+        if by is not None and by.place is spot.place and by.predicate != spot.predicate:
+            return not work.schema.is_functional(by.predicate, inverse=not by.inverse)
+        if by is not None and slot is not None:
+            return False
+    return (
+        bool(work.draft.group) and spot.place.end not in work.draft.group and "each" in work.notes
+    )
+
+
+def _classes_at(work: QueryBuilder, place: Place) -> tuple[str, ...]:
+    return work.schema.classes_of(int(place.node.ids[0])) if len(place.node.ids) else ()
 
 
 def _states_number(work: QueryBuilder, place: Place) -> bool:

@@ -210,10 +210,14 @@ def _cut(operator: Operator, taken: int, work: QueryBuilder) -> Operator:
     first, last = operator.first, operator.last
     if operator.name not in _CUT or not taken >> first + 1 & (1 << last - first) - 1:
         return operator
-    end = next(at for at in operator.positions if taken >> at & 1)
-    for phrase, name in work.reading.words.phrases.get(work.reading.folded[first], ()):
-        if name in _CUT and first + len(phrase) == end and work.reading.says(phrase, first):
-            return replace(operator, name=name, last=end - 1)
+    end, reading = next(at for at in operator.positions if taken >> at & 1), work.reading
+    while first < end:
+        for phrase, name in reading.words.phrases.get(reading.folded[first], ()):
+            if name in _CUT and first + len(phrase) == end and reading.says(phrase, first):
+                return replace(operator, name=name, last=end - 1)
+        if not reading.is_stop(first):
+            break
+        first += 1  # "the highest | number of shops"
     return operator
 
 
