@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import resource
 import shlex
 import subprocess
 import sys
@@ -24,10 +25,14 @@ BUILD = Path(__file__).parents[1] / "build" / "benchmarks"
 
 @dataclass(frozen=True)
 class Measured:
-    """How long a command took, and the most memory that it and its children held at once."""
+    """How long a command took, and the most memory that it and its children held at once.
+
+    `processor_seconds` are theirs together, which other work does not lengthen.
+    """
 
     seconds: float
     peak_bytes: int
+    processor_seconds: float
 
 
 def askgraph(*arguments: str | Path, workspace: Path) -> Measured:
@@ -38,7 +43,7 @@ def askgraph(*arguments: str | Path, workspace: Path) -> Measured:
 def measured(command: Sequence[str], workspace: Path) -> Measured:
     """Run a command and watch it; an exit code of 1 is a refusal, which is fine here."""
     environment = {**os.environ, "ASKGRAPH_WORKSPACE": str(workspace)}
-    start, peak = time.perf_counter(), 0
+    start, used, peak = time.perf_counter(), _used(), 0
     with subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL) as process:
         while process.poll() is None:
             peak = max(peak, memory(process.pid))
@@ -46,7 +51,13 @@ def measured(command: Sequence[str], workspace: Path) -> Measured:
         seconds = time.perf_counter() - start
     if process.returncode not in (0, 1):
         raise SystemExit(f"{shlex.join(command)} ended with {process.returncode}")
-    return Measured(seconds, peak)
+    return Measured(seconds, peak, _used() - used)
+
+
+def _used() -> float:
+    """Processor seconds of all children that have ended."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
 
 
 def memory(pid: int) -> int:

@@ -62,10 +62,11 @@ def main() -> None:
             sources["behind"] = [chosen.behind, *named]
         columns = []
         for name, source in sources.items():
-            cost = ["there", ""]
+            cost = ["there", "", ""]
             if name not in Workspace(place).graphs():
                 added = askgraph("add", name, *source, workspace=place)
-                cost = [f"{added.seconds:.1f} s", f"{added.peak_bytes / 2**30:.2f} GiB"]
+                peak = f"{added.peak_bytes / 2**30:.2f} GiB"
+                cost = [f"{added.seconds:.1f} s", f"{added.processor_seconds:.0f} s", peak]
             if name == "behind":
                 shutil.rmtree(Workspace(place).cache(name), ignore_errors=True)
             columns.append([*cost, *figures(place, name, asking, chosen.rounds)])
@@ -73,6 +74,7 @@ def main() -> None:
         new = askgraph("ask", first, "-g", "world", workspace=place)
     rows = (
         ("askgraph add", "90 s"),
+        ("processor time of add", ""),
         ("peak memory of add", "2 GiB"),
         ("F1 best column", ""),
         ("question p50", ""),
