@@ -8,7 +8,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from importlib.metadata import version
 
 import uvicorn
-from fastapi import FastAPI, Request
+from fastapi import FastAPI, Request, Response
 from fastapi.encoders import jsonable_encoder
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
@@ -21,7 +21,7 @@ from askgraph.serve.identity.identify import BehindProxy, VisitorCookie, check_r
 from askgraph.serve.identity.principal import Principal
 from askgraph.serve.middleware.logs import set_up_logs
 from askgraph.serve.middleware.protection import protect
-from askgraph.serve.page import page_router
+from askgraph.serve.page import missing_page, page_router
 from askgraph.serve.problems import Problem, problem_of, problem_response
 from askgraph.serve.protocols import sparql, text2sparql, websocket
 from askgraph.serve.protocols.mcp.http import mcp_route, mcp_running
@@ -111,8 +111,11 @@ async def _invalid(request: Request, error: Exception) -> JSONResponse:
     )
 
 
-async def _refused(request: Request, error: Exception) -> JSONResponse:
+async def _refused(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
+    page = missing_page(request) if error.status_code == 404 else None
+    if page is not None:
+        return page
     response = problem_response(
         Problem(
             type="urn:askgraph:problem:http",

@@ -17,6 +17,7 @@ STATIC = Path(__file__).parent / "web" / "static"
 PAGES = ("/", "/graphs", "/graphs/{graph}", "/add", "/compare", "/history", "/run/{run}")
 """Addresses that the page itself sorts out (web/src/app/router.ts knows the same)."""
 
+_PROGRAMS = ("api", "assets", "mcp", "v1", "sparql")
 _TYPES = {
     ".css": "text/css; charset=utf-8",
     ".html": "text/html; charset=utf-8",
@@ -66,6 +67,18 @@ def page_router(static: Path = STATIC) -> APIRouter:
         router.add_api_route(path, document, methods=["GET", "HEAD"])
     router.add_api_route("/assets/{name}", asset, methods=["GET", "HEAD"])
     return router
+
+
+def missing_page(request: Request, static: Path = STATIC) -> Response | None:
+    """Return the page for a browser that looks for what is not there; None for programs.
+
+    Addresses of the interfaces and of files are for programs.
+    """
+    first = request.url.path.split("/")[1]
+    is_browser = "text/html" in request.headers.get("accept", "")
+    if request.method != "GET" or not is_browser or first in _PROGRAMS or not is_built(static):
+        return None
+    return HTMLResponse((static / "index.html").read_bytes(), status_code=404)
 
 
 def _assets(folder: Path) -> Iterator[tuple[str, _File]]:

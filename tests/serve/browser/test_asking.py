@@ -116,6 +116,7 @@ def test_a_refusal_says_why_and_shows_the_best_attempt(page: Page) -> None:
     expect(page.locator(".confidence")).to_contain_text("A guess")
     expect(page.locator(".read-back")).to_be_visible()
     expect(page.locator(".unused")).to_contain_text("best")
+    expect(page.get_by_role("button", name="Right")).to_have_count(0)
     page.get_by_role("link", name="Put it in other words").click()
     expect(page.get_by_role("combobox")).to_have_value("Which rocket is the best?")
 
@@ -236,6 +237,7 @@ def test_what_is_wrong_can_be_said_and_is_kept(page: Page) -> None:
     page.get_by_role("textbox", name="What is wrong?").fill("In miles, please")
     page.get_by_role("button", name="Send").click()
     expect(page.locator(".chip.warn")).to_have_text("Thank you. Noted as wrong.")
+    expect(page.locator(".drafts").get_by_role("button", name="Open").first).to_be_visible()
     page.reload()
     expect(page.locator(".chip.warn")).to_have_text("Thank you. Noted as wrong.")
 
@@ -261,7 +263,13 @@ def test_a_link_to_nothing_says_so(watch: Watch) -> None:
     expect(page.get_by_role("link", name="See the graphs")).to_be_visible()
     expect(page.locator("#content").get_by_role("link", name="Ask a question")).to_be_visible()
     page = watch.page("/nowhere")
-    expect(page.locator("body")).to_contain_text("Not Found")
+    expect(page.get_by_role("heading", level=1)).to_be_visible()
+    expect(page.get_by_role("navigation", name="Pages")).to_be_visible()
+
+
+def test_a_graph_that_is_not_there_is_called_so(watch: Watch) -> None:
+    page = watch.page("/?graph=nope")
+    expect(page.get_by_text("There is no graph “nope” here")).to_be_visible()
 
 
 @pytest.mark.parametrize("keys", ["/", "n"])

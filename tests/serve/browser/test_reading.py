@@ -29,6 +29,17 @@ def test_a_thing_that_is_not_offered_is_searched_for(page: Page) -> None:
     expect(page.locator(".headline")).to_contain_text("Charon")
 
 
+def test_a_thing_is_found_and_taken_by_keys(page: Page) -> None:
+    ask(page, "Which moons orbit Mars?")
+    page.get_by_role("button", name="Mars", exact=True).click()
+    page.get_by_role("searchbox", name="Search the graph").fill("neptune")
+    expect(page.locator(".alternative").first).to_contain_text("Neptune")
+    page.keyboard.press("ArrowDown")
+    expect(page.locator(".alternative").first).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.locator(".headline")).to_contain_text("Triton")
+
+
 def test_a_property_is_changed(page: Page) -> None:
     ask(page, "How big is Titan?")
     page.get_by_role("button", name="diameter", exact=True).click()

@@ -4,14 +4,17 @@ import asyncio
 import contextlib
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query, Request, Response
 from pydantic import BaseModel, Field
-from pyoxigraph import RdfFormat, Triple, parse
+from pyoxigraph import NamedNode, RdfFormat, Triple, parse
 
+from askgraph.answers.sheets import as_csv, as_workbook, matching, sheet_of
 from askgraph.errors import SetupError
+from askgraph.explanation import labels_of
 from askgraph.explanation.evidence import evidence
 from askgraph.serve.hub import Asker, Caller, Confirmer, Hub, HubDep, Querier
 from askgraph.serve.identity.principal import NotAllowed, Principal
@@ -40,11 +43,12 @@ from askgraph.sparql.results import (
     format_named,
     serialised,
 )
-from askgraph.trace import Evidence, attempt_of
+from askgraph.trace import Answer, Evidence, attempt_of
 
 router = APIRouter(prefix="/api/v1", tags=["questions"])
 _STREAM = "text/event-stream"
-Format = Literal["csv", "tsv", "json", "xml", "ttl", "nt", "rdf", "jsonld"]
+Format = Literal["csv", "tsv", "json", "xml", "xlsx", "ttl", "nt", "rdf", "jsonld"]
+_NAMED = 5000  # things of a file that are named
 _ROWS = 500  # rows whose triples are fetched for a file of triples
 _IRI = re.compile(r"<[^<>]*>")
 _LOOK = 0.2  # seconds between two looks at whether another process has stopped them
@@ -157,22 +161,70 @@ async def share(id: str, body: ShareBody, hub: HubDep, caller: Asker) -> RunView
 
 
 @router.get("/runs/{id}/result", response_class=Response)
-async def result(id: str, hub: HubDep, caller: Asker, format: Format = "csv") -> Response:
+async def result(
+    id: str,
+    hub: HubDep,
+    caller: Asker,
+    format: Format = "csv",
+    *,
+    names: bool = False,
+    search: Annotated[str, Query(max_length=200)] = "",
+) -> Response:
     """Return all rows of a result, or the triples behind them, as a file.
 
     `csv`, `tsv`, `json` and `xml` are the formats of SPARQL 1.1 for rows; in `ttl`, `nt`, `rdf` and
-    `jsonld` it is the triples behind the first 500 rows.
+    `jsonld` it is the triples behind the first 500 rows. `xlsx`, and `csv` with `names`, have the
+    names of things beside their IRIs. `search` leaves only rows in which all of its words occur.
     """
-    content, form = await download(hub, id, format, caller)
-    name = f'attachment; filename="answer-{id[:8]}.{form.name}"'
-    headers = {"Content-Disposition": name, "Cache-Control": "private, no-store"}
-    return Response(content, media_type=form.media_type, headers=headers)
+    if format == "xlsx" or (names and format == "csv"):
+        content, media_type = await sheet(id, hub, caller, format, search)
+        return _file(content, media_type, f"answer-{id[:8]}.{format}")
+    content, form = await download(hub, id, format, caller, search)
+    return _file(content, form.media_type, f"answer-{id[:8]}.{form.name}")
+
+
+def _file(content: bytes, media_type: str, name: str) -> Response:
+    disposition = f'attachment; filename="{name}"'
+    headers = {"Content-Disposition": disposition, "Cache-Control": "private, no-store"}
+    return Response(content, media_type=media_type, headers=headers)
+
+
+_WORKBOOK = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+
+
+async def sheet(
+    id: str, hub: Hub, caller: Principal, format: str, search: str
+) -> tuple[bytes, str]:
+    """Return the rows of a run with names beside their IRIs, as a workbook or CSV, and its type."""
+    answer, labels = await _named(hub, id, caller)
+    rows = replace(answer.result, rows=matching(answer.result, labels, search))
+    table = await asyncio.to_thread(sheet_of, rows, labels)
+    write, media_type = (as_workbook, _WORKBOOK) if format == "xlsx" else (as_csv, "text/csv")
+    return await asyncio.to_thread(write, table), media_type
+
+
+async def _named(hub: Hub, id: str, caller: Principal) -> tuple[Answer, dict[str, str]]:
+    """The answer of a run, and the names of the things in it, of the first thousands."""
+    row = await hub.records.view(id, caller)
+    _, _, outcome = await hub.records.outcome(id, caller)
+    answer = attempt_of(outcome)
+    if answer is None:
+        raise SetupError(f"question {id!r} came to no query: there is no result to download")
+    terms = (term for line in answer.result.rows for term in line)
+    iris = dict.fromkeys(term.value for term in terms if isinstance(term, NamedNode))
+    new = [iri for iri in iris if iri not in answer.labels][:_NAMED]
+    async with hub.graphs.lease(answer.graph, caller) as graph:
+        seconds = hub.settings.query_timeout
+        found = await labels_of(new, graph, [row.language or "en"], timeout=seconds)
+    return answer, {**answer.labels, **found}
 
 
 _TRIPLES = {one.name for one in GRAPH_FORMATS}
 
 
-async def download(hub: Hub, id: str, name: str, caller: Principal) -> tuple[bytes, ResultFormat]:
+async def download(
+    hub: Hub, id: str, name: str, caller: Principal, search: str = ""
+) -> tuple[bytes, ResultFormat]:
     """Return the result of a run in the format of this name, and the format.
 
     In a format of RDF it is the triples behind its rows, the first 500. Raises `SetupError` if
@@ -183,6 +235,9 @@ async def download(hub: Hub, id: str, name: str, caller: Principal) -> tuple[byt
     if answer is None:
         raise SetupError(f"question {id!r} came to no query: there is no result to download")
     result: Result = answer.result if answer.boolean is None else answer.boolean
+    if search and answer.boolean is None:
+        _, labels = await _named(hub, id, caller)
+        result = replace(answer.result, rows=matching(answer.result, labels, search))
     async with hub.graphs.lease(answer.graph, caller) as graph:
         prefixes = graph.prefixes.namespaces
         if name in _TRIPLES:

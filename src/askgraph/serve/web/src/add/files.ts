@@ -79,7 +79,8 @@ export function suggestedName(from: string): string {
 export function sizeText(bytes: number, locale: string): string {
   const [unit, size] = UNITS.find(([, least]) => bytes >= least) ?? ["byte", 1];
   const digits = size > 1 && bytes / size < 10 ? 1 : 0;
-  const options = { style: "unit", unit, maximumFractionDigits: digits } as const;
+  const unitDisplay = unit === "byte" ? "long" : "short";
+  const options = { style: "unit", unit, unitDisplay, maximumFractionDigits: digits } as const;
   return new Intl.NumberFormat(locale, options).format(bytes / size);
 }
 

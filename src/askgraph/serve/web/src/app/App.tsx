@@ -150,6 +150,7 @@ function ShortcutsDialog() {
     ["n", say.shortcutNew],
     ["Enter", say.shortcutSend],
     ["Shift Enter", say.shortcutLine],
+    ["Ctrl Enter", say.shortcutRun],
     ["Esc", say.shortcutStop],
     ["?", say.shortcutHelp],
   ];

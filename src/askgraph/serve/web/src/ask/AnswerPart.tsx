@@ -37,6 +37,7 @@ export function AnswerPart({ turn, run, answer, isLast }: AnswerPartProps) {
   const [isNone, setNone] = useState(false);
   const [attempt, problem, setProblem] = useAttempt();
   const [isBusy, setBusy] = useState(false);
+  const [isWrong, setWrong] = useState(false);
   const [arranged, setArranged] = useState<{ query: string; how: Arrangement | null } | null>(null);
   const graph = answer.graph ?? run.graphs[0] ?? "";
   const standing = useStanding(graph, answer.confirmed);
@@ -107,7 +108,7 @@ export function AnswerPart({ turn, run, answer, isLast }: AnswerPartProps) {
             />
           )}
           <Result answer={answer} runId={run.id} graph={graph} />
-          <Verdict {...{ turn, run, standing }} />
+          <Verdict {...{ turn, run, standing }} onWrong={() => setWrong(true)} />
         </>
       )}
       <div class="folds">
@@ -122,7 +123,8 @@ export function AnswerPart({ turn, run, answer, isLast }: AnswerPartProps) {
         )}
         <Drafts
           turn={turn}
-          shown={answer.sparql}
+          shown={answer}
+          isWanted={isWrong}
           open={(query) => void runChanged(query)}
           read={read}
         />

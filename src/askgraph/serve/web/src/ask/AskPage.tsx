@@ -9,7 +9,7 @@ import { onEscape } from "../app/shortcuts.ts";
 import { loadRecent, recent, SideList } from "../history/SideList.tsx";
 import { language } from "../i18n/index.ts";
 import { useFetched } from "../parts/asking.ts";
-import { Named, ProblemNote } from "../parts/parts.tsx";
+import { Named, Note, ProblemNote } from "../parts/parts.tsx";
 import { results } from "./AnswerPart.tsx";
 import { GraphChooser, MethodChooser } from "./Choosers.tsx";
 import { chooseGraphs, chosenGraphs, chosenMethod, chosenModel } from "./choices.ts";
@@ -48,11 +48,14 @@ function Welcome() {
     if (asked && state["ask"] === true) void askNow(asked, wanted);
   }, [query]);
   const problem = knownGraphs.problem.value;
+  const known = knownGraphs.value.value?.map(({ name }) => name);
+  const unknown = known ? wanted.filter((name) => !known.includes(name)) : [];
   const isBare = knownGraphs.value.value?.length === 0;
   return (
     <div class="page welcome">
       <h1>{say.welcome}</h1>
       <ProblemNote problem={problem} again={() => void knownGraphs.load()} />
+      {unknown.length > 0 && <Note look="warn" text={say.noSuchGraph(unknown.join(", "))} />}
       {isBare ? (
         <NoGraphs />
       ) : (

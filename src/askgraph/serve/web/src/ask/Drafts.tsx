@@ -1,7 +1,7 @@
 // The other readings that were considered, to open instead.
 
-import { useState } from "preact/hooks";
-import type { Step } from "../api/types.ts";
+import { useEffect, useRef, useState } from "preact/hooks";
+import type { AnswerView, Step } from "../api/types.ts";
 import { Button } from "../parts/parts.tsx";
 import type { Turn } from "./conversation.ts";
 import { type Draft, type Reader, useWords } from "./reading.ts";
@@ -10,20 +10,29 @@ import { say } from "./words.ts";
 
 interface DraftsProps {
   readonly turn: Turn;
-  /** The query that is shown, which is no alternative to itself. */
-  readonly shown: string | null;
+  /** The answer that is shown, which is no alternative to itself. */
+  readonly shown: AnswerView;
+  /** Whether another reading is needed now. */
+  readonly isWanted: boolean;
   readonly open: (query: string) => void;
   readonly read: Reader;
 }
 
 const SHOWN = 8;
 
-export function Drafts({ turn, shown, open, read }: DraftsProps) {
+export function Drafts({ turn, shown, isWanted, open, read }: DraftsProps) {
   const [isOpen, setOpen] = useState(false);
+  const fold = useRef<HTMLDetailsElement>(null);
+  useEffect(() => {
+    if (!isWanted || !fold.current) return;
+    fold.current.open = true;
+    fold.current.querySelector("summary")?.focus();
+    fold.current.scrollIntoView({ block: "center" });
+  }, [isWanted]);
   const drafts = draftsOf(turn.steps.value, shown);
   if (drafts.length === 0) return null;
   return (
-    <details class="fold" onToggle={(event) => setOpen(event.currentTarget.open)}>
+    <details class="fold" ref={fold} onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>
         <span>{say.readings(drafts.length)}</span>
       </summary>
@@ -50,10 +59,11 @@ function Read({ draft, read }: { draft: Draft; read: Reader }) {
   return told ? <p dir="auto">{told}</p> : <pre>{patternOf(draft.query)}</pre>;
 }
 
-function draftsOf(steps: readonly Step[], shown: string | null): Draft[] {
-  const seen = new Set([plain(shown ?? "")]);
+function draftsOf(steps: readonly Step[], shown: AnswerView): Draft[] {
+  const seen = new Set([plain(shown.sparql ?? "")]);
   return steps
     .filter((step): step is Draft => step.step === "draft")
+    .filter(({ words }) => words === "" || words !== shown.words)
     .filter((draft) => {
       const isNew = !seen.has(plain(draft.query));
       seen.add(plain(draft.query));

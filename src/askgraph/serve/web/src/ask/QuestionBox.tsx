@@ -159,9 +159,7 @@ function useSuggestions(graphs: readonly string[]): Suggestions {
     }
     const leaving = new AbortController();
     const timer = window.setTimeout(async () => {
-      const lists = await Promise.all(
-        graphs.slice(0, 4).map((one) => listOf(one, before, leaving)),
-      );
+      const lists = await Promise.all(graphs.slice(0, 4).map((one) => listOf(one, before)));
       if (leaving.signal.aborted) return;
       setFound(merged(lists, SHOWN));
       setAt(-1);
@@ -176,13 +174,9 @@ function useSuggestions(graphs: readonly string[]): Suggestions {
 }
 
 /** Returns the completions of a graph; none if it fails: typing goes on without. */
-async function listOf(
-  graph: string,
-  before: string,
-  leaving: AbortController,
-): Promise<readonly Completion[]> {
+async function listOf(graph: string, before: string): Promise<readonly Completion[]> {
   try {
-    return (await complete(graph, before, { signal: leaving.signal })).completions;
+    return (await complete(graph, before)).completions;
   } catch {
     return [];
   }

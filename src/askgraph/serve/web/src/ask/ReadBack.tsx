@@ -223,9 +223,22 @@ interface NameChoiceProps extends ChoiceProps {
 function NameChoice({ part, kind, graph, isLooking, take }: NameChoiceProps) {
   const [sought, setSought] = useState("");
   const hits = useHits(graph, kind, sought);
-  const found = hits ?? part.alternatives;
+  const found = hits ? byCloseness(hits, sought) : part.alternatives;
+  const panel = useRef<HTMLDivElement>(null);
+  const go = (event: KeyboardEvent) => {
+    const offers = [...(panel.current?.querySelectorAll<HTMLElement>(".alternative") ?? [])];
+    const at = offers.indexOf(document.activeElement as HTMLElement);
+    const [first] = offers;
+    if (event.key === "ArrowDown") offers[Math.min(at + 1, offers.length - 1)]?.focus();
+    else if (event.key === "ArrowUp" && at > 0) offers[at - 1]?.focus();
+    else if (event.key === "ArrowUp") panel.current?.querySelector("input")?.focus();
+    else if (event.key === "Enter" && at < 0 && hits) first?.click();
+    else return;
+    event.preventDefault();
+  };
   return (
-    <>
+    // biome-ignore lint/a11y/noStaticElementInteractions: keys of the field and of what it found
+    <div ref={panel} onKeyDown={go}>
       <SearchField label={say.searchOther} value={sought} onText={setSought} />
       {found.length > 0 && <Alternatives found={found} take={take} title={say.instead} />}
       {found.length === 0 && (
@@ -233,8 +246,18 @@ function NameChoice({ part, kind, graph, isLooking, take }: NameChoiceProps) {
           {isLooking ? <span class="spinner" /> : say.noAlternatives}
         </p>
       )}
-    </>
+    </div>
   );
+}
+
+/** The names that are what is sought first, then those that begin with it. */
+function byCloseness(found: readonly Alternative[], sought: string): readonly Alternative[] {
+  const wanted = sought.trim().toLowerCase();
+  const away = ({ label }: Alternative) => {
+    const name = label.toLowerCase();
+    return name === wanted ? 0 : name.startsWith(wanted) ? 1 : 2;
+  };
+  return [...found].sort((one, other) => away(one) - away(other));
 }
 
 interface AlternativesProps {

@@ -16,9 +16,11 @@ interface VerdictProps {
   readonly turn: Turn;
   readonly run: RunView;
   readonly standing: Standing;
+  /** Hears that the answer is wrong. */
+  readonly onWrong: () => void;
 }
 
-export function Verdict({ turn, run, standing }: VerdictProps) {
+export function Verdict({ turn, run, standing, onWrong }: VerdictProps) {
   const [attempt, problem] = useAttempt();
   const take = (doing: Promise<RunView | null>) =>
     attempt(async () => {
@@ -31,6 +33,7 @@ export function Verdict({ turn, run, standing }: VerdictProps) {
   };
   const wrong = async (comment: string) => {
     const told = await feedback(run.id, "wrong", comment);
+    onWrong();
     return { ...run, feedback: told };
   };
   if (!run.mine) return null;
@@ -42,7 +45,7 @@ export function Verdict({ turn, run, standing }: VerdictProps) {
         ) : (
           <>
             <span class="muted small">{say.isRight}</span>
-            {may("confirm") && (
+            {may("confirm") && run.answer?.status !== "refusal" && (
               <Button icon="check" title={say.confirmHint} onClick={() => void take(right())}>
                 {say.right}
               </Button>

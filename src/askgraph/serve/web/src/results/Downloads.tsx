@@ -9,16 +9,19 @@ import { say } from "./words.ts";
 interface Props {
   readonly runId: string;
   readonly graph: string;
-  readonly total: number;
+  /** The number of rows that the file has. */
+  readonly rows: number;
+  /** Words that rows are filtered by; "" for all rows. */
+  readonly search: string;
 }
 
 /** A menu of formats: of the table, and of the triples behind it. */
-export function Downloads({ runId, graph, total }: Props) {
+export function Downloads({ runId, graph, rows, search }: Props) {
   const [attempt, problem] = useAttempt();
   const save = (format: Format) =>
     attempt(async () => {
       const name = `${graph}-${runId.slice(0, 8)}.${format.key}`;
-      await download(resultPath(runId, format), name);
+      await download(resultPath(runId, format, search), name);
     });
   const list = (title: string, triples: boolean, close: () => void) => (
     <section>
@@ -45,7 +48,7 @@ export function Downloads({ runId, graph, total }: Props) {
       <Popover panelClass="downloads" icon="save" label={say.download}>
         {(close) => (
           <>
-            {list(say.downloadAll(total), false, close)}
+            {list(search ? say.downloadSome(rows) : say.downloadAll(rows), false, close)}
             {list(say.downloadTriples, true, close)}
           </>
         )}
@@ -67,6 +70,7 @@ interface Format {
 
 const FORMATS: readonly Format[] = [
   { key: "csv", name: "CSV", triples: false },
+  { key: "xlsx", name: "Excel (XLSX)", triples: false },
   { key: "tsv", name: "TSV", triples: false },
   { key: "json", name: "JSON", triples: false },
   { key: "xml", name: "XML", triples: false },
@@ -76,6 +80,10 @@ const FORMATS: readonly Format[] = [
 ];
 
 /** The path below /api/v1 of a run's whole result. */
-function resultPath(run: string, format: Format): string {
-  return withQuery(`/runs/${encodeURIComponent(run)}/result`, { format: format.key });
+function resultPath(run: string, { key, triples }: Format, search: string): string {
+  return withQuery(`/runs/${encodeURIComponent(run)}/result`, {
+    format: key,
+    names: key === "csv" ? "true" : "",
+    search: triples ? "" : search,
+  });
 }

@@ -13,6 +13,9 @@ import { type Drawing, drawingAround, joined, type Node } from "./evidence.ts";
 import { say } from "./words.ts";
 import { ZoomButtons } from "./ZoomButtons.tsx";
 
+/** More nodes than this have a larger frame. */
+const MANY = 14;
+
 export function GraphView({ drawing, graph }: { drawing: Drawing; graph: string }) {
   const [more, setMore] = useState<readonly Drawing[]>([]);
   const [chosen, setChosen] = useState<string | null>(null);
@@ -20,13 +23,14 @@ export function GraphView({ drawing, graph }: { drawing: Drawing; graph: string 
   const whole = useMemo(() => joined([drawing, ...more]), [drawing, more]);
   const frame = useRef<HTMLDivElement>(null);
   const core = useRef<Core | null>(null);
+  const growing = useRef<(id: string) => void>(() => undefined);
   useEffect(() => {
     setMore([]);
     setChosen(null);
   }, [drawing]);
   useEffect(() => {
     if (!frame.current) return;
-    const made = canvasIn(frame.current, setChosen);
+    const made = canvasIn(frame.current, setChosen, (id) => growing.current(id));
     core.current = made;
     const stop = onThemeChange(() => recolour(made));
     return () => {
@@ -49,11 +53,18 @@ export function GraphView({ drawing, graph }: { drawing: Drawing; graph: string 
       const around = await resource(graph, { iri, language: language.value });
       setMore((before) => [...before, drawingAround(around, locale.value)]);
     });
+  growing.current = (id) => {
+    if (whole.nodes.some((one) => one.id === id && one.iri)) void expand(id);
+  };
   const [things, triples] = [formatNumber(whole.nodes.length), formatNumber(whole.edges.length)];
   return (
     <div class="graph-view stack near">
       <div class="graph-frame">
-        <div class="graph-canvas" ref={frame} aria-hidden="true" />
+        <div
+          class={whole.nodes.length > MANY ? "graph-canvas many" : "graph-canvas"}
+          ref={frame}
+          aria-hidden="true"
+        />
         <ZoomButtons
           zoom={(factor) => core.current && zoomBy(core.current, factor)}
           fit={() => core.current && fitted(core.current)}

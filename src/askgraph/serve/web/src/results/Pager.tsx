@@ -23,11 +23,15 @@ export function Pager({ page, pages, onPage, size, onSize }: Props) {
   );
   return (
     <nav class="pager row muted small number" aria-label={say.pages}>
-      {step(say.first, "«", 0, page === 0)}
-      {step(say.previous, "‹", page - 1, page === 0)}
-      <span aria-live="polite">{say.page(page + 1, pages)}</span>
-      {step(say.next, "›", page + 1, page >= pages - 1)}
-      {step(say.last, "»", pages - 1, page >= pages - 1)}
+      {pages > 1 && (
+        <>
+          {step(say.first, "«", 0, page === 0)}
+          {step(say.previous, "‹", page - 1, page === 0)}
+          <span aria-live="polite">{say.page(page + 1, pages)}</span>
+          {step(say.next, "›", page + 1, page >= pages - 1)}
+          {step(say.last, "»", pages - 1, page >= pages - 1)}
+        </>
+      )}
       {onSize && (
         <label class="page-size row">
           {say.perPage}

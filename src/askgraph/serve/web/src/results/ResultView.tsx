@@ -1,12 +1,13 @@
 // The result of an answer: as a table, a chart, a map or a graph.
 
 import { useEffect, useId, useMemo, useState } from "preact/hooks";
-import type { RowEvidence } from "../api/graphs.ts";
+import { evidenceOf, type RowEvidence } from "../api/graphs.ts";
 import type { AnswerView } from "../api/types.ts";
 import { knownServer } from "../app/known.ts";
 import { Later } from "../app/Later.tsx";
-import { locale as formatLocale } from "../i18n/index.ts";
-import { Button } from "../parts/parts.tsx";
+import { locale as formatLocale, language } from "../i18n/index.ts";
+import { useAttempt } from "../parts/asking.ts";
+import { Button, ProblemNote } from "../parts/parts.tsx";
 import { chartsOf } from "./charts.ts";
 import { columnsOf, pinsOf } from "./columns.ts";
 import { drawingOf, drawingOfTriples } from "./evidence.ts";
@@ -22,6 +23,8 @@ const card = () => import("./ThingCard.tsx").then((found) => found.ThingCard);
 
 /** More rows than this make no drawing that can be read. */
 const MOST_DRAWN = 25;
+/** So many more are drawn at a time. */
+const NEXT_DRAWN = 5;
 
 interface ResultViewProps {
   readonly answer: AnswerView;
@@ -34,6 +37,8 @@ export function ResultView({ answer, runId, graph }: ResultViewProps) {
   const result = useMemo(() => headed(answer), [answer]);
   const [chosen, setChosen] = useState<View | null>(null);
   const [drawn, setDrawn] = useState<RowEvidence | null>(null);
+  const [more, setMore] = useState<readonly RowEvidence[]>([]);
+  const [attempt, problem] = useAttempt();
   const id = useId();
   useEffect(knownServer.need, []);
   const info = knownServer.value.value;
@@ -48,11 +53,13 @@ export function ResultView({ answer, runId, graph }: ResultViewProps) {
   const drawing = useMemo(() => {
     if (drawn) return drawingOf([drawn], drawn.labels ?? result.labels, locale);
     if (isTriples) return drawingOfTriples(result.cells.slice(0, MOST_DRAWN), locale);
-    return drawingOf(result.evidence.slice(0, MOST_DRAWN), result.labels, locale);
-  }, [result, drawn, locale]);
+    const labels = Object.assign({}, result.labels, ...more.map((one) => one.labels));
+    return drawingOf([...result.evidence.slice(0, MOST_DRAWN), ...more], labels, locale);
+  }, [result, drawn, more, locale]);
   useEffect(() => {
     setChosen(null);
     setDrawn(null);
+    setMore([]);
   }, [answer]);
 
   const rows = result.cells;
@@ -65,6 +72,19 @@ export function ResultView({ answer, runId, graph }: ResultViewProps) {
   const shown = chosen !== null && tabs.includes(chosen) ? chosen : best;
   const pictures = info?.["images"] === true;
   const origin = { graph, runId, query: isTriples ? null : answer.sparql };
+  const seen = isTriples
+    ? Math.min(rows.length, MOST_DRAWN)
+    : Math.min(result.evidence.length, MOST_DRAWN) + more.length;
+  const drawMore = () =>
+    attempt(async () => {
+      const query = origin.query ?? "";
+      const count = Math.min(NEXT_DRAWN, result.total - seen);
+      const wanted = Array.from({ length: count }, (_, at) => seen + at);
+      const found = await Promise.all(
+        wanted.map((row) => evidenceOf(graph, { query, row, language: language.value })),
+      );
+      setMore([...more, ...found]);
+    });
   const draw = (evidence: RowEvidence) => {
     setDrawn(evidence);
     setChosen("graph");
@@ -114,6 +134,17 @@ export function ResultView({ answer, runId, graph }: ResultViewProps) {
                 {say.allRows}
               </Button>
             )}
+            {!drawn && seen < result.total && (
+              <p class="row muted small">
+                {say.drawnRows(seen, result.total)}
+                {origin.query !== null && seen < MOST_DRAWN && (
+                  <Button look="quiet small" onClick={() => void drawMore()}>
+                    {say.drawMore}
+                  </Button>
+                )}
+              </p>
+            )}
+            <ProblemNote problem={problem} />
             <Later load={graphDrawing} props={{ drawing, graph }} />
           </>
         )}

@@ -231,7 +231,12 @@ function Toolbar(props: ToolbarProps) {
         )}
         <CopyButton look="quiet small" text={copied} title={say.copyHint} />
         {origin.runId !== null && (
-          <Downloads runId={origin.runId} graph={origin.graph} total={result.total} />
+          <Downloads
+            runId={origin.runId}
+            graph={origin.graph}
+            rows={search ? rows.length : result.total}
+            search={search}
+          />
         )}
       </span>
     </div>

@@ -11,8 +11,15 @@ import type { Drawing } from "./evidence.ts";
 
 const PADDING = 24;
 
-/** Draws into an element; `onChoose` gets the id of the thing that is pressed, or null. */
-export function canvasIn(element: HTMLElement, onChoose: (id: string | null) => void): Core {
+/** At less of its size a drawing cannot be read. */
+const READABLE = 0.8;
+
+/** Draws into an element; `onChoose` gets the thing that is pressed, or null, `onGrow` one twice. */
+export function canvasIn(
+  element: HTMLElement,
+  onChoose: (id: string | null) => void,
+  onGrow: (id: string) => void,
+): Core {
   allowNoStyleElement();
   const core = cytoscape({
     container: element,
@@ -25,6 +32,7 @@ export function canvasIn(element: HTMLElement, onChoose: (id: string | null) => 
   core.userZoomingEnabled(false);
   element.addEventListener("pointerdown", () => core.userZoomingEnabled(true));
   element.addEventListener("pointerleave", () => core.userZoomingEnabled(false));
+  core.on("dbltap", "node", (event) => onGrow(event.target.id()));
   core.on("tap", (event) => onChoose(event.target === core ? null : nodeId(event.target)));
   return core;
 }
@@ -46,7 +54,15 @@ export function redraw(
     core.layout(layoutOf(core, before.empty())).run();
     before.unlock();
   }
+  readable(core);
+}
+
+/** Shows all if that can be read, else the middle: the thing that most triples are about. */
+function readable(core: Core): void {
   fitted(core);
+  if (core.zoom() >= READABLE) return;
+  core.zoom(READABLE);
+  core.center(core.nodes().max((node) => node.degree(false)).ele);
 }
 
 /** Around the one thing that most triples are about, else spread by springs; wide as the frame. */
