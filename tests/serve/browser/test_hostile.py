@@ -54,8 +54,9 @@ def expect_unharmed(page: Page) -> None:
 def test_script_in_a_name_is_shown_as_it_is_written(page: Page) -> None:
     ask(page, "Who is the ruler of Alpha?")
     expect(page.locator(".headline")).to_contain_text(SCRIPT)
+    expect(page.locator(".thing-card")).to_be_visible()
+    page.get_by_role("tab", name="Table").click()
     page.locator("details.steps > summary").click()
-    page.locator("details.result-fold > summary").click()
     page.locator(".read-back .part").first.click()
     page.locator(".part-panel").wait_for()
     expect_unharmed(page)
