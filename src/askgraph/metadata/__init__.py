@@ -135,6 +135,11 @@ class Profile:
     types: tuple[tuple[str, str], ...] = ()
     name_search: str = ""
 
+    def __hash__(self) -> int:
+        """Return the hash of a few fields: that of all takes as long as the schema is large."""
+        sizes = len(self.classes), len(self.predicates)
+        return hash((self.triples, *sizes, self.source, self.created))
+
     def known_share(self, part: str) -> float:
         """Return how much of a part is known, between 0 and 1; 0 if nothing is said of it."""
         return next((p.share or 0.0 for p in self.completeness if p.name == part), 0.0)

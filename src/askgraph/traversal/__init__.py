@@ -245,9 +245,7 @@ class GraphArrays:
         reached = frontier = self.step(nodes, predicate, inverse=inverse)
         while len(frontier):
             found = self.step(frontier, predicate, inverse=inverse)
-            places = reached.searchsorted(found)
-            places[places == len(reached)] = 0
-            frontier = found[reached[places] != found]
+            frontier = found[reached.take(reached.searchsorted(found), mode="clip") != found]
             reached = distinct(np.concatenate((reached, frontier))) if len(frontier) else reached
         return reached
 
@@ -271,7 +269,8 @@ class GraphArrays:
     def present(self, nodes: Ids, *, inverse: bool = False) -> frozenset[int]:
         """Return the predicates that leave (or enter) a set."""
         if self._masks is not None:
-            mask = np.bitwise_or.reduce(self._masks[inverse].take(nodes, axis=0)).tobytes()
+            masks = self._masks[inverse].take(nodes, axis=0)
+            mask = (masks if len(nodes) == 1 else np.bitwise_or.reduce(masks)).tobytes()
             if mask not in self._sets:
                 bits = np.unpackbits(np.frombuffer(mask, dtype=np.uint8), bitorder="little")
                 self._sets[mask] = frozenset(bits.nonzero()[0].tolist())
@@ -327,9 +326,7 @@ class GraphArrays:
             return np.zeros(len(sources), dtype=np.bool_)
         if len(sources) > _MANY and (last := max(nodes[-1], sources[-1])) < _SPARSE * len(sources):
             return _marks(nodes, int(last))[sources]
-        places = nodes.searchsorted(sources)
-        places[places == len(nodes)] = 0
-        return np.asarray(nodes[places] == sources)
+        return np.asarray(nodes.take(nodes.searchsorted(sources), mode="clip") == sources)
 
 
 def in_both(one: Ids, other: Ids) -> Ids:
@@ -339,9 +336,7 @@ def in_both(one: Ids, other: Ids) -> Ids:
         return small
     if len(small) > _MANY and (last := max(small[-1], large[-1])) < _SPARSE * len(large):
         return np.asarray(small[_marks(large, int(last))[small]])
-    places = large.searchsorted(small)
-    places[places == len(large)] = 0
-    return np.asarray(small[large[places] == small])
+    return np.asarray(small[large.take(large.searchsorted(small), mode="clip") == small])
 
 
 def _ranges(starts: NDArray[np.int64], counts: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -435,17 +435,17 @@ def joins(grower: Grower, pool: list[PartialMatch]) -> Iterator[PartialMatch]:
     both = bool(grower.frame.of("both", "and"))
     steps = [named_steps(state.node) if both else {} for state in chosen]
     denying = sum(operator.mask for operator in grower.frame.of("not"))
+    uses = [state.used & content for state in chosen]
     spans = [(int(state.ids[0]), int(state.ids[-1])) for state in chosen]
     few = [frozenset(state.ids.tolist() if len(state.ids) <= _FEW else ()) for state in chosen]
     for at, one in enumerate(chosen):
         first, last = spans[at]
         for there in range(at + 1, len(chosen)):
-            other = chosen[there]
             if last < spans[there][0] or spans[there][1] < first:
                 continue
             if few[at] and few[there] and few[at].isdisjoint(few[there]) and not denies:
                 continue
-            shared = one.used & other.used & content
+            other, shared = chosen[there], uses[at] & uses[there]
             if shared and shared & ~(
                 common_words(steps[at], steps[there]) | _relation(grower, one.node, other.node)
             ):

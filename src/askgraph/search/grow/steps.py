@@ -136,8 +136,12 @@ class Grower:
 
     def score(self, state: PartialMatch) -> float:
         """How good a state is to go on with."""
-        worth = self.worth(state.gain, state.patterns, state.unknown)
-        return worth + self._spread * state.spread
+        return (
+            self._covered * state.gain / self.total
+            + self._patterns * state.patterns
+            + self._unknown * state.unknown
+            + self._spread * state.spread
+        )
 
     def worth(self, gain: float, patterns: int = 0, unknown: float = 0.0) -> float:
         """What words, patterns and doubts speak for or against, by the weights of the ranking."""
@@ -185,12 +189,13 @@ class Grower:
 
     def hops(self, state: PartialMatch, *, linked: bool = False) -> Iterator[PartialMatch]:
         """All steps from a state; with `linked` only those along predicates that words name."""
-        if len(state.ids) > self.widest or state.hops >= _MOST_HOPS:
+        ids = state.node.ids
+        if len(ids) > self.widest or state.hops >= _MOST_HOPS:
             return
-        literal = bool(len(state.ids)) and int(state.ids[0]) < self.graph.terms.first_iri
+        literal = bool(len(ids)) and int(ids[0]) < self.graph.terms.first_iri
         done = not self.content & ~state.used
         linked = linked or self._is_wide(state)
-        linked = linked or (done and state.hops > 0 and not self.schema.is_nameless(state.ids))
+        linked = linked or (done and state.hops > 0 and not self.schema.is_nameless(ids))
         wanted: Container[int] = self.schema.open
         if linked:
             named = self.left_links(state.used)
@@ -199,7 +204,7 @@ class Grower:
                 return
         for inverse in (True,) if literal else (False, True):
             among = self.schema.open if inverse else self.schema.leading
-            for number in sorted(among & self.present(state.ids, inverse=inverse)):
+            for number in sorted(among & self.present(ids, inverse=inverse)):
                 if number in wanted:
                     yield from self._hop(state, number, inverse, linked, literal)
 
@@ -456,7 +461,7 @@ class Grower:
         """The best states; of those with equal sets and words only the best."""
         best: dict[tuple[int, int, bytes], tuple[float, PartialMatch]] = {}
         for state in states:
-            ids, score = state.ids, self.score(state)
+            ids, score = state.node.ids, self.score(state)
             size = len(ids)
             told = ids if size < _COMPARED else ids[:: size // _MARKED]
             key = state.used, size, told.tobytes()

@@ -61,12 +61,12 @@ FIRST_DAY = day_number(1)
 _LAST_DAY = day_number(9999, 12, 31)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Place:
     """An end of a draft's patterns and the node that it stands for, `below` steps from the root.
 
-    `words` are the first tokens of the names that the question has for it; `edge` leads to it from
-    its `parent`.
+    Never changed, but not frozen, as `Node`. `words` are the first tokens of the names that the
+    question has for it; `edge` leads to it from its `parent`.
     """
 
     end: Term

@@ -98,22 +98,26 @@ class Finisher:
     def __init__(self, grower: Grower, frame: Frame) -> None:
         self.grower, self.frame = grower, frame
         self.lookups = Lookups(grower, frame)
-        self.usable = frame.mask | frame.quantified
-        for links in grower.by_predicate.values():
-            for one in links:
-                self.usable |= one.mask
+        self.operated = frame.mask | frame.quantified
         for operator in frame.of("during"):
             for one in grower.linked.of(Kind.ENTITY, Kind.VALUE):
                 if one.positions[0] > operator.last:
-                    self.usable |= one.mask
+                    self.operated |= one.mask
+        self.usable = self.operated
+        for links in grower.by_predicate.values():
+            for one in links:
+                self.usable |= one.mask
 
     def candidates(self, states: Sequence[PartialMatch]) -> Iterator[Candidate]:
         """Finish each state; one that cannot be an answer, or not a good one, gives none."""
         best = float("-inf")
         for place, state in enumerate([*states, *self._domains()]):
-            if self._hope(state) < best - _BEHIND:
+            afar, least = place < _AFAR or place >= len(states), best - _BEHIND
+            if self._hope(state, self.usable) < least:
                 continue
-            for candidate in self.finish(state, afar=place < _AFAR or place >= len(states)):
+            if not afar and self._hope(state, self._usable_near(state)) < least:
+                continue
+            for candidate in self.finish(state, afar=afar):
                 reached = candidate.gain, candidate.patterns, candidate.unknown
                 best = max(best, self.grower.worth(*reached))
                 yield candidate
@@ -166,10 +170,22 @@ class Finisher:
         deny_values(work)
         return twinned(work)
 
-    def _hope(self, state: PartialMatch) -> float:
+    def _hope(self, state: PartialMatch, usable: int) -> float:
         """The score of a state if all words that may be of use were used for nothing."""
-        left = self.grower.weight_of(self.usable & ~state.used)
+        left = self.grower.weight_of(usable & ~state.used)
         return self.grower.score(state) + self.grower.worth(left) + _LUCK
+
+    def _usable_near(self, state: PartialMatch) -> int:
+        """The words that may be of use without the predicates that lie afar."""
+        present = self.lookups.present
+        places = [one.ids for one in state.node.walk() if len(one.ids)]
+        near = [present(ids, inverse=inverse) for ids in places for inverse in (False, True)]
+        usable = self.operated
+        for number, links in self.grower.left_links(state.used).items():
+            if any(number in one for one in near):
+                for link in links:
+                    usable |= link.mask
+        return usable
 
     def _domains(self) -> Iterator[PartialMatch]:
         """The subjects of linked predicates: the members if no class or thing is named."""

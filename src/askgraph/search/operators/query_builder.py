@@ -63,9 +63,9 @@ _UNNAMED = Link(Kind.PREDICATE, "", "", 1.0, (), ())
 """Stands for the words of a predicate that no word of the question names."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Candidate:
-    """A whole query with what speaks for and against it.
+    """A whole query with what speaks for and against it; never changed, but not frozen, as `Node`.
 
     `tree` is the query with numbered variables, with `hints` to name each from; `shown` is what
     those columns hold that answer, the others being context. `root` is what the pattern starts at,
@@ -107,10 +107,11 @@ class Candidate:
         return tuple(title(alias_of(one), variable_of(one), names).value for one in self.shown)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Spot:
     """A predicate in its place in a draft, after the steps of `path` if it lies afar.
 
+    Never changed, but not frozen, as `Node`.
     `doubt` is what speaks against its standing there, `slot` are the words that name it.
     """
 
@@ -254,9 +255,12 @@ class QueryBuilder:
         ids = self.ids_at(place)
         for inverse in (False,) if valued or place.below else (False, True):
             present = self.lookups.present(ids, inverse=inverse)
+            there = [one for one in links if one[2] in present]
+            if not there:
+                continue
             taken = {edge.predicate for edge, _ in place.node.edges if edge.inverse == inverse}
-            for order, link, number in links:
-                if number not in present or number in taken:
+            for order, link, number in there:
+                if number in taken:
                     continue
                 if inverse and self._leads_back(ids, number):
                     continue
