@@ -125,7 +125,7 @@ def _hubs(context: Context, links: Sequence[Link]) -> list[Found]:
     things = {link.target: link.positions for link in links if link.kind is Kind.ENTITY}
     if arrays is None or len(set(things.values())) < 2:
         return []
-    met: dict[int, set[str]] = {}
+    met: dict[int, dict[str, None]] = {}
     for iri in things:
         node = arrays.terms.iri(iri)
         if node is None or arrays.degree(node) > _DEGREE:
@@ -134,7 +134,7 @@ def _hubs(context: Context, links: Sequence[Link]) -> list[Found]:
         for inverse in (False, True):
             for number in arrays.predicates_of(here, inverse=inverse)[0].tolist():
                 for other in arrays.step(here, number, inverse=inverse).tolist():
-                    met.setdefault(other, set()).add(iri)
+                    met.setdefault(other, {})[iri] = None
     hubs = [
         (node, near)
         for node, near in met.items()
