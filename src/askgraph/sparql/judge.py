@@ -32,7 +32,6 @@ from askgraph.sparql.lexer import (
     with_declared,
     with_full_iris,
 )
-from askgraph.sparql.read import read
 from askgraph.sparql.write import Written
 
 Form = Choice["SELECT", "ASK", "CONSTRUCT", "DESCRIBE"]
@@ -533,6 +532,8 @@ def datasets(text: str) -> tuple[str, ...]:
     words = sum(token.kind == "word" and token.text.upper() == "FROM" for token in given)
     if not words:
         return ()
+    from askgraph.sparql.read import read  # few queries name the graphs that they ask
+
     clauses = read(text).datasets
     if len(clauses) != words:
         raise QuerySyntaxError("a FROM stands where none can")
