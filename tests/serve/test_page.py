@@ -7,7 +7,7 @@ import pytest
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
-from askgraph.serve.page import PAGES, STATIC, is_built, page_router
+from askgraph.serve.page import PAGES, STATIC, is_built, page_router, start_note
 
 DOCUMENT = "<!doctype html><title>askgraph</title>"
 SCRIPT = "export const answer = 42;\n" * 50
@@ -35,6 +35,11 @@ def client_of(static: Path) -> TestClient:
     app = FastAPI()
     app.include_router(page_router(static))
     return TestClient(app, headers={"accept-encoding": "identity"})
+
+
+def test_a_server_without_a_built_page_says_so_at_its_start(static: Path, tmp_path: Path) -> None:
+    assert start_note(static) is None
+    assert "make page" in str(start_note(tmp_path / "nothing"))
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from askgraph.cli.output import progress_bar
 from askgraph.errors import SetupError
 from askgraph.sample import graph_path, questions_path
 from askgraph.serve.app import run
+from askgraph.serve.page import start_note
 from askgraph.serve.settings import ServeSettings
 from askgraph.workspace import Workspace
 
@@ -52,6 +53,8 @@ def _tell(address: str, settings: ServeSettings, graphs: Sequence[str]) -> None:
     typer.echo(f"askgraph is at {address}", err=True)
     there = ", ".join(graphs) or "none yet: add one in the page, or with askgraph add"
     typer.echo(f"graphs: {there}", err=True)
+    if (note := start_note()) is not None:
+        typer.echo(note, err=True)
     if not settings.anonymous_scopes:
         typer.echo(
             "Nobody may use it without a key: make one with askgraph keys add NAME, or let callers "

@@ -46,6 +46,13 @@ def is_built(static: Path = STATIC) -> bool:
     return (static / "index.html").is_file()
 
 
+def start_note(static: Path = STATIC) -> str | None:
+    """Return what to say at the start of a server that has no page; None if it has one."""
+    if is_built(static):
+        return None
+    return "The page is not built here (make page builds it); all else works without it."
+
+
 def page_router(static: Path = STATIC) -> APIRouter:
     """Return the routes of the page; the files are read once, here."""
     router = APIRouter(include_in_schema=False)
