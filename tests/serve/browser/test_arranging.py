@@ -8,7 +8,7 @@ ROCKETS = "Show me all rockets with their heights."
 
 def pick(page: Page, chip: str, choice: str) -> None:
     """Open a chip and press one of its choices."""
-    page.get_by_role("region", name="Arrange the rows").get_by_role("button", name=chip).click()
+    page.get_by_role("group", name="Arrange the rows").get_by_role("button", name=chip).click()
     page.get_by_role("button", name=choice).click()
 
 

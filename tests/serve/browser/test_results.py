@@ -271,6 +271,15 @@ def test_places_are_on_a_map_that_moves_by_keys(many: Watch) -> None:
     assert serious_violations(page) == []
 
 
+def test_things_whose_places_the_graph_knows_can_be_seen_on_a_map(many: Watch) -> None:
+    page = many.page("/?graph=towns")
+    view = result_of(page, "Which towns are there?")
+    view.get_by_role("tab", name="Map").click()
+    expect(view.locator(".pin-name")).to_have_text(
+        ["Lima", "Munich", "Nairobi", "Wellington"], use_inner_text=False
+    )
+
+
 def test_the_evidence_is_a_drawing_and_a_list_that_grow_on_demand(page: Page) -> None:
     view = result_of(page, MOONS)
     view.get_by_role("tab", name="Graph").click()

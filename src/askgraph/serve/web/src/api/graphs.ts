@@ -30,6 +30,12 @@ export const parts = (graph: string, asked: api.PartsBody) =>
 export const swap = (graph: string, query: string, part: number, to: string, language: string) =>
   post<api.SwappedView>(ofGraph(graph, "/swap"), { query, part, to, language });
 
+export type Table = api.TableView;
+
+/** The result of a query as it is, without what explains it. */
+export const tableOf = (graph: string, query: string) =>
+  post<api.TableView>(ofGraph(graph, "/query"), { query });
+
 /** How a query's rows shall be arranged: what is left out stays as it is. */
 export type Refinement = Omit<api.RefineBody, "query" | "language">;
 

@@ -29,14 +29,14 @@ export function Arranging({ answer, arrangement, refine }: ArrangingProps) {
   if (answer.total < 2 && isPlain && arrangement.limit === null) return null;
   const take = (wanted: Refinement) => void refine(wanted);
   return (
-    <section class="arranging row" aria-label={say.arranging}>
+    <fieldset class="arranging row" aria-label={say.arranging}>
       <Active {...{ answer, arrangement, take }} />
       <SortChip {...{ columns, take }} />
       <FilterChip {...{ answer, columns, take }} />
       <LimitChip take={take} />
       {columns.length > 1 && <ColumnsChip {...{ columns, take }} />}
       {columns.length > 1 && !arrangement.counts && <CountChip {...{ columns, take }} />}
-    </section>
+    </fieldset>
   );
 }
 

@@ -2,17 +2,19 @@
 
 import { useEffect, useId, useMemo, useState } from "preact/hooks";
 import { evidenceOf, type RowEvidence } from "../api/graphs.ts";
-import type { AnswerView } from "../api/types.ts";
-import { knownServer } from "../app/known.ts";
+import type { AnswerView, Cell } from "../api/types.ts";
+import { knownGraphs, knownServer, may } from "../app/known.ts";
 import { Later } from "../app/Later.tsx";
 import { locale as formatLocale, language } from "../i18n/index.ts";
-import { useAttempt } from "../parts/asking.ts";
+import { useAttempt, useFetched } from "../parts/asking.ts";
 import { Button, ProblemNote } from "../parts/parts.tsx";
 import { chartsOf } from "./charts.ts";
 import { columnsOf, pinsOf } from "./columns.ts";
 import { drawingOf, drawingOfTriples } from "./evidence.ts";
+import { type Known, pinsAt, placesOf, thingsOf } from "./places.ts";
 import { TabList } from "./TabList.tsx";
 import { Table } from "./Table.tsx";
+import { textOf } from "./texts.ts";
 import { firstView, onlyThing, type View } from "./views.ts";
 import { say } from "./words.ts";
 
@@ -49,7 +51,12 @@ export function ResultView({ answer, runId, graph }: ResultViewProps) {
     [result],
   );
   const charts = useMemo(() => chartsOf(columns, result.cells, result.ordered), [columns, result]);
-  const pins = useMemo(() => pinsOf(columns, result.cells, locale), [columns, result, locale]);
+  const said = useMemo(() => pinsOf(columns, result.cells, locale), [columns, result, locale]);
+  const known = usePlaces(graph, said.length > 0 ? [] : thingsOf(columns, result.cells));
+  const pins =
+    said.length > 0
+      ? said
+      : pinsAt(known, columns, result.cells, (row, at) => textOf(row[at] as Cell, locale));
   const drawing = useMemo(() => {
     if (drawn) return drawingOf([drawn], drawn.labels ?? result.labels, locale);
     if (isTriples) return drawingOfTriples(result.cells.slice(0, MOST_DRAWN), locale);
@@ -68,7 +75,7 @@ export function ResultView({ answer, runId, graph }: ResultViewProps) {
   if (charts.length > 0) tabs.push("chart");
   if (pins.length > 0) tabs.push("map");
   if (drawing.edges.length > 0) tabs.push("graph");
-  const best = firstView({ columns, charts, pins, rows });
+  const best = firstView({ columns, charts, pins: said, rows });
   const shown = chosen !== null && tabs.includes(chosen) ? chosen : best;
   const pictures = info?.["images"] === true;
   const origin = { graph, runId, query: isTriples ? null : answer.sparql };
@@ -151,6 +158,18 @@ export function ResultView({ answer, runId, graph }: ResultViewProps) {
       </div>
     </div>
   );
+}
+
+const NOWHERE: Known = new Map();
+
+/** The places of things, if the graph is here, where asking for them is quick. */
+function usePlaces(graph: string, things: readonly string[]): Known {
+  const isHere = knownGraphs.value.value?.find(({ name }) => name === graph)?.remote === false;
+  const asked = isHere && may("query") ? things : [];
+  const found = useFetched(`${graph} ${asked.join(" ")}`, async () =>
+    asked.length > 0 ? placesOf(graph, asked) : NOWHERE,
+  );
+  return found.busy ? NOWHERE : (found.value ?? NOWHERE);
 }
 
 /** Returns an answer whose columns, if it is made of triples, are named in the reader's language. */
