@@ -194,8 +194,12 @@ def _naming(graph: GraphArrays, profile: Profile) -> tuple[tuple[int, ...], tupl
     standard = {iri: at for at, iri in enumerate(v.LABEL_PREDICATES)}
     found = [p for p in profile.predicates if p.naming]
     found.sort(key=lambda p: (standard.get(p.iri, 99), p.iri not in chosen, -p.triples))
-    names = [p.iri for p in found if p.naming == "name"]
-    return _numbers(graph, names), _numbers(graph, [p.iri for p in found if p.iri not in names])
+    names = [p.iri for p in found if p.naming == "name"][:_MOST_NAMING]
+    others = [p.iri for p in found if p.naming != "name"][:_MOST_NAMING]
+    return _numbers(graph, names), _numbers(graph, others)
+
+
+_MOST_NAMING = 200  # predicates of each kind: for every thing each of them is looked up
 
 
 def _numbers(graph: GraphArrays, iris: Sequence[str]) -> tuple[int, ...]:
