@@ -7,7 +7,7 @@ from askgraph.search import condition, term_of
 from askgraph.search.grow import WORTH_OPERATOR
 from askgraph.search.linking.operators import Operator
 from askgraph.search.operators.query_builder import QueryBuilder
-from askgraph.sparql import Call, Expression, Filter, Pattern
+from askgraph.sparql import Call, Expression, Filter, Group, Pattern, Union, variables_of
 
 _BEFORE, _AFTER = 8, 8
 """So many tokens before "or", and after it, the conditions that it joins end and begin."""
@@ -23,14 +23,37 @@ def joined_by_or(work: QueryBuilder) -> None:
             left = _value(work, operator, after=False)
         if not left or not right or operator.mask & work.used:
             continue
-        either = Filter(Call("||", (_all(left), _all(right))))
         work.draft.filters = [one for one in work.draft.filters if one not in (*left, *right)]
-        work.draft.filters.append(either)
+        mine, other = _patterns_of(work, left), _patterns_of(work, right)
+        if mine and other and not {*mine} & {*other}:
+            _unite(work, (*mine, *left), (*other, *right))
+        else:
+            work.draft.filters.append(Filter(Call("||", (_all(left), _all(right)))))
         work.narrowed.clear()
         work.standing.clear()
         work.take(operator.mask, work.grower.weight_of(operator.mask))
         work.gain += WORTH_OPERATOR
         work.notes.append("either")
+
+
+def _patterns_of(work: QueryBuilder, filters: Sequence[Filter]) -> list[Pattern]:
+    """The patterns that only lead to the values that some conditions are about."""
+    values = {value for one in filters for value in variables_of(one.condition)}
+    found = [one for one in work.draft.patterns if values & {*variables_of(one)}]
+    alone = all(one.object in values and one.subject not in values for one in found)
+    shown = {variable for _, variable in work.projected} | {*work.draft.group}
+    rest = variables_of((*work.draft.computed, *work.draft.columns, *work.draft.filters))
+    return found if alone and len(found) == len(values) and not values & {*shown, *rest} else []
+
+
+def _unite(work: QueryBuilder, *sides: Sequence[Pattern | Filter]) -> None:
+    """Ask for what fits one of two groups; it need not have what the other one is about."""
+    draft = work.draft
+    draft.either.append(Union(tuple(Group(tuple(one)) for one in sides)))
+    moved = {one for side in sides for one in side}
+    draft.patterns = [one for one in draft.patterns if one not in moved]
+    ends = {one.object for one in moved if isinstance(one, Pattern)}
+    draft.attached = {key: value for key, value in draft.attached.items() if value not in ends}
 
 
 def _beside(work: QueryBuilder, operator: Operator) -> tuple[Sequence[Filter], Sequence[Filter]]:

@@ -19,6 +19,7 @@ from askgraph.search import (
     denied,
     function_of,
     pattern,
+    patterns_in,
     place_of,
     predicate_of,
     term_of,
@@ -622,7 +623,7 @@ def closed(work: QueryBuilder) -> Candidate | None:
         work.gain,
         work.unknown,
         len(draft.patterns)
-        + sum(len(group.elements) for one in draft.either for group in one.groups),
+        + sum(len(patterns_in(group)) for one in draft.either for group in one.groups),
         tuple(work.notes),
         work.shown_words,
         tuple(work.links),
