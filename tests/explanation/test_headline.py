@@ -12,7 +12,7 @@ from pyoxigraph import Literal, NamedNode
 from askgraph import api, sample
 from askgraph.answers import AnswerBuilder, arranged
 from askgraph.explanation._names import Names, phrases_in
-from askgraph.explanation._values import Values
+from askgraph.explanation.headline import Values
 from askgraph.graph import KnowledgeGraph
 from askgraph.metadata.measures import unit_of_text
 from askgraph.rdf.vocabulary import XSD_DATE, XSD_DATE_TIME, XSD_DECIMAL, XSD_DOUBLE, XSD_G_YEAR

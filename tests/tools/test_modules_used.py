@@ -10,11 +10,14 @@ def test_a_question_imports_its_method_and_no_other_and_reads_no_query_of_ours()
     assert methods == {"graph_search"}
     assert "askgraph.cli.ask" in found.modules
     assert not any(name.startswith(("askgraph.serve", "askgraph.llm.sc")) for name in found.modules)
-    assert found.passes == ()
+    assert found.fine, f"{len(found.modules)} modules"
 
 
 def test_a_query_of_a_model_is_cut_into_tokens_once() -> None:
-    assert [text[:6] for text in used("guided").passes] == ["SELECT"]
+    found = used("guided")
+
+    assert [text[:6] for text in found.passes] == ["SELECT"]
+    assert found.fine, f"{len(found.modules)} modules"
 
 
 def test_more_modules_or_passes_than_the_bounds_are_not_fine() -> None:

@@ -6,8 +6,11 @@ not in the result: `deciding` is the one small query that gives it for a few row
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal, InvalidOperation
 from functools import cached_property
 
 from pyoxigraph import Literal, NamedNode, Variable
@@ -17,15 +20,21 @@ from askgraph.explanation import own_texts
 from askgraph.explanation._names import Names, phrases_in
 from askgraph.explanation._nouns import unwrapped
 from askgraph.explanation._sentence import Sentence
-from askgraph.explanation._values import Values, visible
 from askgraph.graph import KnowledgeGraph
-from askgraph.metadata.measures import Unit, unit_said
+from askgraph.metadata.measures import Unit, unit_of_text, unit_said
 from askgraph.rdf import vocabulary as v
+from askgraph.rdf import words_of_local_name
 from askgraph.sparql import Bind, Call, Expression, Filter, Group, Pattern, Query, walk
 from askgraph.sparql import Values as Given
 from askgraph.sparql.results import Row, SelectResult, Term, order_of_term, value_of
 from askgraph.traversal import GraphArrays
 
+_LONGEST = 120  # characters of a text
+_DECIMALS = 4
+_SCIENTIFIC = (1e15, 1e-6)  # from such a size on, and below, a number is a power of ten
+_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+_DATE = re.compile(r"(-?\d{4,})(?:-(\d\d)(?:-(\d\d)(?:T(\d\d:\d\d)(?::\d\d(?:\.\d+)?)?)?)?)?")
+_CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 _FEW = 20  # rows for which it is asked what decided
 _ROWS = 200  # of what decided
 _ALL, _SOME = 10, 8  # items that are all listed, and of more so many
@@ -369,3 +378,107 @@ def _beside(name: str, values: Sequence[str]) -> str:
     """`Ganymede (5,268 km)`."""
     more = ", …" if len(values) > _WIDE else ""
     return f"{name} ({', '.join(values[:_WIDE])}{more})" if values else name
+
+
+@dataclass(frozen=True)
+class Values:
+    """Writes terms in the language of the names; `units` are those of variables, by their names."""
+
+    names: Names
+    units: Mapping[str, Unit]
+
+    def text(self, term: Term | None, variable: str = "") -> str:
+        """Return a term in words: a resource by its label, a value as people write it.
+
+        Empty for what has no words: a blank node, a triple, nothing.
+        """
+        match term:
+            case NamedNode():
+                return _short(self.names.iri(term.value))
+            case Literal():
+                return self._literal(term, variable)
+            case _:
+                return ""
+
+    def number(self, value: float | Decimal) -> str:
+        """Return a number with the separators of the language; a huge or a tiny one as a power."""
+        size = abs(float(value))
+        if size and not _SCIENTIFIC[1] <= size < _SCIENTIFIC[0]:
+            digits, _, exponent = f"{float(value):.6e}".partition("e")
+            return f"{self._plain(Decimal(digits))} × 10{str(int(exponent)).translate(_RAISED)}"
+        return self._plain(Decimal(value))
+
+    def _plain(self, value: Decimal) -> str:
+        least = _DECIMALS if abs(value) >= 1 else 9
+        text = f"{round(value, least):,f}"
+        whole, _, rest = text.partition(".")
+        if len(whole.lstrip("-").replace(",", "")) <= int(self._said("ungrouped")):
+            whole = whole.replace(",", "")
+        rest = rest.rstrip("0")
+        return whole.replace(",", self._said("group")) + (
+            self._said("point") + rest if rest else ""
+        )
+
+    def _said(self, key: str) -> str:
+        return self.names.phrases.written[key]
+
+    def _literal(self, term: Literal, variable: str) -> str:
+        datatype = term.datatype.value
+        if datatype == v.XSD_BOOLEAN:
+            return self.names.literal(term)
+        if datatype in v.DATE_DATATYPES:
+            return self._date(term.value)
+        own = "" if datatype.startswith(v.XSD) or term.language else datatype
+        unit = unit_of_text(words_of_local_name(own)) if own else self.units.get(variable)
+        if datatype in v.NUMERIC_DATATYPES or unit is not None:
+            found = _number(term.value)
+            if found is not None and datatype in v.INTEGER_DATATYPES and _is_year(variable):
+                return str(found)
+            if found is not None:
+                return self.with_unit(self.number(found), unit)
+        return _short(term.value)
+
+    def with_unit(self, number: str, unit: Unit | None) -> str:
+        """Return a number with its unit, as far as that has a sign or a name in the language."""
+        if unit is None:
+            return number
+        sign = unit.sign or self.names.phrases.written.get(f"unit {unit.name}", "")
+        if unit.scale != 1.0 and sign:
+            many = self.names.phrases.written.get(f"times {unit.scale:.0f}", "")
+            sign = many.format(sign) if many else ""
+        return f"{number} {sign}" if sign else number
+
+    def _date(self, text: str) -> str:
+        found = _DATE.match(text)
+        if found is None or found[1].startswith("-"):
+            return text
+        year, month, day, time = found.groups()
+        named = self._said("months").split()
+        if month is None or not 1 <= int(month) <= len(named):
+            return year.lstrip("0") or year
+        if day is None:
+            return self._said("month").format(named[int(month) - 1], int(year))
+        said = self._said("day").format(int(day), named[int(month) - 1], int(year))
+        return f"{said}, {time}" if time and time != "00:00" else said
+
+
+def _is_year(variable: str) -> bool:
+    return "year" in variable.lower()
+
+
+def _number(text: str) -> Decimal | None:
+    try:
+        found = Decimal(text)
+    except InvalidOperation:
+        return None
+    return found if found.is_finite() and math.isfinite(float(found)) else None
+
+
+def visible(text: str) -> str:
+    """Return a text on one line, without characters that would hide or turn around others."""
+    return " ".join(_CONTROLS.sub(" ", text).split())
+
+
+def _short(text: str) -> str:
+    line = visible(text)
+    return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1].rstrip()}…"

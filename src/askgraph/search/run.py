@@ -6,7 +6,7 @@ arrays, done off the event loop.
 
 import asyncio
 from collections.abc import Container, Iterable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import date
 from functools import lru_cache
 
@@ -24,7 +24,6 @@ from askgraph.search.grow.steps import Grower
 from askgraph.search.linking import read
 from askgraph.search.linking.link import Link, Linked, link
 from askgraph.search.linking.operators import Frame, Operator, frame_of
-from askgraph.search.operators.description import described, description_wanted, with_description
 from askgraph.search.operators.finish import Finisher
 from askgraph.search.rank.expected import expected_of
 from askgraph.search.rank.faults import ranked_by_faults
@@ -124,11 +123,11 @@ def proposed(
     day = (today or date.today()).toordinal() - _FIRST_DAY
     linked = replace(linked, reading=linked.reading.on(float(day)))
     linked = with_merged(linked, schema)
-    wanted = description_wanted(linked)
+    wanted = _description_wanted(linked)
     frame = frame_of(linked.reading, linked.scales)
     frame = by_names(by_groups(by_named_years(frame, linked), linked), linked, schema)
     frame = timely(frame, schema, float(day))
-    frame = with_description(frame, wanted)
+    frame = _with_description(frame, wanted)
     if not operators:
         frame = replace(frame, operators=())
     linked = with_asked(linked, frame, schema)
@@ -138,7 +137,9 @@ def proposed(
     finisher = Finisher(grower, frame)
     built = list(finisher.candidates(found))
     if wanted is not None:
-        built += described(grower, frame, wanted)
+        from askgraph.search.operators.description import described
+
+        built += described(grower, frame, wanted.links, wanted.lead)
     if frame.of("or", *_OF_TWO):
         from askgraph.search.operators.pairs import paired
 
@@ -352,3 +353,63 @@ def _units(schema: Schema) -> Iterator[Unit]:
         unit = schema.unit(number)
         if unit is not None:
             yield unit
+
+
+_NAMED, _NAMED_ALONE = 0.45, 0.8
+"""How well words have to name a thing that is asked about, and one whose name is all there is."""
+_THINGS = 3
+"""So many things of one name are described, each for itself."""
+
+
+@dataclass(frozen=True)
+class _Wanted:
+    """A description that a question asks for: of what, and how many words say so before it."""
+
+    links: tuple[Link, ...]
+    lead: int
+
+
+def _description_wanted(linked: Linked) -> _Wanted | None:
+    """Return what a question wants described; None if it asks for anything else."""
+    reading = linked.reading
+    words, size = reading.words.describing, len(reading.tokens)
+    lead = next((len(phrase) for phrase in words["lead"] if reading.says(phrase, 0)), 0)
+    first, last = lead, size - 1
+    if size > lead and (reading.folded[lead],) in reading.words.times["one"]:
+        return None  # "what is a moon?" asks for a kind of thing
+    around = {phrase[0] for phrase in words["around"]}
+    while first <= last and reading.folded[first] in around:
+        first += 1
+    while last >= first and reading.folded[last] in around:
+        last -= 1
+    content = {at for at in range(first, last + 1) if not reading.is_stop(at)}
+    if not content:
+        return None
+    links = list(_naming(linked, content, range(first, last + 1), asked=lead > 0))
+    return _Wanted(tuple(links[:_THINGS]), lead) if links else None
+
+
+def _naming(linked: Linked, content: set[int], rest: range, *, asked: bool) -> Iterator[Link]:
+    """The things that the rest of a question names, and nothing but these.
+
+    A name alone is rather that of a class or a predicate of the same name.
+    """
+    least = _NAMED if asked else _NAMED_ALONE
+    if not asked:
+        nouns = (
+            one for one in linked.of(Kind.CLASS, Kind.PREDICATE) if content <= {*one.positions}
+        )
+        least = max([least, *(one.score for one in nouns)])
+    for one in linked.of(Kind.ENTITY, Kind.VALUE):
+        whole = content <= {*one.positions} and {rest[0], rest[-1]} <= {*one.positions}
+        if whole and one.score >= least:
+            yield one
+
+
+def _with_description(frame: Frame, wanted: _Wanted | None) -> Frame:
+    """Return a frame that knows that a description is asked for, if words say so."""
+    if wanted is None or not wanted.lead:
+        return frame
+    others = tuple(one for one in frame.operators if one.first >= wanted.lead)
+    asking = Operator("describe", 0, wanted.lead - 1)
+    return replace(frame, operators=(asking, *others), asks=None)
