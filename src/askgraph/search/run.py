@@ -355,7 +355,7 @@ def _units(schema: Schema) -> Iterator[Unit]:
             yield unit
 
 
-_NAMED, _NAMED_ALONE = 0.45, 0.8
+_ABOUT, _ABOUT_ALONE = 0.45, 0.8
 """How well words have to name a thing that is asked about, and one whose name is all there is."""
 _THINGS = 3
 """So many things of one name are described, each for itself."""
@@ -394,7 +394,7 @@ def _naming(linked: Linked, content: set[int], rest: range, *, asked: bool) -> I
 
     A name alone is rather that of a class or a predicate of the same name.
     """
-    least = _NAMED if asked else _NAMED_ALONE
+    least = _ABOUT if asked else _ABOUT_ALONE
     if not asked:
         nouns = (
             one for one in linked.of(Kind.CLASS, Kind.PREDICATE) if content <= {*one.positions}
