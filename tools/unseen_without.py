@@ -104,7 +104,7 @@ PARTS: dict[str, Part] = {
             ("askgraph.search.operators.peaks:peaked", _nothing),
             ("askgraph.search.operators.either:joined_by_or", _nothing),
             ("askgraph.search.operators.pairs:paired", _none),
-            ("askgraph.search.run:described", _none),
+            ("askgraph.search.operators.description:described", _none),
         ),
         operators=frozenset(
             ("yearly", "exactly", "difference", "ratio", "same", "different", "other")

@@ -103,6 +103,10 @@ class MalformedReply(ServiceError):
     """The reply is not what was asked for: cut in the middle, an HTML page, other bytes."""
 
 
+MAY_PASS = (MalformedReply, Overloaded, TimedOut, Unreachable)
+"""What may be over when a service is asked again; a wrong key or name is for its operator."""
+
+
 class BudgetSpent(AskgraphError):
     """The next call of a language model would cost more than allowed; it was not made, or ended.
 

@@ -72,7 +72,7 @@ def _google(server: LlmServer, timeout: float = 30.0) -> GoogleModel:
 
 def _wrapped(server: LlmServer, timeout: float, folder: Path) -> LanguageModel:
     """Everything at once, none of it in the way."""
-    retried = RetriedModel(LimitedModel(_openai(server, timeout), at_once=50), retries=0)
+    retried = RetriedModel(LimitedModel(_openai(server, timeout), at_once=50), retries=0, rest=0)
     spending = BudgetedModel(retried, Account(Budget(tokens=1_000_000)))
     return TelemetryModel(CachedModel(spending, folder / "cache"))
 

@@ -127,7 +127,7 @@ def test_the_site_asks_no_other_host_and_its_search_finds_pages(address: str) ->
         search = page.locator("dialog input")
         search.wait_for(state="attached")
         page.keyboard.press("Control+k")
-        search.fill("SERVICE clause")
+        search.fill("X-SQL-State")
         page.locator("a[href*='endpoints.html?h=']").first.wait_for()
         browser.close()
 

@@ -16,7 +16,7 @@ from typing import Any
 
 from askgraph.agent import Conversation, spent_on
 from askgraph.agent.trials import disagrees
-from askgraph.errors import BudgetSpent, QuerySyntaxError, ServiceError
+from askgraph.errors import MAY_PASS, BudgetSpent, QuerySyntaxError, ServiceError
 from askgraph.llm import LanguageModel, ToolCall
 from askgraph.llm.budget import Account, Budget, charged
 from askgraph.sparql.read import read
@@ -230,7 +230,7 @@ class Exploration(ABC):
 
         If the budget ends, the model's server fails or no turn brought an outcome, it is the best
         attempt so far, or a refusal that says why. Raises `SetupError` as model and tools do. If
-        the server fails before the model said anything, the best of what graph search proposed
+        the server is down before the model said anything, the best of what graph search proposed
         stands and says so; without the setting `fallback` that raises `ServiceError`, so that it
         cannot pass for what a model made of the question.
         """
@@ -249,7 +249,8 @@ class Exploration(ABC):
         except BudgetSpent as problem:
             why = str(problem)
         except ServiceError as problem:
-            if not talk.choices and not self.method.fallback:
+            falls_back = self.method.fallback and isinstance(problem, MAY_PASS)
+            if not talk.choices and not falls_back:
                 raise
             why = str(problem) if talk.choices else f"without the model: {problem}"
         outcome = self.outcome

@@ -8,12 +8,18 @@ from contextlib import aclosing
 from typing import Unpack
 
 from askgraph import deadline
-from askgraph.errors import MalformedReply, Overloaded, ServiceError, TimedOut, Unreachable
+from askgraph.errors import (
+    MAY_PASS,
+    MalformedReply,
+    Overloaded,
+    ServiceError,
+    TimedOut,
+    Unreachable,
+)
 from askgraph.llm import Event, LanguageModel, Message, ModelAround, Options, Restart
 
 __all__ = ["RetriedModel"]
 
-_AGAIN = (MalformedReply, Overloaded, TimedOut, Unreachable)
 _DOWN = (Overloaded, TimedOut, Unreachable)
 _TRIES: dict[type[ServiceError], int] = {MalformedReply: 1, TimedOut: 1, Unreachable: 2}
 
@@ -58,7 +64,7 @@ class RetriedModel(ModelAround):
                         yield event
                 self._failed = None
                 return
-            except _AGAIN as problem:
+            except MAY_PASS as problem:
                 wait = self._wait(problem, attempt)
                 if wait is None:
                     if isinstance(problem, _DOWN):

@@ -120,6 +120,7 @@ def test_an_edited_query_that_is_confirmed_is_the_answer_from_then_on(watch: Wat
     opened_editor(page, question)
     write(page, "SELECT ?moon { ?moon ont:discoverer space:Galileo_Galilei }")
     page.get_by_role("button", name="Run").click()
+    expect(page.get_by_text("You chose this reading")).to_be_visible()
     expect(page.locator(".headline")).to_contain_text("Ganymede")
     page.get_by_role("button", name="Right").click()
     expect(page.locator(".chip.good")).to_have_text("Confirmed")

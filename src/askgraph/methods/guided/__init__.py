@@ -19,7 +19,7 @@ from askgraph.agent.retrieval import Shown
 from askgraph.agent.schema_near import ShapeParts
 from askgraph.agent.several_graphs import AskedGraphs
 from askgraph.agent.trials import Trials
-from askgraph.errors import BudgetSpent, ServiceError, SetupError
+from askgraph.errors import MAY_PASS, BudgetSpent, ServiceError, SetupError
 from askgraph.graph import KnowledgeGraph
 from askgraph.llm import LanguageModel, Options
 from askgraph.llm.budget import Account, Budget, Prices, charged
@@ -66,8 +66,8 @@ class Guided:
     one opinion what they give is voted on. What a model `sees` is everything, masked (the schema,
     and placeholders for things and values), schema (that alone) or nothing (it is not asked). Below
     `answer_from` (a confidence) it asks back if `asks_back`, below `ask_from` it refuses. If
-    the model fails, graph search's outcome stands and says so, unless `fallback` is off. A run
-    ends with its best after `tokens`, `seconds` or `money`. `timeout` is in seconds a query.
+    the model's server fails, graph search's outcome stands and says so, unless `fallback` is off. A
+    run ends with its best after `tokens`, `seconds` or `money`. `timeout` is in seconds a query.
     """
 
     converses: ClassVar[bool] = True
@@ -198,7 +198,7 @@ class _Run:
             problem = str(spent)
         except ServiceError as failed:
             silent = panel.verdict is None and panel.answer is None
-            if silent and not method.fallback:
+            if silent and not (method.fallback and isinstance(failed, MAY_PASS)):
                 raise
             problem = f"without the model: {failed}" if silent else str(failed)
         ending = Ending(deciding, method.asks_back, problem)

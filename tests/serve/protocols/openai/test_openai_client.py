@@ -51,7 +51,7 @@ def test_a_question_is_answered_with_its_sources(chat: OpenAI) -> None:
     assert choice.finish_reason == "stop"
     assert "| [Ganymede](<https://example.org/space/Ganymede>) |" in text
     assert "**Read as:** The moons whose diameter is more than the diameter of Mercury." in text
-    assert "**Confidence:** sure (0.95)" in text
+    assert "**Confidence:** sure (0.96)" in text
     assert "```sparql\nPREFIX ont:" in text
     assert "- row 1: Ganymede · diameter · 5268.2" in text
     assert reply.usage is not None and reply.usage.total_tokens == 0
