@@ -9,6 +9,7 @@ Each method is one transaction, and raises `DatabaseFailed` if the database fail
 import asyncio
 
 from askgraph.errors import AskgraphError
+from askgraph.serve.store.boards import BoardStore
 from askgraph.serve.store.callers import FeedbackStore, KeyStore, UsageStore, VerifiedStore
 from askgraph.serve.store.database import (
     Database,
@@ -22,11 +23,13 @@ from askgraph.serve.store.processes import JobStore, ProcessStore
 from askgraph.serve.store.runs import Cost, RunStore, SessionStore
 from askgraph.serve.store.tables import (
     UNDER_WAY,
+    BoardRow,
     Feedback,
     JobRow,
     JobState,
     Json,
     KeyRow,
+    PinRow,
     RunRow,
     RunState,
     SessionRow,
@@ -40,6 +43,7 @@ from askgraph.serve.store.tables import (
 
 __all__ = [
     "UNDER_WAY",
+    "BoardRow",
     "Cost",
     "DatabaseFailed",
     "Feedback",
@@ -47,6 +51,7 @@ __all__ = [
     "JobState",
     "Json",
     "KeyRow",
+    "PinRow",
     "RunRow",
     "RunState",
     "SessionRow",
@@ -70,8 +75,9 @@ class Store(
     UsageStore,
     ProcessStore,
     JobStore,
+    BoardStore,
 ):
-    """Sessions, runs, feedback, verified answers, keys, usage, processes and jobs."""
+    """Sessions, runs, feedback, verified answers, keys, usage, processes, jobs and boards."""
 
     @classmethod
     async def open(cls, url: str) -> "Store":

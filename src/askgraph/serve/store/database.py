@@ -4,6 +4,7 @@ import asyncio
 import os
 import sqlite3
 import time
+import zlib
 from collections import deque
 from collections.abc import Callable, Coroutine, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -27,6 +28,7 @@ Work = Callable[[Connection], Result]
 """Work in a transaction; it waits for nothing but the database."""
 
 _POSTGRESQL = ("postgres", "postgresql", "postgresql+asyncpg")
+_LONG = 100_000  # characters that take about a millisecond
 _LIKE = "postgresql://user:password@host/name, or the path of a file (SQLite)"
 
 
@@ -89,6 +91,20 @@ def values_of(record: object, table: Table, **changed: object) -> dict[str, obje
     """Return a dataclass as the values of the columns that have its names, and `changed`."""
     names = [column.name for column in table.c if hasattr(record, column.name)]
     return {**{name: getattr(record, name) for name in names}, **changed}
+
+
+async def packed(text: str) -> bytes:
+    """Return a text as compressed bytes."""
+    if len(text) < _LONG:
+        return zlib.compress(text.encode())
+    return await asyncio.to_thread(lambda: zlib.compress(text.encode()))
+
+
+async def unpacked(content: bytes) -> str:
+    """Return the text that was packed."""
+    if len(content) < _LONG // 10:
+        return zlib.decompress(content).decode()
+    return await asyncio.to_thread(lambda: zlib.decompress(content).decode())
 
 
 def database_url(text: str) -> URL:

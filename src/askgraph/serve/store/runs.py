@@ -1,8 +1,6 @@
 """Questions and their answers in the store, and the sessions that they belong to."""
 
-import asyncio
 import json
-import zlib
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -11,7 +9,7 @@ from typing import Any
 from sqlalchemy import Connection, Insert, Row, Select, delete, func, insert, select, text, update
 
 from askgraph.serve.store.callers import added
-from askgraph.serve.store.database import Area, row_as, values_of
+from askgraph.serve.store.database import Area, packed, row_as, unpacked, values_of
 from askgraph.serve.store.tables import (
     UNDER_WAY,
     Json,
@@ -25,7 +23,6 @@ from askgraph.serve.store.tables import (
 )
 
 _LISTED = [column for column in runs.c if column.name not in ("answer", "trace", "folded")]
-_LONG = 100_000  # characters that take about a millisecond
 _LATEST = 200  # runs that costs are averaged over
 
 
@@ -119,8 +116,8 @@ class RunStore(Area):
         values = {
             "state": state,
             "status": status,
-            "answer": None if answer is None else await _packed(_json(answer)),
-            "trace": None if trace is None else await _packed(trace),
+            "answer": None if answer is None else await packed(_json(answer)),
+            "trace": None if trace is None else await packed(trace),
             "problem": None if problem is None else dict(problem),
             "seconds": seconds,
             "tokens": tokens,
@@ -148,13 +145,13 @@ class RunStore(Area):
         run = _run(row)
         if row.answer is None:
             return run
-        answer: Json = json.loads(await _unpacked(row.answer))
+        answer: Json = json.loads(await unpacked(row.answer))
         return replace(run, answer=answer)
 
     async def trace(self, id: str) -> str | None:
         """Return the trace of a run as `askgraph trace` reads it, None if none was kept."""
         row = await self._row(select(runs.c.trace).where(runs.c.id == id))
-        return None if row is None or row.trace is None else await _unpacked(row.trace)
+        return None if row is None or row.trace is None else await unpacked(row.trace)
 
     async def runs(
         self,
@@ -292,17 +289,3 @@ def _values(run: RunRow) -> dict[str, object]:
 def _run(row: Row[Any]) -> RunRow:
     counted_as = "" if row.counted_as == row.owner else row.counted_as
     return row_as(RunRow, row, graphs=tuple(row.graphs), counted_as=counted_as, answer=None)
-
-
-async def _packed(text: str) -> bytes:
-    """Return a text as compressed bytes."""
-    if len(text) < _LONG:
-        return zlib.compress(text.encode())
-    return await asyncio.to_thread(lambda: zlib.compress(text.encode()))
-
-
-async def _unpacked(content: bytes) -> str:
-    """Return the text that was packed."""
-    if len(content) < _LONG // 10:
-        return zlib.decompress(content).decode()
-    return await asyncio.to_thread(lambda: zlib.decompress(content).decode())

@@ -87,6 +87,7 @@ sessions, runs, feedback = _TABLES["sessions"], _TABLES["runs"], _TABLES["feedba
 verified, verified_versions = _TABLES["verified"], _TABLES["verified_versions"]
 keys, usage = _TABLES["keys"], _TABLES["usage"]
 processes, jobs = _TABLES["processes"], _TABLES["jobs"]
+boards, pins = _TABLES["boards"], _TABLES["pins"]
 
 Json = Mapping[str, object]
 RunState = Literal["queued", "running", "done", "failed", "cancelled", "handed_back"]
@@ -251,3 +252,42 @@ class JobRow:
     process: str = ""
     created: str = field(default_factory=now)
     changed: str = field(default_factory=now)
+
+
+@dataclass(frozen=True)
+class BoardRow:
+    """A board of pinned answers; `pins` is how many it has."""
+
+    id: str
+    owner: str
+    title: str
+    shared: bool = False
+    created: str = field(default_factory=now)
+    changed: str = field(default_factory=now)
+    pins: int = 0
+
+
+@dataclass(frozen=True)
+class PinRow:
+    """An answer on a board, at its `place` from 0.
+
+    `run` is the one whose answer it was, `shown` how the page shows it. `base` is the answer as its
+    owner saw it last, at the time `seen`; `latest` what the query gave at the time `checked`, None
+    as long as that was not after `seen`.
+    """
+
+    id: str
+    board: str
+    question: str
+    graph: str
+    query: str
+    base: Json
+    title: str = ""
+    language: str | None = None
+    run: str | None = None
+    shown: Json = field(default_factory=dict)
+    place: int = 0
+    seen: str = field(default_factory=now)
+    latest: Json | None = None
+    checked: str | None = None
+    created: str = field(default_factory=now)
