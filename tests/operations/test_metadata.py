@@ -37,7 +37,7 @@ def test_the_profile_of_a_graph_is_known_and_comes_back_from_its_void(
 
 
 def test_triples_that_lie_here_are_counted_and_nothing_is_fetched(space: Workspace) -> None:
-    assert profiled(space, "space", progress=silent).triples == 8066
+    assert profiled(space, "space", progress=silent).triples == 8132
     with pytest.raises(SetupError, match="askgraph metadata completeness space"):
         fetch(space, "space")
 

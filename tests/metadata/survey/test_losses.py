@@ -164,7 +164,7 @@ def test_a_graph_without_classes_has_none_that_are_missing(store: Store) -> None
     profile = asked(SparqlServer(bare))
     assert profile.classes == ()
     assert shares(profile)["classes"] == 1.0
-    assert len(profile.predicates) == 44
+    assert len(profile.predicates) == 46
 
 
 def test_an_endpoint_that_tells_nothing_is_an_error(store: Store) -> None:

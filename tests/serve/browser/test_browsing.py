@@ -23,7 +23,7 @@ def space(watch: Watch) -> Page:
 def test_the_graphs_are_listed_with_what_they_hold(watch: Watch) -> None:
     page = watch.page("/graphs")
     card = page.locator(".graph-card")
-    expect(card).to_contain_text("8,066 triples")
+    expect(card).to_contain_text("8,132 triples")
     expect(card).to_contain_text("33 classes")
     card.get_by_role("link", name="Browse").click()
     expect(page).to_have_url(re.compile("/graphs/space$"))

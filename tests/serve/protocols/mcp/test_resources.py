@@ -29,7 +29,7 @@ async def test_each_graph_has_its_resources(agents: Agents) -> None:
 
 async def test_the_profile_tells_classes_and_predicates_as_data(agents: Agents) -> None:
     text = await read(agents, "askgraph://graphs/space/profile")
-    assert text.startswith("# space: 8,066 triples")
+    assert text.startswith("# space: 8,132 triples")
     assert NOTICE in text
     assert 'ont:Moon "moon": 55 instances' in text
     assert 'ont:orbits "orbits": 94 triples, ont:CelestialBody' in text
