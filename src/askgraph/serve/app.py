@@ -26,7 +26,16 @@ from askgraph.serve.problems import Problem, problem_of, problem_response
 from askgraph.serve.protocols import sparql, text2sparql, websocket
 from askgraph.serve.protocols.mcp.http import mcp_route, mcp_running
 from askgraph.serve.protocols.openai import routes as chat
-from askgraph.serve.protocols.rest import graphs, parts, profile, query, questions, search, server
+from askgraph.serve.protocols.rest import (
+    boards,
+    graphs,
+    parts,
+    profile,
+    query,
+    questions,
+    search,
+    server,
+)
 from askgraph.serve.settings import ServeSettings
 from askgraph.serve.store import Store
 from askgraph.trace import Question
@@ -43,6 +52,7 @@ _ROUTERS = (
     search.router,
     query.router,
     parts.router,
+    boards.router,
     sparql.router,
     websocket.router,
     server.health_router,

@@ -14,7 +14,10 @@ from starlette.datastructures import Headers
 
 STATIC = Path(__file__).parent / "web" / "static"
 
-PAGES = ("/", "/graphs", "/graphs/{graph}", "/add", "/compare", "/history", "/run/{run}")
+PAGES = (
+    *("/", "/graphs", "/graphs/{graph}", "/add", "/compare", "/history", "/run/{run}"),
+    *("/boards", "/boards/{board}"),
+)
 """Addresses that the page itself sorts out (web/src/app/router.ts knows the same)."""
 
 _PROGRAMS = ("api", "assets", "mcp", "v1", "sparql")

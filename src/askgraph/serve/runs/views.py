@@ -206,7 +206,7 @@ class EditBody(Body):
 
 
 class ShareBody(Body):
-    """Whether others who may ask its graphs may read a run, by its address."""
+    """Whether others who may ask its graphs may read a run, or a board, by its address."""
 
     shared: bool
 
