@@ -44,7 +44,10 @@ def ask(
     place = common.workspace
     if trace is not None:
         _check_place(trace)
-    asks, names = _conversation(" ".join(question), asking.lang, after)
+    text = " ".join(question)
+    if not text.strip():
+        raise SetupError('the question is empty: askgraph ask "Which moons are there?"')
+    asks, names = _conversation(text, asking.lang, after)
     name, chosen = asking.chosen(place)
     if after is not None and not converses(chosen):
         said = "does not look at earlier questions: --after changes nothing for it"

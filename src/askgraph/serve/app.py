@@ -9,13 +9,13 @@ from importlib.metadata import version
 
 import uvicorn
 from fastapi import FastAPI, Request, Response
-from fastapi.encoders import jsonable_encoder
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
 from askgraph.errors import AskgraphError, SetupError
 from askgraph.operations import outcome_of
+from askgraph.serve.faults import faults_in_words
 from askgraph.serve.hub import Hub, open_hub
 from askgraph.serve.identity.identify import BehindProxy, VisitorCookie, check_rules
 from askgraph.serve.identity.principal import Principal
@@ -107,18 +107,21 @@ async def _failed(request: Request, error: Exception) -> JSONResponse:
 
 async def _invalid(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, RequestValidationError)
-    told = "; ".join(
-        f"{'.'.join(map(str, one['loc']))}: {one['msg']}"
-        for one in jsonable_encoder(error.errors())
-    )
     return problem_response(
         Problem(
             type="urn:askgraph:problem:request",
             title="The request is wrong",
             status=422,
-            detail=told[:2000],
+            detail=faults_in_words(error, _fields(request)),
         )
     )
+
+
+def _fields(request: Request) -> list[str]:
+    """The fields that the body of a request may have."""
+    body = getattr(request.scope.get("route"), "body_field", None)
+    model = body.field_info.annotation if body is not None else None
+    return list(getattr(model, "model_fields", ()))
 
 
 async def _refused(request: Request, error: Exception) -> Response:

@@ -47,7 +47,8 @@ class Hub:
     async def ask(self, body: AskBody, caller: Principal, *, before: Sequence[Earlier] = ()) -> Run:
         """Begin a question for a caller; `before` are earlier questions by their own account.
 
-        Raises `NotAllowed`, `Missing`, `TooMany` and `SetupError`.
+        Raises `NotAllowed`, `Missing`, `TooMany`, and `SetupError` also for a method that cannot
+        be made ready: a question that cannot be worked on is no run.
         """
         caller.check("ask")
         await self.accounts.check_budget(caller)
@@ -59,7 +60,8 @@ class Hub:
         check_choice(asked, caller, self.settings, model_names(self.workspace))
         if body.session is not None:
             await self.records.session(body.session, caller)
-        return await self.runs.begin(asked, caller)
+        method = await asyncio.to_thread(asked.made, self.workspace, self.models)
+        return await self.runs.begin(asked, method, caller)
 
     async def stop(self) -> None:
         """Take no more questions, and bring those under way to their ends, for the time allowed."""
@@ -77,7 +79,7 @@ async def open_hub(settings: ServeSettings, workspace: Workspace) -> AsyncIterat
     graphs = OpenGraphs(workspace, store)
     secrets = known_secrets(workspace.folder)
     records = RunRecords(store, process, rows=settings.page_rows, secrets=secrets)
-    runs = Runs(settings, workspace, graphs, models, records)
+    runs = Runs(settings, graphs, records)
     accounts = Accounts(settings, store)
     queries = Queries(settings)
     jobs = Jobs(settings, workspace, store, graphs, process)

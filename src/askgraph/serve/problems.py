@@ -36,6 +36,7 @@ class Problem(BaseModel):
     line: int | None = Field(None, description="The line at which a query is wrong, from 1.")
     column: int | None = Field(None, description="The column at which a query is wrong.")
     retry_after: float | None = Field(None, description="Seconds until another try has a chance.")
+    run: str | None = Field(None, description="The question that failed, as it is kept.")
 
     @classmethod
     def unexpected(cls) -> "Problem":

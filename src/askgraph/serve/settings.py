@@ -17,9 +17,10 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, ValidationError
-from pydantic_settings import BaseSettings, EnvSettingsSource, SettingsConfigDict
+from pydantic_settings import BaseSettings, EnvSettingsSource, SettingsConfigDict, SettingsError
 
 from askgraph.errors import SetupError
+from askgraph.serve.faults import faults_in_words
 from askgraph.serve.identity.principal import Scope
 from askgraph.workspace.settings import FILE, serve_table
 
@@ -116,7 +117,10 @@ class ServeSettings(BaseSettings):
 
         Raises `SetupError` for an unknown setting and for a value that does not fit.
         """
-        environment: Mapping[str, Any] = EnvSettingsSource(cls, env_prefix=_PREFIX)()
+        try:
+            environment: Mapping[str, Any] = EnvSettingsSource(cls, env_prefix=_PREFIX)()
+        except SettingsError as error:
+            raise SetupError(_unread(error)) from error
         given = {key: one for key, one in (options or {}).items() if one is not None}
         try:
             return cls(**{**serve_table(folder), **environment, **given})
@@ -146,12 +150,14 @@ class ServeSettings(BaseSettings):
 
 
 def _words(error: ValidationError) -> str:
-    problems = []
-    for one in error.errors():
-        name = ".".join(map(str, one["loc"])) or "?"
-        if one["type"] == "extra_forbidden":
-            known = ", ".join(ServeSettings.model_fields)
-            problems.append(f"[serve] has no setting {name!r}; there are {known}")
-        else:
-            problems.append(f"[serve] {name}: {one['msg']}, not {one['input']!r}")
-    return f"{FILE}, or a variable {_PREFIX}…: " + "; ".join(problems)
+    told = faults_in_words(error, list(ServeSettings.model_fields), noun="setting")
+    return f"{FILE}, [serve], or a variable {_PREFIX}…: {told}"
+
+
+def _unread(error: SettingsError) -> str:
+    """A variable that has to hold JSON, since its setting is a list or a table, and does not."""
+    name = next((one for one in ServeSettings.model_fields if f'"{one}"' in str(error)), "…")
+    return (
+        f'the variable {_PREFIX}{name.upper()} has to hold JSON: a list as ["ask"], or a table as '
+        '{"https://example.org/": "products"}'
+    )

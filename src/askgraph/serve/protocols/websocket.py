@@ -18,6 +18,7 @@ from fastapi import APIRouter, WebSocket, WebSocketDisconnect
 from pydantic import ValidationError
 
 from askgraph.errors import AskgraphError, SetupError
+from askgraph.serve.faults import faults_in_words
 from askgraph.serve.hub import Hub
 from askgraph.serve.identity.identify import credentials_of
 from askgraph.serve.identity.principal import Principal
@@ -162,8 +163,7 @@ def _body(kind: Any, content: Mapping[str, Any]) -> Any:
     try:
         return kind.model_validate(content)
     except ValidationError as error:
-        told = "; ".join(f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors())
-        raise SetupError(told) from error
+        raise SetupError(faults_in_words(error, list(kind.model_fields))) from error
 
 
 def _id(content: Mapping[str, Any]) -> str:

@@ -18,7 +18,7 @@ from itertools import count
 from typing import Any
 
 from askgraph.errors import AskgraphError, ServiceError
-from askgraph.methods import searches
+from askgraph.methods import Method, searches
 from askgraph.operations import head_of, steps_of
 from askgraph.serve.graphs.open_graphs import OpenGraphs
 from askgraph.serve.identity.principal import Principal, TooMany
@@ -32,8 +32,6 @@ from askgraph.serve.runs.views import RunView, State
 from askgraph.serve.settings import ServeSettings
 from askgraph.trace import Answer, Clarification, Refusal, Step, Trace
 from askgraph.trace.codec import Head
-from askgraph.workspace import Workspace
-from askgraph.workspace.models import Models
 
 _log = logging.getLogger("askgraph.serve")
 _LOOK, _BEAT = 1.0, 5  # seconds between two looks at the store, looks between two signs of life
@@ -63,13 +61,10 @@ class Runs:
     def __init__(
         self,
         settings: ServeSettings,
-        workspace: Workspace,
         graphs: OpenGraphs,
-        models: Models,
         records: RunRecords,
     ) -> None:
-        self._settings, self._workspace, self._models = settings, workspace, models
-        self._graphs, self._records = graphs, records
+        self._settings, self._graphs, self._records = settings, graphs, records
         self._here: dict[str, Run] = {}
         self._queue = Queue(settings.parallel, settings.queue)
         self._graph_queues: dict[str, Queue] = {}
@@ -92,17 +87,17 @@ class Runs:
 
     # Asked: the run is in the store, and its first event can be read.
 
-    async def begin(self, asked: RunRequest, caller: Principal) -> Run:
-        """Begin a run; its events come from `read`.
+    async def begin(self, asked: RunRequest, method: Method, caller: Principal) -> Run:
+        """Begin a run by a method that is ready; its events come from `read`.
 
         If the caller goes away in the middle, the run is complete, and one that nobody reads.
         Raises `TooMany` if the caller has too many under way, or the server shuts down.
         """
         if self._closing:
             raise TooMany("this server is shutting down; ask again in a moment", retry_after=2.0)
-        return await asyncio.shield(asyncio.create_task(self._begun(asked, caller)))
+        return await asyncio.shield(asyncio.create_task(self._begun(asked, method, caller)))
 
-    async def _begun(self, asked: RunRequest, caller: Principal) -> Run:
+    async def _begun(self, asked: RunRequest, method: Method, caller: Principal) -> Run:
         waits = any(queue.full for queue in self._queues(asked.graphs))
         state: State = "queued" if waits else "running"
         id = await self._records.begin(asked, caller, state)
@@ -115,16 +110,16 @@ class Runs:
             graphs=list(asked.graphs),
             method=asked.method,
         )
-        run.task = asyncio.create_task(self._run(run), name=f"run {id}")
+        run.task = asyncio.create_task(self._run(run, method), name=f"run {id}")
         self._left(run)
         return run
 
-    async def _run(self, run: Run) -> None:
+    async def _run(self, run: Run, method: Method) -> None:
         """Work on a question to its end, whatever that is, and keep it."""
         problem: Problem | None = None
         try:
             with question_span(run.id, run.asked.method, run.asked.graphs):
-                await self._worked(run)
+                await self._worked(run, method)
             run.state = "done"
         except asyncio.CancelledError:
             run.state = run.stops_as
@@ -138,7 +133,7 @@ class Runs:
         finally:
             asyncio.get_running_loop().call_later(_KNOWN, self._here.pop, run.id, None)
 
-    async def _worked(self, run: Run) -> None:
+    async def _worked(self, run: Run, method: Method) -> None:
         async with AsyncExitStack() as held:
             # Queued: for each graph, then for the server.
             for queue in self._queues(run.asked.graphs):
@@ -148,7 +143,6 @@ class Runs:
             if run.state == "queued":
                 run.state = "running"
                 await self._records.started(run.id)
-            method = await asyncio.to_thread(run.asked.made, self._workspace, self._models)
             leases = self._graphs.leases(run.asked.graphs, run.caller, searched=searches(method))
             graphs = await held.enter_async_context(leases)
             run.head = head_of(method, graphs)

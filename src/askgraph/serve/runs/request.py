@@ -49,7 +49,11 @@ class RunRequest:
 
 
 def requested(body: AskBody, graphs: tuple[str, ...], earlier: tuple[Earlier, ...]) -> RunRequest:
-    """Return the request of a caller, in its session or a new one."""
+    """Return the request of a caller, in its session or a new one.
+
+    Raises `SetupError` if the question is nothing but spaces.
+    """
+    check_question(body.question)
     return RunRequest(
         Question(" ".join(body.question.split()), body.language, earlier),
         graphs,
@@ -63,6 +67,12 @@ def requested(body: AskBody, graphs: tuple[str, ...], earlier: tuple[Earlier, ..
         after=body.after,
         begins=body.session is None,
     )
+
+
+def check_question(question: str) -> None:
+    """Raise `SetupError` for a question without a word."""
+    if not question.strip():
+        raise SetupError("the question is empty: ask something, as 'Which moons are there?'")
 
 
 def method_names(settings: ServeSettings) -> list[str]:

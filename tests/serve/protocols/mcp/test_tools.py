@@ -89,7 +89,7 @@ async def test_an_earlier_question_goes_with_a_question(agents: Agents) -> None:
         found = await called(client, "ask", question="Who discovered Titan?", earlier=[earlier])
         text = await refused(client, "ask", question="Which?", earlier=[{"question": "Moons?"}])
     assert found["message"] == "The discoverer of Titan is Christiaan Huygens."
-    assert "earlier.0.query" in text
+    assert "earlier[0].query" in text
 
 
 async def test_a_question_for_yes_or_no_gets_one(agents: Agents) -> None:

@@ -163,14 +163,14 @@ def test_what_is_wrong_with_a_request_is_said_as_clients_expect(
     assert caught.value.type in ("not_found_error", "invalid_request_error")
 
 
-def test_a_method_that_has_no_model_fails_within_a_stream(
-    chat: OpenAI, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("stream", [False, True])
+def test_a_method_that_has_no_model_is_refused_before_anything_is_sent(
+    chat: OpenAI, monkeypatch: pytest.MonkeyPatch, stream: bool
 ) -> None:
     monkeypatch.delenv("ASKGRAPH_MODEL", raising=False)
-    stream = chat.chat.completions.create(model="grasp", messages=asked("Moons?"), stream=True)
 
-    with pytest.raises(openai.APIError, match="no language model is named"):
-        list(stream)
+    with pytest.raises(openai.BadRequestError, match="no language model is named"):
+        chat.chat.completions.create(model="grasp", messages=asked("Moons?"), stream=stream)
 
 
 def test_a_conversation_goes_on_from_what_was_answered(chat: OpenAI, served: str) -> None:

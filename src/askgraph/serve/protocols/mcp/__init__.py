@@ -16,7 +16,9 @@ from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp.server.request_state import RequestStateSecurity
 from mcp_types import CallToolResult, InputRequiredResult, Resource, ToolAnnotations
+from pydantic import ValidationError
 
+from askgraph.serve.faults import faults_in_words
 from askgraph.serve.protocols.mcp.access import CALLER, Access
 from askgraph.serve.protocols.mcp.ask import OpenState, ask
 from askgraph.serve.protocols.mcp.explore import (
@@ -61,7 +63,13 @@ class _GraphServer(MCPServer[Any]):
         tool = next((one for one in await self.list_tools() if one.name == name), None)
         if tool is not None:
             arguments = _fitting(name, arguments, list(tool.input_schema.get("properties", {})))
-        return await super().call_tool(name, arguments, context)
+        try:
+            return await super().call_tool(name, arguments, context)
+        except ToolError as error:
+            if not isinstance(error.__cause__, ValidationError):
+                raise
+            told = faults_in_words(error.__cause__, noun="argument")
+            raise ToolError(f"{name}: {told}") from error
 
 
 def _fitting(tool: str, given: Mapping[str, Any], known: Sequence[str]) -> dict[str, Any]:

@@ -27,7 +27,7 @@ from askgraph.serve.protocols.mcp.results import (
     labels_shown,
 )
 from askgraph.serve.runs.events import one_line, words_of
-from askgraph.serve.runs.request import RunRequest
+from askgraph.serve.runs.request import RunRequest, check_question
 from askgraph.sparql.results import SelectResult
 from askgraph.trace import (
     Answer,
@@ -93,6 +93,7 @@ async def ask(
     access = current()
     with tool_errors():
         access.check("ask")
+        check_question(question)
         given = answer_given(context)
         if given is not None:
             return await _read_as(access, given.reading, given.asked_back, given.graph, limit)

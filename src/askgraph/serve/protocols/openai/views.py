@@ -14,6 +14,7 @@ from fastapi.routing import APIRoute
 from pydantic import BaseModel, Field
 
 from askgraph.errors import AskgraphError
+from askgraph.serve.faults import faults_in_words, first_place
 from askgraph.serve.problems import Problem, problem_headers, problem_of
 from askgraph.serve.runs.views import AnswerView
 
@@ -190,10 +191,10 @@ def _response(problem: Problem) -> JSONResponse:
 
 
 def _wrong(error: RequestValidationError) -> JSONResponse:
-    first = error.errors()[0]
-    place = ".".join(str(part) for part in first["loc"] if part != "body")
-    message = f"{place or 'the request'}: {first['msg']}"
     content = ChatErrorContent(
-        message=message, type="invalid_request_error", param=place or None, code="invalid_value"
+        message=faults_in_words(error),
+        type="invalid_request_error",
+        param=first_place(error) or None,
+        code="invalid_value",
     )
     return JSONResponse(ChatError(error=content).model_dump(), 400)

@@ -193,21 +193,24 @@ async def _services(
 def _validation(found: Validation, words: str) -> ValidationView:
     return ValidationView(
         query=found.query,
-        findings=[_finding(one) for one in found.findings],
+        findings=[_finding(one) for one in found.findings if not _is_known_prefix(one)],
         words=words,
         repaired=found.repaired if found.repairs else None,
         repairs=[repair.note for repair in found.repairs],
     )
 
 
+def _is_known_prefix(finding: Finding) -> bool:
+    """Whether it is about a prefix of the graph, which need not be declared to be run here."""
+    return finding.kind is Kind.PREFIX and bool(finding.proposals)
+
+
 def _finding(finding: Finding) -> FindingView:
     place, sure = finding.place, finding.certainty
-    # A known prefix need not be declared to be run here; elsewhere it must be.
-    harmless = finding.kind is Kind.PREFIX and finding.proposals
     return FindingView(
         check=finding.kind.value,
         message=finding.message,
-        severity="info" if harmless or sure < WRONG else "error" if sure >= SURE else "warning",
+        severity="info" if sure < WRONG else "error" if sure >= SURE else "warning",
         certainty=sure,
         line=place.line if place else None,
         column=place.column if place else None,

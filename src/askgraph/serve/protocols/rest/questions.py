@@ -18,7 +18,7 @@ from askgraph.explanation import labels_of
 from askgraph.explanation.evidence import evidence
 from askgraph.serve.hub import Asker, Caller, Confirmer, Hub, HubDep, Querier
 from askgraph.serve.identity.principal import NotAllowed, Principal
-from askgraph.serve.problems import Missing
+from askgraph.serve.problems import Failed, Missing
 from askgraph.serve.protocols.streams import event_stream, unless_disconnected
 from askgraph.serve.runs.replies import chosen, confirmed, edited, withdrawn
 from askgraph.serve.runs.views import (
@@ -64,12 +64,16 @@ async def ask(body: AskBody, request: Request, hub: HubDep, caller: Asker) -> Ru
     """Ask a question of one graph or several.
 
     With `Accept: text/event-stream` the steps come as they are taken; the last event is `outcome`,
-    `problem`, `cancelled` or `handed_back`. A question that nobody listens to any more is stopped.
+    `problem`, `cancelled` or `handed_back`. A question that nobody listens to any more is stopped,
+    and one that cannot be worked on is refused, in both cases.
     """
     run = await hub.ask(body, caller)
     if _STREAM in request.headers.get("accept", ""):
         return event_stream(hub.runs.read(run))
-    return await unless_disconnected(request, hub.runs.outcome(run))
+    view = await unless_disconnected(request, hub.runs.outcome(run))
+    if view.problem is not None:
+        raise Failed(view.problem.model_copy(update={"run": view.id}))
+    return view
 
 
 @router.get("/runs")
