@@ -13,7 +13,12 @@ from typer.testing import CliRunner
 from askgraph.cli import app
 
 ROOT = Path(__file__).parent.parent
-PAGES = ("docs/tutorial.md", "docs/how-to/my-graph.md", "docs/how-to/public-endpoint.md")
+PAGES = (
+    "docs/tutorial.md",
+    "docs/how-to/my-graph.md",
+    "docs/how-to/public-endpoint.md",
+    "docs/how-to/teach.md",
+)
 LEFT_OUT = "…"
 SERVER = "http://127.0.0.1:8000"
 

@@ -9,6 +9,7 @@ from askgraph.endpoint import Endpoint
 from askgraph.index import Resource, SearchIndex
 from askgraph.index.names import NameIndex
 from askgraph.metadata import Profile
+from askgraph.metadata.glossary import Glossary
 from askgraph.rdf import PrefixMap
 from askgraph.sparql import Query, renamed
 from askgraph.sparql.write import Written, plain_text
@@ -37,6 +38,7 @@ class KnowledgeGraph:
     `described` is what its publisher says of it as a resource: name, licence, version. `virtual`
     are the predicates that queries may use and the graph does not have, with their paths.
     `name_search` asks the endpoint for the names that are not in `names`, if these are not all.
+    `glossary` is what its users taught of their words.
     """
 
     name: str
@@ -52,6 +54,7 @@ class KnowledgeGraph:
     described: "tuple[Description, ...]" = ()
     virtual: "VirtualPaths" = field(default_factory=dict)
     name_search: "NameSearch | None" = None
+    glossary: Glossary = field(default_factory=Glossary)
 
     @property
     def own_types(self) -> Mapping[str, str]:

@@ -11,7 +11,7 @@ from askgraph.answers import AnswerBuilder
 from askgraph.deadline import SECONDS
 from askgraph.endpoint import Counted
 from askgraph.errors import QueryError, TimedOut
-from askgraph.explanation import merged_in_words
+from askgraph.explanation import merged_in_words, taught_in_words
 from askgraph.explanation._names import phrases_in
 from askgraph.graph import KnowledgeGraph
 from askgraph.rdf import PrefixMap
@@ -205,8 +205,22 @@ class SearchRun:
         )
         names = proposal.linked.merged
         merged = {name: labels[iri] for iri, name in names.items() if iri in labels}
-        words = " ".join((answer.words, *merged_in_words(merged, proposal.reading.language)))
+        words = " ".join(
+            (
+                answer.words,
+                *merged_in_words(merged, proposal.reading.language),
+                *await self.taught(proposal, candidate.used),
+            )
+        )
         return replace(answer, words=words, unused_words=left_out(proposal, candidate, read=True))
+
+    async def taught(self, proposal: Proposal, used: int = -1) -> list[str]:
+        """Say what the words (bits of `used`) mean that the graph's glossary explains."""
+        meant = {
+            one.word: one.targets for one in proposal.linked.taught if one.mask & used == one.mask
+        }
+        language, near = proposal.reading.language, proposal.schema.graph
+        return await taught_in_words(meant, self.counted, language, near=near) if meant else []
 
     def builder(self, proposal: Proposal) -> AnswerBuilder:
         """Return the builder of this question's answers."""

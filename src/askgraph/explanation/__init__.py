@@ -26,7 +26,7 @@ from askgraph.explanation._nouns import Nouns
 from askgraph.explanation._sentence import Sentence
 from askgraph.graph import KnowledgeGraph
 from askgraph.metadata import ClassProfile, PredicateProfile
-from askgraph.rdf import best_label
+from askgraph.rdf import best_label, words_of_local_name
 from askgraph.rdf import vocabulary as v
 from askgraph.rdf.vocabulary import RDF_TYPE
 from askgraph.sparql import Call, Group, Pattern, Query, Values, walk
@@ -152,6 +152,29 @@ def merged_in_words(merged: Mapping[str, str], language: str) -> list[str]:
     """Return a sentence for each name of a thing that was merged into another, by its label."""
     say = phrases_in(language)
     return [say.say("merged", *map(say.quoted, pair)) for pair in merged.items()]
+
+
+async def taught_in_words(
+    meant: Mapping[str, Sequence[str]],
+    graph: KnowledgeGraph,
+    language: str,
+    *,
+    near: GraphArrays | None = None,
+) -> list[str]:
+    """Return a sentence for each word that was taught, by the labels of the IRIs that it means."""
+    labels = await labels_of(
+        {iri for iris in meant.values() for iri in iris}, graph, [language], near=near
+    )
+    classes = {one.iri for one in graph.profile.classes}
+    say = phrases_in(language, language_of_labels(graph, language))
+
+    def nouns(iris: Sequence[str]) -> list[str]:
+        called = {labels.get(iri) or words_of_local_name(iri): iri for iri in reversed(iris)}
+        return [say.plural(name) if called[name] in classes else name for name in [*called][::-1]]
+
+    return [
+        say.say("taught", say.quoted(word), say.listed(nouns(iris))) for word, iris in meant.items()
+    ]
 
 
 async def labels_of(

@@ -38,7 +38,7 @@ class Method(Protocol):
 
 @dataclass(frozen=True)
 class Confirming:
-    """A method that is asked only if no answer to the same question was confirmed before."""
+    """A method that is asked only if no answer to the same question was confirmed or taught."""
 
     method: Method
 
@@ -46,8 +46,8 @@ class Confirming:
         self, question: Question, graphs: Sequence[KnowledgeGraph]
     ) -> AsyncIterator[Step]:
         """Give the answer that was confirmed, as the graph has it now; else the method's steps."""
-        if any(graph.examples for graph in graphs):
-            # Late: most graphs have no examples, and need none of what runs these.
+        if any(graph.examples or graph.glossary.entries for graph in graphs):
+            # Late: most graphs have neither, and need none of what runs these.
             from askgraph.agent.confirmed import confirmed_steps
 
             async with aclosing(confirmed_steps(question, graphs)) as known:

@@ -67,7 +67,7 @@ class GraphSearch(SearchLimits):
         if not found:
             raise ValueError("no graph was given")
         run, proposal = max(found, key=lambda one: top_score(one[1]))
-        for note in proposal.linked.notes:
+        for note in (*proposal.linked.notes, *await run.taught(proposal)):
             yield Thought(note)
         yield run.findings(proposal)
         for draft in run.drafts(proposal):

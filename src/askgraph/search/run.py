@@ -29,6 +29,7 @@ from askgraph.search.rank.expected import expected_of
 from askgraph.search.rank.faults import ranked_by_faults
 from askgraph.search.rank.fitting import Fitting
 from askgraph.search.rank.score import Proposal, ranked, weights_for
+from askgraph.search.taught import spelled_out, united, with_above, with_taught
 from askgraph.trace import Question
 from askgraph.traversal import GraphArrays, Ids, Seeds, in_both
 
@@ -52,9 +53,15 @@ async def proposal_of(
     weights = weights_for(graph.name, ranking)
     linked = await all_linked(question.text, question.language, graph)
     schema = await schema_around(linked, graph)
-    return await asyncio.to_thread(
+    if linked.taught:
+        linked = united(linked)
+    proposal = await asyncio.to_thread(
         proposed, linked, schema, states=states, operators=operators, today=today, weights=weights
     )
+    if linked.taught:
+        candidates = tuple(spelled_out(proposal.candidates, linked.taught, schema))
+        return replace(proposal, candidates=candidates)
+    return proposal
 
 
 async def all_linked(
@@ -65,11 +72,13 @@ async def all_linked(
     A graph whose names are not all here is asked for those that the question may hold.
     """
     linked = await asyncio.to_thread(read_and_linked, text, language, graph.names, without=without)
-    if graph.name_search is None:
-        return linked
-    from askgraph.search.linking.found import with_found  # most graphs lie here
+    if graph.name_search is not None:
+        from askgraph.search.linking.found import with_found  # most graphs lie here
 
-    return await with_found(linked, graph)
+        linked = await with_found(linked, graph)
+    if graph.glossary.entries:
+        linked = await asyncio.to_thread(with_taught, linked, graph)
+    return linked
 
 
 def read_and_linked(
@@ -84,7 +93,8 @@ async def schema_around(linked: Linked, graph: KnowledgeGraph) -> Schema:
 
     Raises `ServiceError` if a remote graph does not answer.
     """
-    return schema_of(await surroundings(graph, _seeds(linked)), graph.profile)
+    profile = with_above(graph.profile, linked.taught) if linked.taught else graph.profile
+    return schema_of(await surroundings(graph, _seeds(linked)), profile)
 
 
 def _seeds(linked: Linked) -> Seeds:

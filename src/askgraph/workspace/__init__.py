@@ -26,6 +26,7 @@ from askgraph.errors import SetupError
 from askgraph.graph import KnowledgeGraph
 from askgraph.llm import LanguageModel
 from askgraph.metadata import Profile, load_profile
+from askgraph.metadata.glossary import Entry, Glossary, checked_instructions
 from askgraph.methods import Confirming, Method
 from askgraph.traversal import GraphArrays
 from askgraph.workspace.data import (
@@ -49,6 +50,7 @@ from askgraph.workspace.settings import (
     without,
 )
 from askgraph.workspace.synchronous import Progress, result_of, silent
+from askgraph.workspace.teaching import Known, changed_glossary, kept_glossary
 
 if TYPE_CHECKING:
     from askgraph.metadata.examples import QueryExample
@@ -234,6 +236,7 @@ class Workspace:
         for gone in (self.data(name), self.cache(name)):
             shutil.rmtree(gone, ignore_errors=True)
         self.description(name).unlink(missing_ok=True)
+        self.glossary_file(name).unlink(missing_ok=True)
         for kind in ("answers", "later"):
             self._replies(name, kind).unlink(missing_ok=True)
         for suffix in (".toml", ".nt"):
@@ -309,6 +312,41 @@ class Workspace:
         which cannot be read as an example are counted in a warning.
         """
         return self._examples(*self._chosen(name))
+
+    def glossary(self, name: str) -> Glossary:
+        """Return what was taught of a graph; `SetupError` if its file cannot be read."""
+        return kept_glossary(self.glossary_file(self._chosen(name)[0]))
+
+    def teach(
+        self, name: str, *entries: Entry, instructions: str | None = None, without: str = ""
+    ) -> Glossary:
+        """Add entries to a graph's glossary, or take one away, and return the glossary.
+
+        An entry takes the place of one of the same word; what it means may be given by IRI,
+        prefixed name or name. `instructions` take the place of those that language models were
+        given before; the entry of the word `without` goes. Raises `SetupError` for what the graph
+        does not have, and for a word or a query that there is not; then nothing is changed.
+        """
+        name, _ = self._chosen(name)
+        profile, arrays = self.known(name)
+        known = Known(name, profile, known_content(self.data(name))[0], arrays)
+
+        def changed(glossary: Glossary) -> Glossary:
+            if instructions is not None:
+                said = checked_instructions(instructions, "the glossary")
+                glossary = dataclasses.replace(glossary, instructions=said)
+            if without:
+                if glossary.of(without) is None:
+                    words = ", ".join(repr(one.word) for one in glossary.entries) or "none"
+                    raise SetupError(f"{without!r} was not taught; there are {words}")
+                glossary = glossary.without(without)
+            return known.with_entries(glossary, entries)
+
+        return changed_glossary(self.glossary_file(name), changed)
+
+    def glossary_file(self, name: str) -> Path:
+        """Return the file with the glossary of a graph (TOML)."""
+        return self.folder / "glossaries" / f"{name}.toml"
 
     def description(self, name: str) -> Path:
         """Return the file with what the publisher of a graph says of it (JSON-LD)."""
@@ -388,6 +426,7 @@ class Workspace:
             services=services,
             examples=examples,
             description=self.description(name),
+            glossary=kept_glossary(self.glossary_file(name)),
         )
 
     def _service(self, name: str) -> Endpoint:

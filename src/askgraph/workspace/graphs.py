@@ -14,6 +14,7 @@ from askgraph.endpoint.federated import Federated
 from askgraph.errors import SetupError
 from askgraph.graph import KnowledgeGraph
 from askgraph.metadata import Profile, load_profile
+from askgraph.metadata.glossary import Glossary
 from askgraph.methods import Method, searches
 from askgraph.rdf import PrefixMap
 from askgraph.trace import Outcome, attempt_of
@@ -48,6 +49,7 @@ def open_graph(
     services: "WorkspaceServices",
     examples: "tuple[QueryExample, ...]" = (),
     description: Path | None = None,
+    glossary: Glossary | None = None,
 ) -> KnowledgeGraph:
     """Open a graph from its data folder; `SetupError` if that is damaged.
 
@@ -92,6 +94,7 @@ def open_graph(
             kept_descriptions(description) if description else (),
             all_paths(data),
             search,
+            glossary or Glossary(),
         )
     except BaseException:
         result_of(endpoint.close())

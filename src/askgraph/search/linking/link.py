@@ -18,6 +18,7 @@ from rapidfuzz.process import extract
 
 from askgraph.index import stem, tokens
 from askgraph.index.names import Kind, Match, Name, NameIndex, rarity
+from askgraph.metadata.names import virtual_iri
 from askgraph.search.linking import Reading, Token, bits
 from askgraph.search.linking.lexicon import (
     LANGUAGE,
@@ -140,7 +141,8 @@ class Linked:
 
     `scales` are the adjectives that only the lexicon knows, with their places. `notes` are
     sentences on names that could not be had. `merged` has the names by which things are meant that
-    others were merged into, by their IRIs.
+    others were merged into, by their IRIs. `taught` are the words that the graph's glossary
+    explains.
     """
 
     reading: Reading
@@ -149,10 +151,29 @@ class Linked:
     scales: tuple[tuple[int, Measure], ...] = ()
     notes: tuple[str, ...] = ()
     merged: Mapping[str, str] = field(default_factory=dict)
+    taught: tuple["Meant", ...] = ()
 
     def of(self, *kinds: Kind) -> tuple[Link, ...]:
         """Return the links of some kinds."""
         return tuple(found for found in self.links if found.kind in kinds)
+
+
+@dataclass(frozen=True)
+class Meant:
+    """A word that was taught, the IRIs that it stands for, and its places as bits.
+
+    What is of one of its `classes` is meant, if these are several.
+    """
+
+    word: str
+    targets: tuple[str, ...]
+    classes: tuple[str, ...]
+    mask: int
+
+    @property
+    def iri(self) -> str:
+        """The IRI of a class above those that it stands for."""
+        return virtual_iri(self.word)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,91 @@
+"""`askgraph teach`: what the words of its users mean in a graph."""
+
+from pathlib import Path
+
+import typer
+
+from askgraph.cli.options import Common
+from askgraph.cli.output import counted, listing, print_json, show
+from askgraph.cli.query import text_of_argument
+from askgraph.errors import SetupError
+from askgraph.metadata import Profile
+from askgraph.metadata.glossary import Entry, Glossary, entry_of, read_glossary
+from askgraph.rdf import PrefixMap
+
+
+def teach(
+    common: Common,
+    name: str,
+    word: str | None = None,
+    means: list[str] | None = None,
+    same_as: str | None = None,
+    query: str | None = None,
+    instructions: str | None = None,
+    glossary: Path | None = None,
+    remove: bool = False,
+    json: bool = False,
+) -> None:
+    """Say what a word means in a graph: classes, a property, a thing, another word, or a query.
+
+    \b
+      askgraph teach fleet vehicles car lorry
+      askgraph teach fleet kickoff "launch date"
+      askgraph teach fleet boats --same-as ship
+      askgraph teach fleet "active fleet" --query @active.rq
+      askgraph teach fleet --instructions "Distances are in kilometres."
+
+    Without a word, the glossary is listed. Names, prefixed names and IRIs may say what is meant.
+    """
+    place = common.workspace
+    if word is None:
+        if means or same_as or query or remove:
+            raise SetupError("name the word first: askgraph teach GRAPH WORD …")
+    elif remove and (means or same_as or query):
+        raise SetupError("--remove takes a word away: give it no meaning")
+    entries: tuple[Entry, ...] = ()
+    said = instructions
+    if glossary is not None:
+        read = _imported(glossary)
+        entries, said = read.entries, read.instructions or said
+    if word is not None and not remove:
+        table = {
+            "word": word,
+            "means": means or [],
+            "same_as": same_as,
+            "query": text_of_argument(query) if query else "",
+        }
+        entries = (*entries, entry_of(table, f"askgraph teach {name}"))
+    if entries or said is not None or remove:
+        known = place.teach(name, *entries, instructions=said, without=str(word) if remove else "")
+        typer.echo(f"{name}: {counted(len(known.entries), 'word')} taught", err=True)
+        if not json:
+            return
+    _print(place.glossary(name), place.profile(name), json=json)
+
+
+def _imported(path: Path) -> Glossary:
+    try:
+        return read_glossary(path.read_text(encoding="utf-8"), str(path))
+    except (OSError, UnicodeDecodeError) as error:
+        raise SetupError(f"the glossary {path} cannot be read: {error}") from error
+
+
+def _print(known: Glossary, profile: Profile, *, json: bool) -> None:
+    if json:
+        print_json(known.table())
+        return
+    if not known:
+        typer.echo("nothing was taught yet; askgraph teach GRAPH WORD MEANING does it", err=True)
+        return
+    prefixes = PrefixMap(dict(profile.prefixes))
+    rows = [(one.word, _meaning(one, prefixes)) for one in known.entries]
+    if rows:
+        show([listing(("word", "means"), rows)])
+    if known.instructions:
+        typer.echo(f"Models are told: {known.instructions}")
+
+
+def _meaning(entry: Entry, prefixes: PrefixMap) -> str:
+    if entry.same_as:
+        return f"the same as {entry.same_as!r}"
+    return " or ".join(map(prefixes.shorten, entry.means)) or " ".join(entry.query.split())

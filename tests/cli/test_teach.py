@@ -1,0 +1,77 @@
+"""`askgraph teach`: words are taught, imported, listed and taken away."""
+
+import json
+from pathlib import Path
+
+import pytest
+from tests.fleet import FLEET, ONTO
+from typer.testing import CliRunner, Result
+
+from askgraph.cli import app
+
+GLOSSARY = """
+instructions = "Weights are in kilograms."
+
+[[entry]]
+word = "vehicles"
+means = ["car", "lorry"]
+
+[[entry]]
+word = "heft"
+means = "o:weight"
+"""
+
+
+@pytest.fixture(autouse=True)
+def workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ASKGRAPH_WORKSPACE", str(tmp_path / "workspace"))
+    monkeypatch.chdir(tmp_path)
+    Path("fleet.ttl").write_text(FLEET)
+    assert run("add", "fleet", "fleet.ttl").exit_code == 0
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(app, arguments)
+
+
+def test_a_taught_word_is_listed_and_answers() -> None:
+    assert run("teach", "fleet", "vehicles", "car", "lorry").exit_code == 0
+    run("teach", "fleet", "boats", "--same-as", "ship")
+    listed = run("teach", "fleet").stdout
+    assert "vehicles" in listed and "o:Car or o:Lorry" in listed and "the same as 'ship'" in listed
+    assert "“vehicles” means cars and lorries (taught)" in run("ask", "How many vehicles?").stdout
+
+
+def test_a_file_is_imported_with_names_and_listed_as_json() -> None:
+    Path("words.toml").write_text(GLOSSARY)
+    assert run("teach", "fleet", "--import", "words.toml").exit_code == 0
+    assert json.loads(run("teach", "fleet", "--json").stdout) == {
+        "instructions": "Weights are in kilograms.",
+        "entries": [
+            {"word": "heft", "means": [f"{ONTO}weight"]},
+            {"word": "vehicles", "means": [f"{ONTO}Car", f"{ONTO}Lorry"]},
+        ],
+    }
+    run("teach", "fleet", "--instructions", "")
+    run("teach", "fleet", "heft", "--remove")
+    told = json.loads(run("teach", "fleet", "--json").stdout)
+    assert told["instructions"] == "" and [one["word"] for one in told["entries"]] == ["vehicles"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("flete",), "did you mean 'fleet'"),
+        (("fleet", "vehicles"), "say what 'vehicles' means by one of"),
+        (("fleet", "vehicles", "truck"), "nothing in the graph 'fleet' is called so"),
+        (("fleet", "--same-as", "ship"), "name the word first"),
+        (("fleet", "boats", "ship", "--remove"), "give it no meaning"),
+        (("fleet", "boats", "--remove"), "'boats' was not taught"),
+        (("fleet", "--import", "none.toml"), "the glossary none.toml cannot be read"),
+        (("fleet", "light", "-q", "@none.rq"), "there is no file 'none.rq'"),
+    ],
+)
+def test_wrong_use_says_what_to_do(arguments: tuple[str, ...], said: str) -> None:
+    result = run("teach", *arguments)
+    assert result.exit_code == 2
+    assert said in result.stderr

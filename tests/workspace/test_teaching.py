@@ -1,0 +1,165 @@
+"""What the words of its users mean is taught to a graph, and questions are answered by it."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tests.fleet import FLEET, ONTO
+
+from askgraph import ask
+from askgraph.api import Result
+from askgraph.errors import SetupError
+from askgraph.metadata.glossary import Entry
+from askgraph.trace import Answer
+from askgraph.workspace import Workspace
+
+CAR, LORRY, SHIP = (f"{ONTO}{name}" for name in ("Car", "Lorry", "Ship"))
+
+
+@pytest.fixture
+def fleet(tmp_path: Path) -> Workspace:
+    (tmp_path / "fleet.ttl").write_text(FLEET)
+    place = Workspace(tmp_path / "workspace")
+    place.add("fleet", [tmp_path / "fleet.ttl"])
+    return place
+
+
+def asked(place: Workspace, question: str, **more: str) -> Result:
+    return ask(question, "fleet", workspace=place.folder, **more)  # type: ignore[arg-type]
+
+
+def answer(place: Workspace, question: str) -> Answer:
+    outcome = asked(place, question).outcome
+    assert isinstance(outcome, Answer), outcome
+    return outcome
+
+
+def values(found: Answer) -> list[str]:
+    cells = [found.result.column(name) for name in found.answer_columns]
+    return [found.labels.get(one.value, one.value) for one in cells[0] if one is not None]  # type: ignore[union-attr]
+
+
+def test_a_word_for_two_classes_is_of_what_is_of_either(fleet: Workspace) -> None:
+    only_cars = values(answer(fleet, "Which vehicles are heavier than 1000?"))
+    assert sorted(only_cars) == ["Comet", "Pickup"]
+    fleet.teach("fleet", Entry("vehicles", ("car", "lorry")))
+    found = answer(fleet, "Which vehicles are heavier than 1000?")
+    assert sorted(values(found)) == ["Comet", "Mule", "Pickup"]
+    assert "“vehicles” means cars and lorries (taught)" in found.words
+    assert "urn:" not in found.query
+    assert values(answer(fleet, "How many vehicles are there?")) == ["4"]
+
+
+def test_what_is_of_both_classes_counts_once(fleet: Workspace) -> None:
+    fleet.teach("fleet", Entry("vehicles", ("car", "lorry")))
+    (mean,) = values(answer(fleet, "What is the average weight of the vehicles?"))
+    assert float(mean) == (1200 + 900 + 8000 + 2000) / 4
+
+
+@pytest.mark.parametrize(
+    ("entry", "question", "found"),
+    [
+        (Entry("heft", ("weight",)), "What is the heft of the Mule?", ["8000"]),
+        (Entry("top yard", ("North Yard",)), "Which cars have the depot top yard?", ["Comet"]),
+        (Entry("boats", same_as="ship"), "Which boats are there?", ["Albatross"]),
+        (Entry("vessel", (f"<{SHIP}>",)), "How many vessels are there?", ["1"]),
+        (Entry("vessel", ("o:Ship",)), "How many vessels are there?", ["1"]),
+    ],
+)
+def test_a_word_is_that_of_a_property_a_thing_or_another_word(
+    fleet: Workspace, entry: Entry, question: str, found: list[str]
+) -> None:
+    fleet.teach("fleet", entry)
+    assert values(answer(fleet, question)) == found
+
+
+def test_a_taught_word_goes_before_the_graphs_own_names(fleet: Workspace) -> None:
+    assert values(answer(fleet, "How many ships are there?")) == ["1"]
+    fleet.teach("fleet", Entry("ship", (LORRY,)))
+    assert values(answer(fleet, "How many ships are there?")) == ["2"]
+
+
+def test_a_phrase_with_a_query_of_its_own_is_answered_by_it(fleet: Workspace) -> None:
+    query = "SELECT ?v { ?v o:weight ?w FILTER(?w < 1500) } ORDER BY ?w"
+    fleet.teach(
+        "fleet", Entry("light fleet", query=query), Entry("small ones", same_as="light fleet")
+    )
+    for question in ("Show me the light fleet", "light fleet?", "What are the small ones?"):
+        found = answer(fleet, question)
+        assert values(found) == ["Dart", "Comet"]
+        assert found.evidence and "is a question with a query of its own (taught)" in found.words
+    assert "query of its own" not in str(asked(fleet, "How many small ones are there?"))
+
+
+def test_a_word_that_is_taken_away_means_nothing_again(fleet: Workspace) -> None:
+    fleet.teach("fleet", Entry("vehicles", (CAR, LORRY)), instructions="Weights are in kg.")
+    fleet.teach("fleet", without="Vehicle")
+    assert fleet.glossary("fleet").table() == {"instructions": "Weights are in kg.", "entries": []}
+    assert len(values(answer(fleet, "Which vehicles are heavier than 1000?"))) == 2
+
+
+@pytest.mark.parametrize(
+    ("entry", "said"),
+    [
+        (
+            Entry("heft", ("wieght",)),
+            "nothing in the graph 'fleet' is called so; did you mean 'wei",
+        ),
+        (Entry("heft", (f"{ONTO}wieght",)), "did you mean 'weight'"),
+        (Entry("heft", ("oo:weight",)), "the prefix of 'oo:weight' is not known; the graph has"),
+        (Entry("care", ("service",)), r"several: .* means: o:Service \(class\), o:service \(prop"),
+        (Entry("vehicles", ("car", "depot")), "o:depot is one: it is a property, and only classes"),
+        (Entry("boats", same_as="shipp"), "'shipp': nothing in the graph .* did you mean 'ship'"),
+        (Entry("boats", same_as="barge"), "goes in a circle|explain each other in a circle"),
+        (Entry("fast", query="SELECT {"), "the query of 'fast' cannot be used: line 1"),
+        (Entry("fast", query="DELETE WHERE { ?s ?p ?o }"), "the query of 'fast' cannot be used"),
+        (Entry("fast", query="DESCRIBE <urn:a:b>"), "gives triples: write a SELECT or an ASK"),
+    ],
+)
+def test_what_cannot_be_taught_is_refused_with_the_reason(
+    fleet: Workspace, entry: Entry, said: str
+) -> None:
+    before = fleet.teach("fleet", Entry("barge", same_as="ship"))
+    entries = (entry, Entry("barge", same_as="boats")) if "circle" in said else (entry,)
+    with pytest.raises(SetupError, match=said):
+        fleet.teach("fleet", *entries)
+    assert fleet.glossary("fleet") == before
+
+
+def test_a_word_that_another_is_explained_by_stays(fleet: Workspace) -> None:
+    fleet.teach("fleet", Entry("barge", same_as="ship"), Entry("tub", same_as="barge"))
+    with pytest.raises(SetupError, match="'tub' cannot be the same as 'barge'"):
+        fleet.teach("fleet", without="barge")
+    with pytest.raises(SetupError, match="'raft' was not taught; there are 'barge', 'tub'"):
+        fleet.teach("fleet", without="raft")
+
+
+def test_processes_that_teach_at_once_lose_nothing(fleet: Workspace) -> None:
+    program = (
+        "import sys; from askgraph.workspace import Workspace\n"
+        "from askgraph.metadata.glossary import Entry\n"
+        "place = Workspace(sys.argv[1])\n"
+        "for n in range(15): place.teach('fleet', Entry(f'{sys.argv[2]}{n}', ('ship',)))\n"
+    )
+    running = [
+        subprocess.Popen([sys.executable, "-c", program, str(fleet.folder), name])
+        for name in ("left", "right")
+    ]
+    assert [one.wait(timeout=120) for one in running] == [0, 0]
+    words = {one.word for one in fleet.glossary("fleet").entries}
+    assert words == {f"{name}{n}" for name in ("left", "right") for n in range(15)}
+
+
+def test_a_file_that_was_broken_by_hand_says_where(fleet: Workspace) -> None:
+    fleet.teach("fleet", Entry("boats", same_as="ship"))
+    file = fleet.glossary_file("fleet")
+    file.write_text(file.read_text() + '[[entry]]\nword = "heft"\nmeans = ["weight"]\n')
+    with pytest.raises(SetupError, match=r"fleet\.toml: 'heft' means 'weight', which is no IRI"):
+        fleet.glossary("fleet")
+
+
+def test_a_graph_that_is_removed_leaves_no_glossary(fleet: Workspace) -> None:
+    fleet.teach("fleet", Entry("boats", same_as="ship"))
+    fleet.remove("fleet")
+    assert not fleet.glossary_file("fleet").exists()
