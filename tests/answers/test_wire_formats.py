@@ -110,7 +110,7 @@ FORMATS: dict[str, Callable[[Outcome], str]] = {
     "record": lambda outcome: json.dumps(step_object(outcome, rows=2), ensure_ascii=False),
     "rest": lambda outcome: answer_view(outcome, limit=2).model_dump_json(indent=2),
     "mcp": lambda outcome: answered(outcome, limit=2).model_dump_json(indent=2),
-    "openai": lambda outcome: "\n\n".join(message_parts(outcome, "run1")),
+    "openai": lambda outcome: "\n\n".join(message_parts(outcome)),
     "terminal": lambda outcome: as_text(outcome, PrefixMap({"space": SPACE})),
 }
 

@@ -25,12 +25,11 @@ ANSWER = Answer(
     labels={IO.value: "Io"},
     evidence=(Evidence(0, (), ("Io · is a · moon",)),),
 )
-RUN = "0123456789"
 EVIL = "](javascript:alert(1))<script>alert(1)</script>![x](https://evil.example/p.png)|\n# head"
 
 
 def told(outcome: Answer | Clarification | Refusal) -> str:
-    return "\n\n".join(message_parts(outcome, RUN))
+    return "\n\n".join(message_parts(outcome))
 
 
 def test_one_value_stands_alone_and_a_link_leads_to_it() -> None:
@@ -40,7 +39,7 @@ def test_one_value_stands_alone_and_a_link_leads_to_it() -> None:
     assert "**Confidence:** fairly sure (0.70)" in text
     assert f"```sparql\n{QUERY}\n```" in text
     assert "- row 1: Io · is a · moon" in text
-    assert text.endswith("[askgraph]: # (0123456789)")
+    assert text.endswith("- row 1: Io · is a · moon")  # and no line that only Markdown hides
 
 
 def test_many_rows_are_a_table_of_the_first() -> None:
@@ -80,7 +79,7 @@ def test_readings_are_numbered() -> None:
 
 
 def test_a_refusal_shows_the_best_attempt() -> None:
-    assert told(Refusal("Not known.")).startswith("No answer. Not known.\n\n[askgraph]")
+    assert told(Refusal("Not known.")) == "No answer. Not known."
     assert "The best attempt:\n\n**[Io]" in told(Refusal("Not known.", ANSWER))
 
 

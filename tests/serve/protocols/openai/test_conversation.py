@@ -3,7 +3,7 @@
 import pytest
 
 from askgraph.errors import SetupError
-from askgraph.serve.protocols.openai.answers import Talk, code_block, marker, talk_of
+from askgraph.serve.protocols.openai.answers import Talk, code_block, talk_of
 from askgraph.serve.protocols.openai.views import ChatMessage
 from askgraph.trace import Earlier
 
@@ -28,12 +28,13 @@ def test_parts_of_a_message_are_read_as_text() -> None:
 
 
 def test_the_query_of_an_earlier_answer_goes_with_the_question() -> None:
-    answer = f"Io\n\n{code_block(QUERY, 'sparql')}\n\n{marker('0123456789')}"
+    answer = f"Io\n\n{code_block(QUERY, 'sparql')}"
 
     talk = talk_of(said("Which moons?", answer, "And the largest?"))
 
     assert talk.before == (Earlier("Which moons?", QUERY),)
-    assert (talk.question, talk.run) == ("And the largest?", "0123456789")
+    assert (talk.question, talk.asked) == ("And the largest?", "Which moons?")
+    assert talk.said.startswith("Io ```sparql SELECT")
 
 
 def test_a_longer_fence_holds_a_query_with_backticks() -> None:
@@ -77,7 +78,7 @@ def test_only_the_latest_questions_are_kept() -> None:
 
 @pytest.mark.parametrize(("text", "choice"), [("2", 2), (" #3. ", 3), ("2 moons", None)])
 def test_a_number_alone_is_a_choice(text: str, choice: int | None) -> None:
-    assert talk_of(said("Which?", marker("0123456789"), text)).choice == choice
+    assert talk_of(said("Which?", "1. Io. (1 row)", text)).choice == choice
 
 
 @pytest.mark.parametrize("messages", [said("Which?", "These."), said("  "), []])

@@ -119,6 +119,11 @@ def test_a_question_back_is_answered_by_a_number(chat: OpenAI) -> None:
     answer = extra(reply.choices[0].message)["answer"]
     assert answer["words"] == "The things that orbit Mars."
     assert (answer["total"], answer["confidence"]) == (2, 1.0)
+    spaced = " ".join(text.split())  # as a client may send it back
+    again = chat.chat.completions.create(model="askgraph", messages=asked(question, spaced, "#2"))
+    assert extra(again.choices[0].message)["answer"]["words"] == answer["words"]
+    with pytest.raises(openai.BadRequestError, match="answer with a number from 1 to"):
+        chat.chat.completions.create(model="askgraph", messages=asked(question, text, "99"))
 
 
 def test_a_refusal_is_said_in_words(chat: OpenAI) -> None:

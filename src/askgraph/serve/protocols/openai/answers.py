@@ -46,23 +46,21 @@ _START = re.compile(r"^(\d{1,9})([.)])|^([-+=!:])")
 _LONGEST = 200
 
 
-def message_parts(outcome: Outcome, run: str) -> list[str]:
-    """Return the paragraphs of a message, in Markdown; the last one marks the run."""
+def message_parts(outcome: Outcome) -> list[str]:
+    """Return the paragraphs of a message, in Markdown."""
     match outcome:
         case Answer():
-            parts = list(_answer(outcome))
+            return list(_answer(outcome))
         case Clarification(question=question, options=options):
             readings = [
                 f"{number}. {plain(one.words, _WORDS)} ({_counted(one.count)})"
                 for number, one in enumerate(options, 1)
             ]
-            parts = [plain(question, _WORDS), "\n".join(readings)]
-            parts.append("Answer with a number, or ask in other words.")
+            last = "Answer with a number, or ask in other words."
+            return [plain(question, _WORDS), "\n".join(readings), last]
         case Refusal(reason=reason, best=best):
-            parts = [f"No answer. {plain(reason, _WORDS)}"]
-            if best is not None:
-                parts += ["The best attempt:", *_answer(best)]
-    return [*parts, marker(run)]
+            attempt = ["The best attempt:", *_answer(best)] if best is not None else []
+            return [f"No answer. {plain(reason, _WORDS)}", *attempt]
 
 
 def _answer(answer: Answer) -> Iterator[str]:
@@ -164,7 +162,8 @@ def _kept_at_start(found: "re.Match[str]") -> str:
     return f"{found[1]}\\{found[2]}" if found[1] else f"\\{found[3]}"
 
 
-_VIEW_ROWS = 100  # in what programs get of the answer
+VIEW_ROWS = 100
+"""Rows in what programs get of an answer."""
 
 
 @dataclass(frozen=True)
@@ -204,7 +203,7 @@ class Completion:
     def _reply(self, outcome: Outcome, lines: list[str]) -> ChatCompletion:
         message = ChatReply(
             role="assistant",
-            content="\n\n".join(message_parts(outcome, self.run)),
+            content="\n\n".join(message_parts(outcome)),
             reasoning_content="\n".join(lines) or None,
             askgraph=self._answer(outcome),
         )
@@ -214,7 +213,7 @@ class Completion:
 
     def _last(self, outcome: Outcome) -> Iterator[str]:
         """The answer, paragraph by paragraph, then the object for programs, then the costs."""
-        for at, part in enumerate(message_parts(outcome, self.run)):
+        for at, part in enumerate(message_parts(outcome)):
             yield self._chunk(ChatReply(content=f"\n\n{part}" if at else part))
         yield self._chunk(ChatReply(askgraph=self._answer(outcome)))
         yield self._chunk(ChatReply(), finished=True)
@@ -222,7 +221,7 @@ class Completion:
             yield _event(self._view([], _usage(outcome.usage)).model_dump_json())
 
     def _answer(self, outcome: Outcome) -> ChatAnswer:
-        return ChatAnswer(run=self.run, answer=answer_view(outcome, limit=_VIEW_ROWS))
+        return ChatAnswer(run=self.run, answer=answer_view(outcome, limit=VIEW_ROWS))
 
     def _chunk(self, delta: ChatReply, *, finished: bool = False) -> str:
         choice = ChatChoice(delta=delta, finish_reason="stop" if finished else None)
@@ -259,7 +258,6 @@ def _event(data: str) -> str:
 
 
 _FENCED = re.compile(r"^(`{3,})sparql[ \t]*\n(.*?)^\1[ \t]*$", re.MULTILINE | re.DOTALL)
-_MARKER = re.compile(r"^\[askgraph\]: # \(([A-Za-z0-9_-]{8,64})\)\s*$", re.MULTILINE)
 _CHOICE = re.compile(r"\s*#?(\d{1,2})[.)]?\s*")
 _LONGEST_MESSAGE = 100_000
 _LONGEST_QUERY = 20_000
@@ -270,14 +268,15 @@ _MOST_EARLIER = 10
 class Talk:
     """The present question, and those before it.
 
-    `choice` is the number of a reading, from 1, if the message is only that; `run` is the run that
-    our last message marks, to which it may belong.
+    `choice` is the number of a reading, from 1, if the message is only that; `asked` and `said` are
+    the question before and our message, which may offer readings.
     """
 
     question: str
     before: tuple[Earlier, ...] = ()
     choice: int | None = None
-    run: str | None = None
+    asked: str = ""
+    said: str = ""
 
 
 def talk_of(messages: Sequence[ChatMessage]) -> Talk:
@@ -290,21 +289,24 @@ def talk_of(messages: Sequence[ChatMessage]) -> Talk:
     last = spoken[-1] if spoken else None
     if last is None or last.role != "user" or not last.text.strip():
         raise SetupError("the last message has to be the user's question, as text")
-    question = " ".join(last.text.split())
-    ours = spoken[-2].text[:_LONGEST_MESSAGE] if len(spoken) > 1 else ""
-    marked = _MARKER.findall(ours)
+    asked, said = spoken[-3:-1] if len(spoken) > 2 else (None, None)
     chosen = _CHOICE.fullmatch(last.text)
     return Talk(
-        question,
+        _line(last.text),
         tuple(_earlier(spoken[:-1]))[-_MOST_EARLIER:],
         int(chosen[1]) if chosen else None,
-        marked[-1] if marked else None,
+        _line(asked.text) if asked else "",
+        _line(said.text[:_LONGEST_MESSAGE]) if said else "",
     )
 
 
-def marker(run: str) -> str:
-    """Return the line that marks a message as the answer of a run; Markdown shows nothing of it."""
-    return f"[askgraph]: # ({run})"
+def offers(outcome: Outcome, said: str) -> bool:
+    """Whether a message, on one line, is the one that asks back as `outcome` does."""
+    return isinstance(outcome, Clarification) and _line("\n".join(message_parts(outcome))) == said
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())
 
 
 def _earlier(messages: Sequence[ChatMessage]) -> list[Earlier]:
@@ -314,7 +316,7 @@ def _earlier(messages: Sequence[ChatMessage]) -> list[Earlier]:
         if asked.role == "user" and answered.role == "assistant":
             query = _query(answered.text[:_LONGEST_MESSAGE])
             if query is not None:
-                found.append(Earlier(" ".join(asked.text.split())[:4_000], query))
+                found.append(Earlier(_line(asked.text)[:4_000], query))
     return found
 
 

@@ -1,4 +1,4 @@
-"""`/v1/models` and `/v1/chat/completions`: methods as models, for OpenAI's clients."""
+"""`/v1/models`, `/v1/chat/completions` and `/v1/responses`: methods as OpenAI's models."""
 
 from collections.abc import AsyncGenerator, Sequence
 
@@ -8,8 +8,14 @@ from fastapi.responses import JSONResponse
 from askgraph.errors import SetupError
 from askgraph.serve.hub import Asker, Hub, HubDep
 from askgraph.serve.identity.principal import Principal
-from askgraph.serve.problems import Missing
-from askgraph.serve.protocols.openai.answers import Completion, Talk, talk_of
+from askgraph.serve.problems import Failed, Missing, Problem
+from askgraph.serve.protocols.openai.answers import Completion, Talk, offers, talk_of
+from askgraph.serve.protocols.openai.responses import (
+    ResponseBody,
+    ResponseReply,
+    ResponseView,
+    run_of,
+)
 from askgraph.serve.protocols.openai.views import (
     ChatBody,
     ChatCompletion,
@@ -35,6 +41,7 @@ router = APIRouter(
     route_class=ChatRoute,
     responses={"4XX": {"model": ChatError}, "5XX": {"model": ChatError}},
 )
+_ALIKE = 20  # runs of one question that are looked at
 _BEGUN = 1_577_836_800  # of all models: the protocol wants a time, and they have none
 
 
@@ -98,8 +105,7 @@ async def complete(body: ChatBody, request: Request, hub: HubDep, caller: Asker)
     """
     if body.n not in (None, 1):
         raise SetupError("only one answer is given: leave out 'n'")
-    talk = talk_of(body.messages)
-    run, steps = await _begun(body, talk, hub, caller)
+    run, steps = await _begun(body, talk_of(body.messages), hub, caller)
     usage = bool(body.stream_options and body.stream_options.include_usage)
     reply = Completion(run, body.model, usage)
     if body.stream:
@@ -108,14 +114,52 @@ async def complete(body: ChatBody, request: Request, hub: HubDep, caller: Asker)
     return JSONResponse(whole.model_dump(mode="json"))
 
 
+@router.post("/responses", response_model=ResponseView)
+async def respond(body: ResponseBody, request: Request, hub: HubDep, caller: Asker) -> Response:
+    """Answer the last message of the input, or go on from an earlier response.
+
+    Beside the usual fields, `graph` or `graphs` name what is asked, and `language` the question's.
+    `instructions`, tools and the settings of language models mean nothing to a graph.
+    """
+    if body.background:
+        raise SetupError("nothing is answered in the background: leave out 'background'")
+    after = None
+    if body.previous_response_id is not None:
+        after = await _previous(body.previous_response_id, hub, caller)
+    run, steps = await _begun(body, talk_of(body.messages), hub, caller, after=after)
+    reply = ResponseReply(run, body)
+    if body.stream:
+        return text_stream(reply.events(steps))
+    whole = await unless_disconnected(request, reply.whole(steps))
+    return JSONResponse(whole.model_dump(mode="json"))
+
+
+async def _previous(id: str, hub: Hub, caller: Principal) -> str:
+    """The run of an earlier response."""
+    try:
+        return (await hub.records.row(run_of(id), caller)).id
+    except Missing as error:
+        raise Failed(
+            Problem(
+                type="urn:askgraph:problem:previous-response-not-found",
+                title="No such response",
+                status=400,
+                detail=f"there is no response {id!r} to go on from, or it is not yours",
+            )
+        ) from error
+
+
 async def _begun(
-    body: ChatBody, talk: Talk, hub: Hub, caller: Principal
+    body: ChatBody | ResponseBody,
+    talk: Talk,
+    hub: Hub,
+    caller: Principal,
+    *,
+    after: str | None = None,
 ) -> tuple[str, AsyncGenerator[Step, None]]:
-    """The run that a request begins, and its steps."""
-    if talk.choice is not None and talk.run is not None:
-        taken = await _taken(talk.run, talk.choice, hub, caller)
-        if taken is not None:
-            return taken
+    """The run that a request begins, and its steps; `after` is the run that it goes on from."""
+    if talk.choice is not None and (back := await _asked_back(talk, after, hub, caller)):
+        return await _taken(back, talk.choice, hub, caller)
     if len(talk.question) > MOST_QUESTION:
         raise SetupError(f"the question has more than {MOST_QUESTION:,} characters")
     if "\0" in talk.question:
@@ -127,22 +171,37 @@ async def _begun(
         graphs=hub.graphs.names(caller),
     )
     asked = AskBody(
-        question=talk.question, graphs=graphs or None, method=method, language=body.language
+        question=talk.question,
+        graphs=graphs or None,
+        method=method,
+        language=body.language,
+        after=after,
     )
     run = await hub.ask(asked, caller, before=talk.before)
     return run.id, steps_of_run(hub, run)
 
 
+async def _asked_back(talk: Talk, after: str | None, hub: Hub, caller: Principal) -> str | None:
+    """The run that asked back: the one before, or the latest that said what our message says."""
+    if after is not None:
+        _, _, outcome = await hub.records.outcome(after, caller)
+        return after if isinstance(outcome, Clarification) else None
+    for row in await hub.store.runs(caller.id, search=talk.asked, limit=_ALIKE):
+        if row.question == talk.asked and row.status == "clarification":
+            _, _, outcome = await hub.records.outcome(row.id, caller)
+            if offers(outcome, talk.said):
+                return row.id
+    return None
+
+
 async def _taken(
     run: str, choice: int, hub: Hub, caller: Principal
-) -> tuple[str, AsyncGenerator[Step, None]] | None:
-    """The reading of a number among those that a run offered; None if it asked nothing back."""
-    try:
-        _, _, outcome = await hub.records.outcome(run, caller)
-    except Missing:
-        return None
-    if not isinstance(outcome, Clarification) or not 1 <= choice <= len(outcome.options):
-        return None
+) -> tuple[str, AsyncGenerator[Step, None]]:
+    """The run of a reading that another one offered, by its number from 1, and its only step."""
+    _, _, outcome = await hub.records.outcome(run, caller)
+    most = len(outcome.options) if isinstance(outcome, Clarification) else 0
+    if not 1 <= choice <= most:
+        raise SetupError(f"answer with a number from 1 to {most}, or ask in other words")
     view = await chosen(hub, run, choice - 1, caller)
     trace, _, _ = await hub.records.outcome(view.id, caller)
 

@@ -18,7 +18,7 @@ from askgraph.serve.faults import faults_in_words, first_place
 from askgraph.serve.problems import Problem, problem_headers, problem_of
 from askgraph.serve.runs.views import AnswerView
 
-_TAG = r"^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$"
+LANGUAGE_TAG = r"^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$"
 _KINDS = {
     401: "authentication_error",
     403: "permission_error",
@@ -69,7 +69,7 @@ class ChatBody(BaseModel):
     n: int | None = Field(1, description="Only one answer is given.")
     graph: str | None = Field(None, max_length=200, description="The graph to ask.")
     graphs: list[str] | None = Field(None, max_length=20, description="The graphs to ask as one.")
-    language: str | None = Field(None, pattern=_TAG, description="A BCP 47 tag.")
+    language: str | None = Field(None, pattern=LANGUAGE_TAG, description="A BCP 47 tag.")
 
 
 class ChatAnswer(BaseModel):
