@@ -10,6 +10,8 @@ test("each path leads to its page", () => {
   assert.deepEqual(routeOf("/graphs"), { page: "graphs" });
   assert.deepEqual(routeOf("/graphs/"), { page: "graphs" });
   assert.deepEqual(routeOf("/graphs/my%20graph"), { page: "graph", graph: "my graph" });
+  assert.deepEqual(routeOf("/boards"), { page: "boards" });
+  assert.deepEqual(routeOf("/boards/abc"), { page: "board", board: "abc" });
   assert.deepEqual(routeOf("/compare"), { page: "compare" });
 });
 

@@ -15,6 +15,7 @@ import { say } from "./words.ts";
 const browse = () => import("../browse/BrowsePage.tsx").then((found) => found.BrowsePage);
 const add = () => import("../add/AddPage.tsx").then((found) => found.AddPage);
 const compare = () => import("../compare/ComparePage.tsx").then((found) => found.ComparePage);
+const boards = () => import("../boards/BoardsPage.tsx").then((found) => found.BoardsPage);
 const history = () => import("../history/HistoryPage.tsx").then((found) => found.HistoryPage);
 
 export function App() {
@@ -61,6 +62,10 @@ function Page({ route }: { route: Route }) {
       return <Later load={compare} props={{ query }} />;
     case "history":
       return <Later load={history} props={{ query }} />;
+    case "boards":
+      return <Later load={boards} props={{ board: null }} />;
+    case "board":
+      return <Later load={boards} props={{ board: route.board }} />;
     case "missing":
       return <Missing />;
   }
@@ -92,6 +97,9 @@ function titleOf(route: Route): string {
       return `${say.addGraph} · askgraph`;
     case "graph":
       return `${route.graph} · askgraph`;
+    case "board":
+      return `${say.boards} · askgraph`;
+    case "boards":
     case "compare":
     case "history":
       return `${say[route.page]} · askgraph`;

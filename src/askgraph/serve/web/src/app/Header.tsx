@@ -17,8 +17,9 @@ const THEME_ICONS: Readonly<Record<Theme, IconName>> = {
 };
 
 export function Header({ route }: { route: Route }) {
-  const shown = route.page === "run" ? "ask" : route.page === "graph" ? "graphs" : route.page;
-  const link = (page: "ask" | "graphs" | "compare" | "history", href: string) => (
+  const within: Readonly<Record<string, string>> = { run: "ask", graph: "graphs", board: "boards" };
+  const shown = within[route.page] ?? route.page;
+  const link = (page: "ask" | "graphs" | "compare" | "history" | "boards", href: string) => (
     <a href={href} aria-current={shown === page ? "page" : undefined}>
       {say[page]}
     </a>
@@ -34,6 +35,7 @@ export function Header({ route }: { route: Route }) {
         {link("graphs", "/graphs")}
         {link("compare", "/compare")}
         {link("history", "/history")}
+        {link("boards", "/boards")}
       </nav>
       <div class="bar-tools">
         {keyInUse.value && (

@@ -17,6 +17,8 @@ export type Route =
   | { readonly page: "add" }
   | { readonly page: "compare" }
   | { readonly page: "history" }
+  | { readonly page: "boards" }
+  | { readonly page: "board"; readonly board: string }
   | { readonly page: "missing" };
 
 /** The place that is shown. */
@@ -31,6 +33,7 @@ export function routeOf(path: string): Route {
   if (more.length > 0) return { page: "missing" };
   if (second !== "") {
     if (first === "run") return { page: "run", id: second };
+    if (first === "boards") return { page: "board", board: second };
     if (first === "graphs") return { page: "graph", graph: second };
     return { page: "missing" };
   }
@@ -41,6 +44,7 @@ export function routeOf(path: string): Route {
     case "add":
     case "compare":
     case "history":
+    case "boards":
       return { page: first };
     default:
       return { page: "missing" };

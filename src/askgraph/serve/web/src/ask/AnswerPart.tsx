@@ -2,6 +2,7 @@
 
 import { useState } from "preact/hooks";
 import { edit } from "../api/ask.ts";
+import type { Shown } from "../api/boards.ts";
 import { looked, refine } from "../api/graphs.ts";
 import type { AnswerView, Arrangement, Problem, RunView } from "../api/types.ts";
 import { may } from "../app/known.ts";
@@ -9,6 +10,7 @@ import { Later } from "../app/Later.tsx";
 import { navigate } from "../app/router.ts";
 import { useAttempt, useFetched } from "../parts/asking.ts";
 import { Button, ProblemNote } from "../parts/parts.tsx";
+import type { ResultViewProps } from "../results/ResultView.tsx";
 import { chosenReading, type Turn } from "./conversation.ts";
 import { Drafts } from "./Drafts.tsx";
 import { HeadlineView, spokenHeadline } from "./HeadlineView.tsx";
@@ -38,6 +40,7 @@ export function AnswerPart({ turn, run, answer, isLast }: AnswerPartProps) {
   const [attempt, problem, setProblem] = useAttempt();
   const [isBusy, setBusy] = useState(false);
   const [isWrong, setWrong] = useState(false);
+  const [shown, setShown] = useState<Shown>({});
   const [arranged, setArranged] = useState<{ query: string; how: Arrangement | null } | null>(null);
   const graph = answer.graph ?? run.graphs[0] ?? "";
   const standing = useStanding(graph, answer.confirmed);
@@ -107,8 +110,8 @@ export function AnswerPart({ turn, run, answer, isLast }: AnswerPartProps) {
               }}
             />
           )}
-          <Result answer={answer} runId={run.id} graph={graph} />
-          <Verdict {...{ turn, run, standing }} onWrong={() => setWrong(true)} />
+          <Result answer={answer} runId={run.id} graph={graph} onShown={setShown} />
+          <Verdict {...{ turn, run, shown, standing }} onWrong={() => setWrong(true)} />
         </>
       )}
       <div class="folds">
@@ -135,7 +138,7 @@ export function AnswerPart({ turn, run, answer, isLast }: AnswerPartProps) {
 }
 
 /** The result; folded away if the headline shows all of it. */
-function Result(props: { answer: AnswerView; runId: string | null; graph: string }) {
+export function Result(props: ResultViewProps) {
   const { answer } = props;
   if (answer.total === 0 && answer.evidence.length === 0) return null;
   const hasContext = answer.columns.length > answer.answer_columns.length;

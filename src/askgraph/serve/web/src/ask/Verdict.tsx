@@ -2,9 +2,11 @@
 
 import { useState } from "preact/hooks";
 import { confirm, feedback, share, withdraw } from "../api/ask.ts";
+import type { Shown } from "../api/boards.ts";
 import { verifiedOf, withdrawVerified } from "../api/graphs.ts";
 import type { Confirmed, Problem, RunView } from "../api/types.ts";
 import { may, mayWithdraw } from "../app/known.ts";
+import { Later } from "../app/Later.tsx";
 import { useAttempt, useFetched } from "../parts/asking.ts";
 import { Icon } from "../parts/Icon.tsx";
 import { Popover } from "../parts/Popover.tsx";
@@ -12,15 +14,19 @@ import { Button, Choice, CopyButton, Form, ProblemNote } from "../parts/parts.ts
 import type { Turn } from "./conversation.ts";
 import { say } from "./words.ts";
 
+const pinMenu = () => import("../boards/PinMenu.tsx").then((found) => found.PinMenu);
+
 interface VerdictProps {
   readonly turn: Turn;
   readonly run: RunView;
+  /** How the result is shown now. */
+  readonly shown: Shown;
   readonly standing: Standing;
   /** Hears that the answer is wrong. */
   readonly onWrong: () => void;
 }
 
-export function Verdict({ turn, run, standing, onWrong }: VerdictProps) {
+export function Verdict({ turn, run, shown, standing, onWrong }: VerdictProps) {
   const [attempt, problem] = useAttempt();
   const take = (doing: Promise<RunView | null>) =>
     attempt(async () => {
@@ -53,7 +59,15 @@ export function Verdict({ turn, run, standing, onWrong }: VerdictProps) {
             <Wrong send={(comment) => take(wrong(comment))} withdraw={standing.withdraw} />
           </>
         )}
-        <Share run={run} setShared={(shared) => void take(share(run.id, shared))} />
+        <Popover class="button quiet small" icon="pin" label={say.pin}>
+          {() => <Later load={pinMenu} props={{ run: run.id, shown }} />}
+        </Popover>
+        <Share
+          title={say.shareTitle}
+          address={`${location.origin}/run/${run.id}`}
+          shared={run.shared}
+          setShared={(shared) => void take(share(run.id, shared))}
+        />
         {run.feedback?.verdict === "wrong" && !run.verified && (
           <span class="chip warn" role="status">
             {say.thanks}
@@ -123,20 +137,27 @@ function Wrong({ send, withdraw }: WrongProps) {
   );
 }
 
-function Share({ run, setShared }: { run: RunView; setShared: (shared: boolean) => void }) {
-  const address = `${location.origin}/run/${run.id}`;
+interface ShareProps {
+  readonly title: string;
+  readonly address: string;
+  readonly shared: boolean;
+  readonly setShared: (shared: boolean) => void;
+}
+
+/** The link to an answer or a board, and whether it opens for others. */
+export function Share({ title, address, shared, setShared }: ShareProps) {
   return (
     <Popover class="button quiet small" icon="link" label={say.share}>
       {() => (
         <div class="stack share">
           <label>
-            <span class="label">{say.shareTitle}</span>
+            <span class="label">{title}</span>
             <input class="field" readOnly data-first value={address} onFocus={selectAll} />
           </label>
           <Choice
             name={say.shareOn}
-            more={run.shared ? say.shareMore : say.shareNot}
-            checked={run.shared}
+            more={shared ? say.shareMore : say.shareNot}
+            checked={shared}
             onChange={setShared}
           />
           <CopyButton text={address} />

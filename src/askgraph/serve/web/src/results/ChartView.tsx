@@ -1,11 +1,11 @@
 // The result as a chart, with the choice of charts that the columns suggest.
 
-import { useMemo, useState } from "preact/hooks";
+import { useMemo } from "preact/hooks";
 import type { Row } from "../api/types.ts";
 import { locale as formatLocale } from "../i18n/index.ts";
 import { Select } from "../parts/parts.tsx";
 import { Bars } from "./BarChart.tsx";
-import { bars, type Chart, chartName, dots, lines, valuesOf } from "./charts.ts";
+import { bars, type Chart, chartName, dots, keyOf, lines, valuesOf } from "./charts.ts";
 import { Histogram } from "./Histogram.tsx";
 import { Lines } from "./LineChart.tsx";
 import { Pictures } from "./Pictures.tsx";
@@ -18,12 +18,14 @@ interface ChartViewProps {
   readonly rows: readonly Row[];
   /** Whether the order of the rows is a part of the answer. */
   readonly ordered: boolean;
+  /** Which chart is chosen, by its key. */
+  readonly chosen: string | null;
+  readonly onChoose: (key: string) => void;
 }
 
-export function ChartView({ charts, rows, ordered }: ChartViewProps) {
-  const [chosen, setChosen] = useState(0);
+export function ChartView({ charts, rows, ordered, chosen, onChoose }: ChartViewProps) {
   const [element, width] = useWidth<HTMLElement>();
-  const chart = charts[chosen] ?? charts[0];
+  const chart = charts.find((each) => keyOf(each) === chosen) ?? charts[0];
   if (!chart) return null;
   return (
     <figure class="chart stack near" ref={element}>
@@ -33,9 +35,9 @@ export function ChartView({ charts, rows, ordered }: ChartViewProps) {
             class="chart-choice"
             label={say.show}
             labelled="seen-by-readers"
-            value={chosen}
-            options={charts.map((each, index) => [index, titleOf(each)])}
-            onChoose={(index) => setChosen(Number(index))}
+            value={keyOf(chart)}
+            options={charts.map((each) => [keyOf(each), titleOf(each)])}
+            onChoose={onChoose}
           />
         ) : (
           <figcaption>{titleOf(chart)}</figcaption>

@@ -50,7 +50,8 @@ export function Pictures({ name, drawing }: PicturesProps) {
   );
 }
 
-function fileName(title: string): string {
+/** The name of a file for what has a title. */
+export function fileName(title: string): string {
   return title
     .toLowerCase()
     .replace(/[^\p{L}\p{N}]+/gu, "-")

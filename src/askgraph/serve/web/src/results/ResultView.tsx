@@ -1,8 +1,9 @@
 // The result of an answer: as a table, a chart, a map or a graph.
 
 import { useEffect, useId, useMemo, useState } from "preact/hooks";
+import type { Shown } from "../api/boards.ts";
 import { evidenceOf, type RowEvidence } from "../api/graphs.ts";
-import type { AnswerView, Cell } from "../api/types.ts";
+import type { AnswerView, Cell, Row } from "../api/types.ts";
 import { knownGraphs, knownServer, may } from "../app/known.ts";
 import { Later } from "../app/Later.tsx";
 import { locale as formatLocale, language } from "../i18n/index.ts";
@@ -28,16 +29,24 @@ const MOST_DRAWN = 25;
 /** So many more are drawn at a time. */
 const NEXT_DRAWN = 5;
 
-interface ResultViewProps {
+export interface ResultViewProps {
   readonly answer: AnswerView;
   /** The run whose whole result can be downloaded; null for a query run by hand. */
   readonly runId: string | null;
   readonly graph: string;
+  /** How it is shown at first; without it as its kind is shown best. */
+  readonly shown?: Shown;
+  /** Hears how the reader wants it to be shown. */
+  readonly onShown?: (shown: Shown) => void;
+  /** Rows that are new (null), or what they were before. */
+  readonly marks?: ReadonlyMap<number, Row | null>;
 }
 
-export function ResultView({ answer, runId, graph }: ResultViewProps) {
+export function ResultView({ answer, runId, graph, ...looks }: ResultViewProps) {
+  const { shown: wanted, onShown, marks } = looks;
   const result = useMemo(() => headed(answer), [answer]);
-  const [chosen, setChosen] = useState<View | null>(null);
+  const [chosen, setChosen] = useState<View | null>(wanted?.view ?? null);
+  const [drawnAs, setDrawnAs] = useState(wanted?.chart ?? null);
   const [drawn, setDrawn] = useState<RowEvidence | null>(null);
   const [more, setMore] = useState<readonly RowEvidence[]>([]);
   const [attempt, problem] = useAttempt();
@@ -64,7 +73,7 @@ export function ResultView({ answer, runId, graph }: ResultViewProps) {
     return drawingOf([...result.evidence.slice(0, MOST_DRAWN), ...more], labels, locale);
   }, [result, drawn, more, locale]);
   useEffect(() => {
-    setChosen(null);
+    setChosen(wanted?.view ?? null);
     setDrawn(null);
     setMore([]);
   }, [answer]);
@@ -82,6 +91,11 @@ export function ResultView({ answer, runId, graph }: ResultViewProps) {
   const seen = isTriples
     ? Math.min(rows.length, MOST_DRAWN)
     : Math.min(result.evidence.length, MOST_DRAWN) + more.length;
+  const choose = (view: View, as = drawnAs) => {
+    setChosen(view);
+    setDrawnAs(as);
+    onShown?.({ view, chart: as });
+  };
   const drawMore = () =>
     attempt(async () => {
       const query = origin.query ?? "";
@@ -104,7 +118,7 @@ export function ResultView({ answer, runId, graph }: ResultViewProps) {
           label={say.views}
           tabs={tabs.map((name) => ({ name, title: say[name] }))}
           chosen={shown}
-          onChoose={setChosen}
+          onChoose={choose}
         />
       )}
       <div
@@ -116,12 +130,18 @@ export function ResultView({ answer, runId, graph }: ResultViewProps) {
         )}
         {shown === "table" &&
           (result.boolean === null ? (
-            <Table {...{ result, columns, origin, pictures, onDraw: draw }} />
+            <Table {...{ result, columns, origin, pictures, marks, onDraw: draw }} />
           ) : (
             <p class="boolean">{result.boolean ? say.yes : say.no}</p>
           ))}
         {shown === "chart" && (
-          <Later load={chart} props={{ charts, rows, ordered: result.ordered }} />
+          <Later
+            load={chart}
+            props={{
+              ...{ charts, rows, ordered: result.ordered, chosen: drawnAs },
+              onChoose: (as) => choose("chart", as),
+            }}
+          />
         )}
         {shown === "map" && (
           <Later

@@ -2,7 +2,7 @@
 
 import { useMemo, useState } from "preact/hooks";
 import { evidenceOf, type RowEvidence } from "../api/graphs.ts";
-import type { AnswerView } from "../api/types.ts";
+import type { AnswerView, Row } from "../api/types.ts";
 import { locale as formatLocale, language, locale } from "../i18n/index.ts";
 import { useFetched } from "../parts/asking.ts";
 import { Button, CopyButton, ProblemNote, SearchField } from "../parts/parts.tsx";
@@ -29,11 +29,13 @@ interface Props {
   readonly columns: readonly Column[];
   readonly origin: Origin;
   readonly pictures: boolean;
+  /** Rows that are new (null), or what they were before. */
+  readonly marks?: ReadonlyMap<number, Row | null> | undefined;
   /** Shows the evidence of a row as a drawing. */
   readonly onDraw: (evidence: RowEvidence) => void;
 }
 
-export function Table({ result, columns, origin, pictures, onDraw }: Props) {
+export function Table({ result, columns, origin, pictures, marks, onDraw }: Props) {
   const [order, setOrder] = useState<Order | null>(null);
   const [search, setSearch] = useState("");
   const [page, setPage] = useState(0);
@@ -66,6 +68,7 @@ export function Table({ result, columns, origin, pictures, onDraw }: Props) {
               <TableRow
                 key={item.number}
                 {...{ item, columns, origin, iris, pictures, explained, onDraw }}
+                was={marks?.get(item.number)}
                 evidence={result.evidence.find((piece) => piece.row === item.number) ?? null}
               />
             ))}
@@ -148,19 +151,23 @@ interface TableRowProps {
   /** Whether it can be asked why the row is there. */
   readonly explained: boolean;
   readonly evidence: RowEvidence | null;
+  /** Its cells before, if it is marked; null if it is new. */
+  readonly was: Row | null | undefined;
   readonly onDraw: (evidence: RowEvidence) => void;
 }
 
-function TableRow({ item, columns, origin, explained, evidence, onDraw, ...shown }: TableRowProps) {
+function TableRow({ item, columns, origin, explained, ...more }: TableRowProps) {
+  const { evidence, was, onDraw, ...shown } = more;
   const [open, setOpen] = useState(false);
   const first = columns.map(({ index }) => item.row[index]).find((cell) => cell);
   const name = first ? textOf(first, locale.value) : String(item.number + 1);
   return (
     <>
-      <tr class={open ? "opened" : undefined}>
-        {columns.map((column) => (
+      <tr class={`${open ? "opened" : ""} ${lookOf(was)}`}>
+        {columns.map((column, place) => (
           <td key={column.index} class={classOf(column)}>
             <Cell cell={item.row[column.index] ?? null} graph={origin.graph} {...shown} />
+            <Mark text={place === 0 && was === null ? say.isNew : wasText(item.row, was, column)} />
           </td>
         ))}
         {explained && (
@@ -186,6 +193,26 @@ function TableRow({ item, columns, origin, explained, evidence, onDraw, ...shown
       )}
     </>
   );
+}
+
+/** How a row that is new or changed looks. */
+function lookOf(was: Row | null | undefined): string {
+  if (was === undefined) return "";
+  return was ? "marked changed" : "marked";
+}
+
+/** What a cell of a changed row was before; "" if it is the same. */
+function wasText(row: Row, was: Row | null | undefined, { index }: Column): string {
+  if (!was) return "";
+  const [now, before] = [row, was].map((cells) => {
+    const cell = cells[index];
+    return cell ? textOf(cell, locale.value) : say.unbound;
+  });
+  return now === before || before === undefined ? "" : say.was(before);
+}
+
+function Mark({ text }: { text: string }) {
+  return text ? <bdi class="cell-mark">{text}</bdi> : null;
 }
 
 // Above the table: how many rows, the filter, copy and downloads.

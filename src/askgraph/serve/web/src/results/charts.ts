@@ -178,6 +178,11 @@ export function chartName(chart: Chart): { value: string; by: string | null } {
   return { value: chart.value.title, by: byOf(chart)?.title ?? null };
 }
 
+/** What a chart is known by, also when other charts come or go. */
+export function keyOf(chart: Chart): string {
+  return [chart.kind, chart.value.name, byOf(chart)?.name ?? ""].join(" ");
+}
+
 function byOf(chart: Chart): Column | null {
   switch (chart.kind) {
     case "bars":

@@ -1,0 +1,229 @@
+// A board: shown as it was last, then brought up to date.
+
+import { useEffect, useState } from "preact/hooks";
+import {
+  type Board,
+  boardOf,
+  changePin,
+  deleteBoard,
+  refresh,
+  renameBoard,
+  seen,
+  shareBoard,
+  unpin,
+} from "../api/boards.ts";
+import { knownGraphs } from "../app/known.ts";
+import { navigate } from "../app/router.ts";
+import { Share } from "../ask/Verdict.tsx";
+import { useAttempt } from "../parts/asking.ts";
+import { Button, Dialog, dotted, Field, Form, ProblemNote, SureDialog } from "../parts/parts.tsx";
+import { saveBoard } from "./export.ts";
+import { PinCard } from "./PinCard.tsx";
+import { say } from "./words.ts";
+
+export function BoardPage({ id }: { id: string }) {
+  const [board, setBoard] = useState<Board | null>(null);
+  const [isBusy, setBusy] = useState(true);
+  const [said, setSaid] = useState("");
+  const [attempt, problem] = useAttempt();
+  const update = (signal: AbortSignal) =>
+    attempt(async () => {
+      setBusy(true);
+      try {
+        const fresh = await refresh(id, { signal });
+        setBoard(fresh);
+        setSaid(newsOf(fresh));
+      } catch (error) {
+        if (!signal.aborted) throw error;
+      } finally {
+        if (!signal.aborted) setBusy(false);
+      }
+    });
+  useEffect(() => {
+    knownGraphs.need();
+    const leaving = new AbortController();
+    void attempt(async () => setBoard(await boardOf(id))).then((found) => {
+      if (found && !leaving.signal.aborted) void update(leaving.signal);
+      else setBusy(false);
+    });
+    return () => leaving.abort();
+  }, []);
+  if (!board)
+    return (
+      <div class="page stack">
+        <h1>{say.title}</h1>
+        {problem ? <ProblemNote problem={problem} /> : <p class="muted later">{say.loading}</p>}
+      </div>
+    );
+  const pins = board.content;
+  const put = (doing: () => Promise<Board>) => attempt(async () => setBoard(await doing()));
+  const move = (pin: string, place: number) =>
+    attempt(async () => {
+      await changePin(id, pin, { place });
+      const others = pins.filter((one) => one.id !== pin);
+      const moved = pins.find((one) => one.id === pin);
+      if (moved) setBoard({ ...board, content: others.toSpliced(place, 0, moved) });
+      setSaid(say.moved(place + 1, pins.length));
+    });
+  const drop = (pin: string, title: string) =>
+    attempt(async () => {
+      await unpin(id, pin);
+      setBoard({ ...board, content: pins.filter((one) => one.id !== pin) });
+      setSaid(say.removed(title));
+      document.querySelector<HTMLElement>("#content h1")?.focus();
+    });
+  return (
+    <div class="page stack board" aria-busy={isBusy}>
+      <div class="stack close">
+        <h1 tabIndex={-1}>
+          <bdi>{board.title}</bdi>
+        </h1>
+        <div class="row">
+          {!board.mine && <span class="chip">{say.readOnly}</span>}
+          <span class={isBusy ? "muted small later" : "muted small"} role="status">
+            {isBusy ? say.updating : said}
+          </span>
+        </div>
+        <Tools
+          {...{ board, isBusy, put }}
+          update={() => void update(new AbortController().signal)}
+        />
+      </div>
+      <ProblemNote problem={problem} />
+      {board.hidden > 0 && <p class="muted small">{say.hidden(board.hidden)}</p>}
+      {pins.length === 0 && board.hidden === 0 && (
+        <p class="muted">
+          {say.empty} <a href="/">{say.ask}</a>
+        </p>
+      )}
+      <ol class="pins">
+        {pins.map((pin, place) => (
+          <PinCard
+            key={pin.id}
+            {...{ pin, place, of: pins.length, isMine: board.mine }}
+            move={(to) => move(pin.id, to)}
+            remove={() => void drop(pin.id, pin.title || pin.question)}
+            change={(change) =>
+              attempt(async () => {
+                await changePin(id, pin.id, change);
+                const changed = { ...pin, ...change };
+                setBoard({
+                  ...board,
+                  content: pins.map((one) => (one.id === pin.id ? changed : one)),
+                });
+              })
+            }
+          />
+        ))}
+      </ol>
+    </div>
+  );
+}
+
+interface ToolsProps {
+  readonly board: Board;
+  readonly isBusy: boolean;
+  readonly put: (doing: () => Promise<Board>) => Promise<boolean>;
+  readonly update: () => void;
+}
+
+/** What can be done with a board as a whole. */
+function Tools({ board, isBusy, put, update }: ToolsProps) {
+  const [open, setOpen] = useState<"rename" | "delete" | null>(null);
+  const close = () => setOpen(null);
+  const { id, mine } = board;
+  return (
+    <div class="row board-tools">
+      {mine && board.content.some((pin) => pin.changes) && (
+        <Button
+          icon="check"
+          title={say.seenHint}
+          disabled={isBusy}
+          onClick={() => put(() => seen(id))}
+        >
+          {say.seen}
+        </Button>
+      )}
+      <Button look="quiet small" icon="run" disabled={isBusy} onClick={update}>
+        {say.update}
+      </Button>
+      {mine && (
+        <Share
+          title={say.shareTitle}
+          address={`${location.origin}/boards/${id}`}
+          shared={board.shared}
+          setShared={(shared) => void put(() => shareBoard(id, shared))}
+        />
+      )}
+      <Button look="quiet small" icon="save" disabled={isBusy} onClick={() => saveBoard(board)}>
+        {say.export}
+      </Button>
+      {mine && (
+        <>
+          <Button look="quiet small" icon="pen" onClick={() => setOpen("rename")}>
+            {say.rename}
+          </Button>
+          <Button look="quiet small" icon="bin" onClick={() => setOpen("delete")}>
+            {say.delete}
+          </Button>
+        </>
+      )}
+      {open === "rename" && (
+        <Renaming
+          title={say.rename}
+          label={say.name}
+          name={board.title}
+          close={close}
+          save={(title) => put(() => renameBoard(id, title))}
+        />
+      )}
+      {open === "delete" && (
+        <SureDialog
+          title={say.delete}
+          question={say.sure}
+          close={close}
+          go={() => void deleteBoard(id).then(() => navigate("/boards"))}
+        />
+      )}
+    </div>
+  );
+}
+
+interface RenamingProps {
+  readonly title: string;
+  readonly label: string;
+  readonly name: string;
+  readonly close: () => void;
+  readonly save: (name: string) => Promise<unknown>;
+}
+
+/** A dialog with another name for something. */
+export function Renaming({ title, label, name, close, save }: RenamingProps) {
+  const [text, setText] = useState(name);
+  return (
+    <Dialog title={title} close={close}>
+      <Form class="stack" onSend={() => void save(text.trim()).then(close)}>
+        <Field label={label} value={text} onText={setText} input={{ maxLength: 200 }} />
+        <div class="row dialog-buttons">
+          <Button look="quiet" onClick={close}>
+            {say.cancel}
+          </Button>
+          <Button look="primary" type="submit" disabled={text.trim() === ""}>
+            {say.save}
+          </Button>
+        </div>
+      </Form>
+    </Dialog>
+  );
+}
+
+/** What a look at a board found, in a sentence or two. */
+function newsOf({ content }: Board): string {
+  const changed = content.filter((pin) => pin.changes).length;
+  const failed = content.filter((pin) => pin.problem).length;
+  if (content.length === 0) return "";
+  return dotted(
+    changed > 0 ? say.changedPins(changed) : failed === 0 && say.upToDate,
+    failed > 0 && say.failedPins(failed),
+  );
+}

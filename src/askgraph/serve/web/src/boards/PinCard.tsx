@@ -1,0 +1,181 @@
+// A pinned answer: its heading and sentence, its view, and what changed since it was seen.
+
+import { useId, useMemo, useState } from "preact/hooks";
+import type { Changes, Pin, Shown } from "../api/boards.ts";
+import type { Row } from "../api/types.ts";
+import { graphTitle } from "../app/known.ts";
+import { Later } from "../app/Later.tsx";
+import { askAddress } from "../app/router.ts";
+import { Result, results } from "../ask/AnswerPart.tsx";
+import { cellText, HeadlineView } from "../ask/HeadlineView.tsx";
+import { formatTime } from "../i18n/index.ts";
+import { Button, dotted, ProblemNote } from "../parts/parts.tsx";
+import { Renaming } from "./BoardPage.tsx";
+import { say } from "./words.ts";
+
+interface PinCardProps {
+  readonly pin: Pin;
+  readonly place: number;
+  readonly of: number;
+  readonly isMine: boolean;
+  readonly move: (place: number) => Promise<unknown>;
+  readonly remove: () => void;
+  readonly change: (change: { title?: string; shown?: Shown }) => Promise<unknown>;
+}
+
+export function PinCard({ pin, isMine, change, ...more }: PinCardProps) {
+  const { graph, changes } = pin;
+  // A card has no room for why each row is there: the question says it.
+  const answer = useMemo(() => ({ ...pin.answer, sparql: null }), [pin.answer]);
+  const id = useId();
+  const marks = useMemo(
+    () => new Map(changes?.rows.map(({ row, was }) => [row, was as Row | null])),
+    [changes],
+  );
+  const shown = useMemo(() => pin.shown, [pin.shown.view, pin.shown.chart]);
+  const view = {
+    answer,
+    runId: null,
+    graph,
+    shown,
+    marks,
+    onShown: (next: Shown) => isMine && void change({ shown: next }),
+  };
+  const isWanted = Boolean(pin.shown.view) || marks.size > 0;
+  const title = pin.title || pin.question;
+  return (
+    <li class="card pin-card" data-pin={pin.id}>
+      <article class="stack near" aria-labelledby={id}>
+        <header class="pin-head">
+          <h2 id={id}>
+            <a href={pin.run ? `/run/${pin.run}` : askAddress(pin.question, [graph])}>
+              <bdi>{title}</bdi>
+            </a>
+          </h2>
+          {isMine && (
+            <PinTools {...more} title={title} rename={(name) => change({ title: name })} />
+          )}
+        </header>
+        <p class="muted small">{dotted(graphTitle(graph), say.asOf(formatTime(pin.checked)))}</p>
+        {pin.problem && (
+          <>
+            <ProblemNote problem={pin.problem} />
+            <p class="muted small">{say.notUpdated}</p>
+          </>
+        )}
+        <HeadlineView answer={answer} graph={graph} />
+        {changes && <Changed changes={changes} seen={pin.seen} />}
+        {isWanted ? <Later load={results} props={view} /> : <Result {...view} />}
+      </article>
+    </li>
+  );
+}
+
+interface PinToolsProps {
+  readonly title: string;
+  readonly place: number;
+  readonly of: number;
+  readonly move: (place: number) => Promise<unknown>;
+  readonly remove: () => void;
+  readonly rename: (title: string) => Promise<unknown>;
+}
+
+function PinTools({ title, place, of, move, remove, rename }: PinToolsProps) {
+  const [isRenaming, setRenaming] = useState(false);
+  const go = (to: number) => async (event: MouseEvent) => {
+    const pressed = event.currentTarget as HTMLButtonElement;
+    await move(to);
+    // What was pressed went with its card, and may be the first or the last now.
+    requestAnimationFrame(() => {
+      const way = to > place ? "previousElementSibling" : "nextElementSibling";
+      const next = pressed.disabled ? pressed[way] : pressed;
+      if (next instanceof HTMLElement) next.focus();
+    });
+  };
+  const [earlier, later] = [say.earlier(title), say.later(title)];
+  const look = "quiet icon small";
+  return (
+    <div class="pin-tools">
+      {of > 1 && (
+        <>
+          <Button
+            look={`${look} turned`}
+            icon="down"
+            label={earlier}
+            disabled={place === 0}
+            onClick={go(place - 1)}
+          />
+          <Button
+            look={look}
+            icon="down"
+            label={later}
+            disabled={place === of - 1}
+            onClick={go(place + 1)}
+          />
+        </>
+      )}
+      <Button
+        look={look}
+        icon="pen"
+        label={say.renamePin(title)}
+        onClick={() => setRenaming(true)}
+      />
+      <Button look={look} icon="bin" label={say.remove(title)} onClick={remove} />
+      {isRenaming && (
+        <Renaming
+          title={say.renamePin(title)}
+          label={say.heading}
+          name={title}
+          close={() => setRenaming(false)}
+          save={rename}
+        />
+      )}
+    </div>
+  );
+}
+
+function Changed({ changes, seen }: { changes: Changes; seen: string }) {
+  const [one] = changes.rows;
+  const isCount = changes.total === 1 && one?.was?.length === 1;
+  return (
+    <div class="pin-changes stack close">
+      <p class="row small">
+        <span>{say.since(formatTime(seen))}</span>
+        {changes.boolean !== null ? (
+          <span class="chip warn">{say.was(changes.boolean ? say.yes : say.no)}</span>
+        ) : isCount ? (
+          <span class="chip warn">{say.was(cellText(one.was?.[0] ?? null))}</span>
+        ) : (
+          countsOf(changes).map(([look, text]) => (
+            <span key={look} class={`chip ${look}`}>
+              {text}
+            </span>
+          ))
+        )}
+      </p>
+      {changes.lost.length > 0 && (
+        <details class="small">
+          <summary>{say.lost}</summary>
+          <ul class="pin-lost">
+            {changes.lost.map((row, at) => (
+              <li key={at}>
+                <bdi>{row.map(cellText).join(" · ")}</bdi>
+              </li>
+            ))}
+          </ul>
+        </details>
+      )}
+      {changes.partly && <p class="muted small">{say.partly}</p>}
+    </div>
+  );
+}
+
+/** The kinds of changes that there are, each with its look and its number in words. */
+export function countsOf(changes: Changes): (readonly [look: string, text: string])[] {
+  const all = [
+    ["good", changes.added, say.added],
+    ["bad", changes.gone, say.gone],
+    ["warn", changes.changed, say.changed],
+  ] as const;
+  return all.flatMap(([look, count, words]) => (count > 0 ? [[look, words(count)] as const] : []));
+}
