@@ -1,5 +1,6 @@
 """`askgraph serve`: the page, and interfaces for programs and agents, in one process."""
 
+import os
 import webbrowser
 from collections.abc import Sequence
 from pathlib import Path
@@ -27,6 +28,7 @@ def serve(
     sample: bool = False,
     anonymous: list[str] | None = None,
     browser: bool = False,
+    processes: int | None = None,
 ) -> None:
     """Serve the page, REST, WebSocket, MCP and OpenAI-compatible interfaces.
 
@@ -43,7 +45,9 @@ def serve(
             "port": port,
             "database": database,
             "anonymous": tuple(anonymous) if anonymous else None,
+            "processes": processes,
         },
+        processes=os.cpu_count() or 1,
     )
     run(settings, place, opened=_open if browser else None, report=_tell)
 

@@ -14,11 +14,9 @@ from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
 from askgraph.errors import AskgraphError, SetupError
-from askgraph.operations import outcome_of
 from askgraph.serve.faults import faults_in_words
 from askgraph.serve.hub import Hub, open_hub
 from askgraph.serve.identity.identify import BehindProxy, VisitorCookie, check_rules
-from askgraph.serve.identity.principal import Principal
 from askgraph.serve.middleware.logs import set_up_logs
 from askgraph.serve.middleware.protection import protect
 from askgraph.serve.page import missing_page, page_router
@@ -36,6 +34,8 @@ from askgraph.serve.protocols.rest import (
     search,
     server,
 )
+from askgraph.serve.runs.answering import Job
+from askgraph.serve.runs.request import RunRequest
 from askgraph.serve.settings import ServeSettings
 from askgraph.serve.store import Store
 from askgraph.trace import Question
@@ -144,7 +144,6 @@ async def _refused(request: Request, error: Exception) -> Response:
 Report = Callable[[str, ServeSettings, Sequence[str]], None]
 _WARMED = 3  # graphs that are opened ahead
 _WARMING = 10.0  # seconds for the question to each
-_SERVER = Principal("server", "the server", frozenset({"admin"}))
 _log = logging.getLogger("askgraph.serve")
 
 
@@ -271,9 +270,8 @@ async def warm_up(hub: Hub) -> None:
     graphs = hub.workspace.graphs()
     here = [name for name, settings in graphs.items() if settings.url is None]
     for name in here[:_WARMED]:
+        asked = RunRequest(Question("What is there?"), (name,), DEFAULT_METHOD)
         try:
-            method = await asyncio.to_thread(hub.workspace.method, DEFAULT_METHOD)
-            async with hub.graphs.lease(name, _SERVER) as graph:
-                await outcome_of(Question("What is there?"), method, [graph], timeout=_WARMING)
+            await hub.answering.each(Job(asked, _WARMING))
         except AskgraphError as error:
             _log.info("graph %r was not opened ahead: %s", name, error)

@@ -12,9 +12,12 @@ from fastapi import Depends, Request
 from askgraph.serve.graphs.jobs import Jobs
 from askgraph.serve.graphs.open_graphs import OpenGraphs, Summaries
 from askgraph.serve.graphs.queries import Queries
+from askgraph.serve.graphs.shelf import Shelf
 from askgraph.serve.identity.identify import Accounts, Credentials, credentials_of
 from askgraph.serve.identity.principal import Principal, Scope
 from askgraph.serve.middleware.logs import known_secrets
+from askgraph.serve.runs.answering import Answering
+from askgraph.serve.runs.crew import Crew
 from askgraph.serve.runs.lifecycle import Run, Runs
 from askgraph.serve.runs.records import RunRecords
 from askgraph.serve.runs.request import check_choice, model_names, requested
@@ -41,6 +44,7 @@ class Hub:
     queries: Queries
     jobs: Jobs
     summaries: Summaries
+    answering: Answering | Crew
     process: str
     ready: bool = False
 
@@ -60,8 +64,8 @@ class Hub:
         check_choice(asked, caller, self.settings, model_names(self.workspace))
         if body.session is not None:
             await self.records.session(body.session, caller)
-        method = await asyncio.to_thread(asked.made, self.workspace, self.models)
-        return await self.runs.begin(asked, method, caller)
+        await asyncio.to_thread(asked.made, self.workspace, self.models)
+        return await self.runs.begin(asked, caller)
 
     async def stop(self) -> None:
         """Take no more questions, and bring those under way to their ends, for the time allowed."""
@@ -76,10 +80,16 @@ async def open_hub(settings: ServeSettings, workspace: Workspace) -> AsyncIterat
     process = new_id()
     store = await Store.open(settings.database_in(workspace.folder))
     models = Models(workspace.folder)
-    graphs = OpenGraphs(workspace, store)
+    shelf = Shelf(workspace)
+    answering = (
+        Crew(settings, workspace, settings.processes)
+        if settings.processes
+        else Answering(workspace, shelf, models)
+    )
+    graphs = OpenGraphs(workspace, store, shelf, answering.forget)
     secrets = known_secrets(workspace.folder)
     records = RunRecords(store, process, rows=settings.page_rows, secrets=secrets)
-    runs = Runs(settings, graphs, records)
+    runs = Runs(settings, graphs, answering, records)
     accounts = Accounts(settings, store)
     queries = Queries(settings)
     jobs = Jobs(settings, workspace, store, graphs, process)
@@ -95,6 +105,7 @@ async def open_hub(settings: ServeSettings, workspace: Workspace) -> AsyncIterat
         queries,
         jobs,
         Summaries(workspace),
+        answering,
         process,
     )
     watching = asyncio.create_task(runs.watch(), name="watch the store")
@@ -107,6 +118,7 @@ async def open_hub(settings: ServeSettings, workspace: Workspace) -> AsyncIterat
         watching.cancel()
         with contextlib.suppress(asyncio.CancelledError):
             await watching
+        await answering.close()
         await records.leave()
         await graphs.close()
         await models.close()

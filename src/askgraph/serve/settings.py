@@ -67,6 +67,11 @@ class ServeSettings(BaseSettings):
     cors_origins: tuple[str, ...] = Field(
         (), description="Other web sites whose pages may call it, as `https://example.org`."
     )
+    processes: Whole = Field(
+        0,
+        description="Processes that answer questions, 0: the server's own; `askgraph serve` "
+        "starts one a core.",
+    )
     parallel: AtLeastOne = Field(4, description="Questions that are worked on at once.")
     queue: Whole = Field(1000, description="Questions that may wait for their turn.")
     per_graph: AtLeastOne = Field(4, description="Questions at once on one graph.")
@@ -112,8 +117,12 @@ class ServeSettings(BaseSettings):
     )
 
     @classmethod
-    def of(cls, folder: Path, options: Mapping[str, object] | None = None) -> Self:
+    def of(
+        cls, folder: Path, options: Mapping[str, object] | None = None, **defaults: object
+    ) -> Self:
         """Return the settings of a workspace; `options` that are None are not given.
+
+        The `defaults` are for what neither these nor the workspace nor a variable say.
 
         Raises `SetupError` for an unknown setting and for a value that does not fit.
         """
@@ -123,7 +132,7 @@ class ServeSettings(BaseSettings):
             raise SetupError(_unread(error)) from error
         given = {key: one for key, one in (options or {}).items() if one is not None}
         try:
-            return cls(**{**serve_table(folder), **environment, **given})
+            return cls(**{**defaults, **serve_table(folder), **environment, **given})
         except ValidationError as error:
             raise SetupError(_words(error)) from error
 

@@ -1,10 +1,7 @@
-"""The graphs of a server: opened once, lent to all questions, opened anew when they change."""
+"""The graphs of a server, as its callers may see them, and the summaries of them."""
 
-import asyncio
-import time
-from collections.abc import AsyncIterator, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, field, replace
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
 from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
 
@@ -14,14 +11,14 @@ from askgraph.errors import SetupError
 from askgraph.graph import KnowledgeGraph
 from askgraph.metadata import Profile
 from askgraph.metadata.descriptions import Description
+from askgraph.serve.graphs.shelf import Shelf, Verified
 from askgraph.serve.identity.principal import Principal
 from askgraph.serve.problems import Missing
 from askgraph.serve.store import Store
 from askgraph.workspace import Workspace
-from askgraph.workspace.graphs import build_missing, kept_descriptions, only_services
+from askgraph.workspace.graphs import kept_descriptions, only_services
 from askgraph.workspace.settings import GraphSettings
 
-_LOOK = 2.0  # seconds between two looks at whether a graph's files changed
 _FILES = 20  # names of files that are told
 _LANGUAGES = 20
 Stamp = tuple[int, ...]
@@ -43,42 +40,34 @@ class GraphSummary(BaseModel):
     addable_by_web: bool = Field(description="Whether it was added over the web.")
 
 
-@dataclass(eq=False)
-class _Kept:
-    """An open graph, and the number of its users."""
-
-    graph: KnowledgeGraph
-    settings: GraphSettings
-    place: tuple[int, int]
-    looked: float = field(default_factory=time.monotonic)
-    users: int = 0
-    gone: bool = False
-    searched: bool = False
-    verified: int = -1
-    learned: KnowledgeGraph | None = None
-
-
 class OpenGraphs:
-    """Lends the graphs of a workspace, each open once, with the store's verified answers.
+    """Lends the graphs of a workspace to callers, with the store's verified answers."""
 
-    A graph whose files or settings changed is opened anew for those that come next; users of the
-    old one keep it to the end.
-    """
-
-    def __init__(self, workspace: Workspace, store: Store) -> None:
+    def __init__(
+        self,
+        workspace: Workspace,
+        store: Store,
+        shelf: Shelf,
+        forgotten: Callable[[str], Awaitable[None]],
+    ) -> None:
         self._workspace = workspace
         self._store = store
-        self._open: dict[str, _Kept] = {}
-        self._locks: dict[str, asyncio.Lock] = {}
+        self._shelf = shelf
+        self._forgotten = forgotten
+        self._verified: dict[str, Verified] = {}
 
     @property
     def opened(self) -> list[str]:
-        """The graphs that are open."""
-        return list(self._open)
+        """The graphs that are open in this process."""
+        return self._shelf.opened
 
     def names(self, caller: Principal) -> list[str]:
         """Return the graphs that a caller may see, in the order of the workspace."""
         return [name for name in self._workspace.graphs() if caller.sees(name)]
+
+    def services(self, caller: Principal) -> frozenset[str] | None:
+        """Return the graphs that a SERVICE of the caller may reach; None for all."""
+        return None if caller.graphs is None else frozenset(self.names(caller))
 
     def settings(self, name: str, caller: Principal) -> GraphSettings:
         """Return the settings of a graph; `Missing` if there is none that the caller may see."""
@@ -114,88 +103,29 @@ class OpenGraphs:
         what opening raises.
         """
         self.settings(name, caller)
-        kept = await self._kept(name)
-        kept.users += 1
-        try:
-            if searched and not kept.searched:
-                await asyncio.to_thread(build_missing, kept.graph)
-                kept.searched = True
-            with only_services(None if caller.graphs is None else set(self.names(caller))):
-                yield await self._learned(name, kept)
-        finally:
-            kept.users -= 1
-            if kept.gone and not kept.users:
-                await kept.graph.endpoint.close()
+        verified = await self.verified(name)
+        async with self._shelf.lease(name, verified, searched=searched) as graph:
+            with only_services(self.services(caller)):
+                yield graph
 
-    @asynccontextmanager
-    async def leases(
-        self, names: Sequence[str], caller: Principal, *, searched: bool = False
-    ) -> AsyncIterator[tuple[KnowledgeGraph, ...]]:
-        """Lend several graphs at once; see `lease`."""
-        async with AsyncExitStack() as stack:
-            yield tuple(
-                [
-                    await stack.enter_async_context(self.lease(name, caller, searched=searched))
-                    for name in dict.fromkeys(names)
-                ]
-            )
+    async def verified(self, name: str) -> Verified:
+        """Return what people verified of a graph so far."""
+        version = await self._store.verified_version(name)
+        known = self._verified.get(name)
+        if known is None or known.version != version:
+            examples = tuple([one.example for one in await self._store.verified(name)])
+            known = self._verified[name] = Verified(version, examples)
+        return known
 
     async def forget(self, name: str) -> None:
         """Let go of a graph that was removed or replaced."""
-        kept = self._open.pop(name, None)
-        if kept is not None:
-            await self._release(kept)
+        self._verified.pop(name, None)
+        await self._shelf.forget([name])
+        await self._forgotten(name)
 
     async def close(self) -> None:
         """Close all graphs that nobody works on; the others once their work is done."""
-        for name in list(self._open):
-            await self.forget(name)
-
-    async def _kept(self, name: str) -> _Kept:
-        async with self._locks.setdefault(name, asyncio.Lock()):
-            settings = self._workspace.graphs().get(name)
-            kept = self._open.get(name)
-            if kept is not None and await self._outdated(name, kept, settings):
-                await self.forget(name)
-                kept = None
-            if kept is None or settings is None:
-                graph = await asyncio.to_thread(self._workspace.graph, name)
-                settings = self._workspace.graphs().get(name)
-                if settings is None:
-                    await graph.endpoint.close()
-                    raise Missing(f"the graph {name!r} was removed just now")
-                kept = self._open[name] = _Kept(graph, settings, self._place(name))
-            return kept
-
-    async def _outdated(self, name: str, kept: _Kept, settings: GraphSettings | None) -> bool:
-        if settings != kept.settings or self._place(name) != kept.place:
-            return True
-        if time.monotonic() - kept.looked < _LOOK:
-            return False
-        kept.looked = time.monotonic()
-        return await asyncio.to_thread(self._workspace.stale, name) is not None
-
-    def _place(self, name: str) -> tuple[int, int]:
-        """Return a mark that changes when another data folder takes the place of this one."""
-        try:
-            status = (self._workspace.data(name) / "built.json").stat()
-        except FileNotFoundError:
-            return (0, 0)
-        return (status.st_ino, status.st_mtime_ns)
-
-    async def _learned(self, name: str, kept: _Kept) -> KnowledgeGraph:
-        """The graph with the answers that were verified so far, before its other examples."""
-        version = await self._store.verified_version(name)
-        if kept.learned is None or kept.verified != version:
-            verified = [one.example for one in await self._store.verified(name)]
-            kept.learned = replace(kept.graph, examples=(*verified, *kept.graph.examples))
-            kept.verified = version
-        return kept.learned
-
-    async def _release(self, kept: _Kept) -> None:
-        kept.gone = True
-        if not kept.users:
-            await kept.graph.endpoint.close()
+        await self._shelf.close()
 
 
 class Summaries:

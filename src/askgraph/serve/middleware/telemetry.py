@@ -17,7 +17,8 @@ from askgraph.serve.runs.views import RunView
 
 try:
     from opentelemetry import trace
-    from opentelemetry.propagate import extract
+    from opentelemetry.context import attach, detach
+    from opentelemetry.propagate import extract, inject
 except ImportError:
     _INSTALLED = False
 else:
@@ -82,6 +83,27 @@ def question_span(
     tracer = trace.get_tracer(_TRACER, tracer_provider=tracer_provider)
     with tracer.start_as_current_span(f"ask {method}", attributes=attributes):
         yield
+
+
+def span_headers() -> Mapping[str, str]:
+    """Return the headers that name the present span to another process."""
+    carrier: dict[str, str] = {}
+    if _INSTALLED:
+        inject(carrier)
+    return carrier
+
+
+@contextmanager
+def within_span(headers: Mapping[str, str]) -> Iterator[None]:
+    """Let spans of this process belong to the span that some headers name."""
+    if not (_INSTALLED and headers):
+        yield
+        return
+    token = attach(extract(headers))
+    try:
+        yield
+    finally:
+        detach(token)
 
 
 _SECONDS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0)

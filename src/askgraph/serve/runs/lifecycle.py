@@ -18,12 +18,12 @@ from itertools import count
 from typing import Any
 
 from askgraph.errors import AskgraphError, ServiceError
-from askgraph.methods import Method, searches
-from askgraph.operations import head_of, steps_of
 from askgraph.serve.graphs.open_graphs import OpenGraphs
 from askgraph.serve.identity.principal import Principal, TooMany
-from askgraph.serve.middleware.telemetry import question_span
+from askgraph.serve.middleware.telemetry import question_span, span_headers
 from askgraph.serve.problems import Problem, problem_of
+from askgraph.serve.runs.answering import Answering, Job
+from askgraph.serve.runs.crew import Crew
 from askgraph.serve.runs.events import Event, Events, shield
 from askgraph.serve.runs.queue import Queue
 from askgraph.serve.runs.records import RunRecords
@@ -62,9 +62,11 @@ class Runs:
         self,
         settings: ServeSettings,
         graphs: OpenGraphs,
+        answering: Answering | Crew,
         records: RunRecords,
     ) -> None:
-        self._settings, self._graphs, self._records = settings, graphs, records
+        self._settings, self._answering = settings, answering
+        self._graphs, self._records = graphs, records
         self._here: dict[str, Run] = {}
         self._queue = Queue(settings.parallel, settings.queue)
         self._graph_queues: dict[str, Queue] = {}
@@ -87,17 +89,17 @@ class Runs:
 
     # Asked: the run is in the store, and its first event can be read.
 
-    async def begin(self, asked: RunRequest, method: Method, caller: Principal) -> Run:
-        """Begin a run by a method that is ready; its events come from `read`.
+    async def begin(self, asked: RunRequest, caller: Principal) -> Run:
+        """Begin a run; its events come from `read`.
 
         If the caller goes away in the middle, the run is complete, and one that nobody reads.
         Raises `TooMany` if the caller has too many under way, or the server shuts down.
         """
         if self._closing:
             raise TooMany("this server is shutting down; ask again in a moment", retry_after=2.0)
-        return await asyncio.shield(asyncio.create_task(self._begun(asked, method, caller)))
+        return await asyncio.shield(asyncio.create_task(self._begun(asked, caller)))
 
-    async def _begun(self, asked: RunRequest, method: Method, caller: Principal) -> Run:
+    async def _begun(self, asked: RunRequest, caller: Principal) -> Run:
         waits = any(queue.full for queue in self._queues(asked.graphs))
         state: State = "queued" if waits else "running"
         id = await self._records.begin(asked, caller, state)
@@ -110,16 +112,16 @@ class Runs:
             graphs=list(asked.graphs),
             method=asked.method,
         )
-        run.task = asyncio.create_task(self._run(run, method), name=f"run {id}")
+        run.task = asyncio.create_task(self._run(run), name=f"run {id}")
         self._left(run)
         return run
 
-    async def _run(self, run: Run, method: Method) -> None:
+    async def _run(self, run: Run) -> None:
         """Work on a question to its end, whatever that is, and keep it."""
         problem: Problem | None = None
         try:
             with question_span(run.id, run.asked.method, run.asked.graphs):
-                await self._worked(run, method)
+                await self._worked(run)
             run.state = "done"
         except asyncio.CancelledError:
             run.state = run.stops_as
@@ -133,7 +135,7 @@ class Runs:
         finally:
             asyncio.get_running_loop().call_later(_KNOWN, self._here.pop, run.id, None)
 
-    async def _worked(self, run: Run, method: Method) -> None:
+    async def _worked(self, run: Run) -> None:
         async with AsyncExitStack() as held:
             # Queued: for each graph, then for the server.
             for queue in self._queues(run.asked.graphs):
@@ -143,17 +145,28 @@ class Runs:
             if run.state == "queued":
                 run.state = "running"
                 await self._records.started(run.id)
-            leases = self._graphs.leases(run.asked.graphs, run.caller, searched=searches(method))
-            graphs = await held.enter_async_context(leases)
-            run.head = head_of(method, graphs)
-            timeout = min(run.asked.timeout or self._settings.timeout, self._settings.timeout)
             # Its steps, the last of which is the outcome.
-            steps = steps_of(run.asked.question, method, graphs, timeout=timeout)
-            async with aclosing(steps):
-                async for step in steps:
-                    run.steps.append(step)
-                    if not isinstance(step, Answer | Clarification | Refusal):
-                        run.events.add("step", step=self._records.masked(step))
+            async with aclosing(self._answering.told(await self._job(run))) as told:
+                async for one in told:
+                    if isinstance(one, Head):
+                        run.head = one
+                        continue
+                    run.steps.append(one)
+                    if not isinstance(one, Answer | Clarification | Refusal):
+                        run.events.add("step", step=self._records.masked(one))
+
+    async def _job(self, run: Run) -> Job:
+        """The question with all that its answer needs of the server."""
+        graphs = self._graphs
+        for name in run.asked.graphs:
+            graphs.settings(name, run.caller)  # it may be gone by now
+        return Job(
+            run.asked,
+            min(run.asked.timeout or self._settings.timeout, self._settings.timeout),
+            {name: await graphs.verified(name) for name in run.asked.graphs},
+            graphs.services(run.caller),
+            span_headers(),
+        )
 
     async def _ended(self, run: Run, problem: Problem | None) -> None:
         """Keep how a run ended, then announce it."""

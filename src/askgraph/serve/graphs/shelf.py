@@ -1,0 +1,129 @@
+"""The open graphs of one process: each open once, lent to many, opened anew when it changes."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+
+from askgraph.graph import KnowledgeGraph
+from askgraph.metadata.examples import QueryExample
+from askgraph.serve.problems import Missing
+from askgraph.workspace import Workspace
+from askgraph.workspace.graphs import build_missing
+from askgraph.workspace.settings import GraphSettings
+
+_LOOK = 2.0  # seconds between two looks at whether a graph's files changed
+
+
+@dataclass(frozen=True)
+class Verified:
+    """The answers to a graph's questions that people verified; `version` tells two states apart."""
+
+    version: int = 0
+    examples: tuple[QueryExample, ...] = ()
+
+
+@dataclass(eq=False)
+class _Kept:
+    """An open graph, and the number of its users."""
+
+    graph: KnowledgeGraph
+    settings: GraphSettings
+    place: tuple[int, int]
+    looked: float = field(default_factory=time.monotonic)
+    users: int = 0
+    gone: bool = False
+    searched: bool = False
+    verified: int = -1
+    learned: KnowledgeGraph | None = None
+
+    def with_verified(self, known: Verified) -> KnowledgeGraph:
+        """The graph with the answers that were verified so far, before its other examples."""
+        if self.learned is None or self.verified != known.version:
+            self.learned = replace(self.graph, examples=(*known.examples, *self.graph.examples))
+            self.verified = known.version
+        return self.learned
+
+
+class Shelf:
+    """Lends the graphs of a workspace.
+
+    A graph whose files or settings changed is opened anew for those that come next; users of the
+    old one keep it to the end.
+    """
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+        self._open: dict[str, _Kept] = {}
+        self._locks: dict[str, asyncio.Lock] = {}
+
+    @property
+    def opened(self) -> list[str]:
+        """The graphs that are open."""
+        return list(self._open)
+
+    @asynccontextmanager
+    async def lease(
+        self, name: str, verified: Verified, *, searched: bool = False
+    ) -> AsyncIterator[KnowledgeGraph]:
+        """Lend a graph; with `searched`, its indices are in place.
+
+        Raises `Missing` if it is removed meanwhile, and what opening raises.
+        """
+        kept = await self._kept(name)
+        kept.users += 1
+        try:
+            if searched and not kept.searched:
+                await asyncio.to_thread(build_missing, kept.graph)
+                kept.searched = True
+            yield kept.with_verified(verified)
+        finally:
+            kept.users -= 1
+            if kept.gone and not kept.users:
+                await kept.graph.endpoint.close()
+
+    async def forget(self, names: Sequence[str]) -> None:
+        """Let go of graphs, at once or when their last users have ended."""
+        for name in names:
+            kept = self._open.pop(name, None)
+            if kept is not None:
+                kept.gone = True
+                if not kept.users:
+                    await kept.graph.endpoint.close()
+
+    async def close(self) -> None:
+        """Close all graphs that nobody works on; the others once their work is done."""
+        await self.forget(list(self._open))
+
+    async def _kept(self, name: str) -> _Kept:
+        async with self._locks.setdefault(name, asyncio.Lock()):
+            settings = self._workspace.graphs().get(name)
+            kept = self._open.get(name)
+            if kept is not None and await self._outdated(name, kept, settings):
+                await self.forget([name])
+                kept = None
+            if kept is None or settings is None:
+                graph = await asyncio.to_thread(self._workspace.graph, name)
+                settings = self._workspace.graphs().get(name)
+                if settings is None:
+                    await graph.endpoint.close()
+                    raise Missing(f"the graph {name!r} was removed just now")
+                kept = self._open[name] = _Kept(graph, settings, self._place(name))
+            return kept
+
+    async def _outdated(self, name: str, kept: _Kept, settings: GraphSettings | None) -> bool:
+        if settings != kept.settings or self._place(name) != kept.place:
+            return True
+        if time.monotonic() - kept.looked < _LOOK:
+            return False
+        kept.looked = time.monotonic()
+        return await asyncio.to_thread(self._workspace.stale, name) is not None
+
+    def _place(self, name: str) -> tuple[int, int]:
+        """Return a mark that changes when another data folder takes the place of this one."""
+        try:
+            status = (self._workspace.data(name) / "built.json").stat()
+        except FileNotFoundError:
+            return (0, 0)
+        return (status.st_ino, status.st_mtime_ns)

@@ -1,0 +1,189 @@
+"""The processes that answer, from the outside: each question goes to the one with least to do.
+
+One interpreter searches on one core, so a server has as many processes as cores, which map the same
+files; what waits for a language model with limits is in one of them, where its limits hold. A
+process that dies fails its questions, and a new one takes its place.
+"""
+
+import asyncio
+import contextlib
+import logging
+import os
+import pickle
+import signal
+import sys
+from collections.abc import AsyncGenerator, Mapping
+from dataclasses import replace
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from askgraph.errors import ServiceError
+from askgraph.serve.runs.answering import Job, Told
+from askgraph.serve.settings import ServeSettings
+from askgraph.workspace import Workspace
+from askgraph.workspace.settings import model_tables
+
+_log = logging.getLogger("askgraph.serve.runs")
+_LIMITS = ("requests_per_minute", "tokens_per_minute", "parallel")
+_LARGE = 1 << 16  # bytes from which a message is read off the event loop
+_ENDED = "the process that answered the question ended: ask it again"
+
+
+def packed(message: object) -> bytes:
+    """Return a message with its length before it."""
+    body = pickle.dumps(message, pickle.HIGHEST_PROTOCOL)
+    return len(body).to_bytes(8, "little") + body
+
+
+class Crew:
+    """Answers questions in so many processes, which are started when they are first needed."""
+
+    def __init__(self, settings: ServeSettings, workspace: Workspace, count: int) -> None:
+        self._settings, self._folder = settings, workspace.folder
+        self._members = [_Member(settings, workspace.folder) for _ in range(count)]
+
+    async def told(self, job: Job) -> AsyncGenerator[Told, None]:
+        """Tell a question's head and steps as `Answering` does.
+
+        Raises `ServiceError` too, if its process dies.
+        """
+        members = self._members
+        if self._is_limited():
+            members = members[:1]
+        member = min(members, key=lambda one: one.busy)
+        async with contextlib.aclosing(member.told(job)) as steps:
+            async for one in steps:
+                yield one
+
+    async def each(self, job: Job) -> None:
+        """Let every process answer a question, so that its graphs are open there."""
+
+        async def answered(member: _Member) -> None:
+            async with contextlib.aclosing(member.told(job)) as steps:
+                async for _ in steps:
+                    pass
+
+        await asyncio.gather(*map(answered, self._members))
+
+    async def forget(self, name: str) -> None:
+        """Let go of a graph that was removed or replaced."""
+        for one in self._members:
+            one.send(("forget", name))
+
+    async def close(self) -> None:
+        """End the processes."""
+        await asyncio.gather(*(one.close() for one in self._members))
+
+    def _is_limited(self) -> bool:
+        """Whether a language model has limits, which each process would count for itself."""
+        tables = model_tables(self._folder).values()
+        return any(table.get(name) for table in tables for name in _LIMITS)
+
+
+class _Member:
+    """One process, the questions that it has, and what it knows of verified answers."""
+
+    def __init__(self, settings: ServeSettings, folder: Path) -> None:
+        self._settings, self._folder = settings, folder
+        self._process: asyncio.subprocess.Process | None = None
+        self._reading: asyncio.Task[None] | None = None
+        self._starting = asyncio.Lock()
+        self._numbers = count()
+        self._heard: dict[int, asyncio.Queue[tuple[str, Any]]] = {}
+        self._known: dict[str, int] = {}
+        self._closed = False
+
+    @property
+    def busy(self) -> int:
+        """The number of questions that it has."""
+        return len(self._heard)
+
+    async def told(self, job: Job) -> AsyncGenerator[Told, None]:
+        """Hand a question over and tell what comes of it."""
+        await self.started()
+        number = next(self._numbers)
+        heard = self._heard[number] = asyncio.Queue()
+        self.send(("ask", number, replace(job, verified=self._news(job))))
+        ended = False
+        try:
+            while True:
+                kind, content = await heard.get()
+                if kind == "told":
+                    yield content
+                    continue
+                ended = True
+                if kind == "failed":
+                    raise content
+                return
+        finally:
+            self._heard.pop(number, None)
+            if not ended:
+                self.send(("cancel", number))
+
+    async def started(self) -> None:
+        """Start the process if it does not run."""
+        async with self._starting:
+            if self._closed:
+                raise ServiceError("this server is shutting down")
+            if self._process is not None and self._process.returncode is None:
+                return
+            self._known = {}
+            self._process = await asyncio.create_subprocess_exec(
+                *(sys.executable, "-m", "askgraph.serve.runs.member"),
+                stdin=asyncio.subprocess.PIPE,
+                stdout=asyncio.subprocess.PIPE,
+                start_new_session=True,  # Ctrl-C is for the server, which ends it with its input
+            )
+            self.send(("begin", self._folder, self._settings))
+            self._reading = asyncio.create_task(self._read(self._process), name="hear a process")
+
+    def send(self, message: tuple[Any, ...]) -> None:
+        """Send a message, if the process runs."""
+        if self._process is not None and self._process.returncode is None:
+            assert self._process.stdin
+            self._process.stdin.write(packed(message))
+
+    async def close(self) -> None:
+        """End the process and what it does."""
+        self._closed = True
+        async with self._starting:
+            process = self._process
+        if process is None:
+            return
+        assert process.stdin
+        process.stdin.close()
+        try:
+            await asyncio.wait_for(process.wait(), 2.0)
+        except TimeoutError:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            await process.wait()
+        if self._reading is not None:
+            await self._reading
+
+    async def _read(self, process: asyncio.subprocess.Process) -> None:
+        """Hand on what a process tells, until it ends."""
+        assert process.stdout
+        with contextlib.suppress(asyncio.IncompleteReadError):
+            while True:
+                size = int.from_bytes(await process.stdout.readexactly(8), "little")
+                body = await process.stdout.readexactly(size)
+                large = size > _LARGE
+                told = await asyncio.to_thread(pickle.loads, body) if large else pickle.loads(body)
+                number, kind, content = told
+                if number in self._heard:
+                    self._heard[number].put_nowait((kind, content))
+        code = await process.wait()
+        if not self._closed:
+            _log.error("a process that answers questions ended with status %s", code)
+        for heard in self._heard.values():
+            heard.put_nowait(("failed", ServiceError(_ENDED)))
+
+    def _news(self, job: Job) -> Mapping[str, Any]:
+        """The verified answers that the process does not know yet."""
+        news = {
+            name: one for name, one in job.verified.items() if self._known.get(name) != one.version
+        }
+        self._known |= {name: one.version for name, one in news.items()}
+        return news
