@@ -72,9 +72,14 @@ class ServeSettings(BaseSettings):
         description="Processes that answer questions, 0: the server's own; `askgraph serve` "
         "starts one a core.",
     )
-    parallel: AtLeastOne = Field(4, description="Questions that are worked on at once.")
+    parallel: AtLeastOne = Field(
+        4, description="Questions that are worked on at once, those without a language model."
+    )
+    parallel_with_model: AtLeastOne = Field(
+        64, description="Questions with a language model at once: they wait for it mostly."
+    )
     queue: Whole = Field(1000, description="Questions that may wait for their turn.")
-    per_graph: AtLeastOne = Field(4, description="Questions at once on one graph.")
+    per_graph: AtLeastOne = Field(4, description="Questions without a model at once on one graph.")
     parallel_per_caller: AtLeastOne = Field(
         8, description="Questions of one caller at once, waiting or worked on."
     )

@@ -336,7 +336,7 @@ def with_model(
         if chosen:
             raise SetupError(f"a model is given: {', '.join(chosen)} would change nothing")
         return {**values, "model": name}
-    if not _needs_model(plugin) and name is None and not chosen.keys() - {"sent"}:
+    if not needs_model(plugin) and name is None and not chosen.keys() - {"sent"}:
         return values
     values["model"] = models.model(name, **chosen)
     if "prices" in ours:
@@ -410,7 +410,7 @@ def _handed_on(
     other: registry.Plugin, own: Mapping[str, object], settings: Mapping[str, object], sent: object
 ) -> dict[str, object]:
     """What a method that is consulted gets from the one that consults it."""
-    ours, needs, chooses = _fields(other), _needs_model(other), any(key in own for key in CHOICE)
+    ours, needs, chooses = _fields(other), needs_model(other), any(key in own for key in CHOICE)
     given: dict[str, object] = {}
     if "model" in settings and needs and not chooses:
         given["model"] = settings["model"]
@@ -428,7 +428,8 @@ def _handed(plugin: registry.Plugin, objects: str, setting: str, kind: str) -> b
     return setting in ours and objects in ours and kind in str(ours[objects].type)
 
 
-def _needs_model(plugin: registry.Plugin) -> bool:
+def needs_model(plugin: registry.Plugin) -> bool:
+    """Whether a method cannot be made without a language model."""
     return _has_model(plugin) and _fields(plugin)["model"].default is MISSING
 
 

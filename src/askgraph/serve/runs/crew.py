@@ -101,12 +101,12 @@ class _Member:
 
     async def told(self, job: Job) -> AsyncGenerator[Told, None]:
         """Hand a question over and tell what comes of it."""
-        await self.started()
         number = next(self._numbers)
         heard = self._heard[number] = asyncio.Queue()
-        self.send(("ask", number, replace(job, verified=self._news(job))))
         ended = False
         try:
+            await self.started()
+            self.send(("ask", number, replace(job, verified=self._news(job))))
             while True:
                 kind, content = await heard.get()
                 if kind == "told":

@@ -11,12 +11,13 @@ read, and `records` is the side of the store, with ends that wait until the stor
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable
 from contextlib import AsyncExitStack, aclosing
 from dataclasses import dataclass, field
 from itertools import count
 from typing import Any
 
+from askgraph import registry
 from askgraph.errors import AskgraphError, ServiceError
 from askgraph.serve.graphs.open_graphs import OpenGraphs
 from askgraph.serve.identity.principal import Principal, TooMany
@@ -32,6 +33,7 @@ from askgraph.serve.runs.views import RunView, State
 from askgraph.serve.settings import ServeSettings
 from askgraph.trace import Answer, Clarification, Refusal, Step, Trace
 from askgraph.trace.codec import Head
+from askgraph.workspace.models import needs_model
 
 _log = logging.getLogger("askgraph.serve")
 _LOOK, _BEAT = 1.0, 5  # seconds between two looks at the store, looks between two signs of life
@@ -69,6 +71,7 @@ class Runs:
         self._graphs, self._records = graphs, records
         self._here: dict[str, Run] = {}
         self._queue = Queue(settings.parallel, settings.queue)
+        self._model_queue = Queue(settings.parallel_with_model, settings.queue)
         self._graph_queues: dict[str, Queue] = {}
         self._closing = False
         self._observers: list[Callable[[RunView], None]] = []
@@ -76,12 +79,12 @@ class Runs:
     @property
     def running(self) -> int:
         """The number of questions that are worked on."""
-        return self._queue.inside
+        return self._queue.inside + self._model_queue.inside
 
     @property
     def waiting(self) -> int:
         """The number of questions that wait for their turn."""
-        return self._queue.waiting
+        return self._queue.waiting + self._model_queue.waiting
 
     def observe(self, observer: Callable[[RunView], None]) -> None:
         """Call `observer` with each run that ends here."""
@@ -100,7 +103,7 @@ class Runs:
         return await asyncio.shield(asyncio.create_task(self._begun(asked, caller)))
 
     async def _begun(self, asked: RunRequest, caller: Principal) -> Run:
-        waits = any(queue.full for queue in self._queues(asked.graphs))
+        waits = any(queue.full for queue in self._queues(asked))
         state: State = "queued" if waits else "running"
         id = await self._records.begin(asked, caller, state)
         now = asyncio.get_running_loop().time()
@@ -138,7 +141,7 @@ class Runs:
     async def _worked(self, run: Run) -> None:
         async with AsyncExitStack() as held:
             # Queued: for each graph, then for the server.
-            for queue in self._queues(run.asked.graphs):
+            for queue in self._queues(run.asked):
                 turn = queue.turn(lambda ahead: run.events.add("queued", ahead=ahead))
                 await held.enter_async_context(turn)
             # Running.
@@ -281,12 +284,17 @@ class Runs:
         for run in list(self._here.values()):
             await self._stop(run, "handed_back")
 
-    def _queues(self, graphs: Sequence[str]) -> list[Queue]:
-        """The queues to pass, those of the graphs in one order for all, so that none block."""
+    def _queues(self, asked: RunRequest) -> list[Queue]:
+        """The queues to pass, those of the graphs in one order for all, so that none block.
+
+        What waits for a language model most of its time has a queue of its own.
+        """
+        if needs_model(registry.load("method", asked.method)):
+            return [self._model_queue]
         most, waiting = self._settings.per_graph, self._settings.queue
-        for name in set(graphs) - self._graph_queues.keys():
+        for name in set(asked.graphs) - self._graph_queues.keys():
             self._graph_queues[name] = Queue(most, waiting, what=f"questions to {name!r}")
-        return [*(self._graph_queues[name] for name in sorted(set(graphs))), self._queue]
+        return [*(self._graph_queues[name] for name in sorted(set(asked.graphs))), self._queue]
 
 
 def _last(view: RunView) -> dict[str, Any]:

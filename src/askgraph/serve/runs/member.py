@@ -73,7 +73,7 @@ class _Member:
                         self._tell(number, "told", one)
             self._tell(number, "ended", None)
         except AskgraphError as error:
-            self._tell(number, "failed", _portable(error))
+            self._tell(number, "failed", portable(error))
         except Exception:  # noqa: BLE001 - a bug ends one question, not the others
             _log.exception("a question failed by a bug")
             self._tell(number, "failed", RuntimeError("a bug; the log says more"))
@@ -84,7 +84,7 @@ class _Member:
             view = view[os.write(self._out, view) :]
 
 
-def _portable(error: AskgraphError) -> AskgraphError:
+def portable(error: AskgraphError) -> AskgraphError:
     """Return an error that can be sent: itself, or one with its words."""
     try:
         pickle.loads(pickle.dumps(error))

@@ -2,8 +2,7 @@
 
 import asyncio
 import inspect
-from dataclasses import fields
-from typing import Any, get_args, get_type_hints
+from typing import Any
 
 from pydantic import BaseModel, Field
 
@@ -14,6 +13,7 @@ from askgraph.serve.hub import Hub
 from askgraph.serve.runs.request import method_names, open_settings
 from askgraph.serve.store import Cost
 from askgraph.workspace import DEFAULT_METHOD
+from askgraph.workspace.models import needs_model
 from askgraph.workspace.settings import model_tables
 
 _KINDS = {bool: "boolean", int: "integer", float: "number"}
@@ -92,7 +92,7 @@ def _view(hub: Hub, name: str, cost: Cost | None) -> MethodView:
     return MethodView(
         name=name,
         words=_first_sentence(plugin),
-        needs_model=_needs_model(plugin),
+        needs_model=plugin is not None and needs_model(plugin),
         converses=talks,
         usable=missing is None,
         missing=missing,
@@ -102,15 +102,6 @@ def _view(hub: Hub, name: str, cost: Cost | None) -> MethodView:
         tokens=cost.tokens if cost else None,
         money=cost.money if cost else None,
     )
-
-
-def _needs_model(plugin: Any) -> bool:
-    """Whether a method has a field for a language model without which it cannot be made."""
-    if plugin is None:
-        return False
-    hints = get_type_hints(plugin)
-    own = [one for one in fields(plugin) if one.name == "model"]
-    return bool(own) and type(None) not in get_args(hints["model"])
 
 
 def _first_sentence(plugin: Any) -> str:
