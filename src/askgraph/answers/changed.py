@@ -29,7 +29,8 @@ _SECONDS = 10.0
 _SURE = 0.9  # that a query is the one that is meant, if nothing but its result is spoken of
 _ROWS = 10_000
 _LABELLED = 200
-_PLACE = (frozenset(["lat", "latitude"]), frozenset(["long", "lon", "lng", "longitude"]))
+PLACE = (frozenset(["lat", "latitude"]), frozenset(["long", "lon", "lng", "longitude"]))
+"""What a latitude and a longitude are called."""
 
 
 async def changed(question: Question, graphs: Sequence[KnowledgeGraph]) -> Answer | None:
@@ -155,10 +156,10 @@ def _located(tree: Query, graph: KnowledgeGraph) -> Query:
     """A query with the coordinates of what its first column gives, where the graph has any."""
     one = next(name for name, value in tree.columns if value is None)
     found: list[str] = []
-    for words in _PLACE:
+    for words in PLACE:
         own = (p.iri for p in graph.profile.predicates if p.literal and _is_called(p.iri, words))
         found += list(own)[:1]
-    if len(found) < len(_PLACE) or tree.group_by or tree.limit:
+    if len(found) < len(PLACE) or tree.group_by or tree.limit:
         return tree
     variables = [_new(tree, words_of_local_name(iri)) for iri in found]
     patterns = (Pattern(one, NamedNode(i), v) for i, v in zip(found, variables, strict=True))

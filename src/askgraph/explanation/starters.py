@@ -141,7 +141,7 @@ class _Reader:
         members = self._arrays.step(np.array([at], dtype=np.int32), kind, inverse=True)[:500]
         bearers = np.unique(self._arrays.pairs(members, number)[0])[:_TRIED]
         names = (self._name(int(one)) for one in bearers)
-        return next((name for name in names if name and _is_spoken(name)), None)
+        return next((name for name in names if name and is_spoken(name)), None)
 
     def _first(self, predicate: str) -> tuple[int, int] | None:
         number = self._arrays.number(predicate) if self._arrays else None
@@ -190,7 +190,7 @@ def _of_class(
         if not p.naming
         and not _schema(p.iri)
         and cls.iri in dict(p.subject_classes)
-        and _is_noun(labels[p.iri], wording.language)
+        and is_noun(labels[p.iri], wording.language)
     ]
     yield from _about_one(cls, [p for p in own if p.object_classes], labels, reader, wording)
     numeric = [p for p in own if p.functional and v.NUMERIC_DATATYPES & dict(p.datatypes).keys()]
@@ -198,7 +198,7 @@ def _of_class(
         yield wording.highest.format(label, labels[numeric[0].iri])
     else:
         yield from _about_one(cls, [p for p in own if p.datatypes], labels, reader, wording)
-    if not is_uncounted(label) and _is_spoken(label):
+    if not is_uncounted(label) and is_spoken(label):
         yield wording.number.format(wording.plural(label))
 
 
@@ -215,16 +215,16 @@ def _about_one(
             yield wording.value.format(labels[predicate.iri], name)
 
 
-def _is_spoken(name: str) -> bool:
+def is_spoken(name: str) -> bool:
     """Whether people would say a name: it is short, and no key, number or address."""
     return len(name) <= _LONGEST and not _CODE.search(name)
 
 
-def _is_noun(label: str, language: str) -> bool:
+def is_noun(label: str, language: str) -> bool:
     """Whether a label can stand in "the … of": "mass" can, "has part" and "orbits" cannot."""
     iri = "x:predicate"
     said = Names({iri: label}, phrases_in(language)).relation(NamedNode(iri))
-    return said.kind == "noun" and said.text.casefold() == label.casefold() and _is_spoken(label)
+    return said.kind == "noun" and said.text.casefold() == label.casefold() and is_spoken(label)
 
 
 def _schema(iri: str) -> bool:

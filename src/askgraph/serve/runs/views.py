@@ -338,6 +338,12 @@ class RunSummary(BaseModel):
     changes: str | None = Field(description="The run whose answer this is a change of.")
 
 
+class NextView(BaseModel):
+    """Questions that may follow an answer."""
+
+    questions: list[str] = Field(description="To be asked after the run, in the same session.")
+
+
 class RunsView(BaseModel):
     """The history, newest first."""
 

@@ -395,3 +395,14 @@ async def _keys(database: str, scopes: dict[str, tuple[Scope, ...]]) -> dict[str
         await store.add_key(key)
     await store.close()
     return texts
+
+
+def test_an_answer_has_questions_that_may_follow_it(client: httpx2.Client) -> None:
+    run = asked(client, "Which moons does Neptune have?")
+    found = client.get(f"/api/v1/runs/{run['id']}/next").json()["questions"]
+
+    assert len(found) == 3 and "And Mars?" in found
+    told = asked(client, "And Mars?", after=run["id"], session=run["session"])["answer"]
+    assert isinstance(told, dict) and told["total"] == 2
+    refused = asked(client, "Who won the 2010 World Cup?")
+    assert client.get(f"/api/v1/runs/{refused['id']}/next").json() == {"questions": []}

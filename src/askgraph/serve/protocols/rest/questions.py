@@ -20,7 +20,7 @@ from askgraph.serve.hub import Asker, Caller, Confirmer, Hub, HubDep, Querier
 from askgraph.serve.identity.principal import NotAllowed, Principal
 from askgraph.serve.problems import Failed, Missing
 from askgraph.serve.protocols.streams import event_stream, unless_disconnected
-from askgraph.serve.runs.replies import chosen, confirmed, edited, withdrawn
+from askgraph.serve.runs.replies import chosen, confirmed, edited, following, withdrawn
 from askgraph.serve.runs.views import (
     AskBody,
     Body,
@@ -29,6 +29,7 @@ from askgraph.serve.runs.views import (
     EditBody,
     FeedbackBody,
     FeedbackView,
+    NextView,
     RunSummary,
     RunsView,
     RunView,
@@ -134,6 +135,12 @@ async def trace(id: str, hub: HubDep, caller: Caller) -> Response:
     text = await hub.records.steps(id, caller)
     name = f'attachment; filename="{id}.jsonl"'
     return Response(text, media_type="application/x-ndjson", headers={"Content-Disposition": name})
+
+
+@router.get("/runs/{id}/next")
+async def next_ones(id: str, hub: HubDep, caller: Asker) -> NextView:
+    """Return up to three questions that may follow an answer, each checked to have one itself."""
+    return NextView(questions=list(await following(hub, id, caller)))
 
 
 @router.post("/runs/{id}/cancel")

@@ -1,6 +1,7 @@
 // Asking, and the answers of a conversation.
 
 import { useEffect } from "preact/hooks";
+import { nextOf } from "../api/ask.ts";
 import { starters } from "../api/graphs.ts";
 import { graphTitle, knownGraphs, knownMe, knownMethods } from "../app/known.ts";
 import { preload } from "../app/Later.tsx";
@@ -106,6 +107,9 @@ function Conversation() {
       {shown.map((turn, at) => (
         <TurnView key={turn.key} turn={turn} isFirst={at === 0} isLast={turn === last} />
       ))}
+      {last && !last.isRunning && (
+        <Next turn={last} ask={(question) => void askNow(question, graphs)} />
+      )}
       {last && !last.isRunning && last.question !== "" && (
         <div class="follow-up">
           <QuestionBox
@@ -123,6 +127,29 @@ function Conversation() {
         </div>
       )}
     </div>
+  );
+}
+
+/** Questions that may follow the last answer; the box works without them. */
+function Next({ turn, ask }: { turn: Turn; ask: (question: string) => void }) {
+  const answer = turn.run.value?.answer;
+  const run = answer?.status === "answer" || answer?.status === "edited" ? turn.id.value : null;
+  const found = useFetched(`${run}`, async () => (run === null ? null : nextOf(run)));
+  const questions = found.busy || found.problem ? [] : (found.value?.questions ?? []);
+  if (questions.length === 0) return null;
+  return (
+    <section class="next" aria-label={say.next}>
+      <h2>{say.next}</h2>
+      <ul>
+        {questions.map((question) => (
+          <li key={question}>
+            <button type="button" class="button small" onClick={() => ask(question)}>
+              <bdi>{question}</bdi>
+            </button>
+          </li>
+        ))}
+      </ul>
+    </section>
   );
 }
 

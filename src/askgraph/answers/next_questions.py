@@ -1,0 +1,313 @@
+"""Questions that may follow an answer, made of the graph, each checked to have one itself.
+
+Which moons does Jupiter have?   Which of them has the highest mass? · And Saturn? ·
+                                 How many moons are there per year of discovery?
+"""
+
+import asyncio
+from collections import Counter
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain
+
+import numpy as np
+from pyoxigraph import NamedNode, Variable
+
+from askgraph.answers.changed import PLACE
+from askgraph.errors import QueryError
+from askgraph.explanation import labels_of
+from askgraph.explanation._names import is_uncounted, phrases_in
+from askgraph.explanation.headline import units_of
+from askgraph.explanation.starters import examples_of, is_noun, is_spoken
+from askgraph.graph import KnowledgeGraph
+from askgraph.metadata import ClassProfile, PredicateProfile
+from askgraph.rdf import best_label, words_of_local_name
+from askgraph.rdf import vocabulary as v
+from askgraph.sparql import Group, Pattern, Query, walk
+from askgraph.sparql.write import tree_of
+from askgraph.trace import Answer, Outcome
+
+_MOST = 3
+_OF_A_KIND = 2  # tries for a question of one kind
+_TRIED = 10
+_LOOKED_AT = 50  # things of a result whose classes are read
+_NEAR = 200  # things of a class, of which the best known are taken
+_LONG = 8  # rows from which on "only the first five" is worth asking
+_SURE = 0.6  # confidence from which an answer counts
+_WORDS = 3  # of a property that can be asked for as "the … of"
+_SIZES = {"length": "greatest", "mass": "greatest", "area": "greatest", "time": "longest"}
+_SCHEMA = (v.RDF, v.RDFS, v.OWL, v.SH, v.XSD)
+
+Ask = Callable[[str], Awaitable[Outcome]]
+
+
+async def next_questions(
+    answer: Answer,
+    asked: str,
+    graph: KnowledgeGraph,
+    ask: Ask,
+    *,
+    language: str,
+    seconds: float = 10.0,
+) -> tuple[str, ...]:
+    """Return up to three questions that may follow the answer to a question.
+
+    Each is one that `ask` answers surely, as one that follows it, with another result; one at least
+    stands alone if the graph has any such. After so many seconds none is tried any more.
+    """
+    try:
+        tree = await asyncio.to_thread(tree_of, answer.query)
+    except QueryError:
+        return ()
+    iris = [one.value for one in walk(tree) if isinstance(one, NamedNode)]
+    labels = {**await labels_of(iris, graph, [language]), **answer.labels}
+    about = _About(answer, tree, graph, labels, language, asked)
+    near = await asyncio.to_thread(about.neighbours)
+    called = (await labels_of(near, graph, [language])).values()
+    following = await asyncio.to_thread(about.following, list(called))
+    kinds = [(_MOST - 1, kind) for kind in following]
+    kinds += [(_MOST, kind) for kind in await asyncio.to_thread(about.alone)]
+    end = asyncio.get_running_loop().time() + seconds
+    found: list[str] = []
+    tried = 0
+    for most, kind in kinds:
+        for text in kind[:_OF_A_KIND] if len(found) < most else ():
+            late = tried == _TRIED or asyncio.get_running_loop().time() > end
+            if late or text in found:
+                continue
+            tried += 1
+            if _is_news(await ask(text), answer):
+                found.append(text)
+                break
+    return tuple(found)
+
+
+def _is_news(outcome: Outcome, answer: Answer) -> bool:
+    """Whether an outcome is an answer: sure, of all words, not empty, and another one."""
+    if not isinstance(outcome, Answer) or outcome.is_empty:
+        return False
+    if outcome.unused_words or outcome.confidence < _SURE:
+        return False
+    if outcome.query == answer.query:
+        return False
+    return outcome.boolean is not None or outcome.result.rows != answer.result.rows
+
+
+@dataclass(frozen=True)
+class _About:
+    """What an answer is about, and what its graph knows of that: questions come in kinds."""
+
+    answer: Answer
+    tree: Query
+    graph: KnowledgeGraph
+    labels: dict[str, str]
+    language: str
+    asked: str
+
+    def following(self, others: Sequence[str]) -> list[list[str]]:
+        """Questions that lean on the answer, best first in each kind; `others` names neighbours."""
+        own = {text.casefold() for cls in self.graph.profile.classes for text, _ in cls.names}
+        said = [name for name in others if is_spoken(name) and name.casefold() not in own]
+        kinds = [[self.say("next other", name) for name in said]]
+        if len(self.things) > 1:
+            highest = [
+                self.say("next highest", label, self.size(one))
+                for one, label in self.measures
+                if not self.tree.limit and one.iri not in self.used and self.is_bare(label)
+            ]
+            kinds = [highest, *self.maps(), *kinds]
+            if len(self.answer.result.rows) > _LONG:
+                kinds.append([self.say("next first")])
+        return kinds
+
+    def alone(self) -> list[list[str]]:
+        """Questions that stand alone, best first in each kind."""
+        cls = self.cls
+        noun = self.noun(cls) if cls else ""
+        values, counts, highest = list[str](), list[str](), list[str]()
+        if self.names:
+            values = [
+                self.say("next value", label, self.names[0])
+                for one, label in self.properties
+                if one.iri not in self.used and len(label.split()) <= _WORDS
+            ]
+        if noun and not is_uncounted(noun):
+            many = phrases_in(self.language).plural(noun)
+            counts = [self.say("next per", many, label) for _, label in self.shared]
+        if noun:
+            highest = [
+                self.say("next class highest", noun, label, self.size(one))
+                for one, label in self.measures
+            ]
+        kinds = [counts, values, highest] if len(self.things) > 1 else [values, highest, counts]
+        graph = self.graph
+        first = examples_of(graph.profile, graph.arrays, graph.prefixes, [self.language])
+        kinds += [values[1:], highest[1:]]
+        return [*kinds, *([text] for text in first.questions if first.language == self.language)]
+
+    def maps(self) -> list[list[str]]:
+        """The wish for a map, if things of the class have coordinates."""
+        own = {_said(one) for one, _ in self.properties}
+        return [[self.say("next map")]] if all(own & place for place in PLACE) else []
+
+    def size(self, measure: PredicateProfile) -> str:
+        """What the most of a measure is called in English: a diameter is great, a period long."""
+        variable = Variable("value")
+        query = Query("SELECT", Group((Pattern(variable, NamedNode(measure.iri), variable),)))
+        unit = units_of(query, self.graph).get(variable.value)
+        return _SIZES.get(unit.dimension, "highest") if unit else "highest"
+
+    def is_bare(self, label: str) -> bool:
+        """Whether a noun stands as it is behind "by": no German adjective is before it."""
+        return self.language != "de" or label[:1].isupper()
+
+    def say(self, key: str, *parts: str) -> str:
+        """A question, with a capital at its start."""
+        phrases = phrases_in(self.language)
+        return phrases.capitalised(phrases.say(key, *parts))
+
+    @cached_property
+    def used(self) -> set[str]:
+        """The IRIs of the query."""
+        return {one.value for one in walk(self.tree) if isinstance(one, NamedNode)}
+
+    @cached_property
+    def things(self) -> list[str]:
+        """The things of the first column of things, else those that the query names."""
+        rows = self.answer.result.rows
+        wanted = self.answer.answer_columns
+        for at, name in enumerate(self.answer.result.variables):
+            found = [
+                term.value for term in (row[at] for row in rows) if isinstance(term, NamedNode)
+            ]
+            if name in wanted and found:
+                return list(dict.fromkeys(found))
+        return self.constants[:1]
+
+    @cached_property
+    def names(self) -> list[str]:
+        """The names of the first things, as far as people say them."""
+        found = (self.labels.get(iri, "") for iri in self.things[:_LOOKED_AT])
+        return [name for name in found if name and is_spoken(name)]
+
+    @cached_property
+    def constants(self) -> list[str]:
+        """The things that the query names: no classes, no predicates."""
+        classes = {one.iri for one in self.graph.profile.classes}
+        ends = chain.from_iterable(
+            (one.subject, one.object) for one in walk(self.tree) if isinstance(one, Pattern)
+        )
+        found = dict.fromkeys(end.value for end in ends if isinstance(end, NamedNode))
+        return [iri for iri in found if iri not in classes and not iri.startswith(_SCHEMA)]
+
+    @cached_property
+    def cls(self) -> ClassProfile | None:
+        """The class that the things are of: the smallest that has nearly all of them."""
+        counted = Counter(iri for thing in self.things[:_LOOKED_AT] for iri in self.types(thing))
+        enough = 0.9 * min(len(self.things), _LOOKED_AT)
+        known = {one.iri: one for one in self.graph.profile.classes if not _is_schema(one.iri)}
+        fitting = [known[i] for i, number in counted.items() if i in known and number >= enough]
+        if not counted:
+            fitting = [known[iri] for iri in self.used if iri in known]
+        return min(fitting, key=lambda one: (one.instances, one.iri), default=None)
+
+    def types(self, thing: str) -> set[str]:
+        """The classes of a thing, of a graph that lies here."""
+        arrays = self.graph.arrays
+        at = arrays.terms.iri(thing) if arrays else None
+        kind = arrays.number(v.RDF_TYPE) if arrays else None
+        if arrays is None or at is None or kind is None:
+            return set()
+        found = arrays.step(np.array([at], dtype=np.int32), kind)
+        return {arrays.terms.value(int(one)) for one in found}
+
+    def noun(self, item: ClassProfile | PredicateProfile) -> str:
+        """What a class or predicate is called in the asker's language; empty if it is in none."""
+        own = [text for text, tag in item.names if tag.split("-")[0].lower() == self.language]
+        bare = [text for text, tag in item.names if not tag]
+        if not own and (self.language != "en" or (item.names and not bare)):
+            return ""
+        label = best_label([(text, None) for text in own or bare], [self.language])
+        said = label or words_of_local_name(item.iri)
+        return phrases_in(self.language).singular(said) if isinstance(item, ClassProfile) else said
+
+    @cached_property
+    def properties(self) -> list[tuple[PredicateProfile, str]]:
+        """What things of the class are said to have, by nouns, what most have first."""
+        if self.cls is None:
+            return []
+        cls, found = self.cls.iri, list[tuple[int, PredicateProfile, str]]()
+        for one in self.graph.profile.predicates:
+            number, label = dict(one.subject_classes).get(cls, 0), self.noun(one)
+            if one.naming or _is_schema(one.iri) or not number or not label:
+                continue
+            if is_noun(label, self.language):
+                found.append((number, one, label))
+        found.sort(key=lambda item: (-item[0], item[1].iri))
+        return [(one, label) for _, one, label in found]
+
+    @property
+    def measures(self) -> list[tuple[PredicateProfile, str]]:
+        """Those that are numbers, of which a thing has one."""
+        return [
+            (one, label)
+            for one, label in self.properties
+            if one.functional
+            and v.NUMERIC_DATATYPES & dict(one.datatypes).keys()
+            and not any(_said(one) in place for place in PLACE)
+        ]
+
+    @property
+    def shared(self) -> list[tuple[PredicateProfile, str]]:
+        """Those by which things can be counted: several have one in common."""
+        return [
+            (one, label)
+            for one, label in self.properties
+            if one.object_classes and 1 < one.objects <= one.subjects / 2
+        ]
+
+    def neighbours(self) -> list[str]:
+        """Well-known things of the same class as one that the question names."""
+        arrays = self.graph.arrays
+        for thing in self.constants if arrays else ():
+            own = [o for o in self.graph.profile.classes if o.iri in self.types(thing)]
+            smallest = min(own, key=lambda one: (one.instances, one.iri), default=None)
+            if smallest is not None and self.said(thing):
+                return self.like(thing, smallest.iri)
+        return []
+
+    def said(self, thing: str) -> bool:
+        """Whether the question names a thing."""
+        name = self.labels.get(thing, "").casefold()
+        return bool(name) and name in self.asked.casefold()
+
+    def like(self, thing: str, cls: str) -> list[str]:
+        """Things of a class that have what the query asks of one, best known first."""
+        arrays = self.graph.arrays
+        assert arrays is not None
+        kind, at = arrays.number(v.RDF_TYPE), arrays.terms.iri(cls)
+        if kind is None or at is None:
+            return []
+        found = arrays.step(np.array([at], dtype=np.int32), kind, inverse=True)
+        for one in walk(self.tree):
+            match one:
+                case Pattern(NamedNode(value=iri), NamedNode(value=predicate), _) if iri == thing:
+                    inverse = False
+                case Pattern(_, NamedNode(value=predicate), NamedNode(value=iri)) if iri == thing:
+                    inverse = True
+                case _:
+                    continue
+            if (number := arrays.number(predicate)) is not None:
+                found = arrays.bearers(found, number, inverse=inverse)
+        nodes = sorted(map(int, found[:_NEAR]), key=lambda node: (-arrays.degree(node), node))
+        iris = [arrays.terms.value(node) for node in nodes[: 2 * _OF_A_KIND]]
+        return [iri for iri in iris if iri not in self.used]
+
+
+def _said(predicate: PredicateProfile) -> str:
+    return words_of_local_name(predicate.iri).lower()
+
+
+def _is_schema(iri: str) -> bool:
+    return iri.startswith(_SCHEMA)

@@ -1,0 +1,98 @@
+"""Questions to ask next: each that is proposed has an answer, as one that follows."""
+
+import json
+import re
+from collections.abc import AsyncIterator
+from contextlib import aclosing
+
+import pytest
+import pytest_asyncio
+
+from askgraph.answers.next_questions import next_questions
+from askgraph.graph import KnowledgeGraph
+from askgraph.operations import steps_of
+from askgraph.sample import graph_path, questions_path
+from askgraph.trace import Answer, Earlier, Outcome, Question, Trace
+from askgraph.workspace import Workspace
+
+QUESTIONS = [
+    (one["question"], one["lang"])
+    for line in questions_path().with_suffix(".jsonl").read_text(encoding="utf-8").splitlines()
+    if (one := json.loads(line))["sparql"]
+]
+BAD = re.compile(r"\bthe has |\d{4,}|[_/#]")
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
+    workspace = Workspace(tmp_path_factory.mktemp("next"))
+    workspace.add("space", [graph_path()])
+    return workspace
+
+
+@pytest_asyncio.fixture
+async def space(place: Workspace) -> AsyncIterator[KnowledgeGraph]:
+    graph = place.graph("space")
+    yield graph
+    await graph.endpoint.close()
+
+
+async def asked(
+    text: str, graph: KnowledgeGraph, *before: Earlier, language: str | None = None
+) -> Outcome:
+    question = Question(text, language, before)
+    async with aclosing(steps_of(question, Workspace().method(), [graph])) as steps:
+        return Trace(question, "graph-search", tuple([step async for step in steps])).outcome
+
+
+async def proposed(text: str, language: str, graph: KnowledgeGraph) -> tuple[str, ...]:
+    answer = await asked(text, graph, language=language)
+    if not isinstance(answer, Answer):
+        return ()
+    before = Earlier(text, answer.query)
+    return await next_questions(
+        answer, text, graph, lambda one: asked(one, graph, before), language=language
+    )
+
+
+@pytest.mark.parametrize(("text", "language"), QUESTIONS[::9])
+async def test_each_next_question_has_an_answer_and_reads_as_people_ask(
+    text: str, language: str, space: KnowledgeGraph
+) -> None:
+    first = await asked(text, space, language=language)
+    assert isinstance(first, Answer)
+
+    found = await proposed(text, language, space)
+
+    assert len(found) == len(set(found)) == 3
+    for one in found:
+        outcome = await asked(one, space, Earlier(text, first.query))
+        assert isinstance(outcome, Answer) and not outcome.is_empty, one
+        assert outcome.query != first.query
+        assert not BAD.search(one)
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "wanted"),
+    [
+        ("Which dwarf planets are there?", "en", "Which of them has the greatest diameter?"),
+        ("Which moons does Neptune have?", "en", "And Mars?"),
+        ("Which launch sites are in Europe?", "en", "Show them on a map"),
+        ("Which launch sites are in Europe?", "en", "How many launch sites are there per country?"),
+        ("Wer entdeckte Uranus?", "de", "Und Neptun?"),
+        ("¿Cuál es la masa de Saturno?", "es", "¿Y Marte?"),
+        ("Quelles lunes orbitent Saturn ?", "fr", "Et Mars ?"),
+    ],
+)
+async def test_they_go_on_from_what_the_answer_shows(
+    text: str, language: str, wanted: str, space: KnowledgeGraph
+) -> None:
+    assert wanted in await proposed(text, language, space)
+
+
+async def test_one_of_them_stands_alone(space: KnowledgeGraph) -> None:
+    for one in await proposed("Which dwarf planets are there?", "en", space):
+        outcome = await asked(one, space)
+        if isinstance(outcome, Answer) and not outcome.is_empty:
+            return
+    pytest.fail("none stands alone")
