@@ -14,6 +14,7 @@ from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
 from askgraph.errors import AskgraphError, SetupError
+from askgraph.serve.description import description_router
 from askgraph.serve.faults import faults_in_words
 from askgraph.serve.hub import Hub, open_hub
 from askgraph.serve.identity.identify import BehindProxy, VisitorCookie, check_rules
@@ -92,6 +93,7 @@ def create_app(settings: ServeSettings, workspace: Workspace) -> FastAPI:
     app.router.routes.append(mcp_route())
     app.include_router(text2sparql.router)
     app.include_router(page_router())
+    app.include_router(description_router(app))
     protect(app, settings)
     app.add_middleware(BehindProxy, settings=settings)
     app.add_exception_handler(AskgraphError, _failed)

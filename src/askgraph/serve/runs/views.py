@@ -157,7 +157,7 @@ def _triple(row: Row, labels: Mapping[str, str]) -> tuple[Cell, Cell, Cell]:
 class AskBody(Body):
     """A question, of which graphs it is asked, and how."""
 
-    question: str = Field(min_length=1, max_length=MOST_QUESTION)
+    question: str = Field(min_length=1, max_length=MOST_QUESTION, description="In one's own words.")
     graphs: list[str] | None = Field(
         None, max_length=20, description="Names of graphs; may be left out if there is one."
     )

@@ -44,6 +44,7 @@ async function buildPage() {
     splitting: true,
   });
   const theme = await build({ ...options, entryPoints: ["src/theme.ts"], format: "iife" });
+  await build({ ...options, entryPoints: ["src/docs.css"] }); // of askgraph.serve.description
   // What a report carries inside its one file: askgraph.evaluation.reports.page puts it there.
   await build({
     ...options,
