@@ -26,6 +26,14 @@ def test_an_operation_unfolds_by_the_keyboard_and_has_what_it_takes(watch: Watch
     assert watch.faults() == []
 
 
+def test_the_page_leads_there_and_back(watch: Watch) -> None:
+    page = watch.page("/")
+    page.get_by_role("button", name="Keyboard shortcuts").click()
+    page.get_by_role("link", name="The interfaces for programs").click()
+    page.get_by_role("link", name="askgraph", exact=True).click()
+    expect(page.locator("[data-question]")).to_be_visible()
+
+
 def test_a_link_to_an_object_unfolds_it(watch: Watch) -> None:
     page = watch.page("/docs#post-api-v1-ask")
     ask = page.locator("details", has_text=ASK)

@@ -177,6 +177,9 @@ function ShortcutsDialog() {
         checked={singleKeys.value}
         onChange={turnSingleKeys}
       />
+      <p>
+        <a href="/docs">{say.interfaces}</a>
+      </p>
       <Button look="" onClick={close}>
         {say.close}
       </Button>
