@@ -15,8 +15,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from askgraph.agent import Conversation, spent_on
+from askgraph.agent.taught import taught
 from askgraph.agent.trials import disagrees
 from askgraph.errors import MAY_PASS, BudgetSpent, QuerySyntaxError, ServiceError
+from askgraph.graph import KnowledgeGraph
 from askgraph.llm import LanguageModel, ToolCall
 from askgraph.llm.budget import Account, Budget, charged
 from askgraph.sparql.read import read
@@ -156,8 +158,13 @@ async def looked_up(
     return tuple(await asyncio.gather(*map(toolbox.call, calls)))
 
 
-def asked(question: Question, uses: Sequence[ToolUse], headings: dict[str, str]) -> str:
-    """Return the first message: what was looked up, what was said before, the question.
+def asked(
+    question: Question,
+    uses: Sequence[ToolUse],
+    headings: dict[str, str],
+    graphs: Sequence[KnowledgeGraph] = (),
+) -> str:
+    """Return the first message: what was looked up, taught and said before, the question.
 
     Lookups that failed or found nothing are left out.
     """
@@ -166,7 +173,7 @@ def asked(question: Question, uses: Sequence[ToolUse], headings: dict[str, str])
         for use in uses
         if not use.observation.failed and use.observation.rows != 0
     ]
-    parts += [_before(question), f"Question: {question.text}"]
+    parts += [*taught(question, graphs), _before(question), f"Question: {question.text}"]
     return "\n\n".join(part for part in parts if part)
 
 

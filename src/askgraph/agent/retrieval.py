@@ -18,6 +18,7 @@ from askgraph.agent.schema_near import (
     shape_pieces,
 )
 from askgraph.agent.several_graphs import AskedGraphs, LinkedGraph, linked_graph
+from askgraph.agent.taught import taught
 from askgraph.agent.trials import GRAPH
 from askgraph.errors import QueryError
 from askgraph.graph import KnowledgeGraph
@@ -161,9 +162,10 @@ async def message_for(
         shares["shapes"] = shapes
     shares["near"] = 0.0
     asked = question.text if veil is None else veil.question()
-    ends = [*_listed(graphs), *wholes.values(), f"Question: {asked}"]
+    told = taught(question, [one.given for one in graphs.every], veiled=veil is not None)
+    ends = [*_listed(graphs), *wholes.values(), *told, f"Question: {asked}"]
     room = min(
-        shown.room - sum(map(estimated_tokens, wholes.values())),
+        shown.room - sum(map(estimated_tokens, (*wholes.values(), *told))),
         _MOST - _AROUND - sum(map(estimated_tokens, ends)),
     )
     first = {"candidates": kinds["candidates"], **kinds}  # what others leave is theirs first

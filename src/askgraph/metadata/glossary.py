@@ -33,7 +33,7 @@ from askgraph.index.names import name_tokens
 _MEANINGS: Final = ("means", "same_as", "query")
 _LONGEST: Final = {"word": 200, "same_as": 200, "means": 2_000, "query": 20_000}
 """So many characters a text of an entry may have."""
-_INSTRUCTIONS: Final = 10_000
+_INSTRUCTIONS: Final = 4_000
 """So many characters the instructions may have."""
 _MOST: Final = 5_000
 """So many entries a glossary may have, and so many classes one of them."""

@@ -177,7 +177,7 @@ class _Run(Exploration):
             self.account,
             [
                 System(INSTRUCTION.format(cycles=self.method.cycles)),
-                User(asked(self.question, shown, _HEADINGS)),
+                User(asked(self.question, shown, _HEADINGS, self.toolbox.graphs)),
             ],
             most=self.method.transcript,
             options=options,

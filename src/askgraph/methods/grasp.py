@@ -175,7 +175,7 @@ class _Run(Exploration):
         return await looked_up(self.toolbox, self.question, tools)
 
     def conversation(self, uses: Sequence[ToolUse]) -> Conversation:
-        first = asked(self.question, uses, _HEADINGS)
+        first = asked(self.question, uses, _HEADINGS, self.toolbox.graphs)
         return Conversation(
             self.model,
             self.account,

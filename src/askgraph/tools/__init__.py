@@ -117,6 +117,11 @@ class Toolbox(Protocol):
         ...
 
     @property
+    def graphs(self) -> Sequence[KnowledgeGraph]:
+        """The graphs themselves; none if a run is only replayed."""
+        ...
+
+    @property
     def graph_names(self) -> tuple[str, ...]:
         """The graphs; if there are several, each call has to name one as `graph`."""
         ...

@@ -8,6 +8,7 @@ from typing import Unpack
 
 from askgraph import llm
 from askgraph.errors import BudgetSpent, SetupError
+from askgraph.graph import KnowledgeGraph
 from askgraph.llm.structured import SoundCall, checked_call
 from askgraph.trace import Answer, ModelTurn, Outcome, Prompt, ToolUse, Trace
 
@@ -76,6 +77,11 @@ class ReplayedToolbox:
         prompts = (step for step in self.trace.steps if isinstance(step, Prompt) and step.tools)
         first = next(prompts, None)
         return first.tools if first else ()
+
+    @property
+    def graphs(self) -> tuple[KnowledgeGraph, ...]:
+        """None: a replay needs no graph."""
+        return ()
 
     @property
     def graph_names(self) -> tuple[str, ...]:

@@ -12,6 +12,7 @@ from pyoxigraph import Literal, NamedNode
 
 from askgraph.agent import columns_rule
 from askgraph.agent.examples import Shot, Term, shown_query
+from askgraph.agent.taught import taught
 from askgraph.errors import SetupError
 from askgraph.index import tokens
 from askgraph.index.names import Kind
@@ -143,6 +144,7 @@ def few_shot_prompt(
     task = PLAIN if asked is None else _task(context, asked, shots)
     if queries > 1:
         task += SEVERAL.format(number=task.count("\n") + 1, n=queries)
+    task = "\n\n".join((task, *taught(context.question, [context.graph])))
     writer = Writer(context)
     parts = [
         f"{_asked(shot.example.question, shot.terms, writer)}\n"

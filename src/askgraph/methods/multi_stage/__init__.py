@@ -199,7 +199,7 @@ class _Run:
         candidates = await retrieved(ground, key, limit=limit, bm25=bm25_of(bm25))
         if self.model is None or not candidates:
             return
-        prompt = reason_prompt(self.context.question.text, key, candidates)
+        prompt = reason_prompt(self.context, key, candidates)
         yield prompt
         for turn in await reasoned(self.model, self.account, prompt):
             yield turn

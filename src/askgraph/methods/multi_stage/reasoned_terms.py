@@ -12,11 +12,13 @@ from collections.abc import Sequence
 
 from askgraph.agent import Conversation
 from askgraph.agent.kept_index import Bm25, ranked_names
+from askgraph.agent.taught import taught
 from askgraph.index import Resource
 from askgraph.index.names import Kind
 from askgraph.llm import LanguageModel, Options, System, User
 from askgraph.llm.budget import Account
 from askgraph.methods.multi_stage.staged_terms import Ground
+from askgraph.tools import Context
 from askgraph.trace import ModelTurn, Prompt
 from askgraph.writing import Listed
 
@@ -63,12 +65,14 @@ async def retrieved(ground: Ground, key: str, *, limit: int, bm25: Bm25) -> tupl
     return tuple(hit.item for hit in hits)
 
 
-def reason_prompt(question: str, key: str, candidates: Sequence[Resource]) -> Prompt:
+def reason_prompt(context: Context, key: str, candidates: Sequence[Resource]) -> Prompt:
     """Return what the model is told: of entities, or of properties."""
     lines = "\n".join(f"{at}. {_line(one)}" for at, one in enumerate(candidates, start=1))
     told = _ENTITIES if key == "entities" else _PREDICATES
     purpose = "pick entities" if key == "entities" else "pick predicates"
-    return Prompt(purpose, (System(told), User(f"Question: {question}\n\nCandidates\n{lines}")))
+    known = taught(context.question, [context.graph])
+    asked = "\n\n".join((*known, f"Question: {context.question.text}", f"Candidates\n{lines}"))
+    return Prompt(purpose, (System(told), User(asked)))
 
 
 async def reasoned(model: LanguageModel, account: Account, prompt: Prompt) -> tuple[ModelTurn, ...]:
