@@ -86,7 +86,8 @@ def test_a_german_browser_is_spoken_to_in_german_and_can_change_its_mind(watch: 
     expect(page.locator(".confidence-word")).to_have_text("Sicher")
     expect(page.locator("html")).to_have_attribute("lang", "de")
 
-    page.get_by_role("button", name="EN, Sprache: English").click()
+    page.get_by_role("button", name="Sprache: Deutsch").click()
+    page.get_by_role("radio", name="English").click()
     expect(page.locator(".confidence-word")).to_have_text("Sure")
     page.reload()
     expect(page.locator(".confidence-word")).to_have_text("Sure")

@@ -12,13 +12,53 @@ const HERE = dirname(fileURLToPath(import.meta.url));
 const STATIC = join(HERE, "static");
 const COMPRESSED = /\.(js|css|html|svg|json)$/;
 
+/**
+ * The page's texts: of a words.json the bundles hold the English; `words:fr` is all that there is
+ * in another language, each table as a list in the order of its keys.
+ */
+const words = {
+  name: "words",
+  setup(builds) {
+    builds.onResolve({ filter: /^words:/ }, ({ path }) => ({ path, namespace: "words" }));
+    builds.onLoad({ filter: /\.json$/ }, ({ path }) => {
+      if (!path.startsWith(join(HERE, "src"))) return;
+      const english = Object.entries(read(path)).map(([key, [en]]) => [key, [en]]);
+      return { contents: JSON.stringify(Object.fromEntries(english)), loader: "json" };
+    });
+    builds.onLoad({ filter: /.*/, namespace: "words" }, ({ path }) => {
+      const contents = JSON.stringify(textsIn(path.slice("words:".length)));
+      return { contents, loader: "json" };
+    });
+  },
+};
+
 const common = {
   absWorkingDir: HERE,
+  plugins: [words],
   bundle: true,
   logLevel: "warning",
   jsx: "automatic",
   jsxImportSource: "preact",
 };
+
+function tables() {
+  const found = readdirSync(join(HERE, "src"), { recursive: true });
+  return found.filter((name) => name.endsWith(".json") && !name.startsWith("i18n"));
+}
+
+function textsIn(language) {
+  const own = language === "de" ? null : read(join(HERE, `src/i18n/${language}.json`));
+  const inTable = (name) => {
+    const table = Object.entries(read(join(HERE, "src", name)));
+    const id = name.replace(/\.json$/, "");
+    return [id, table.map(([key, row]) => (own ? own[id]?.[key] : row[1]) ?? null)];
+  };
+  return Object.fromEntries(tables().map(inTable));
+}
+
+function read(path) {
+  return JSON.parse(readFileSync(path, "utf8"));
+}
 
 if (process.argv.includes("--tests")) await buildTests();
 else await buildPage();

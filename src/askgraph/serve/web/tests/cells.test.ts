@@ -3,18 +3,18 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { cellText } from "../src/ask/HeadlineView.tsx";
-import { speak } from "../src/i18n/index.ts";
+import { speak } from "../src/i18n/languages.ts";
 
 const XSD = "http://www.w3.org/2001/XMLSchema#";
 const typed = (value: string, type: string) =>
   ({ type: "literal", value, datatype: XSD + type }) as const;
 
-test("numbers have the language's separators", () => {
-  speak("en");
+test("numbers have the language's separators", async () => {
+  await speak("en");
   assert.equal(cellText(typed("5149.5", "decimal")), "5,149.5");
-  speak("de");
+  await speak("de");
   assert.equal(cellText(typed("5149.5", "decimal")), "5.149,5");
-  speak("en");
+  await speak("en");
 });
 
 test("days are in words, moments with their time, and what is no day stays as it is", () => {

@@ -79,7 +79,7 @@ function AddProgress({ now }: { now: Adding }) {
       );
     case "failed": {
       const title = now.problem.status === 0 ? now.problem.title : say.failed;
-      return <ProblemNote problem={{ ...now.problem, title }} />;
+      return <ProblemNote problem={{ ...now.problem, type: "about:blank", title }} />;
     }
   }
 }

@@ -3,7 +3,7 @@
 import { texts } from "../i18n/index.ts";
 import words from "./words.json";
 
-export const say = texts(words);
+export const say = texts("add/words", words);
 
 /** Returns the stage of adding a graph in the page's language, if it is known. */
 export function stageWords(doing: string): string {

@@ -153,13 +153,14 @@ function ShortcutsDialog() {
   const close = () => {
     shortcutsShown.value = false;
   };
+  const [enter = "", shift = "", ctrl = "", stop = ""] = say.keys;
   const shortcuts: readonly (readonly [string, string])[] = [
     ["/", say.shortcutAsk],
     ["n", say.shortcutNew],
-    ["Enter", say.shortcutSend],
-    ["Shift Enter", say.shortcutLine],
-    ["Ctrl Enter", say.shortcutRun],
-    ["Esc", say.shortcutStop],
+    [enter, say.shortcutSend],
+    [`${shift} ${enter}`, say.shortcutLine],
+    [`${ctrl} ${enter}`, say.shortcutRun],
+    [stop, say.shortcutStop],
     ["?", say.shortcutHelp],
   ];
   return (

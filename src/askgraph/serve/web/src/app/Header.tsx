@@ -1,9 +1,11 @@
 // The bar at the top: links to the pages, language and theme.
 
 import { keepKey, keyInUse } from "../api/http.ts";
-import { LANGUAGES, type Language, language, speak } from "../i18n/index.ts";
+import { LANGUAGES, type Language, language } from "../i18n/index.ts";
+import { speak } from "../i18n/languages.ts";
 import { Icon, type IconName } from "../parts/Icon.tsx";
-import { Button } from "../parts/parts.tsx";
+import { Popover } from "../parts/Popover.tsx";
+import { Button, Choice } from "../parts/parts.tsx";
 import type { Route } from "./router.ts";
 import { shortcutsShown } from "./shortcuts.ts";
 import { chooseTheme, type Theme, theme } from "./theme.ts";
@@ -60,18 +62,32 @@ export function Header({ route }: { route: Route }) {
 }
 
 function LanguageSwitch() {
-  const tags = Object.keys(LANGUAGES) as Language[];
-  const next = tags[(tags.indexOf(language.value) + 1) % tags.length] ?? "en";
+  const spoken = language.value;
   return (
-    <Button
-      look="quiet small"
-      lang={next}
-      title={LANGUAGES[next]}
-      aria-label={`${next.toUpperCase()}, ${say.language}: ${LANGUAGES[next]}`}
-      onClick={() => speak(next)}
+    <Popover
+      title={say.language}
+      label={
+        <>
+          {spoken.toUpperCase()}
+          <span class="seen-by-readers">{`, ${say.language}: ${LANGUAGES[spoken]}`}</span>
+        </>
+      }
     >
-      {next.toUpperCase()}
-    </Button>
+      {() => (
+        <fieldset class="choices languages">
+          <legend>{say.language}</legend>
+          {(Object.keys(LANGUAGES) as Language[]).map((tag) => (
+            <Choice
+              key={tag}
+              group="language"
+              name={<span lang={tag}>{LANGUAGES[tag]}</span>}
+              checked={tag === spoken}
+              onChange={() => void speak(tag)}
+            />
+          ))}
+        </fieldset>
+      )}
+    </Popover>
   );
 }
 

@@ -4,7 +4,7 @@ import type { Step } from "../api/types.ts";
 import { texts } from "../i18n/index.ts";
 import words from "./stepWords.json";
 
-export const stepSay = texts(words);
+export const stepSay = texts("ask/stepWords", words);
 
 const KINDS = ["entity", "class", "predicate", "value", "operator"];
 const LONGEST = 140;

@@ -3,4 +3,4 @@
 import { texts } from "../i18n/index.ts";
 import words from "./words.json";
 
-export const say = texts(words);
+export const say = texts("ask/words", words);

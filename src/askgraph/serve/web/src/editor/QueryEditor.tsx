@@ -116,4 +116,4 @@ function Findings({ found }: { found: readonly Finding[] }) {
 
 // The editor's texts.
 
-const say = texts(words);
+const say = texts("editor/words", words);

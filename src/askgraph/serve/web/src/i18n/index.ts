@@ -1,22 +1,27 @@
-// The page's language, and texts that are typed; a file words.json has each in every language.
+// The page's language, and texts that are typed; a file words.json has each in English and German,
+// fr.json and es.json of this folder have all in French and Spanish.
 //
 //     "ask": ["Ask", "Fragen"],
 //     "rows": [{ "one": "1 row", "other": "{count} rows" }, …]
 //
-//     const say = texts(words);
+//     const say = texts("ask/words", words);
 //     <button>{say.ask}</button> <p>{say.rows(12)}</p>
+//
+// The build leaves the English in place; another language is one file, loaded when it is spoken.
 
 import { computed, signal } from "@preact/signals";
-import { keep, kept } from "../app/kept.ts";
 
 const PLACE = /\{(\w+)\}/g;
 
-export type Language = "en" | "de";
+/** Languages by their own names, in the order in which they are offered. */
+export const LANGUAGES = { en: "English", de: "Deutsch", fr: "Français", es: "Español" } as const;
 
-/** Languages by their own names, in the order of the switch. */
-export const LANGUAGES: Readonly<Record<Language, string>> = { en: "English", de: "Deutsch" };
+export type Language = keyof typeof LANGUAGES;
 
-/** A text with values in it, `{count} rows`; there may be others for a first value of 0, 1 or 2. */
+/**
+ * A text with values in it, `{count} rows`; there may be others for a first value of 0 or 2, and
+ * for what the language counts as one.
+ */
 interface Pattern {
   readonly zero?: string | undefined;
   readonly one?: string | undefined;
@@ -24,29 +29,32 @@ interface Pattern {
   readonly other: string;
 }
 
-type Text = string | readonly string[] | Pattern;
+export type Text = string | readonly string[] | Pattern;
+
+/** A language's texts by the table that they belong to, in the order of its keys. */
+export type Texts = Readonly<Record<string, readonly (Text | null)[]>>;
+
 type Value = string | number;
 type Said<T> = T extends Pattern ? (...values: Value[]) => string : T;
 
 /** The language that the page speaks. */
-export const language = signal<Language>(firstLanguage());
+export const language = signal<Language>("en");
 
-/** Speaks another language from now on, and after a reload. */
-export function speak(chosen: Language): void {
-  language.value = chosen;
-  keep("language", chosen);
-}
+/** The texts of the languages that were loaded. */
+export const learned: Partial<Record<Language, Texts>> = {};
 
 /**
- * The texts in the page's language; the table has each in English and beside it in German.
- * Values stand in the order in which the English text names them.
+ * The texts of a table in the page's language, in English if they lack; the table's name is its
+ * path. Values stand in the order in which the English text names them.
  */
 export function texts<T extends Record<string, readonly Text[]>>(
+  name: string,
   table: T,
 ): { readonly [Key in keyof T]: Said<T[Key][number]> } {
+  const keys = Object.keys(table);
   const get = (_: unknown, key: string) => {
-    const [en, de] = table[key] ?? [];
-    const text = language.value === "de" ? de : en;
+    const [en] = table[key] ?? [];
+    const text = learned[language.value]?.[name]?.[keys.indexOf(key)] ?? en;
     if (typeof text !== "object" || !("other" in text)) return text;
     const names = namesIn((en as Pattern).other);
     return (...values: Value[]) => filled(text, names, values);
@@ -59,11 +67,15 @@ function namesIn(text: string): string[] {
 }
 
 function filled(text: Pattern, names: readonly string[], values: readonly Value[]): string {
-  const few = ([text.zero, text.one, text.two] as const)[Number(values[0])];
-  return (few ?? text.other).replace(PLACE, (_, name) => {
+  return chosen(text, Number(values[0])).replace(PLACE, (_, name) => {
     const value = values[names.indexOf(name)] ?? "";
     return typeof value === "number" ? formatNumber(value) : value;
   });
+}
+
+function chosen({ zero, one, two, other }: Pattern, count: number): string {
+  const exact = count === 0 ? zero : count === 2 ? two : undefined;
+  return exact ?? (plurals.value.select(count) === "one" ? one : undefined) ?? other;
 }
 
 /** The tag to format numbers and days by: the browser's own for the page's language, as en-GB. */
@@ -72,6 +84,7 @@ export const locale = computed<string>(() => {
   return preferred.find((tag) => tag.split("-")[0] === language.value) ?? language.value;
 });
 
+const plurals = computed(() => new Intl.PluralRules(language.value));
 const numbers = computed(() => new Intl.NumberFormat(locale.value, { maximumFractionDigits: 6 }));
 const times = computed(
   () => new Intl.DateTimeFormat(locale.value, { dateStyle: "medium", timeStyle: "short" }),
@@ -93,15 +106,4 @@ export function formatSeconds(seconds: number): string {
   if (seconds < 0.9995) return `${Math.max(1, Math.round(seconds * 1000))} ms`;
   const digits = seconds < 10 ? 1 : 0;
   return `${seconds.toLocaleString(locale.value, { maximumFractionDigits: digits })} s`;
-}
-
-function firstLanguage(): Language {
-  const chosen = kept("language");
-  if (chosen === "en" || chosen === "de") return chosen;
-  const preferred = typeof navigator === "undefined" ? [] : navigator.languages;
-  for (const tag of preferred) {
-    const base = tag.slice(0, 2).toLowerCase();
-    if (base === "en" || base === "de") return base;
-  }
-  return "en";
 }

@@ -3,23 +3,27 @@
 import { texts } from "../i18n/index.ts";
 import words from "./methods.json";
 
-const TITLES: Readonly<Record<string, string>> = {
+/** The methods whose names are words, in the order of their titles. */
+const WORDS = ["graph-search", "guided", "multi-stage", "nearest-example"];
+const NAMES: Readonly<Record<string, string>> = {
   dfsl: "DFSL",
   grasp: "GRASP",
   "graf-von-data": "Graf von Data",
   "sparql-llm": "SPARQL-LLM",
 };
 
-const say = texts(words);
+const say = texts("parts/methods", words);
 
-/** A method's name as people write it: `graph-search` is "Graph search". */
+/** A method's name as people write it: `graph-search` is "Graph search", "Graphsuche". */
 export function methodTitle(name: string): string {
   const spaced = name.replaceAll("-", " ");
-  return TITLES[name] ?? spaced.charAt(0).toUpperCase() + spaced.slice(1);
+  const title = say.titles[WORDS.indexOf(name)] ?? NAMES[name];
+  return title ?? spaced.charAt(0).toUpperCase() + spaced.slice(1);
 }
 
 /** Describes a method; in the server's words if the page has none. */
 export function methodWords(method: { readonly name: string; readonly words: string }): string {
-  const known: Readonly<Record<string, string>> = say;
-  return Object.hasOwn(known, method.name) ? (known[method.name] ?? "") : method.words;
+  const known: Readonly<Record<string, unknown>> = say;
+  const text = Object.hasOwn(known, method.name) ? known[method.name] : null;
+  return typeof text === "string" ? text : method.words;
 }

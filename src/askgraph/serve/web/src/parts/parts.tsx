@@ -5,9 +5,11 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import type { Problem } from "../api/types.ts";
 import { texts } from "../i18n/index.ts";
 import { Icon, type IconName } from "./Icon.tsx";
+import problems from "./problems.json";
 import words from "./words.json";
 
-const say = texts(words);
+const say = texts("parts/words", words);
+const kinds = texts("parts/problems", problems);
 
 interface ButtonProps extends Omit<ComponentProps<"button">, "icon" | "label"> {
   /** How it looks: `primary`, `quiet`, `small` and `icon`, one or several. */
@@ -359,12 +361,18 @@ interface ProblemNoteProps {
 export function ProblemNote({ problem, again }: ProblemNoteProps) {
   if (!problem) return null;
   const unreachable = problem.status === 0 && problem.title === "";
-  const title = unreachable ? say.unreachable : problem.title || say.refused;
+  const known: Readonly<Record<string, string | undefined>> = kinds;
+  const kind = known[problem.type.replace("urn:askgraph:problem:", "")];
+  const title = unreachable ? say.unreachable : kind || problem.title || say.refused;
   const detail = unreachable ? say.unreachableMore : problem.detail;
   return (
     <div class="note bad" role="alert">
       <h3>{title}</h3>
-      {detail && detail !== title && <p class="problem-detail">{detail}</p>}
+      {detail && detail !== title && (
+        <p class="problem-detail" lang={unreachable ? undefined : "en"}>
+          {detail}
+        </p>
+      )}
       {again && <Button onClick={again}>{say.again}</Button>}
     </div>
   );

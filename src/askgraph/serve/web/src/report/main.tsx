@@ -3,7 +3,6 @@
 import { signal } from "@preact/signals";
 import { render } from "preact";
 import { useEffect } from "preact/hooks";
-import { language } from "../i18n/index.ts";
 import { index } from "./data.ts";
 import { Questions } from "./Questions.tsx";
 import { QuestionView } from "./QuestionView.tsx";
@@ -73,7 +72,6 @@ function pressed(event: KeyboardEvent): void {
   document.querySelector<HTMLElement>(`#question [data-key="${key}"]`)?.click();
 }
 
-language.value = "en"; // as everything that Python wrote on the page
 addEventListener("hashchange", () => {
   address.value = location.hash;
 });

@@ -3,7 +3,7 @@
 import { texts } from "../i18n/index.ts";
 import words from "./words.json";
 
-export const say = texts(words);
+export const say = texts("results/words", words);
 
 /** The plural of an English noun, by the rules alone. */
 export function several(noun: string): string {
