@@ -42,7 +42,6 @@ def watch(browser: Browser, place: Workspace) -> Iterator[Watch]:
 
 def pin(page: Page, question: str, board: str, *, is_new: bool = False) -> None:
     """Ask a question and pin its answer, as the page shows it, to a board."""
-    page.goto(page.url.split("/", 3)[0] + "//" + page.url.split("/")[2] + "/")
     ask(page, question)
     settle(page)
     page.get_by_role("button", name="Pin", exact=True).click()
@@ -64,6 +63,7 @@ def board_of(watch: Watch, *questions: str, **look: object) -> Page:
     """A page at a new board with a pin for each question."""
     page = watch.page(**look)  # type: ignore[arg-type]
     for number, question in enumerate(questions):
+        page.goto(watch.address)
         pin(page, question, "Harbours", is_new=number == 0)
     page.get_by_role("link", name="Open the board").click()
     opened(page)
@@ -99,8 +99,10 @@ def test_a_board_says_what_changed_since_it_was_seen(
     berths.get_by_role("tab", name="Table").click()
     expect(berths.get_by_role("row", name=re.compile("^Brix"))).to_contain_text("9was 7")
     expect(berths.get_by_role("row", name=re.compile("^Dory"))).to_contain_text("new")
-    berths.get_by_text("Rows that are gone").click()
-    expect(berths.locator(".pin-lost li")).to_have_text(["Cove · 2"])
+    berths.get_by_text("What changed", exact=True).click()
+    expect(berths.locator(".pin-changes li")).to_have_text(
+        ["changed Brix · 9 was 7", "new Dory · 1", "new Elm · 3", "gone Cove · 2"]
+    )
     expect(page.locator("html")).to_have_js_property("scrollWidth", look["width"])
 
     page.get_by_role("button", name="Mark as seen").click()
@@ -199,6 +201,86 @@ def test_a_shared_board_is_read_by_others_who_cannot_change_it(watch: Watch) -> 
     expect(other.get_by_role("combobox")).to_have_value(QUESTION)
 
 
+def test_an_answer_of_another_is_pinned_to_a_board_of_ones_own(watch: Watch) -> None:
+    page = watch.page()
+    ask(page, QUESTION)
+    page.get_by_role("button", name="Share").click()
+    page.get_by_label("Others may open it").check()
+    other = watch.page(page.url.removeprefix(watch.address))
+    expect(other.locator(".headline")).to_be_visible()
+    pin_here(other, "From Ann")
+    other.get_by_role("link", name="Open the board").click()
+    opened(other)
+    expect(card(other, QUESTION).locator(".headline")).to_contain_text("Brix")
+
+
+def test_an_answer_that_fails_stays_as_it_was_beside_the_others(
+    watch: Watch, place: Workspace
+) -> None:
+    place.add("other", [place.folder / "harbours.ttl"])
+    page = watch.page("/?graph=other")
+    ask(page, "Which harbours are there?")
+    pin_here(page, "Harbours")
+    page.goto(f"{watch.address}/?graph=harbours")
+    pin(page, QUESTION, "Harbours")
+    page.get_by_role("link", name="Open the board").click()
+    opened(page)
+    place.remove("other")
+    put_harbours(place, NOW)
+    page.get_by_role("button", name="Bring up to date").click()
+    expect(
+        page.get_by_text("1 answer changed. · 1 answer could not be brought up to date.")
+    ).to_be_visible()
+    lost = card(page, "Which harbours are there?")
+    expect(lost.get_by_role("alert")).to_contain_text("there is no graph 'other'")
+    expect(lost.locator(".headline")).to_contain_text("Cove")
+    expect(card(page, QUESTION).locator(".headline")).to_contain_text("Dory")
+
+
+def test_places_are_pinned_as_a_map_and_exported_as_one(many: Watch, tmp_path: Path) -> None:
+    page = many.page("/?graph=towns")
+    ask(page, "Show me all towns with their locations.")
+    settle(page)
+    expect(page.get_by_role("tab", name="Map", selected=True)).to_be_visible()
+    pin_here(page, "Towns")
+    page.get_by_role("link", name="Open the board").click()
+    opened(page)
+    page.locator(".map svg").wait_for()
+    file = tmp_path / "towns.html"
+    file.write_text(exported(page), encoding="utf-8")
+    saved = page.context.new_page()
+    saved.goto(file.as_uri())
+    drawing = saved.get_by_role("img", name="Show me all towns with their locations.")
+    expect(drawing).to_contain_text("Nairobi")
+
+
+def test_a_german_board_is_reached_and_read_in_german(watch: Watch) -> None:
+    page = watch.page(locale="de-DE")
+    page.get_by_role("link", name="Pinnwände").click()
+    expect(page.get_by_role("heading", level=1)).to_be_focused()
+    expect(page.get_by_text("Noch gibt es keine Pinnwand.")).to_be_visible()
+    page.get_by_role("link", name="Fragen", exact=True).click()
+    ask(page, QUESTION)
+    page.get_by_role("button", name="Anheften").press("Enter")
+    page.get_by_label("Neue Pinnwand").press("Enter")
+    page.get_by_role("link", name="Pinnwand öffnen").press("Enter")
+    opened(page)
+    expect(page.get_by_role("heading", level=1)).to_have_text("Meine Pinnwand")
+    expect(page.get_by_text("Nichts hat sich geändert.")).to_be_visible()
+
+
+@pytest.mark.parametrize("width", [320, 768])
+def test_a_board_is_no_wider_than_the_window(watch: Watch, place: Workspace, width: int) -> None:
+    page = board_of(watch, QUESTION, COUNT, width=width, height=740)
+    put_harbours(place, NOW)
+    page.reload()
+    opened(page)
+    expect(page.locator("html")).to_have_js_property("scrollWidth", width)
+    page.goto(f"{watch.address}/boards")
+    page.get_by_role("link", name="Harbours").wait_for()
+    expect(page.locator("html")).to_have_js_property("scrollWidth", width)
+
+
 def exported(page: Page) -> str:
     with page.expect_download() as begun:
         page.get_by_role("button", name="Export as HTML").click()
@@ -226,6 +308,10 @@ def test_an_export_is_one_file_that_shows_sentence_chart_table_and_changes(
     drawing = saved.get_by_role("img", name=QUESTION)
     expect(drawing).to_contain_text("Brix")
     expect(saved.locator("section").first).to_contain_text("1 new row · 1 row gone · 1 row changed")
+    saved.get_by_text("What changed").click()
+    expect(saved.locator("li")).to_have_text(
+        ["changed · Brix · 9 (was 7)", "new · Dory · 1", "gone · Cove · 2"]
+    )
     saved.get_by_text("3 rows").first.click()
     expect(saved.get_by_role("row", name=re.compile("Brix"))).to_contain_text("9 was 7")
     saved.set_viewport_size(PHONE)  # type: ignore[arg-type]

@@ -40,7 +40,7 @@ export function AnswerPart({ turn, run, answer, isLast }: AnswerPartProps) {
   const [attempt, problem, setProblem] = useAttempt();
   const [isBusy, setBusy] = useState(false);
   const [isWrong, setWrong] = useState(false);
-  const [shown, setShown] = useState<Shown>({});
+  const [shown, setShown] = useState<{ of: AnswerView; how: Shown } | null>(null);
   const [arranged, setArranged] = useState<{ query: string; how: Arrangement | null } | null>(null);
   const graph = answer.graph ?? run.graphs[0] ?? "";
   const standing = useStanding(graph, answer.confirmed);
@@ -110,8 +110,17 @@ export function AnswerPart({ turn, run, answer, isLast }: AnswerPartProps) {
               }}
             />
           )}
-          <Result answer={answer} runId={run.id} graph={graph} onShown={setShown} />
-          <Verdict {...{ turn, run, shown, standing }} onWrong={() => setWrong(true)} />
+          <Result
+            answer={answer}
+            runId={run.id}
+            graph={graph}
+            onShown={(how) => setShown({ of: answer, how })}
+          />
+          <Verdict
+            {...{ turn, run, standing }}
+            shown={shown?.of === answer ? shown.how : {}}
+            onWrong={() => setWrong(true)}
+          />
         </>
       )}
       <div class="folds">

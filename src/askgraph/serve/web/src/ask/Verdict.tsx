@@ -42,7 +42,12 @@ export function Verdict({ turn, run, shown, standing, onWrong }: VerdictProps) {
     onWrong();
     return { ...run, feedback: told };
   };
-  if (!run.mine) return null;
+  const pin = (
+    <Popover class="button quiet small" icon="pin" label={say.pin}>
+      {() => <Later load={pinMenu} props={{ run: run.id, shown }} />}
+    </Popover>
+  );
+  if (!run.mine) return <div class="verdict">{pin}</div>;
   return (
     <div class="verdict">
       <div class="row">
@@ -59,9 +64,7 @@ export function Verdict({ turn, run, shown, standing, onWrong }: VerdictProps) {
             <Wrong send={(comment) => take(wrong(comment))} withdraw={standing.withdraw} />
           </>
         )}
-        <Popover class="button quiet small" icon="pin" label={say.pin}>
-          {() => <Later load={pinMenu} props={{ run: run.id, shown }} />}
-        </Popover>
+        {pin}
         <Share
           title={say.shareTitle}
           address={`${location.origin}/run/${run.id}`}

@@ -86,6 +86,7 @@ export function BoardPage({ id }: { id: string }) {
         </div>
         <Tools
           {...{ board, isBusy, put }}
+          drop={() => attempt(() => deleteBoard(id))}
           update={() => void update(new AbortController().signal)}
         />
       </div>
@@ -125,10 +126,12 @@ interface ToolsProps {
   readonly isBusy: boolean;
   readonly put: (doing: () => Promise<Board>) => Promise<boolean>;
   readonly update: () => void;
+  /** Deletes it, and gives whether it could. */
+  readonly drop: () => Promise<boolean>;
 }
 
 /** What can be done with a board as a whole. */
-function Tools({ board, isBusy, put, update }: ToolsProps) {
+function Tools({ board, isBusy, put, update, drop }: ToolsProps) {
   const [open, setOpen] = useState<"rename" | "delete" | null>(null);
   const close = () => setOpen(null);
   const { id, mine } = board;
@@ -182,7 +185,10 @@ function Tools({ board, isBusy, put, update }: ToolsProps) {
           title={say.delete}
           question={say.sure}
           close={close}
-          go={() => void deleteBoard(id).then(() => navigate("/boards"))}
+          go={() => {
+            close();
+            void drop().then((isGone) => isGone && navigate("/boards"));
+          }}
         />
       )}
     </div>

@@ -7,10 +7,11 @@ import { graphTitle } from "../app/known.ts";
 import { Later } from "../app/Later.tsx";
 import { askAddress } from "../app/router.ts";
 import { Result, results } from "../ask/AnswerPart.tsx";
-import { cellText, HeadlineView } from "../ask/HeadlineView.tsx";
+import { HeadlineView } from "../ask/HeadlineView.tsx";
 import { formatTime } from "../i18n/index.ts";
 import { Button, dotted, ProblemNote } from "../parts/parts.tsx";
 import { Renaming } from "./BoardPage.tsx";
+import { changesIn, countsOf } from "./changes.ts";
 import { say } from "./words.ts";
 
 interface PinCardProps {
@@ -64,7 +65,7 @@ export function PinCard({ pin, isMine, change, ...more }: PinCardProps) {
           </>
         )}
         <HeadlineView answer={answer} graph={graph} />
-        {changes && <Changed changes={changes} seen={pin.seen} />}
+        {changes && <Changed pin={pin} changes={changes} />}
         {isWanted ? <Later load={results} props={view} /> : <Result {...view} />}
       </article>
     </li>
@@ -134,32 +135,26 @@ function PinTools({ title, place, of, move, remove, rename }: PinToolsProps) {
   );
 }
 
-function Changed({ changes, seen }: { changes: Changes; seen: string }) {
-  const [one] = changes.rows;
-  const isCount = changes.total === 1 && one?.was?.length === 1;
+function Changed({ pin, changes }: { pin: Pin; changes: Changes }) {
+  const rows = changesIn(pin);
   return (
     <div class="pin-changes stack close">
       <p class="row small">
-        <span>{say.since(formatTime(seen))}</span>
-        {changes.boolean !== null ? (
-          <span class="chip warn">{say.was(changes.boolean ? say.yes : say.no)}</span>
-        ) : isCount ? (
-          <span class="chip warn">{say.was(cellText(one.was?.[0] ?? null))}</span>
-        ) : (
-          countsOf(changes).map(([look, text]) => (
-            <span key={look} class={`chip ${look}`}>
-              {text}
-            </span>
-          ))
-        )}
+        <span>{say.since(formatTime(pin.seen))}</span>
+        {countsOf(changes).map(([look, text]) => (
+          <span key={look} class={`chip ${look}`}>
+            {text}
+          </span>
+        ))}
       </p>
-      {changes.lost.length > 0 && (
+      {rows.length > 0 && (
         <details class="small">
-          <summary>{say.lost}</summary>
-          <ul class="pin-lost">
-            {changes.lost.map((row, at) => (
+          <summary>{say.changes}</summary>
+          <ul class="stack close">
+            {rows.map(({ look, kind, row, was }, at) => (
               <li key={at}>
-                <bdi>{row.map(cellText).join(" · ")}</bdi>
+                <span class={`chip ${look}`}>{kind}</span> <bdi>{row}</bdi>{" "}
+                {was && <bdi class="muted">{say.wasCell(was)}</bdi>}
               </li>
             ))}
           </ul>
@@ -168,14 +163,4 @@ function Changed({ changes, seen }: { changes: Changes; seen: string }) {
       {changes.partly && <p class="muted small">{say.partly}</p>}
     </div>
   );
-}
-
-/** The kinds of changes that there are, each with its look and its number in words. */
-export function countsOf(changes: Changes): (readonly [look: string, text: string])[] {
-  const all = [
-    ["good", changes.added, say.added],
-    ["bad", changes.gone, say.gone],
-    ["warn", changes.changed, say.changed],
-  ] as const;
-  return all.flatMap(([look, count, words]) => (count > 0 ? [[look, words(count)] as const] : []));
 }

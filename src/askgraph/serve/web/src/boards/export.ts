@@ -12,7 +12,7 @@ import { columnsOf } from "../results/columns.ts";
 import { fileName } from "../results/Pictures.tsx";
 import { standalone } from "../results/pictures.ts";
 import { visible } from "../results/texts.ts";
-import { countsOf } from "./PinCard.tsx";
+import { changesIn, countsOf } from "./changes.ts";
 import { say } from "./words.ts";
 
 const POLICY = "default-src 'none'; style-src 'unsafe-inline'";
@@ -81,6 +81,13 @@ function section(pin: Pin): Element {
   ];
   if (counts)
     parts.push(element("p", { class: "small" }, `${say.since(formatTime(pin.seen))} ${counts}`));
+  const lines = changesIn(pin).map(({ kind, row, was }) =>
+    element("li", {}, dotted(kind, row), was ? ` (${say.wasCell(was)})` : ""),
+  );
+  if (lines.length > 0)
+    parts.push(
+      element("details", {}, element("summary", {}, say.changes), element("ul", {}, ...lines)),
+    );
   if (drawing) parts.push(element("figure", {}, drawing));
   parts.push(...factsIn(card));
   if (answer.boolean === null && answer.cells.length > 0) {

@@ -1,0 +1,62 @@
+// What changed of a pinned answer, in words: how many rows, and which.
+
+import type { Changes, Pin } from "../api/boards.ts";
+import type { Row } from "../api/types.ts";
+import { cellText } from "../ask/HeadlineView.tsx";
+import { say } from "./words.ts";
+
+/** More changes than this are only counted. */
+const MOST = 100;
+
+interface Change {
+  /** How its mark looks, and what it says. */
+  readonly look: "good" | "warn" | "bad";
+  readonly kind: string;
+  readonly row: string;
+  /** The values before, of a row that has others now. */
+  readonly was: string;
+}
+
+/** The kinds of changes that there are, each with its look and its number in words. */
+export function countsOf(changes: Changes): (readonly [look: string, text: string])[] {
+  const value = valueBefore(changes);
+  if (changes.boolean !== null)
+    return [["warn", say.was(changes.boolean ? say.yes : say.no)] as const];
+  if (value) return [["warn", say.was(told(value))] as const];
+  const all = [
+    ["good", changes.added, say.added],
+    ["bad", changes.gone, say.gone],
+    ["warn", changes.changed, say.changed],
+  ] as const;
+  return all.flatMap(([look, count, words]) => (count > 0 ? [[look, words(count)] as const] : []));
+}
+
+/** The rows that changed: those that are there, then those that are gone. */
+export function changesIn({ answer, changes }: Pin): Change[] {
+  if (!changes || valueBefore(changes)) return [];
+  const now = changes.rows.map(({ row: at, was }): Change => {
+    const row = answer.cells[at] ?? [];
+    return was
+      ? { look: "warn", kind: say.otherRow, row: told(row), was: told(was, row) }
+      : { look: "good", kind: say.newRow, row: told(row), was: "" };
+  });
+  const lost = changes.lost.map(
+    (row): Change => ({ look: "bad", kind: say.goneRow, row: told(row), was: "" }),
+  );
+  return [...now, ...lost].slice(0, MOST);
+}
+
+/** What was there in the place of the only value that there is. */
+function valueBefore({ total, rows }: Changes): Row | null {
+  const was = rows[0]?.was;
+  return total === 1 && was?.length === 1 ? was : null;
+}
+
+/** A row in one line; with `other`, only the cells in which it differs from that. */
+function told(row: Row, other: Row = []): string {
+  const texts = row.map((cell, at) => {
+    const text = cellText(cell);
+    return other.length > 0 && text === cellText(other[at] ?? null) ? "" : text;
+  });
+  return texts.filter(Boolean).join(" · ");
+}
