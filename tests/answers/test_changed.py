@@ -7,9 +7,10 @@ import pytest_asyncio
 
 from askgraph.answers.changed import changed
 from askgraph.graph import KnowledgeGraph
+from askgraph.operations import outcome_of
 from askgraph.sample import graph_path
 from askgraph.sparql.results import value_of
-from askgraph.trace import Answer, Earlier, Question
+from askgraph.trace import Answer, Earlier, Question, Refusal
 from askgraph.workspace import Workspace
 
 PREFIX = "PREFIX s: <https://example.org/space/> PREFIX o: <https://example.org/space/ontology#> "
@@ -127,3 +128,28 @@ async def test_nothing_changes_a_result_without_rows(space: KnowledgeGraph) -> N
 
 async def test_a_query_that_would_write_is_not_run(space: KnowledgeGraph) -> None:
     assert await after(space, "how many are these?", "DELETE WHERE { ?s ?p ?o }") is None
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "said"),
+    [
+        ("only the first two", None, "There is no result before this"),
+        ("sort by diameter", None, "There is no result before this"),
+        ("nur die ersten zwei", "de", "Davor gibt es kein Ergebnis"),
+        ("muéstralos en un mapa", "es", "No hay antes ningún resultado"),
+        ("seulement les deux premières", "fr", "Il n'y a avant cela aucun résultat"),
+    ],
+)
+async def test_without_a_result_before_there_is_nothing_to_change(
+    space: KnowledgeGraph, text: str, language: str | None, said: str
+) -> None:
+    outcome = await outcome_of(Question(text, language), Workspace().method(), [space])
+
+    assert isinstance(outcome, Refusal) and outcome.reason.startswith(said)
+    assert outcome.best is None
+
+
+async def test_a_question_of_its_own_needs_none_before(space: KnowledgeGraph) -> None:
+    for text in ("What are the three largest planets?", "List the planets by their diameter."):
+        outcome = await outcome_of(Question(text), Workspace().method(), [space])
+        assert isinstance(outcome, Answer)

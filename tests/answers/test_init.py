@@ -40,6 +40,8 @@ def test_the_reading_that_was_chosen_is_run(
     assert len(answer.result.rows) == option.count == 2
     assert answer.confidence == 1.0
     assert "Phobos" in answer.labels.values()
+    assert answer.sentence == "Deimos and Phobos are the things that orbit Mars."
+    assert answer.words == option.words and answer.evidence
 
 
 def test_the_best_attempt_is_not_run_again(

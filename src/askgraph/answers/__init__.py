@@ -38,6 +38,7 @@ from askgraph.traversal import GraphArrays
 
 _LABELLED = 200  # rows whose resources are named
 _ARRANGED = 2_000  # rows that are put into an order for people
+_COURTESY = 5.0  # seconds for what is behind a reading that was chosen
 _READ = 10_000  # characters of a query that is read for its sentence
 
 
@@ -260,16 +261,13 @@ async def chosen_answer(
         return replace(best, confidence=1.0)
     ready = admitted(option.query, prefixes=graph.prefixes.namespaces)
     given: SelectResult | bool
-    labels: dict[str, str] = {}
     if ready.form == "ASK":
         given = await graph.endpoint.ask(ready.text, timeout=timeout)
     else:
         given = await graph.endpoint.select(ready.text, timeout=timeout, limit=limit)
-        things = sorted(set(_resources(given)))
-        labels = await labels_of(things, graph, languages, timeout=timeout)
-    return bare_answer(
-        option.query, graph.name, given, words=option.words, confidence=1.0, labels=labels
-    )
+    builder = AnswerBuilder(graph, languages or ["en"], timeout, evidence_seconds=_COURTESY)
+    built = await builder.written(ready.text, given)
+    return replace(built, query=option.query, words=option.words)
 
 
 async def _tree(query: str) -> Query | None:

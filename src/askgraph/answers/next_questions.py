@@ -19,6 +19,7 @@ from askgraph.errors import QueryError
 from askgraph.explanation import labels_of
 from askgraph.explanation._names import is_uncounted, phrases_in
 from askgraph.explanation.headline import units_of
+from askgraph.explanation.resource import classes_of
 from askgraph.explanation.starters import examples_of, is_noun, is_spoken
 from askgraph.graph import KnowledgeGraph
 from askgraph.metadata import ClassProfile, PredicateProfile
@@ -204,23 +205,15 @@ class _About:
     @cached_property
     def cls(self) -> ClassProfile | None:
         """The class that the things are of: the smallest that has nearly all of them."""
-        counted = Counter(iri for thing in self.things[:_LOOKED_AT] for iri in self.types(thing))
+        counted = Counter(
+            one.iri for thing in self.things[:_LOOKED_AT] for one in classes_of(thing, self.graph)
+        )
         enough = 0.9 * min(len(self.things), _LOOKED_AT)
         known = {one.iri: one for one in self.graph.profile.classes if not _is_schema(one.iri)}
         fitting = [known[i] for i, number in counted.items() if i in known and number >= enough]
         if not counted:
             fitting = [known[iri] for iri in self.used if iri in known]
         return min(fitting, key=lambda one: (one.instances, one.iri), default=None)
-
-    def types(self, thing: str) -> set[str]:
-        """The classes of a thing, of a graph that lies here."""
-        arrays = self.graph.arrays
-        at = arrays.terms.iri(thing) if arrays else None
-        kind = arrays.number(v.RDF_TYPE) if arrays else None
-        if arrays is None or at is None or kind is None:
-            return set()
-        found = arrays.step(np.array([at], dtype=np.int32), kind)
-        return {arrays.terms.value(int(one)) for one in found}
 
     def noun(self, item: ClassProfile | PredicateProfile) -> str:
         """What a class or predicate is called in the asker's language; empty if it is in none."""
@@ -271,10 +264,9 @@ class _About:
         """Well-known things of the same class as one that the question names."""
         arrays = self.graph.arrays
         for thing in self.constants if arrays else ():
-            own = [o for o in self.graph.profile.classes if o.iri in self.types(thing)]
-            smallest = min(own, key=lambda one: (one.instances, one.iri), default=None)
-            if smallest is not None and self.said(thing):
-                return self.like(thing, smallest.iri)
+            own = classes_of(thing, self.graph)
+            if own and self.said(thing):
+                return self.like(thing, own[0].iri)
         return []
 
     def said(self, thing: str) -> bool:

@@ -161,7 +161,7 @@ async def _show(outcome: Outcome, graph: KnowledgeGraph, asking: Asking) -> bool
         if option is not None:
             languages = [asking.lang] if asking.lang else []
             chosen = await chosen_answer(option, outcome, graph, languages=languages)
-            show(shown(chosen, graph.prefixes, limit=most, colour=colour))
+            show(shown(chosen, graph.prefixes, limit=most, colour=colour, chosen=True))
             return True
     return isinstance(outcome, Answer)
 

@@ -39,12 +39,20 @@ _EVIDENCE_TRIPLES = 6
 
 
 def shown(
-    outcome: Outcome, prefixes: PrefixMap, *, limit: int | None = None, colour: bool = False
+    outcome: Outcome,
+    prefixes: PrefixMap,
+    *,
+    limit: int | None = None,
+    colour: bool = False,
+    chosen: bool = False,
 ) -> Iterator[RenderableType]:
-    """Yield what to print for an outcome: the answer first, then what it takes to trust it."""
+    """Yield what to print for an outcome: the answer first, then what it takes to trust it.
+
+    One that the person has `chosen` says so instead of how sure it is.
+    """
     match outcome:
         case Answer():
-            yield from _answer(outcome, prefixes, limit, colour)
+            yield from _answer(outcome, prefixes, limit, colour, chosen=chosen)
         case Clarification():
             yield Text(outcome.question, style="bold")
             yield ""
@@ -63,7 +71,12 @@ def as_text(outcome: Outcome, prefixes: PrefixMap, *, width: int = 100) -> str:
 
 
 def _answer(
-    answer: Answer, prefixes: PrefixMap, limit: int | None, colour: bool
+    answer: Answer,
+    prefixes: PrefixMap,
+    limit: int | None,
+    colour: bool,
+    *,
+    chosen: bool = False,
 ) -> Iterator[RenderableType]:
     yield from _result(answer, prefixes, limit)
     yield ""
@@ -74,7 +87,7 @@ def _answer(
         ("Read as", answer.words),
         ("Not used", plain(", ".join(answer.unused_words))),
         ("Confirmed", _confirmation(answer.confirmed) if answer.confirmed else ""),
-        ("Confidence", confidence_in_words(answer.confidence)),
+        ("Confidence", "you chose this" if chosen else confidence_in_words(answer.confidence)),
     )
     yield from (Text.assemble((f"{name}  ", "bold"), value) for name, value in fields if value)
     yield Text("Query", style="bold")

@@ -11,6 +11,7 @@ from pyoxigraph import Literal, NamedNode
 from askgraph.errors import QueryError
 from askgraph.explanation import descriptions_of, labels_of
 from askgraph.graph import KnowledgeGraph
+from askgraph.metadata import ClassProfile
 from askgraph.metadata.boundaries import counts_by_predicate, some_of_each
 from askgraph.rdf import words_of_local_name
 from askgraph.rdf.vocabulary import RDF_TYPE
@@ -103,6 +104,19 @@ async def instances_of(
         cls, graph, (), predicate=RDF_TYPE, each=limit, offset=offset, timeout=timeout
     )
     return next(iter(found.incoming), Facts(RDF_TYPE, (), 0))
+
+
+def classes_of(iri: str, graph: KnowledgeGraph) -> list[ClassProfile]:
+    """Return the classes of a thing, that with the fewest things first; none of a remote graph."""
+    arrays = graph.arrays
+    at = arrays.terms.iri(iri) if arrays is not None else None
+    kind = arrays.number(RDF_TYPE) if arrays is not None else None
+    if arrays is None or at is None or kind is None:
+        return []
+    nodes = arrays.step(np.array([at], dtype=np.int32), kind)
+    own = {arrays.terms.value(int(one)) for one in nodes}
+    found = [one for one in graph.profile.classes if one.iri in own]
+    return sorted(found, key=lambda one: (one.instances, one.iri))
 
 
 def some_instances(

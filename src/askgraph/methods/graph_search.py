@@ -13,9 +13,12 @@ from typing import ClassVar
 from askgraph.answers.search_run import SearchLimits, SearchRun, top_score
 from askgraph.endpoint import Counted
 from askgraph.errors import SetupError
+from askgraph.explanation._names import phrases_in
 from askgraph.graph import KnowledgeGraph
+from askgraph.search.linking import read
+from askgraph.search.linking.follow_up import change_of
 from askgraph.search.linking.word_lists import greeted
-from askgraph.trace import Answer, Outcome, Question, Step, Thought, Usage
+from askgraph.trace import Answer, Outcome, Question, Refusal, Step, Thought, Usage
 
 __all__ = ["GraphSearch"]
 
@@ -80,12 +83,21 @@ class GraphSearch(SearchLimits):
     async def _at_once(
         self, question: Question, graphs: Sequence[KnowledgeGraph]
     ) -> Outcome | None:
-        """Answer what is no question of its own: a greeting, a change of the last result."""
+        """Answer what is no question of its own: a greeting, a change of the last result.
+
+        A change is refused if there is no result before it.
+        """
         if greeted(question.text):
             from askgraph.answers.greeting import greeting  # few questions greet
 
             return await greeting(question, graphs, self._outcome)
-        return await _changed(question, graphs) if question.before else None
+        if question.before:
+            return await _changed(question, graphs)
+        for graph in graphs:
+            if change_of(question.text, graph.names, language=question.language):
+                language = question.language or read(question.text).language
+                return Refusal(phrases_in(language).say("refuse no result"))
+        return None
 
     async def _outcome(self, question: Question, graph: KnowledgeGraph) -> Outcome:
         run = SearchRun(self, question, graph, Counted(graph.endpoint))

@@ -45,7 +45,8 @@ async def chosen(hub: Hub, id: str, option: int, caller: Principal) -> RunView:
         )
     graph = outcome.best.graph if outcome.best else row.graphs[0]
     began = time.perf_counter()
-    languages = [row.language] if row.language else []
+    spoken = await hub.records.view(id, caller)
+    languages = [spoken.language] if spoken.language else []
     async with hub.graphs.lease(graph, caller) as opened, hub.queries.turn(graph):
         answer = await chosen_answer(
             outcome.options[option],

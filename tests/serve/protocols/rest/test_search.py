@@ -83,3 +83,12 @@ def test_the_vocabulary_has_the_graph_s_terms_and_prefixes(client: httpx2.Client
     terms = {one["iri"]: one for one in (*told["classes"], *told["predicates"])}
     assert terms[ONT + "Moon"]["label"] == "Mond"
     assert terms[ONT + "Moon"]["count"] == 55
+
+
+def test_what_completes_says_of_which_class_it_is(client: httpx2.Client) -> None:
+    found = client.get("/api/v1/graphs/space/complete", params={"q": "Ganym"}).json()
+    assert found["completions"][0]["of"] == "moon"
+    german = client.get(
+        "/api/v1/graphs/space/complete", params={"q": "Ganym", "language": "de"}
+    ).json()
+    assert german["completions"][0]["of"] == "Mond"

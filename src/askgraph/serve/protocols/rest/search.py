@@ -8,6 +8,7 @@ from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
 
 from askgraph.explanation import labels_of
+from askgraph.explanation.resource import classes_of
 from askgraph.graph import KnowledgeGraph
 from askgraph.index import Hit, Resource
 from askgraph.index.completion import Completion, completions
@@ -52,6 +53,7 @@ class CompletionView(BaseModel):
     label: str
     iri: str
     kind: TermKind
+    of: str = Field(description="The class of a thing; empty if there is none, or nobody knows.")
     start: int = Field(description="Where the words begin that it completes, in characters.")
 
 
@@ -112,8 +114,9 @@ async def complete(
         labels: dict[str, str] = {}
         if opened.arrays is not None:
             labels = await labels_of([one.name.target for one in found], opened, [language])
-    views = [_completion(one, labels) for one in _own_language_first(found, labels)]
-    return CompletionsView(completions=views[:limit])
+    best = _own_language_first(found, labels)[:limit]
+    of = await asyncio.to_thread(_classes, best, opened, language)
+    return CompletionsView(completions=[_completion(one, labels, of) for one in best])
 
 
 @router.get("/graphs/{graph}/vocabulary")
@@ -168,12 +171,22 @@ def _own_language_first(found: Sequence[Completion], labels: dict[str, str]) -> 
     )
 
 
-def _completion(completion: Completion, labels: dict[str, str]) -> CompletionView:
+def _classes(found: Sequence[Completion], graph: KnowledgeGraph, language: str) -> dict[str, str]:
+    """The name of the smallest class of each thing."""
+    things = [one.name.target for one in found if one.name.kind is Kind.ENTITY]
+    own = {iri: classes_of(iri, graph)[:1] for iri in things}
+    return {iri: label_of(cls, language) for iri, classes in own.items() for cls in classes}
+
+
+def _completion(
+    completion: Completion, labels: dict[str, str], of: dict[str, str]
+) -> CompletionView:
     name = completion.name
     return CompletionView(
         text=name.text,
         label=labels.get(name.target) or name.text,
         iri=name.target,
         kind=_KINDS[name.kind],
+        of=of.get(name.target, ""),
         start=completion.start,
     )

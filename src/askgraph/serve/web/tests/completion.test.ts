@@ -9,6 +9,7 @@ const jupiter = {
   label: "Jupiter",
   iri: "e:J",
   kind: "entity",
+  of: "",
   start: 12,
 } as const;
 

@@ -218,7 +218,7 @@ function SuggestionList({ id, found, at, take }: SuggestionListProps) {
           <bdi>{one.text}</bdi>
           <span class="muted small">
             {one.label !== one.text && <bdi>{one.label} · </bdi>}
-            {say.kinds[KINDS[one.kind] ?? 3]}
+            {one.of ? <bdi>{one.of}</bdi> : say.kinds[KINDS[one.kind] ?? 3]}
           </span>
         </div>
       ))}
