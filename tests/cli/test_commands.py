@@ -22,7 +22,7 @@ from typer.testing import CliRunner, Result
 from askgraph.cli import COMMANDS, app
 
 HEAVY = {"numpy", "pyoxigraph", "rdflib", "httpx2", "asyncio", "rich"}
-STRANGE = ["", "?", "🪐🪐🪐", "the of and", "word " * 10_000, "SELECT * {", "\x00", "\ud800"]
+STRANGE = ["?", "🪐🪐🪐", "the of and", "word " * 10_000, "SELECT * {", "\x00", "\ud800"]
 MOON_QUERY = "SELECT ?moon { ?moon a onto:Moon } ORDER BY ?moon"
 
 
@@ -251,6 +251,8 @@ def test_the_workspace_is_named_before_or_after_the_command(tmp_path: Path, sour
     [
         (["frobnicate"], 2, "No such command"),
         (["ask"], 2, "Missing argument"),
+        (["ask", ""], 2, r"the question is empty: askgraph ask \"Which moons are there\?\""),
+        (["ask", " ", "--json"], 2, "the question is empty"),
         (["ask", "Hello", "-g", "nope"], 2, "did you mean|there are moons"),
         (["ask", "Hello", "--method", "nope"], 2, "no method named 'nope'"),
         (["add", "x", "missing.ttl"], 2, "no file or folder"),
@@ -292,6 +294,15 @@ def test_an_endpoint_is_a_graph_like_any_other(server: SparqlServer) -> None:
     assert near["status"] == "answer"
     assert len(near["rows"]) == 2
     assert json.loads(run("query", "ASK { ?s ?p ?o }", "--json").stdout) == {"boolean": True}
+
+
+def test_an_address_of_a_web_page_is_said_to_be_one_once(server: SparqlServer) -> None:
+    server.always = faults.body("<html><title>Our shop</title></html>", kind="text/html")
+    refused = run("add", "shop", server.url)
+    assert refused.exit_code == 4
+    assert refused.stderr.splitlines()[-1] == (
+        f"askgraph: {server.url} sent a web page, not results; is it the SPARQL endpoint? Our shop"
+    )
 
 
 def test_an_endpoint_that_fails_is_a_service_error_and_adds_nothing(server: SparqlServer) -> None:

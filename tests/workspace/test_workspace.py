@@ -134,6 +134,8 @@ def test_sources_are_files_folders_packed_or_not(tmp_path: Path) -> None:
         ([], "no source"),
         (["missing.ttl"], "no file or folder"),
         (["picture.png"], "no known kind"),
+        (["page.html"], "'page.html' is a web page, not RDF"),
+        (["page.ttl"], "page.ttl is a web page, not RDF: save the data that it links to"),
         (["empty"], "holds no RDF"),
         (["http://localhost/sparql", "moons.ttl"], "not both"),
     ],
@@ -143,6 +145,8 @@ def test_sources_that_cannot_be_are_told_apart(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "picture.png").write_bytes(b"x")
+    for name in ("page.html", "page.ttl"):
+        (tmp_path / name).write_text("\n<!DOCTYPE html>\n<html><title>Our data</title></html>")
     (tmp_path / "empty").mkdir()
     with pytest.raises(SetupError, match=said):
         Workspace(tmp_path / "w").add("x", sources)

@@ -368,7 +368,9 @@ def page_problem(address: str, text: str) -> ServiceError:
     if not text.strip():
         return MalformedReply(f"{address} sent an empty reply")
     if "<html" in text[:2000].lower() or "<!doctype html" in text[:2000].lower():
-        return MalformedReply(f"{address} sent a web page instead of results: {said}")
+        return MalformedReply(
+            f"{address} sent a web page, not results; is it the SPARQL endpoint? {said}"
+        )
     if problem_in(text) == "timeout":
         return TimedOut(f"the server's own time limit was reached: {said}")
     if text.lstrip().startswith("<"):

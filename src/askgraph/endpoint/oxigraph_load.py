@@ -326,10 +326,16 @@ def _lines(file: Path, tell: "_Progress", size: int) -> Iterator[Lines]:
     tell(file.stat().st_size)
 
 
+_PAGE = re.compile(rb"\s*<(!doctype\s+)?html\b", re.IGNORECASE)
+
+
 @contextmanager
 def _opened(file: Path, tell: "_Progress") -> Iterator["_Told"]:
     with file.open("rb") as raw, _unpacked(file, raw) as stream:
-        yield _Told(stream, raw, tell)
+        told = _Told(stream, raw, tell)
+        if _PAGE.match(told.start):
+            raise SetupError(f"{file} is a web page, not RDF: save the data that it links to")
+        yield told
 
 
 @contextmanager

@@ -82,8 +82,18 @@ class Inquiry:
         self._began = time.monotonic()
         self.asked = 0
         self.late = False
-        self.failed: list[str] = []
+        self._failed: dict[str, list[str]] = {}
         self.own_types: Mapping[str, str] = {}
+
+    @property
+    def failed(self) -> list[str]:
+        """What could not be asked, and why, each reason once."""
+        return [f"{', '.join(dict.fromkeys(what))}: {why}" for why, what in self._failed.items()]
+
+    @property
+    def only_reason(self) -> str | None:
+        """Why all that failed did, if that is the same."""
+        return next(iter(self._failed)) if len(self._failed) == 1 else None
 
     def __enter__(self) -> Self:
         if self._path:
@@ -183,6 +193,9 @@ class Inquiry:
             self.cap = came
         return came, whole
 
+    def _fails(self, what: str, error: Exception) -> None:
+        self._failed.setdefault(str(error), []).append(what)
+
     async def _result(self, what: str, query: str, *, costly: bool) -> SelectResult | None:
         for last in (False, True):
             self.asked += 1
@@ -191,10 +204,10 @@ class Inquiry:
                 result = await self._endpoint.select(query, timeout=self._allowed(costly))
             except MalformedReply as error:
                 if last or self.exhausted:
-                    self.failed.append(f"{what}: {error}")
+                    self._fails(what, error)
                     return None
             except (TimedOut, ErrorReply, QueryError, Overloaded) as error:
-                self.failed.append(f"{what}: {error}")
+                self._fails(what, error)
                 self.late = self.late or isinstance(error, TimedOut)
                 if costly and isinstance(error, TimedOut):
                     self._patience = max(_LEAST_PATIENCE, self._patience / 2)

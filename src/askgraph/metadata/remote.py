@@ -214,7 +214,9 @@ async def _told(
         profile = merged(replace(known, source=source, created=created), profile)
     if not profile.predicates:
         bound = "the bound was reached before it could" if inquiry.exhausted else "no triples"
-        why = "; ".join(inquiry.failed) or bound
+        why = inquiry.only_reason or "; ".join(inquiry.failed) or bound
+        if why.startswith(source):
+            raise ServiceError(why)
         raise ServiceError(f"{source} did not tell what it holds: {why}")
     if search and sum(p.triples for p in _naming(profile)) > _READ_AT_MOST:
         profile = replace(profile, name_search=await search(profile))

@@ -42,6 +42,7 @@ KEYS = ("entities", "properties", "literals")
 """The indices that each graph has."""
 _SURE_ENDINGS = (".ttl", ".turtle", ".nt", ".nq", ".trig", ".rdf", ".owl", ".jsonld")
 _ENDINGS = (*_SURE_ENDINGS, ".xml", ".json")
+_PAGES = (".html", ".htm", ".xhtml")
 _PACKED = (".gz", ".bz2", ".xz")
 _HASHED_BELOW = 64 * 2**20
 
@@ -235,6 +236,10 @@ def rdf_files(sources: Sequence[str | Path]) -> list[Path]:
             raise SetupError(
                 f"there is no file or folder {str(source)!r}: name RDF files, a folder of them, or "
                 "the URL of an endpoint"
+            )
+        elif path.suffix.lower() in _PAGES:
+            raise SetupError(
+                f"{str(source)!r} is a web page, not RDF: save the data that it links to"
             )
         elif not _is_rdf(path):
             raise SetupError(

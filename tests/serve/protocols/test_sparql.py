@@ -1,6 +1,8 @@
 """A graph as a SPARQL endpoint: what YASGUI, SPARQLWrapper and askgraph itself ask it."""
 
 import asyncio
+import json
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pyoxigraph import QueryResultsFormat, QuerySolutions, RdfFormat
+from tests.servers.clients import clients_python
 from tests.servers.served import ServedThread
 
 from askgraph.endpoint.http import HttpEndpoint
@@ -98,6 +101,44 @@ def test_a_request_as_sparqlwrapper_sends_it_is_answered(client: httpx2.Client) 
     fields = {"query": MOONS, "format": "json", "output": "json", "results": "json"}
     response = client.get("/sparql/space", params=fields, headers={"Accept": accept})
     assert len(solutions(response)) == 6
+
+
+_WRAPPED = """
+import json, sys
+from SPARQLWrapper import CSV, JSON, POST, TURTLE, XML, SPARQLExceptions, SPARQLWrapper
+address, table, graph, ask = sys.argv[1:]
+def told(query, kind, method="GET"):
+    wrapper = SPARQLWrapper(address)
+    wrapper.setQuery(query)
+    wrapper.setReturnFormat(kind)
+    wrapper.setMethod(method)
+    return wrapper.query().convert()
+found = {
+    "rows": len(told(table, JSON)["results"]["bindings"]),
+    "posted": len(told(table, JSON, POST)["results"]["bindings"]),
+    "xml": len(told(table, XML).getElementsByTagName("result")),
+    "csv": len(told(table, CSV).decode().split()),
+    "boolean": told(ask, JSON)["boolean"],
+    "turtle": told(graph, TURTLE).decode().count("orbits"),
+}
+try:
+    told("SELECT {", JSON)
+except SPARQLExceptions.QueryBadFormed as error:
+    found["error"] = str(error)
+print(json.dumps(found))
+"""
+
+
+def test_sparqlwrapper_itself_reads_rows_booleans_triples_and_errors(served: str) -> None:
+    queries = [MOONS, GRAPH, PREFIXES + "ASK { space:Triton ont:orbits space:Neptune }"]
+    words = [str(clients_python()), "-c", _WRAPPED, f"{served}/sparql/space", *queries]
+    done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=120)
+
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert "line 1" in found.pop("error")
+    assert found.pop("turtle") >= 2
+    assert found == {"rows": 6, "posted": 6, "xml": 6, "csv": 7, "boolean": True}
 
 
 @pytest.mark.parametrize(
