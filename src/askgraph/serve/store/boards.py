@@ -1,12 +1,14 @@
 """Boards in the store, and the answers that are pinned to them, in an order."""
 
+import asyncio
 import json
-from dataclasses import replace
+import zlib
+from collections.abc import Sequence
 from typing import Any
 
 from sqlalchemy import Connection, Row, Select, delete, func, insert, select, update
 
-from askgraph.serve.store.database import Area, packed, row_as, unpacked, values_of
+from askgraph.serve.store.database import Area, packed, row_as, values_of
 from askgraph.serve.store.tables import BoardRow, Json, PinRow, boards, now, pins
 
 
@@ -63,7 +65,7 @@ class BoardStore(Area):
     async def pins(self, board: str) -> list[PinRow]:
         """Return the pins of a board in their order."""
         rows = await self._rows(select(pins).where(pins.c.board == board).order_by(pins.c.place))
-        return [await _pin(row) for row in rows]
+        return await asyncio.to_thread(_read, rows)
 
     async def change_pin(self, board: str, id: str, **values: object) -> bool:
         """Give a pin another `title` or `shown`; whether the board has it."""
@@ -139,10 +141,14 @@ async def _packed(content: Json) -> bytes:
     return await packed(json.dumps(content, ensure_ascii=False))
 
 
-async def _pin(row: Row[Any]) -> PinRow:
-    base: Json = json.loads(await unpacked(row.base))
-    pin = row_as(PinRow, row, base=base, latest=None)
-    if row.latest is None:
-        return pin
-    latest: Json = json.loads(await unpacked(row.latest))
-    return replace(pin, latest=latest)
+def _read(rows: Sequence[Row[Any]]) -> list[PinRow]:
+    """The pins of rows; that takes a while, if they have many answers with many rows."""
+    return [
+        row_as(
+            PinRow,
+            row,
+            base=json.loads(zlib.decompress(row.base)),
+            latest=json.loads(zlib.decompress(row.latest)) if row.latest else None,
+        )
+        for row in rows
+    ]

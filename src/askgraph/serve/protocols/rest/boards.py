@@ -263,9 +263,15 @@ async def _told(
 ) -> BoardView:
     """A board for a caller: without runs that are not theirs."""
     runs = await hub.store.questions([pin.run for pin in pins if pin.run], caller.id)
-    views = [_pin(pin, runs, failed.get(pin.id)) for pin in pins]
+    views = await asyncio.to_thread(_pins, pins, runs, failed)
     about = {**vars(board), "hidden": board.pins - len(pins), "mine": _owned(board, caller)}
     return BoardView.model_validate({**about, "content": views})
+
+
+def _pins(
+    pins: Sequence[PinRow], runs: Collection[str], failed: Mapping[str, Problem]
+) -> list[PinView]:
+    return [_pin(pin, runs, failed.get(pin.id)) for pin in pins]
 
 
 def _pin(pin: PinRow, runs: Collection[str], problem: Problem | None) -> PinView:
@@ -296,18 +302,21 @@ def _kept(answer: Json) -> Json:
 
 
 async def _own(hub: Hub, id: str, caller: Principal) -> None:
-    board, _ = await _readable(hub, id, caller)
-    if not _owned(board, caller):
+    if not _owned(await _board(hub, id, caller), caller):
         raise _no_board(id)
 
 
 async def _readable(hub: Hub, id: str, caller: Principal) -> tuple[BoardRow, list[PinRow]]:
     """A board and its pins of graphs that the caller sees; `Missing` if they may not read it."""
+    board = await _board(hub, id, caller)
+    return board, [pin for pin in await hub.store.pins(id) if caller.sees(pin.graph)]
+
+
+async def _board(hub: Hub, id: str, caller: Principal) -> BoardRow:
     board = await hub.store.board(id)
     if board is None or not (_owned(board, caller) or board.shared or caller.may("admin")):
         raise _no_board(id)
-    pins = await hub.store.pins(id)
-    return board, [pin for pin in pins if caller.sees(pin.graph)]
+    return board
 
 
 def _owned(board: BoardRow, caller: Principal) -> bool:

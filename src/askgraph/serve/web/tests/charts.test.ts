@@ -233,6 +233,8 @@ test("a column is headed by the graph's name for what it holds", () => {
   };
   assert.equal(headingOf("space_agency", labels), "Raumfahrtagentur");
   assert.equal(headingOf("number_of_mission", labels), "number of missions");
+  const counted = { "https://e.org/berths": "number of berths" };
+  assert.equal(headingOf("number_of_berths", counted), "number of berths");
   assert.equal(headingOf("launch_date", labels), "launch date");
 });
 

@@ -124,7 +124,10 @@ export function headingOf(name: string, labels: Readonly<Record<string, string>>
   const named = isCount ? plain.slice(COUNTED.length) : plain;
   const iri = Object.keys(labels).find((one) => wordsOf(shortName(one)) === named);
   const label = (iri && labels[iri]) || named;
-  return visible(isCount ? say.numberOf(language.value === "en" ? several(label) : label) : label);
+  const isSaid = label.toLowerCase().startsWith(COUNTED); // as "number of berths"
+  return visible(
+    isCount && !isSaid ? say.numberOf(language.value === "en" ? several(label) : label) : label,
+  );
 }
 
 /** A variable's name in words: `dwarfPlanet` and `dwarf_planet` are “dwarf planet”. */
