@@ -70,6 +70,12 @@ def board_of(watch: Watch, *questions: str, **look: object) -> Page:
     return page
 
 
+def let_others_read(page: Page) -> None:
+    """Tick that others may read it, and wait until the server knows."""
+    page.get_by_label("Others may open it").check()
+    expect(page.get_by_text("Whoever may ask these graphs can open it.")).to_be_visible()
+
+
 def card(page: Page, title: str) -> Locator:
     return page.locator(".pin-card").filter(has=page.get_by_role("heading", name=title))
 
@@ -190,7 +196,7 @@ def test_a_shared_board_is_read_by_others_who_cannot_change_it(watch: Watch) -> 
     expect(other.get_by_role("alert")).to_contain_text("or it is not yours")
     page.get_by_role("button", name="Share").click()
     expect(page.get_by_label("A link to this board")).to_have_value(page.url)
-    page.get_by_label("Others may open it").check()
+    let_others_read(page)
     other.reload()
     opened(other)
     expect(other.get_by_text("Shared with you, to read")).to_be_visible()
@@ -205,7 +211,7 @@ def test_an_answer_of_another_is_pinned_to_a_board_of_ones_own(watch: Watch) -> 
     page = watch.page()
     ask(page, QUESTION)
     page.get_by_role("button", name="Share").click()
-    page.get_by_label("Others may open it").check()
+    let_others_read(page)
     other = watch.page(page.url.removeprefix(watch.address))
     expect(other.locator(".headline")).to_be_visible()
     pin_here(other, "From Ann")
