@@ -7,6 +7,7 @@ from typing import Any
 
 import httpx2
 import pytest
+from websockets.sync.client import connect
 
 from askgraph.errors import SetupError
 from askgraph.serve.settings import ServeSettings
@@ -172,3 +173,37 @@ def test_a_question_that_cannot_be_worked_on_is_refused_streamed_or_not(
     assert response.headers["content-type"].startswith("application/problem+json")
     assert words in response.json()["detail"]
     assert client.get("/api/v1/runs").json()["runs"] == []  # nothing was begun
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status", "words"),
+    [
+        ("GET", "/api/v1/nope", 404, "there is nothing at /api/v1/nope; /docs has the operations"),
+        ("GET", "/v1/nope", 404, "there is nothing at /v1/nope; /docs has the operations"),
+        ("GET", "/nope", 404, "there is nothing at /nope; /docs has the operations"),
+        ("GET", "/api/v1/ask", 405, "/api/v1/ask takes POST, not GET"),
+        ("PUT", "/v1/models", 405, "/v1/models takes GET, not PUT"),
+    ],
+)
+def test_an_address_that_leads_nowhere_says_where_to_look(
+    client: httpx2.Client, method: str, path: str, status: int, words: str
+) -> None:
+    response = client.request(method, path)
+
+    assert response.status_code == status
+    told = response.json()
+    assert words in (told["error"]["message"] if path.startswith("/v1/") else told["detail"])
+
+
+def test_no_wrong_message_of_a_socket_is_told_in_words_of_a_library(served: str) -> None:
+    address = f"{served.replace('http', 'ws')}/api/v1/socket"
+    with connect(address) as socket:
+        for kind, field in (("ask", "question"), ("choose", "option"), ("ask", "settings")):
+            for value in WRONG:
+                sent = {"question": "Moons?"} if field == "settings" else {}
+                socket.send(json.dumps({"type": kind, "id": "none-such", **sent, field: value}))
+                told = json.loads(socket.recv(60))
+                if told["event"] != "problem":  # a question that is one: it goes on
+                    continue
+                assert 400 <= told["problem"]["status"] < 500, told
+                assert not FOREIGN.search(json.dumps(told)), told

@@ -25,6 +25,7 @@ from askgraph.serve.problems import Problem, problem_of, problem_response
 from askgraph.serve.protocols import sparql, text2sparql, websocket
 from askgraph.serve.protocols.mcp.http import mcp_route, mcp_running
 from askgraph.serve.protocols.openai import routes as chat
+from askgraph.serve.protocols.openai.views import openai_problem
 from askgraph.serve.protocols.rest import (
     boards,
     graphs,
@@ -131,16 +132,30 @@ async def _refused(request: Request, error: Exception) -> Response:
     page = missing_page(request) if error.status_code == 404 else None
     if page is not None:
         return page
-    response = problem_response(
-        Problem(
-            type="urn:askgraph:problem:http",
-            title=str(error.detail),
-            status=error.status_code,
-            detail=f"{request.method} {request.url.path}: {error.detail}",
-        )
+    headers = error.headers or {}  # as Allow, of 405
+    problem = Problem(
+        type="urn:askgraph:problem:http",
+        title=str(error.detail),
+        status=error.status_code,
+        detail=_refusal(request, error.status_code, headers.get("Allow", ""), str(error.detail)),
     )
-    response.headers.update(error.headers or {})  # as Allow, of 405
+    as_openai = request.url.path.startswith("/v1/")
+    response = openai_problem(problem) if as_openai else problem_response(problem)
+    response.headers.update(headers)
     return response
+
+
+def _refusal(request: Request, status: int, allowed: str, said: str) -> str:
+    """Why a request that no operation takes is refused, and where they are described."""
+    match status:
+        case 404:
+            return (
+                f"there is nothing at {request.url.path}; /docs has the operations that there are"
+            )
+        case 405:
+            return f"{request.url.path} takes {allowed or 'another method'}, not {request.method}"
+        case _:
+            return f"{request.method} {request.url.path}: {said}"
 
 
 Report = Callable[[str, ServeSettings, Sequence[str]], None]

@@ -15,7 +15,15 @@ from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp.server.request_state import RequestStateSecurity
-from mcp_types import CallToolResult, InputRequiredResult, Resource, ToolAnnotations
+from mcp.shared.exceptions import MCPError
+from mcp_types import (
+    INVALID_PARAMS,
+    CallToolResult,
+    GetPromptResult,
+    InputRequiredResult,
+    Resource,
+    ToolAnnotations,
+)
 from pydantic import ValidationError
 
 from askgraph.serve.faults import faults_in_words
@@ -66,10 +74,27 @@ class _GraphServer(MCPServer[Any]):
         try:
             return await super().call_tool(name, arguments, context)
         except ToolError as error:
-            if not isinstance(error.__cause__, ValidationError):
-                raise
-            told = faults_in_words(error.__cause__, noun="argument")
+            if isinstance(error.__cause__, ValidationError):
+                told = faults_in_words(error.__cause__, noun="argument")
+            else:
+                told = str(error).removeprefix(f"Error executing tool {name}: ")
             raise ToolError(f"{name}: {told}") from error
+
+    async def get_prompt(
+        self,
+        name: str,
+        arguments: dict[str, Any] | None = None,
+        context: Context[Any, Any] | None = None,
+    ) -> GetPromptResult | InputRequiredResult:
+        """Return a prompt; `MCPError` if there is none, or if an argument is missing."""
+        prompts = {one.name: one for one in await self.list_prompts()}
+        if name not in prompts:
+            there = ", ".join(prompts)
+            raise MCPError(INVALID_PARAMS, f"there is no prompt {name!r}; there are {there}")
+        needed = [one.name for one in prompts[name].arguments or () if one.required]
+        if missing := [one for one in needed if one not in (arguments or {})]:
+            raise MCPError(INVALID_PARAMS, f"{name}: the argument {missing[0]!r} is missing")
+        return await super().get_prompt(name, arguments, context)
 
 
 def _fitting(tool: str, given: Mapping[str, Any], known: Sequence[str]) -> dict[str, Any]:

@@ -6,15 +6,18 @@ server's own rules on hosts and origins stand before this.
 """
 
 import asyncio
+import json
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing, asynccontextmanager
 from typing import Any
 
 from mcp.server.context import ServerRequestContext
 from mcp.server.transport_security import TransportSecuritySettings
+from mcp_types import INVALID_PARAMS, INVALID_REQUEST, PARSE_ERROR
 from starlette.requests import Request
+from starlette.responses import JSONResponse
 from starlette.routing import Route
-from starlette.types import Receive, Send
+from starlette.types import Message, Receive, Send
 from starlette.types import Scope as AsgiScope
 
 from askgraph.graph import KnowledgeGraph
@@ -28,6 +31,9 @@ from askgraph.serve.runs.views import AskBody
 from askgraph.trace import Step
 
 PATH = "/mcp"
+_MESSAGE = '{"jsonrpc": "2.0", "id": 1, "method": "tools/list"}'
+_SAYS = {"method", "result", "error"}
+_ID = (int, str)
 _BODY = 1024 * 1024
 
 
@@ -86,7 +92,40 @@ class _Endpoint:
         request = Request(scope, receive)
         caller = await caller_of(request, hub_of(request))
         caller.check("ask")
-        await request.app.state.mcp.handle_request(scope, receive, send)
+        body = await request.body()
+        if fault := _fault(body):
+            code, words = fault
+            error = {"jsonrpc": "2.0", "id": None, "error": {"code": code, "message": words}}
+            await JSONResponse(error, 400)(scope, receive, send)
+            return
+        await request.app.state.mcp.handle_request(scope, _again(body, receive), send)
+
+
+def _fault(body: bytes) -> tuple[int, str] | None:
+    """What is wrong with a message, as the code of JSON-RPC and in words; None if nothing is."""
+    try:
+        message = json.loads(body)
+    except (ValueError, RecursionError) as error:
+        return PARSE_ERROR, f"the message is no JSON, or too deep: {error}"
+    if not isinstance(message, dict) or message.get("jsonrpc") != "2.0":
+        return INVALID_REQUEST, f"send one message at a time, as {_MESSAGE}"
+    if not isinstance(message.get("method", "reply"), str) or not message.keys() & _SAYS:
+        return INVALID_REQUEST, f"the message needs a 'method', as {_MESSAGE}"
+    if "id" in message and (isinstance(message["id"], bool) or not isinstance(message["id"], _ID)):
+        return INVALID_REQUEST, "'id' has to be a text or a whole number"
+    if not isinstance(message.get("params", {}), dict):
+        return INVALID_PARAMS, "'params' has to be an object"
+    return None
+
+
+def _again(body: bytes, receive: Receive) -> Receive:
+    """Give a body that was read once more, then what comes after it."""
+    parts = iter([{"type": "http.request", "body": body, "more_body": False}])
+
+    async def received() -> Message:
+        return next(parts, None) or await receive()
+
+    return received
 
 
 def mcp_route() -> Route:

@@ -165,7 +165,7 @@ class ChatRoute(APIRoute):
             try:
                 return await handle(request)
             except AskgraphError as error:
-                return _response(problem_of(error))
+                return openai_problem(problem_of(error))
             except RequestValidationError as error:
                 return _wrong(error)
 
@@ -185,7 +185,8 @@ def _status(problem: Problem) -> int:
     return 400 if problem.status == 422 else problem.status
 
 
-def _response(problem: Problem) -> JSONResponse:
+def openai_problem(problem: Problem) -> JSONResponse:
+    """Return a problem as a response of OpenAI's."""
     content = error_of(problem).model_dump()
     return JSONResponse(content, _status(problem), problem_headers(problem))
 
