@@ -28,6 +28,7 @@ from askgraph.serve.protocols.openai import routes as chat
 from askgraph.serve.protocols.openai.views import openai_problem
 from askgraph.serve.protocols.rest import (
     boards,
+    glossary,
     graphs,
     parts,
     profile,
@@ -55,6 +56,7 @@ _ROUTERS = (
     query.router,
     parts.router,
     boards.router,
+    glossary.router,
     sparql.router,
     websocket.router,
     server.health_router,

@@ -172,7 +172,10 @@ class Workspace:
         if fresh:
             settings = dataclasses.replace(settings, cache_mb=0)
         examples = self._examples(name, settings)
-        return self._ready(name, settings, progress, lambda: self._open(name, settings, examples))
+        known = self.glossary(name)
+        return self._ready(
+            name, settings, progress, lambda: self._open(name, settings, examples, known)
+        )
 
     def open(self, source: str | Path, *, progress: Progress = silent) -> KnowledgeGraph:
         """Open a file, a folder or an endpoint's URL that has no name here.
@@ -415,7 +418,11 @@ class Workspace:
         return tuple(sorted(found, key=lambda example: _FIRST[example.origin]))
 
     def _open(
-        self, name: str, settings: GraphSettings, examples: "tuple[QueryExample, ...]" = ()
+        self,
+        name: str,
+        settings: GraphSettings,
+        examples: "tuple[QueryExample, ...]" = (),
+        glossary: Glossary | None = None,
     ) -> KnowledgeGraph:
         services = WorkspaceServices(self.graphs, self._service)
         return open_graph(
@@ -426,7 +433,7 @@ class Workspace:
             services=services,
             examples=examples,
             description=self.description(name),
-            glossary=kept_glossary(self.glossary_file(name)),
+            glossary=glossary,
         )
 
     def _service(self, name: str) -> Endpoint:

@@ -5,9 +5,11 @@ import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 from askgraph.graph import KnowledgeGraph
 from askgraph.metadata.examples import QueryExample
+from askgraph.metadata.glossary import Glossary
 from askgraph.serve.problems import Missing
 from askgraph.workspace import Workspace
 from askgraph.workspace.graphs import build_missing
@@ -36,6 +38,7 @@ class _Kept:
     gone: bool = False
     searched: bool = False
     verified: int = -1
+    taught: tuple[int, int] = (-1, -1)
     learned: KnowledgeGraph | None = None
 
     def with_verified(self, known: Verified) -> KnowledgeGraph:
@@ -44,6 +47,11 @@ class _Kept:
             self.learned = replace(self.graph, examples=(*known.examples, *self.graph.examples))
             self.verified = known.version
         return self.learned
+
+    def teach(self, glossary: Glossary, mark: tuple[int, int]) -> None:
+        """Let the graph have another glossary from now on."""
+        self.graph = replace(self.graph, glossary=glossary)
+        self.taught, self.learned = mark, None
 
 
 class Shelf:
@@ -77,6 +85,7 @@ class Shelf:
             if searched and not kept.searched:
                 await asyncio.to_thread(build_missing, kept.graph)
                 kept.searched = True
+            await self._taught(name, kept)
             yield kept.with_verified(verified)
         finally:
             kept.users -= 1
@@ -120,10 +129,21 @@ class Shelf:
         kept.looked = time.monotonic()
         return await asyncio.to_thread(self._workspace.stale, name) is not None
 
+    async def _taught(self, name: str, kept: _Kept) -> None:
+        """Give a graph its glossary as it is now, if that changed."""
+        mark = _mark(self._workspace.glossary_file(name))
+        if mark != kept.taught:
+            kept.teach(await asyncio.to_thread(self._workspace.glossary, name), mark)
+
     def _place(self, name: str) -> tuple[int, int]:
         """Return a mark that changes when another data folder takes the place of this one."""
-        try:
-            status = (self._workspace.data(name) / "built.json").stat()
-        except FileNotFoundError:
-            return (0, 0)
-        return (status.st_ino, status.st_mtime_ns)
+        return _mark(self._workspace.data(name) / "built.json")
+
+
+def _mark(path: Path) -> tuple[int, int]:
+    """Return what changes when another file takes the place of this one."""
+    try:
+        status = path.stat()
+    except FileNotFoundError:
+        return (0, 0)
+    return (status.st_ino, status.st_mtime_ns)

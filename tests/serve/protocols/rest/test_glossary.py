@@ -1,0 +1,102 @@
+"""A graph is taught over REST, and the next question is answered by it."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx2
+import pytest
+from tests.fleet import FLEET, ONTO
+from tests.servers.served import ServedThread
+
+from askgraph.workspace import Workspace
+
+PATH = "/api/v1/graphs/fleet/glossary"
+VEHICLES = {"word": "vehicles", "means": ["car", "lorry"]}
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Workspace:
+    (tmp_path / "fleet.ttl").write_text(FLEET)
+    workspace = Workspace(tmp_path / "workspace")
+    workspace.add("fleet", [tmp_path / "fleet.ttl"])
+    return workspace
+
+
+@pytest.fixture
+def fleet(place: Workspace) -> Iterator[httpx2.Client]:
+    with ServedThread(place) as server, httpx2.Client(base_url=server.url, timeout=60) as client:
+        yield client
+
+
+def words_of(client: httpx2.Client, question: str) -> str:
+    reply = client.post("/api/v1/ask", json={"question": question, "graphs": ["fleet"]})
+    assert reply.status_code == 200, reply.text
+    return str(reply.json()["answer"]["words"])
+
+
+def test_what_is_taught_answers_the_next_question_and_is_forgotten_again(
+    fleet: httpx2.Client,
+) -> None:
+    question = "How many vehicles are there?"
+    assert "taught" not in words_of(fleet, question)
+    told = fleet.post(PATH, json={"entries": [VEHICLES], "instructions": "Weights are in kg."})
+    assert told.status_code == 200
+    assert told.json() == {
+        "instructions": "Weights are in kg.",
+        "entries": [
+            {
+                "word": "vehicles",
+                "means": [
+                    {"iri": f"{ONTO}Car", "label": "car"},
+                    {"iri": f"{ONTO}Lorry", "label": "lorry"},
+                ],
+                "same_as": "",
+                "query": "",
+            }
+        ],
+    }
+    assert "“vehicles” means cars and lorries (taught)" in words_of(fleet, question)
+    assert fleet.get(PATH).json() == told.json()
+    left = fleet.delete(PATH, params={"word": "vehicle"})
+    assert left.json() == {"instructions": "Weights are in kg.", "entries": []}
+    assert "taught" not in words_of(fleet, question)
+
+
+def test_what_another_process_taught_is_known_with_the_next_question(
+    fleet: httpx2.Client, place: Workspace
+) -> None:
+    assert "taught" not in words_of(fleet, "How many vehicles are there?")
+    file = place.glossary_file("fleet")
+    file.parent.mkdir()
+    file.write_text(f'[[entry]]\nword = "vehicles"\nmeans = ["{ONTO}Lorry"]\n')
+    assert "“vehicles” means lorries (taught)" in words_of(fleet, "How many vehicles are there?")
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ({"entries": [{"word": "x1", "means": ["cra"]}]}, "nothing in the graph 'fleet'"),
+        ({"entries": [{"word": "x1"}]}, "say what 'x1' means by one of means, same_as, query"),
+        ({"entries": [{"word": "x1", "query": "SELECT {"}]}, "the query of 'x1' cannot be used"),
+        ({"entries": [{"word": "x1", "thing": "y"}]}, "thing"),
+        ({"entries": [{"word": "", "means": ["car"]}]}, "word"),
+    ],
+)
+def test_what_cannot_be_taught_is_refused(
+    fleet: httpx2.Client, body: dict[str, object], said: str
+) -> None:
+    reply = fleet.post(PATH, json=body)
+    assert reply.status_code == 422
+    assert said in reply.text
+    assert fleet.get(PATH).json()["entries"] == []
+
+
+def test_only_who_may_manage_may_teach(place: Workspace) -> None:
+    with ServedThread(place, anonymous=("ask",)) as server:
+        client = httpx2.Client(base_url=server.url, timeout=60)
+        assert client.get(PATH).status_code == 200
+        assert client.post(PATH, json={"entries": [VEHICLES]}).status_code == 401
+        assert client.delete(PATH, params={"word": "vehicles"}).status_code == 401
+        assert client.get("/api/v1/graphs/none/glossary").status_code == 404
+        client.close()
+    assert not place.glossary("fleet")
