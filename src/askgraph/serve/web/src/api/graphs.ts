@@ -98,6 +98,10 @@ export const evidenceOf = (
   options: Options = {},
 ) => post<RowEvidence>(ofGraph(graph, "/evidence"), wanted, options);
 
+/** Says what a word means in a graph, for all who ask it. */
+export const teach = (graph: string, entry: api.EntryBody) =>
+  post<api.GlossaryView>(ofGraph(graph, "/glossary"), { entries: [entry] });
+
 /** Takes a graph that was added on the page away again. */
 export const removeGraph = (graph: string) => remove(ofGraph(graph));
 

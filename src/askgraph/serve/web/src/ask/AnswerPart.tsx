@@ -11,7 +11,7 @@ import { navigate } from "../app/router.ts";
 import { useAttempt, useFetched } from "../parts/asking.ts";
 import { Button, ProblemNote } from "../parts/parts.tsx";
 import type { ResultViewProps } from "../results/ResultView.tsx";
-import { chosenReading, type Turn } from "./conversation.ts";
+import { again, chosenReading, type Turn } from "./conversation.ts";
 import { Drafts } from "./Drafts.tsx";
 import { HeadlineView, spokenHeadline } from "./HeadlineView.tsx";
 import { headlineOf } from "./headline.ts";
@@ -20,6 +20,7 @@ import { Options, Refusal } from "./Options.tsx";
 import { ReadBack } from "./ReadBack.tsx";
 import { readerOf, spokenBy } from "./reading.ts";
 import { StepsOf } from "./Steps.tsx";
+import { Teach, unusedIn } from "./Teach.tsx";
 import { useStanding, Verdict } from "./Verdict.tsx";
 import { say } from "./words.ts";
 
@@ -140,6 +141,15 @@ export function AnswerPart({ turn, run, answer, isLast }: AnswerPartProps) {
           open={(query) => void runChanged(query)}
           read={read}
         />
+        {run.mine && (
+          <Teach
+            question={run.question}
+            graph={graph}
+            unused={unusedIn(answer, turn.steps.value)}
+            isWanted={isWrong}
+            taught={() => again(turn, {}, (id) => navigate(`/run/${id}`, { stay: true }))}
+          />
+        )}
         <StepsOf turn={turn} run={run} read={read} />
       </div>
     </div>

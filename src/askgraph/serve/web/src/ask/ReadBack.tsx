@@ -4,6 +4,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { parts as partsOf, search, swap } from "../api/graphs.ts";
 import type { Alternative, AnswerView, Part, Parts, Piece } from "../api/types.ts";
 import { useAttempt, useFetched, useSettled } from "../parts/asking.ts";
+import { among } from "../parts/offers.ts";
 import { Popover } from "../parts/Popover.tsx";
 import { Button, Field, Form, ProblemNote, SearchField } from "../parts/parts.tsx";
 import { say } from "./words.ts";
@@ -225,20 +226,9 @@ function NameChoice({ part, kind, graph, isLooking, take }: NameChoiceProps) {
   const hits = useHits(graph, kind, sought);
   const found = hits ? byCloseness(hits, sought) : part.alternatives;
   const panel = useRef<HTMLDivElement>(null);
-  const go = (event: KeyboardEvent) => {
-    const offers = [...(panel.current?.querySelectorAll<HTMLElement>(".alternative") ?? [])];
-    const at = offers.indexOf(document.activeElement as HTMLElement);
-    const [first] = offers;
-    if (event.key === "ArrowDown") offers[Math.min(at + 1, offers.length - 1)]?.focus();
-    else if (event.key === "ArrowUp" && at > 0) offers[at - 1]?.focus();
-    else if (event.key === "ArrowUp") panel.current?.querySelector("input")?.focus();
-    else if (event.key === "Enter" && at < 0 && hits) first?.click();
-    else return;
-    event.preventDefault();
-  };
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: keys of the field and of what it found
-    <div ref={panel} onKeyDown={go}>
+    <div ref={panel} onKeyDown={(event) => among(panel.current, event, { enters: hits !== null })}>
       <SearchField label={say.searchOther} value={sought} onText={setSought} />
       {found.length > 0 && <Alternatives found={found} take={take} title={say.instead} />}
       {found.length === 0 && (

@@ -1,0 +1,182 @@
+// A word of a question, and what it means in the graph: saved there, then the question is asked again.
+
+import { useRef, useState } from "preact/hooks";
+import { complete, teach } from "../api/graphs.ts";
+import type { Completion } from "../api/types.ts";
+import { may } from "../app/known.ts";
+import { useAttempt, useFetched, useSettled } from "../parts/asking.ts";
+import { among } from "../parts/offers.ts";
+import { Button, Field, Form, Note, ProblemNote, SearchField } from "../parts/parts.tsx";
+import { byUnderstanding, toggled, wordsOf } from "./question.ts";
+import { say } from "./words.ts";
+
+interface TeachProps {
+  readonly question: string;
+  readonly graph: string;
+  /** The words of the question that were not understood. */
+  readonly unused: readonly string[];
+  /** Hears that something was taught. */
+  readonly taught: () => void;
+}
+
+/** What a word means: classes, a property or a thing, or another word. */
+type Meaning = { readonly sameAs: string } | { readonly terms: readonly Completion[] };
+
+const NOTHING: Meaning = { terms: [] };
+
+export function TeachForm(props: TeachProps) {
+  return may("manage") ? <Teaching {...props} /> : <Note text={say.mayNot} />;
+}
+
+function Teaching({ question, graph, unused, taught }: TeachProps) {
+  const words = byUnderstanding(question, unused);
+  const odd = new Set(unused.map((word) => word.toLowerCase()));
+  const [word, setWord] = useState(words.find((one) => odd.has(one.toLowerCase())) ?? "");
+  const [meaning, setMeaning] = useState<Meaning>(NOTHING);
+  const [attempt, problem] = useAttempt();
+  const [isBusy, setBusy] = useState(false);
+  const chosen = new Set(wordsOf(word));
+  const isWhole = word.trim() !== "" && ("sameAs" in meaning || meaning.terms.length > 0);
+  const save = async () => {
+    setBusy(true);
+    const said =
+      "sameAs" in meaning
+        ? { same_as: meaning.sameAs }
+        : { means: meaning.terms.map((term) => term.iri) };
+    const isSaved = await attempt(() => teach(graph, { word: word.trim(), ...said }));
+    setBusy(false);
+    if (isSaved) taught();
+  };
+  return (
+    <Form
+      class="teach stack near"
+      onSend={() => {
+        if (isWhole) void save();
+      }}
+    >
+      <fieldset>
+        <legend class="label">{say.which}</legend>
+        <div class="row close">
+          {words.map((one) => (
+            <button
+              key={one}
+              type="button"
+              class={`button small ${odd.has(one.toLowerCase()) ? "odd-word" : ""}`}
+              aria-pressed={chosen.has(one)}
+              title={odd.has(one.toLowerCase()) ? say.unused : undefined}
+              onClick={() => setWord(toggled(question, word, one))}
+            >
+              <bdi>{one}</bdi>
+            </button>
+          ))}
+        </div>
+      </fieldset>
+      <Field label={say.word} value={word} onText={setWord} input={{ maxLength: 200 }} />
+      <MeaningField graph={graph} meaning={meaning} setMeaning={setMeaning} />
+      <div class="row">
+        <Button look="primary" type="submit" disabled={!isWhole || isBusy}>
+          {say.save}
+        </Button>
+        <span class="muted small">{say.forAll}</span>
+      </div>
+      <ProblemNote problem={problem} />
+    </Form>
+  );
+}
+
+const PAUSE = 120;
+const KINDS = ["entity", "class", "property"];
+
+interface MeaningProps {
+  readonly graph: string;
+  readonly meaning: Meaning;
+  readonly setMeaning: (meaning: Meaning) => void;
+}
+
+function MeaningField({ graph, meaning, setMeaning }: MeaningProps) {
+  const [sought, setSought] = useState("");
+  const panel = useRef<HTMLDivElement>(null);
+  const q = useSettled(sought.trim(), PAUSE);
+  const found = useFetched(`${graph} ${q}`, async (signal) =>
+    q.length < 2 ? [] : (await complete(graph, q, { signal })).completions,
+  );
+  const terms = "terms" in meaning ? meaning.terms : [];
+  const isSettled = q !== "" && q === sought.trim() && !found.busy;
+  const offered = (sought.trim() === "" ? [] : (found.value ?? [])).filter(
+    (one) => !terms.some((term) => term.iri === one.iri),
+  );
+  const take = (next: Meaning) => {
+    setMeaning(next);
+    setSought("");
+    panel.current?.querySelector("input")?.focus();
+  };
+  const add = (one: Completion) => {
+    const goTogether = one.kind === "class" && terms.every((term) => term.kind === "class");
+    take({ terms: goTogether ? [...terms, one] : [one] });
+  };
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: keys of the field and of what it found
+    <div
+      class="stack close"
+      ref={panel}
+      onKeyDown={(event) => among(panel.current, event, { enters: isSettled })}
+    >
+      <span class="label">{say.means}</span>
+      <Meant meaning={meaning} setMeaning={setMeaning} />
+      <SearchField label={say.search} value={sought} onText={setSought} />
+      {terms[0]?.kind === "class" && sought === "" && <span class="muted small">{say.more}</span>}
+      {sought.trim() !== "" && (
+        <ul class="alternatives" aria-label={say.found}>
+          {offered.map((one) => (
+            <li key={one.iri}>
+              <button type="button" class="alternative" title={one.iri} onClick={() => add(one)}>
+                <span class="alternative-name">
+                  <bdi>{one.label}</bdi>
+                  <span class="muted small">{one.of || say.kinds[KINDS.indexOf(one.kind)]}</span>
+                </span>
+              </button>
+            </li>
+          ))}
+          {isSettled && (
+            <li>
+              <button type="button" class="alternative" onClick={() => take({ sameAs: q })}>
+                <bdi>{say.sameAs(q)}</bdi>
+              </button>
+            </li>
+          )}
+        </ul>
+      )}
+    </div>
+  );
+}
+
+/** What was chosen so far, each to be taken away again. */
+function Meant({ meaning, setMeaning }: Omit<MeaningProps, "graph">) {
+  const terms = "terms" in meaning ? meaning.terms : [];
+  const chips =
+    "sameAs" in meaning
+      ? [{ name: say.sameAs(meaning.sameAs), rest: NOTHING }]
+      : terms.map((term) => ({
+          name: term.label,
+          rest: { terms: terms.filter((one) => one !== term) },
+        }));
+  if (chips.length === 0) return null;
+  return (
+    <ul class="row close meant">
+      {chips.map(({ name, rest }, at) => (
+        <li key={name} class="row close">
+          {at > 0 && <span class="muted small">{say.or}</span>}
+          <span class="chip">
+            <bdi>{name}</bdi>
+            <Button
+              look="quiet icon small"
+              icon="cross"
+              label={say.without(name)}
+              onClick={() => setMeaning(rest)}
+            />
+          </span>
+        </li>
+      ))}
+    </ul>
+  );
+}

@@ -1,0 +1,23 @@
+// The words of a question, to say of one what it means.
+
+/** The words of a question in its order, each once. */
+export function wordsOf(question: string): string[] {
+  return [...new Set(question.match(/[\p{L}\p{N}]+(?:[-’'][\p{L}\p{N}]+)*/gu) ?? [])];
+}
+
+/** The words of a question, those that were not understood first. */
+export function byUnderstanding(question: string, unused: readonly string[]): string[] {
+  const odd = new Set(unused.flatMap(wordsOf).map((word) => word.toLowerCase()));
+  const isOdd = (word: string) => odd.has(word.toLowerCase());
+  const words = wordsOf(question);
+  return [...words.filter(isOdd), ...words.filter((word) => !isOdd(word))];
+}
+
+/** The phrase with a word of the question more, or less, in the order of the question. */
+export function toggled(question: string, phrase: string, word: string): string {
+  const chosen = new Set(wordsOf(phrase));
+  if (!chosen.delete(word)) chosen.add(word);
+  return wordsOf(question)
+    .filter((one) => chosen.has(one))
+    .join(" ");
+}

@@ -1,0 +1,6 @@
+// The texts of teaching words.
+
+import { texts } from "../i18n/index.ts";
+import words from "./words.json";
+
+export const say = texts("teach/words", words);
