@@ -35,6 +35,7 @@ const words = {
 const common = {
   absWorkingDir: HERE,
   plugins: [words],
+  alias: { "d3-color": "./src/results/noColours.ts" },
   bundle: true,
   logLevel: "warning",
   jsx: "automatic",

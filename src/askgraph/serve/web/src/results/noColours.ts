@@ -1,0 +1,5 @@
+// In the place of d3-color: scales of the page are of numbers and times, never of colours.
+
+const none = (): null => null;
+
+export { none as color, none as cubehelix, none as hcl, none as hsl, none as lab, none as rgb };
