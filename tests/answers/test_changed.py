@@ -137,7 +137,7 @@ async def test_a_query_that_would_write_is_not_run(space: KnowledgeGraph) -> Non
         ("sort by diameter", None, "There is no result before this"),
         ("nur die ersten zwei", "de", "Davor gibt es kein Ergebnis"),
         ("muéstralos en un mapa", "es", "No hay antes ningún resultado"),
-        ("seulement les deux premières", "fr", "Il n'y a avant cela aucun résultat"),
+        ("seulement les deux premières", "fr", "Il n’y a avant cela aucun résultat"),
     ],
 )
 async def test_without_a_result_before_there_is_nothing_to_change(

@@ -23,6 +23,16 @@ PLANT = """
 :h rdfs:label "hall" . :a rdfs:label "Acme" .
 """
 
+SHIPS = """
+@prefix : <http://s.example/> .
+@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+:Ship a rdfs:Class ; rdfs:label "ship"@en, "barco"@es, "navire"@fr .
+:owner rdfs:label "owner"@en, "armador"@es, "armateur"@fr .
+:s1 a :Ship ; rdfs:label "Étoile" ; :owner :o .
+:s2 a :Ship ; rdfs:label "Sirène" ; :owner :o .
+:o rdfs:label "Acme" .
+"""
+
 
 @pytest.mark.parametrize(
     ("text", "language", "said"),
@@ -43,6 +53,23 @@ def test_a_greeting_is_answered_with_questions_that_have_answers(
     options = found["options"]
     assert isinstance(options, list) and len(options) == 3
     assert all(one["count"] > 0 and one["query"].startswith("PREFIX") for one in options)
+
+
+def test_questions_to_start_with_are_in_the_language_of_a_graphs_names(tmp_path: Path) -> None:
+    file = tmp_path / "ships.ttl"
+    file.write_text(SHIPS, encoding="utf-8")
+    place = Workspace(tmp_path / "workspace")
+    place.add("ships", [file])
+    profile, arrays = place.known("ships")
+    prefixes = PrefixMap(dict(profile.prefixes))
+    asked = {
+        tag: examples_of(profile, arrays, prefixes, [tag], most=9).questions for tag in ("es", "fr")
+    }
+
+    assert asked == {
+        "es": ("¿Armador de Étoile?", "¿Número de barcos?"),
+        "fr": ("Armateur d’Étoile ?", "Nombre de navires ?"),
+    }
 
 
 def test_a_question_that_begins_with_a_greeting_is_a_question(tmp_path: Path) -> None:

@@ -428,6 +428,10 @@ def test_many_dates_are_told_by_the_first_and_the_last() -> None:
             "SELECT ?m { ?m a :Moon ; :height 3 MINUS { ?m a :Planet } }",
             "Monde mit Höhe 3, aber nicht jene, die Planeten sind.",
         ),
+        (
+            "SELECT ?m { ?m a :Moon ; :orbits ?p FILTER(?p IN (:Neptune, :Mars)) }",
+            "Monde, die Neptun oder Mars umkreisen.",
+        ),
     ],
 )
 def test_german_verbs_are_no_nouns_and_nouns_keep_their_case(query: str, words: str) -> None:

@@ -12,7 +12,7 @@ from askgraph.deadline import SECONDS
 from askgraph.endpoint import Counted
 from askgraph.errors import QueryError, TimedOut
 from askgraph.explanation import merged_in_words, taught_in_words
-from askgraph.explanation._names import phrases_in
+from askgraph.explanation._names import Phrases, phrases_in
 from askgraph.graph import KnowledgeGraph
 from askgraph.rdf import PrefixMap
 from askgraph.search.decide import (
@@ -278,22 +278,32 @@ def _less_sure(answer: Answer, left: float) -> Answer:
 
 def _which(proposal: Proposal) -> str:
     """The question back, with the words that no reading stands for."""
-    say = phrases_in(proposal.reading.language).say
+    phrases = phrases_in(proposal.reading.language)
+    which = phrases.say("ask which")
     if missing := _left(proposal, proposal.candidates[0]):
-        return say("ask missing", repr(", ".join(missing[:6])), say("ask which"))
-    return say("ask which")
+        return phrases.say("ask missing", _named(missing[:6], phrases), which)
+    return which
 
 
 def _nothing(proposal: Proposal) -> str:
-    say, words = phrases_in(proposal.reading.language).say, _left(proposal, None)
-    return say("refuse unknown", repr(", ".join(words[:8]))) if words else say("refuse nothing")
+    phrases, words = phrases_in(proposal.reading.language), _left(proposal, None)
+    if words:
+        return phrases.say("refuse unknown", _named(words[:8], phrases))
+    return phrases.say("refuse nothing")
 
 
 def _unsure(proposal: Proposal) -> str:
-    say = phrases_in(proposal.reading.language).say
+    phrases = phrases_in(proposal.reading.language)
     if missing := _left(proposal, proposal.candidates[0]):
-        return say("refuse missing", repr(", ".join(missing[:6])))
-    return say("refuse unsure")
+        return phrases.say("refuse missing", _named(missing[:6], phrases))
+    return phrases.say("refuse unsure")
+
+
+def _named(words: Sequence[str], phrases: Phrases) -> str:
+    """Words of the question as they are named: each in the quotes of a language but English."""
+    if phrases.language == "en":
+        return repr(", ".join(words))
+    return ", ".join(map(phrases.quoted, words))
 
 
 def _left(proposal: Proposal, candidate: Candidate | None) -> tuple[str, ...]:

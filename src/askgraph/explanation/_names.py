@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from importlib.resources import files
@@ -104,6 +104,11 @@ class Phrases:
         """Return a text with a capital at its start, or behind the mark that it starts with."""
         start = 1 if text[:1].isalpha() else 2
         return text[:start].upper() + text[start:]
+
+    def asked(self, text: str) -> str:
+        """Return a question with a capital, and with what French drops before a vowel."""
+        elided = re.sub("\\bde (?=[aeiouéèêàâîôû])", "d’", text, flags=re.IGNORECASE)
+        return self.capitalised(elided if self.language == "fr" else text)
 
     def quoted(self, text: str) -> str:
         """Return a text in the quotation marks of the language."""
@@ -276,8 +281,12 @@ class Names:
         *,
         own_case: bool = False,
         values: Mapping[str, str] | None = None,
+        written: Callable[[Literal], str] | None = None,
     ) -> None:
         self.labels = labels
+        self.written = (
+            written  # numbers and dates as people write them; None leaves them as they are
+        )
         self.values = values or {}  # what is known of variables, in words: said behind their nouns
         self.own_case = own_case  # no first letter of a label is made small
         self.phrases = phrases
@@ -303,6 +312,8 @@ class Names:
         if datatype == XSD_BOOLEAN:
             return self.phrases.say("yes" if literal.value in ("true", "1") else "no")
         if datatype in NUMERIC_DATATYPES or datatype in DATE_DATATYPES or datatype == XSD_TIME:
+            if self.written:
+                return self.written(literal)
             return re.sub(r"T00:00:00(?:\.0+)?Z?$", "", literal.value)
         return self.phrases.quoted(" ".join(literal.value.split()))
 

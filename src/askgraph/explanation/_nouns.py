@@ -265,6 +265,7 @@ class Nouns:
         self.told: set[int] = set()
         self.told_filters: set[int] = set()
         self.told_unions: set[int] = set()
+        self.values: set[str] = set()  # conditions that are nothing but values
         self.superlative = ""
         self.depth = 0
 
@@ -389,7 +390,10 @@ class ValueWords(Nouns, ABC):
             if variable.value in {name.value for name in variables_of(select)}
             and variable not in [key for key, _ in select.group_by]
         ]
-        return self.tests.text(found)
+        text = self.tests.text(found)
+        if all(one.key in ("=", "in") for one in found):
+            self.values.add(text)
+        return text
 
     def dated(self, condition: Condition) -> Condition:
         """A comparison in the words for dates, if the predicate's name tells of one."""

@@ -222,7 +222,9 @@ class Teller(ValueWords):
         if relation.kind == "noun":
             return self.say("cond", relation.text, conditions)
         value = self.say("something") + " " + self.that_is(conditions)
-        if self.phrases.language == "en" and conditions.startswith("is "):
+        if self.phrases.language != "en" and conditions in self.values:
+            value = conditions
+        elif self.phrases.language == "en" and conditions.startswith("is "):
             value = conditions.removeprefix("is ")
         return self.linked(relation, value, many=many)
 

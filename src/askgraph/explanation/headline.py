@@ -33,6 +33,7 @@ _LONGEST = 120  # characters of a text
 _DECIMALS = 4
 _SCIENTIFIC = (1e15, 1e-6)  # from such a size on, and below, a number is a power of ten
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+_SHORT = re.compile(r"[-+]?\d{1,4}")
 _DATE = re.compile(r"(-?\d{4,})(?:-(\d\d)(?:-(\d\d)(?:T(\d\d:\d\d)(?::\d\d(?:\.\d+)?)?)?)?)?")
 _CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 _FEW = 20  # rows for which it is asked what decided
@@ -213,7 +214,7 @@ class Headline:
             for name, terms in self._columns().items()
             if len(terms) == 1 and isinstance(self._owner(name), NamedNode)
         }
-        return Names(self.labels, phrases, values=constants)
+        return Names(self.labels, phrases, values=constants, written=self._values.bound)
 
     def _columns(self) -> dict[str, list[Term | None]]:
         """The different values of each variable that decided."""
@@ -400,6 +401,10 @@ class Values:
             case _:
                 return ""
 
+    def bound(self, literal: Literal) -> str:
+        """Return a value that things are compared with; four digits may be a year."""
+        return literal.value if _SHORT.fullmatch(literal.value) else self._literal(literal, "")
+
     def number(self, value: float | Decimal) -> str:
         """Return a number with the separators of the language; a huge or a tiny one as a power."""
         size = abs(float(value))
@@ -458,7 +463,8 @@ class Values:
             return year.lstrip("0") or year
         if day is None:
             return self._said("month").format(named[int(month) - 1], int(year))
-        said = self._said("day").format(int(day), named[int(month) - 1], int(year))
+        first = self.names.phrases.written.get("first day", "{0}") if int(day) == 1 else "{0}"
+        said = self._said("day").format(first.format(int(day)), named[int(month) - 1], int(year))
         return f"{said}, {time}" if time and time != "00:00" else said
 
 

@@ -45,8 +45,8 @@ def examples_of(
     """Return examples, with at most `most` questions.
 
     There are no values of a remote graph, whose triples are not here. Labels are in the languages
-    wanted. So are the questions if the first of them is German and the graph's classes are
-    called something in it; else they are in English.
+    wanted. So are the questions if the first of them is German, Spanish or French and the graph's
+    classes are called something in it; else they are in English.
     """
     reader = _Reader(profile, arrays, prefixes, languages)
     labels = {item.iri: reader.label(item) for item in profile.classes}
@@ -56,8 +56,9 @@ def examples_of(
     asked = _Reader(profile, arrays, prefixes, [wording.language])
     words = {item.iri: wording.within(asked.label(item)) for item in profile.classes}
     words |= {item.iri: wording.within(asked.label(item)) for item in profile.predicates}
-    questions = tuple(dict.fromkeys(_questions(profile, words, asked, wording)))[:most]
-    return Examples(labels, values, questions, wording.language)
+    phrases = phrases_in(wording.language)
+    found = (phrases.asked(text) for text in _questions(profile, words, asked, wording))
+    return Examples(labels, values, tuple(dict.fromkeys(found))[:most], wording.language)
 
 
 def values_of(
@@ -92,13 +93,21 @@ _ENGLISH = _Wording(
     within_sentence,
     english_plural,
 )
-_GERMAN = _Wording("de", "{0} von {1}?", "{0} mit höchstem Wert für {1}?", "Anzahl: {0}?", str, str)
+_OTHERS = {
+    "de": ("{0} von {1}?", "{0} mit höchstem Wert für {1}?", "Anzahl: {0}?"),
+    "es": ("¿{0} de {1}?", "¿{0} con el mayor valor de {1}?", "¿Número de {0}?"),
+    "fr": ("{0} de {1} ?", "{0} avec la plus grande valeur de {1} ?", "Nombre de {0} ?"),
+}
+"""Without articles, whose gender no graph tells."""
 
 
 def _wording(profile: Profile, languages: Sequence[str]) -> _Wording:
     wanted = languages[0].lower().split("-")[0] if languages else ""
     named = {tag.lower().split("-")[0] for cls in profile.classes[:3] for _, tag in cls.names}
-    return _GERMAN if wanted == "de" and "de" in named else _ENGLISH
+    if wanted not in _OTHERS or wanted not in named:
+        return _ENGLISH
+    plural = str if wanted == "de" else phrases_in(wanted).plural
+    return _Wording(wanted, *_OTHERS[wanted], str, plural)
 
 
 class _Reader:

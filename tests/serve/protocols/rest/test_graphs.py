@@ -121,7 +121,7 @@ def test_what_is_no_iri_is_refused(
 
 
 def test_there_are_questions_to_start_with_that_have_answers(client: httpx2.Client) -> None:
-    for language in ("en", "de"):
+    for language in ("en", "de", "es"):
         questions = got(client, "space/starters", language=language)["questions"]
         assert isinstance(questions, list)
         assert 3 <= len(questions) <= 8
