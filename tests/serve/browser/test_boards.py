@@ -260,6 +260,21 @@ def test_places_are_pinned_as_a_map_and_exported_as_one(many: Watch, tmp_path: P
     expect(drawing).to_contain_text("Nairobi")
 
 
+def test_the_chart_that_is_chosen_is_pinned(many: Watch) -> None:
+    page = many.page("/?graph=space")
+    ask(page, "Show all missions with their launch date and mass")
+    settle(page)
+    page.get_by_role("tab", name="Chart").click()
+    choice = page.get_by_label("Show")
+    choice.select_option("Spread of launch date")
+    pin_here(page, "Charts")
+    page.get_by_role("link", name="Open the board").click()
+    opened(page)
+    expect(page.get_by_label("Show").locator("option:checked")).to_have_text(
+        "Spread of launch date"
+    )
+
+
 def test_a_german_board_is_reached_and_read_in_german(watch: Watch) -> None:
     page = watch.page(locale="de-DE")
     page.get_by_role("link", name="Pinnwände").click()
