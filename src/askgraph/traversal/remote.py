@@ -30,6 +30,7 @@ _AT_ONCE = 4
 _SECONDS = 20.0
 _SHARE = 1 / 3  # of what a question has left, for a request
 _TOGETHER = 9_900  # rows of a request: below the usual cap of servers
+_PARTS = 100  # sub-selects of a request: at 200 the process of Virtuoso 7.2 ends
 _KEPT = 200_000  # triples kept for later questions, of some 300 bytes each
 
 
@@ -148,10 +149,11 @@ class Fetch:
 
 
 def _packed(parts: Iterable[Part]) -> Iterator[list[Part]]:
-    """Put parts together as far as their rows fit into one reply."""
+    """Put parts together as far as their rows fit into one reply, and they into a request."""
     together: list[Part] = []
     for part in dict.fromkeys(parts):
-        if sum(one.rows for one in together) + part.rows > _TOGETHER and together:
+        full = len(together) == _PARTS
+        if together and (full or sum(one.rows for one in together) + part.rows > _TOGETHER):
             yield together
             together = []
         together.append(part)

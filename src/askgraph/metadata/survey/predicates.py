@@ -214,15 +214,14 @@ _LITERALS = _End(
     "?d ?l",
 )
 _ENDS = (_LITERALS, _SUBJECTS, _OBJECTS)
-_LOOKED_AT = 60  # predicates in one query, at least
+_LOOKED_AT = 32  # sub-selects in one query: from 60 on they end the process of Virtuoso 7.2
 _KEPT_AFTER_SAMPLES = 0.3
 
 
 async def ask_samples(inquiry: Inquiry, facts: Facts) -> None:
     """Look at the ends of some triples of each predicate: cheap, and enough to begin with."""
-    predicates = facts.predicates()
-    size = max(_LOOKED_AT, together(len(predicates)))
-    waiting = deque((some, end) for some in batches(predicates, size) for end in _ENDS)
+    some_at_a_time = batches(facts.predicates(), _LOOKED_AT)
+    waiting = deque((some, end) for some in some_at_a_time for end in _ENDS)
     while waiting and inquiry.share_left() >= _KEPT_AFTER_SAMPLES:
         some, end = waiting.popleft()
         reply = await inquiry.rows(f"{end.words} in samples", _sampling(end, some))
@@ -278,8 +277,10 @@ async def _count_end(inquiry: Inquiry, facts: Facts, end: _End) -> None:
             reply = await inquiry.rows(end.words, f"{select} {{ {body} }} {group}")
         if reply and not reply.cut:
             _tell(facts, end, reply.rows, some)
-        elif reply := await inquiry.rows(f"{end.words} in samples", _sampling(end, some)):
-            _tell(facts, end, reply.rows, some, sampled=True)
+            continue
+        for few in batches(some, _LOOKED_AT):
+            if reply := await inquiry.rows(f"{end.words} in samples", _sampling(end, few)):
+                _tell(facts, end, reply.rows, few, sampled=True)
     if sampled := len(facts.sampled[end.words]):
         facts.cuts.append(f"{end.words} of {sampled:,} predicates are those of samples")
 
