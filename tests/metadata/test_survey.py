@@ -4,7 +4,7 @@ import asyncio
 from pathlib import Path
 
 import pytest
-from pyoxigraph import RdfFormat, Store
+from pyoxigraph import Literal, NamedNode, Quad, RdfFormat, Store
 from tests.servers import faults
 from tests.servers.capped import CappedServer
 from tests.servers.lossy import LossyServer
@@ -15,6 +15,7 @@ from askgraph.metadata import Part, Profile, remote
 from askgraph.metadata.profile import profile_of
 from askgraph.metadata.remote import profile_endpoint
 from askgraph.metadata.survey import partitions
+from askgraph.rdf.vocabulary import RDF_TYPE
 from askgraph.sample import graph_path
 from askgraph.traversal import build_arrays
 
@@ -164,3 +165,23 @@ async def test_where_the_default_graph_is_empty_the_named_graphs_are_asked(graph
         profile = await asked(server)
     assert profile.triples == 5
     assert any("default graph is empty" in cut for cut in profile.cuts)
+
+
+async def test_no_request_has_more_sub_selects_than_servers_bear() -> None:
+    """At 60 sub-selects with groups the process of Virtuoso 7.2 ends."""
+    store = Store()
+    for number in range(200):
+        name = f"http://example.org/{number}"
+        store.add(Quad(NamedNode(name), NamedNode(f"{name}/p"), Literal(f"text {number}")))
+        store.add(
+            Quad(
+                NamedNode(name), NamedNode(RDF_TYPE), NamedNode(f"http://example.org/Kind{number}")
+            )
+        )
+    with SparqlServer(store) as server:
+        server.always = faults.refused_where(WHOLE, "the estimated execution time is too long")
+        profile = await asked(server)
+        queries = [request.parameters["query"][0] for request in server.requests]
+    assert len(profile.predicates) == 201
+    sampling = [query.count("LIMIT 1000 }") for query in queries]
+    assert 1 < max(sampling) < 40

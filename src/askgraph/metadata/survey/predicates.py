@@ -224,10 +224,9 @@ async def ask_samples(inquiry: Inquiry, facts: Facts) -> None:
     waiting = deque((some, end) for some in some_at_a_time for end in _ENDS)
     while waiting and inquiry.share_left() >= _KEPT_AFTER_SAMPLES:
         some, end = waiting.popleft()
-        reply = await inquiry.rows(f"{end.words} in samples", _sampling(end, some))
-        if reply:
-            _tell(facts, end, reply.rows, some, sampled=True)
-        elif len(some) > 1:  # it took too long: the frequent half first, the rest after the others
+        if (
+            not await _sample_end(inquiry, facts, end, some) and len(some) > 1
+        ):  # it took too long: the frequent half first, the rest after the others
             half = (len(some) + 1) // 2
             waiting.appendleft((some[:half], end))
             waiting.append((some[half:], end))
@@ -279,10 +278,17 @@ async def _count_end(inquiry: Inquiry, facts: Facts, end: _End) -> None:
             _tell(facts, end, reply.rows, some)
             continue
         for few in batches(some, _LOOKED_AT):
-            if reply := await inquiry.rows(f"{end.words} in samples", _sampling(end, few)):
-                _tell(facts, end, reply.rows, few, sampled=True)
+            await _sample_end(inquiry, facts, end, few)
     if sampled := len(facts.sampled[end.words]):
         facts.cuts.append(f"{end.words} of {sampled:,} predicates are those of samples")
+
+
+async def _sample_end(inquiry: Inquiry, facts: Facts, end: _End, some: Sequence[str]) -> bool:
+    """Count in samples of some predicates; return whether they came."""
+    reply = await inquiry.rows(f"{end.words} in samples", _sampling(end, some))
+    if reply:
+        _tell(facts, end, reply.rows, some, sampled=True)
+    return reply is not None
 
 
 def _tell(
