@@ -62,15 +62,16 @@ def _used() -> float:
 
 def memory(pid: int) -> int:
     """Bytes in memory of a process and its children; pages that they share count once."""
-    return sum(_proportional(child) for child in _tree(pid))
+    return sum(_proportional(child) for child in tree(pid))
 
 
-def _tree(pid: int) -> Iterable[int]:
+def tree(pid: int) -> Iterable[int]:
+    """A process and all below it."""
     yield pid
     try:
         for thread in Path(f"/proc/{pid}/task").iterdir():
             for child in (thread / "children").read_text().split():
-                yield from _tree(int(child))
+                yield from tree(int(child))
     except OSError:
         return
 

@@ -9,14 +9,15 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
+from itertools import cycle
 from pathlib import Path
 
 import pytest
 from pyoxigraph import NamedNode, Quad, RdfFormat, Store, serialize
 from tests.servers.fixtures import SMALL
 
-from askgraph.endpoint.oxigraph import OxigraphEndpoint
+from askgraph.endpoint.oxigraph import AWAKE, OxigraphEndpoint, keep_awake
 from askgraph.errors import (
     ErrorReply,
     ForbiddenQuery,
@@ -270,6 +271,49 @@ async def test_a_worker_killed_by_the_system_is_reported_and_replaced(
     assert await endpoint.ask("ASK { ?s ?p ?o }")
 
 
+@pytest.fixture
+def one_awake() -> Iterator[None]:
+    keep_awake(1)
+    yield
+    keep_awake(AWAKE)
+
+
+@pytest.mark.usefixtures("one_awake")
+async def test_the_store_asked_longest_ago_rests_until_it_is_asked_again(many: Path) -> None:
+    before = set(workers_of(os.getpid()))
+    endpoints = [OxigraphEndpoint(many) for _ in range(3)]
+    try:
+        for endpoint in [*endpoints, *endpoints]:
+            assert await endpoint.ask("ASK { ?s ?p ?o }")
+            await asyncio.to_thread(until_so_many, before, 1)
+    finally:
+        for endpoint in endpoints:
+            await endpoint.close()
+
+
+@pytest.mark.usefixtures("one_awake")
+async def test_no_store_is_put_to_rest_in_the_middle_of_a_query(many: Path) -> None:
+    endpoints = [OxigraphEndpoint(many) for _ in range(4)]
+    queries = [f"SELECT ?s {{ ?s ?p {n} }}" for n in range(120)]
+    asked = (one.select(query) for one, query in zip(cycle(endpoints), queries, strict=False))
+    try:
+        found = await asyncio.gather(*asked)
+    finally:
+        for endpoint in endpoints:
+            await endpoint.close()
+    assert [one.rows[0][0] for one in found] == [
+        NamedNode(f"http://example.org/{n}") for n in range(120)
+    ]
+
+
+def until_so_many(before: set[int], number: int) -> None:
+    """Wait until so many workers run that were not there before."""
+    end = time.monotonic() + 30
+    while len(set(workers_of(os.getpid())) - before) != number:
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
 @pytest.mark.parametrize(("doubled", "rows"), [(21, 1), (20, 40)], ids=["a value", "all rows"])
 async def test_a_result_of_too_many_bytes_is_refused(many: Path, doubled: int, rows: int) -> None:
     steps = " ".join(f"BIND(CONCAT(?a{n}, ?a{n}) AS ?a{n + 1})" for n in range(doubled))
@@ -314,7 +358,7 @@ def test_an_endpoint_outlives_event_loops(many: Path) -> None:
 
 SCRIPT = """
 import asyncio, sys
-from askgraph.endpoint.oxigraph import OxigraphEndpoint
+from askgraph.endpoint.oxigraph import AWAKE, OxigraphEndpoint, keep_awake
 async def main():
     endpoint = OxigraphEndpoint(sys.argv[1])
     await endpoint.ask("ASK {}")

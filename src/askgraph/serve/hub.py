@@ -80,7 +80,7 @@ async def open_hub(settings: ServeSettings, workspace: Workspace) -> AsyncIterat
     process = new_id()
     store = await Store.open(settings.database_in(workspace.folder))
     models = Models(workspace.folder)
-    shelf = Shelf(workspace)
+    shelf = Shelf(workspace, settings)
     answering = (
         Crew(settings, workspace, settings.processes)
         if settings.processes

@@ -72,6 +72,12 @@ class ServeSettings(BaseSettings):
         description="Processes that answer questions, 0: the server's own; `askgraph serve` "
         "starts one a core.",
     )
+    open_graphs: AtLeastOne = Field(
+        40, description="Graphs that each process keeps open; the one asked longest ago is closed."
+    )
+    stores: AtLeastOne = Field(
+        5, description="Of these, so many have a process for their store at once."
+    )
     parallel: AtLeastOne = Field(
         4, description="Questions that are worked on at once, those without a language model."
     )

@@ -224,9 +224,8 @@ async def ask_samples(inquiry: Inquiry, facts: Facts) -> None:
     waiting = deque((some, end) for some in some_at_a_time for end in _ENDS)
     while waiting and inquiry.share_left() >= _KEPT_AFTER_SAMPLES:
         some, end = waiting.popleft()
-        if (
-            not await _sample_end(inquiry, facts, end, some) and len(some) > 1
-        ):  # it took too long: the frequent half first, the rest after the others
+        came = await _sample_end(inquiry, facts, end, some)
+        if not came and len(some) > 1:  # too long: the frequent half now, the rest at the end
             half = (len(some) + 1) // 2
             waiting.appendleft((some[:half], end))
             waiting.append((some[half:], end))

@@ -7,10 +7,12 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from askgraph.endpoint.oxigraph import keep_awake
 from askgraph.graph import KnowledgeGraph
 from askgraph.metadata.examples import QueryExample
 from askgraph.metadata.glossary import Glossary
 from askgraph.serve.problems import Missing
+from askgraph.serve.settings import ServeSettings
 from askgraph.workspace import Workspace
 from askgraph.workspace.graphs import build_missing
 from askgraph.workspace.settings import GraphSettings
@@ -58,11 +60,14 @@ class Shelf:
     """Lends the graphs of a workspace.
 
     A graph whose files or settings changed is opened anew for those that come next; users of the
-    old one keep it to the end.
+    old one keep it to the end. Of more graphs than `open_graphs` those are closed that were asked
+    longest ago.
     """
 
-    def __init__(self, workspace: Workspace) -> None:
+    def __init__(self, workspace: Workspace, settings: ServeSettings) -> None:
+        keep_awake(settings.stores)
         self._workspace = workspace
+        self._most = settings.open_graphs
         self._open: dict[str, _Kept] = {}
         self._locks: dict[str, asyncio.Lock] = {}
 
@@ -81,6 +86,9 @@ class Shelf:
         """
         kept = await self._kept(name)
         kept.users += 1
+        if self._open.get(name) is kept:
+            self._open[name] = self._open.pop(name)  # the last one asked
+        await self.forget(self._too_many())
         try:
             if searched and not kept.searched:
                 await asyncio.to_thread(build_missing, kept.graph)
@@ -104,6 +112,11 @@ class Shelf:
     async def close(self) -> None:
         """Close all graphs that nobody works on; the others once their work is done."""
         await self.forget(list(self._open))
+
+    def _too_many(self) -> list[str]:
+        """The graphs to close: those that nobody uses, of too many the first."""
+        more = max(0, len(self._open) - self._most)
+        return [name for name, kept in self._open.items() if not kept.users][:more]
 
     async def _kept(self, name: str) -> _Kept:
         async with self._locks.setdefault(name, asyncio.Lock()):

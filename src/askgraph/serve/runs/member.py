@@ -25,6 +25,7 @@ from askgraph.serve.middleware.logs import set_up_logs
 from askgraph.serve.middleware.telemetry import within_span
 from askgraph.serve.runs.answering import Answering, Job
 from askgraph.serve.runs.crew import packed
+from askgraph.serve.settings import ServeSettings
 from askgraph.workspace import Workspace
 from askgraph.workspace.models import Models
 
@@ -34,9 +35,9 @@ _log = logging.getLogger("askgraph.serve.runs")
 class _Member:
     """The questions that are answered here."""
 
-    def __init__(self, workspace: Workspace, out: int) -> None:
+    def __init__(self, workspace: Workspace, settings: ServeSettings, out: int) -> None:
         self._out = out
-        self._shelf, self._models = Shelf(workspace), Models(workspace.folder)
+        self._shelf, self._models = Shelf(workspace, settings), Models(workspace.folder)
         self._answering = Answering(workspace, self._shelf, self._models)
         self._verified: dict[str, Verified] = {}
         self._tasks: dict[int, asyncio.Task[None]] = {}
@@ -105,7 +106,7 @@ async def _main(out: int) -> None:
             if member is None:
                 _, folder, settings = message
                 set_up_logs(settings)
-                member = _Member(Workspace(folder), out)
+                member = _Member(Workspace(folder), settings, out)
             else:
                 member.take(message)
     except asyncio.IncompleteReadError:
