@@ -175,6 +175,17 @@ def test_a_question_that_cannot_be_worked_on_is_refused_streamed_or_not(
     assert client.get("/api/v1/runs").json()["runs"] == []  # nothing was begun
 
 
+def test_a_question_that_fails_on_the_way_has_the_status_of_its_problem_and_is_kept(
+    client: httpx2.Client,
+) -> None:
+    response = client.post("/api/v1/ask", json={"question": "Which moons?", "timeout": 1e-6})
+
+    assert response.status_code == 504
+    assert "no answer within" in response.json()["detail"]
+    kept = client.get(f"/api/v1/runs/{response.json()['run']}").json()
+    assert (kept["state"], kept["problem"]["status"]) == ("failed", 504)
+
+
 @pytest.mark.parametrize(
     ("method", "path", "status", "words"),
     [

@@ -25,6 +25,8 @@ class Method(Protocol):
     A method that searches the indices of its graphs says so by a class attribute `searches`, one
     that looks at the earlier questions of a conversation by `converses`, each True.
 
+    One that can be made but not asked as it is set up says why by a text `missing`.
+
     A field `seconds` is what a question may take; see `in_time`.
 
     One that asks further models has them by name in a field `further`, one that consults other

@@ -37,12 +37,18 @@ class NearestExample:
     timeout: float | None = 20.0
     seconds: float | None = SECONDS
 
+    @property
+    def missing(self) -> str:
+        """Why no question can be answered as it is set up; empty if it can."""
+        told = "nearest-example needs a file of questions: its setting 'examples'"
+        return "" if self.examples else told
+
     async def answer(
         self, question: Question, graphs: Sequence[KnowledgeGraph]
     ) -> AsyncIterator[Step]:
         """Answer over the first graph."""
-        if not self.examples:
-            raise SetupError("nearest-example needs a file of questions: its setting 'examples'")
+        if self.missing:
+            raise SetupError(self.missing)
         started = time.perf_counter()
         known = _examples(self.examples)
         if not known:

@@ -46,13 +46,10 @@ def test_a_query_is_shown_against_the_first_one(watch: Watch) -> None:
     expect(other.locator("figcaption")).to_contain_text("Graph search")
 
 
-def test_a_method_that_cannot_answer_says_why_beside_those_that_can(watch: Watch) -> None:
+def test_a_method_that_cannot_be_asked_here_says_what_it_needs(watch: Watch) -> None:
     page = watch.page("/compare")
-    choose(page, QUESTION, "Graph search", "Nearest example")
-    expect(page.locator("[data-method=nearest-example]").get_by_role("alert")).to_contain_text(
-        "example"
-    )
-    expect(page.locator(".summary")).to_have_text("Only one method has an answer.")
+    expect(page.get_by_role("checkbox", name="Nearest example")).to_be_disabled()
+    expect(page.get_by_title("needs a file of questions").first).to_be_visible()
 
 
 def test_a_link_to_a_comparison_shows_it_without_asking_anew(watch: Watch) -> None:

@@ -82,7 +82,8 @@ def _view(hub: Hub, name: str, cost: Cost | None) -> MethodView:
     plugin: Any = None
     try:
         plugin = registry.load("method", name)
-        talks = converses(hub.workspace.method(name, models=hub.models))
+        made = hub.workspace.method(name, models=hub.models)
+        talks, missing = converses(made), getattr(made, "missing", "") or None
     except SetupError as error:
         missing = " ".join(str(error).split())
     settings = [

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import httpx2
@@ -9,6 +10,7 @@ import openai
 import pytest
 from openai import AsyncOpenAI, OpenAI
 from openai.types.chat import ChatCompletionMessageParam
+from tests.servers.served import ServedThread, sample_workspace
 
 KEY = "none is needed on this machine"
 
@@ -39,6 +41,27 @@ def test_methods_are_listed_as_models(chat: OpenAI) -> None:
     assert ids[0] == "askgraph" and "graph-search" in ids
     assert "grasp" not in ids  # no language model is set up here
     assert chat.models.retrieve("graph-search@space").id == "graph-search@space"
+
+
+def test_every_model_that_is_listed_answers_and_no_other_is_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("ASKGRAPH_MODEL", raising=False)
+    place = sample_workspace(tmp_path / "workspace")
+    (tmp_path / "towns.ttl").write_text("@prefix : <http://e.org/> . :Ulm a :Town ; :on :Danube .")
+    place.add("towns", [tmp_path / "towns.ttl"])
+    with (
+        ServedThread(place) as server,
+        OpenAI(base_url=f"{server.url}/v1", api_key=KEY, max_retries=0) as chat,
+    ):
+        ids = [model.id for model in chat.models.list()]
+        assert {"askgraph@space", "askgraph@towns"} < set(ids)
+        for model in ids:
+            assert chat.models.retrieve(model).id == model
+            reply = chat.chat.completions.create(model=model, messages=asked("What is there?"))
+            assert reply.choices[0].message.content, model
+        with pytest.raises(openai.NotFoundError, match="there is no model 'grasp'"):
+            chat.models.retrieve("grasp")
 
 
 def test_a_question_is_answered_with_its_sources(chat: OpenAI) -> None:

@@ -47,12 +47,15 @@ _BEGUN = 1_577_836_800  # of all models: the protocol wants a time, and they hav
 
 async def model_ids(hub: Hub, caller: Principal) -> list[str]:
     """Return the names of all models: each usable method, of several graphs on each of them."""
-    usable = [one.name for one in (await choices(hub)).methods if one.usable]
-    methods = [DEFAULT, *usable]
+    methods = [DEFAULT, *await _usable(hub)]
     graphs = hub.graphs.names(caller)
     if len(graphs) < 2:
         return methods
     return [f"{method}@{graph}" for graph in graphs for method in methods]
+
+
+async def _usable(hub: Hub) -> list[str]:
+    return [one.name for one in (await choices(hub)).methods if one.usable]
 
 
 def asked_of(
@@ -90,9 +93,9 @@ async def models(hub: HubDep, caller: Asker) -> ChatModels:
 
 @router.get("/models/{model}")
 async def model(model: str, hub: HubDep, caller: Asker) -> ChatModel:
-    """Return one model."""
+    """Return one model, of those that can be asked here."""
     graphs = hub.graphs.names(caller)
-    asked_of(model, named=graphs[:1], methods=method_names(hub.settings), graphs=graphs)
+    asked_of(model, named=graphs[:1], methods=await _usable(hub), graphs=graphs)
     return ChatModel(id=model, created=_BEGUN)
 
 
