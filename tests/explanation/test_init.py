@@ -295,6 +295,23 @@ def test_other_languages_have_their_own_phrases(language: str, text: str) -> Non
     assert words(query, language).casefold() == text.casefold()
 
 
+@pytest.mark.parametrize(
+    ("language", "labels", "text"),
+    [
+        ("en", ("planet", "moon"), "The number of planets or moons."),
+        ("de", ("Planet", "Mond"), "Anzahl der Planeten oder Monde."),
+        ("es", ("planeta", "luna"), "Número de planetas o lunas."),
+        ("fr", ("planète", "lune"), "Nombre de planètes ou lunes."),
+    ],
+)
+def test_things_of_one_of_two_classes_are_told_once(
+    language: str, labels: tuple[str, str], text: str
+) -> None:
+    query = "SELECT (COUNT(?w) AS ?n) { { ?w a <urn:a:p> } UNION { ?w a <urn:a:m> } }"
+    named = dict(zip(("urn:a:p", "urn:a:m"), labels, strict=True))
+    assert in_words(query, named, language=language) == text
+
+
 @pytest.mark.parametrize("text", ["", "hello", "SELECT", "DELETE WHERE { ?s ?p ?o }", "{{{", "😀"])
 def test_what_is_no_query_gives_a_phrase(text: str) -> None:
     assert in_words(text, {}) == "A query that cannot be put into words."

@@ -75,6 +75,7 @@ class Phrases:
         self._quotes: str = _table(language)["quotes"]
         self.written: Mapping[str, str] = _table(language)["written"]
         self._table: Mapping[str, str] = {**_table("en")["phrases"], **_table(language)["phrases"]}
+        self.either = self._table["or"].format("", "")
 
     def say(self, key: str, *parts: object) -> str:
         """Return a phrase with its parts."""
@@ -156,8 +157,8 @@ class Phrases:
 
     def plural(self, noun: str) -> str:
         """Return the plural of a noun of a few words; the noun itself if that is not known."""
-        if " or " in noun and self.nouns == "en":
-            return " or ".join(self.plural(part) for part in noun.split(" or "))
+        if self.either in noun:
+            return self.either.join(map(self.plural, noun.split(self.either)))
         if not noun[-1:].isalpha() or noun.isupper() or not self.nouns:
             return noun
         if self.nouns == "de":
