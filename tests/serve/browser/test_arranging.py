@@ -1,7 +1,7 @@
 """Rows arranged by chips, each of which changes the query and makes a run."""
 
 from playwright.sync_api import Page, expect
-from tests.serve.browser.watched import Watch, ask, serious_violations, settle
+from tests.serve.browser.watched import Watch, ask, settle, violations
 
 ROCKETS = "Show me all rockets with their heights."
 
@@ -36,7 +36,7 @@ def test_rows_are_sorted_cut_off_and_filtered_and_each_is_taken_back(watch: Watc
     expect(page.locator(".marks .bar")).to_have_count(3)
     page.go_back()
     expect(chips).to_have_text(["height ↓"])
-    assert serious_violations(page) == []
+    assert violations(page) == []
 
 
 def test_columns_are_left_out_and_rows_counted(page: Page) -> None:

@@ -118,7 +118,7 @@ def test_a_refusal_says_why_and_shows_the_best_attempt(page: Page) -> None:
     expect(page.locator(".unused")).to_contain_text("best")
     expect(page.get_by_role("button", name="Right")).to_have_count(0)
     page.get_by_role("link", name="Put it in other words").click()
-    expect(page.get_by_role("combobox")).to_have_value("Which rocket is the best?")
+    expect(page.locator("[data-question]")).to_have_value("Which rocket is the best?")
 
 
 def test_none_of_the_readings_may_be_meant(page: Page) -> None:
@@ -276,7 +276,7 @@ def test_a_graph_that_is_not_there_is_called_so(watch: Watch) -> None:
 def test_a_key_leads_to_the_question_box(page: Page, keys: str) -> None:
     ask(page, "How big is Titan?")
     page.keyboard.press(keys)
-    expect(page.get_by_role("combobox").last).to_be_focused()
+    expect(page.locator("[data-question]").last).to_be_focused()
     page.keyboard.press("Control+a")
     page.keyboard.type("?")
     expect(page.get_by_role("dialog")).to_have_count(0)
@@ -297,7 +297,7 @@ def test_single_keys_can_be_turned_off(page: Page) -> None:
 
 
 def test_everything_can_be_done_with_the_keyboard_alone(page: Page) -> None:
-    expect(page.get_by_role("combobox")).to_be_focused()
+    expect(page.locator("[data-question]")).to_be_focused()
     page.keyboard.type("How many moons are listed for each planet?")
     page.keyboard.press("Enter")
     expect(page.locator(".turn-question")).to_be_focused()
@@ -336,10 +336,20 @@ def test_whoever_asks_before_the_page_knows_the_graphs_asks_the_one_that_is_chos
     page.on("request", lambda one: sent.append(one.post_data_json) if "/ask" in one.url else None)
     with page.expect_request("**/api/v1/graphs"):
         page.goto(watch.address)
-    page.get_by_role("combobox").fill("How big is Titan?")
+    page.locator("[data-question]").fill("How big is Titan?")
     page.keyboard.press("Enter")
-    expect(page.get_by_role("combobox")).to_have_value("")
+    expect(page.locator("[data-question]")).to_have_value("")
     [route] = held
     route.continue_()
     expect(page.locator(".headline")).to_contain_text("5,149.5 km")
     assert [one["graphs"] for one in sent if isinstance(one, dict)] == [["space"]]
+
+
+def test_the_network_sees_each_question_to_its_end(watch: Watch) -> None:
+    page = watch.page()
+    for question in ("How big is Titan?", "And Io?", "Which planets have no moons?"):
+        page.locator("button.starter, .follow-up").first.wait_for()
+        with page.expect_event("requestfinished", lambda one: one.url.endswith("/ask")):
+            ask(page, question)
+        page.wait_for_load_state("networkidle")
+    assert watch.failed == []

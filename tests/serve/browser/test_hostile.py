@@ -85,7 +85,7 @@ def test_an_iri_that_is_a_script_is_no_link_out(page: Page) -> None:
 
 
 def test_a_name_that_turns_the_direction_of_writing_turns_only_itself(page: Page) -> None:
-    page.get_by_role("combobox").press_sequentially("Who rules Reverse")
+    page.locator("[data-question]").press_sequentially("Who rules Reverse")
     option = page.get_by_role("option").first
     expect(option.locator("bdi").first).to_have_text(TURNED)
 

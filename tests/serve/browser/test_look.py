@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
-from tests.serve.browser.watched import AXE, DARK, LIGHT, Watch, ask, serious_violations, settle
+from tests.serve.browser.watched import AXE, DARK, LIGHT, Watch, ask, settle, violations
 
 QUESTION = "How many moons are listed for each planet?"
 PATHS = ("/", "/history")
@@ -28,10 +28,10 @@ def answered(watch: Watch, question: str = QUESTION, **look: object) -> Page:
 def test_an_answer_keeps_nobody_out(watch: Watch, dark: bool) -> None:
     page = answered(watch, dark=dark)
     page.locator("details.steps > summary").click()
-    assert serious_violations(page) == []
+    assert violations(page) == []
     page.locator(".read-back .part").first.click()
     page.locator(".part-panel").wait_for()
-    assert serious_violations(page) == []
+    assert violations(page) == []
 
 
 @axe
@@ -41,15 +41,15 @@ def test_the_first_view_its_menus_and_the_history_keep_nobody_out(
     watch: Watch, dark: bool, width: int
 ) -> None:
     page = watch.page(dark=dark, width=width)
-    page.get_by_role("combobox").press_sequentially("Which moons orbit Jup")
+    page.locator("[data-question]").press_sequentially("Which moons orbit Jup")
     page.get_by_role("option").first.wait_for()
-    assert serious_violations(page) == []
-    page.get_by_role("combobox").press("Escape")
+    assert violations(page) == []
+    page.locator("[data-question]").press("Escape")
     page.get_by_role("button", name=re.compile("Graph search")).click()
-    assert serious_violations(page) == []
+    assert violations(page) == []
     page.get_by_role("navigation", name="Pages").get_by_role("link", name="History").click()
     page.get_by_role("heading", name="History").wait_for()
-    assert serious_violations(page) == []
+    assert violations(page) == []
 
 
 @pytest.mark.parametrize("width", [320, 360, 768, 1440])
@@ -95,9 +95,9 @@ def test_a_german_browser_is_spoken_to_in_german_and_can_change_its_mind(watch: 
 
 
 def test_names_complete_what_is_typed_by_mouse_and_by_key(page: Page) -> None:
-    box = page.get_by_role("combobox")
+    box = page.locator("[data-question]")
     box.press_sequentially("Which moons orbit Jup")
-    expect(box).to_have_attribute("aria-expanded", "true")
+    page.get_by_role("option").first.wait_for()
     page.keyboard.press("ArrowDown")
     active = page.get_by_role("option", selected=True)
     expect(active).to_contain_text("Jupiter")
@@ -131,9 +131,9 @@ def test_an_answer_is_heard_as_well_as_seen(page: Page) -> None:
 
 def test_a_question_in_an_address_waits_to_be_asked(watch: Watch) -> None:
     page = watch.page("/?q=How+big+is+Titan%3F&graph=space")
-    expect(page.get_by_role("combobox")).to_have_value("How big is Titan?")
+    expect(page.locator("[data-question]")).to_have_value("How big is Titan?")
     expect(page.locator(".turn")).to_have_count(0)
-    page.get_by_role("combobox").press("Enter")
+    page.locator("[data-question]").press("Enter")
     expect(page.locator(".headline")).to_contain_text("5,149.5 km")
 
 

@@ -16,7 +16,7 @@ def test_a_thing_is_changed_for_another_one_and_the_answer_with_it(page: Page) -
     expect(page.locator(".headline a")).to_have_count(6)
     expect(page.locator(".headline")).to_contain_text("Triton")
     expect(page.locator(".read-back-words")).to_contain_text("Neptune")
-    expect(page.get_by_role("region", name="Read as")).to_be_focused()
+    expect(page.get_by_role("group", name="Read as")).to_be_focused()
     page.get_by_role("button", name="Back to the original").first.click()
     expect(page.locator(".headline a")).to_have_text(["Deimos", "Phobos"])
 

@@ -20,8 +20,8 @@ __all__ = [
     "PATIENCE",
     "Watch",
     "ask",
-    "serious_violations",
     "settle",
+    "violations",
     "violations_in_both_themes",
 ]
 
@@ -43,12 +43,16 @@ _OWN = ("data:", "blob:", "about:")
 
 @dataclass
 class Watch:
-    """Opens pages, and gathers what their consoles say and every request that leaves the server."""
+    """Opens pages, and gathers what their consoles say and which requests fail or leave the server.
+
+    A request may fail in `failed` because its page was left before it was answered.
+    """
 
     browser: Browser
     address: str
     wrong: list[str] = field(default_factory=list)
     foreign: list[str] = field(default_factory=list)
+    failed: list[str] = field(default_factory=list)
     allowed: list[str] = field(default_factory=list)
     _contexts: list[BrowserContext] = field(default_factory=list)
 
@@ -81,6 +85,7 @@ class Watch:
         page.on("pageerror", lambda error: self.wrong.append(str(error)))
         page.on("dialog", lambda dialog: self.wrong.append(f"dialog: {dialog.message}"))
         page.on("request", self._requested)
+        page.on("requestfailed", self._failed)
         page.goto(self.address + path)
         return page
 
@@ -108,6 +113,10 @@ class Watch:
         if urlsplit(request.url).netloc != urlsplit(self.address).netloc:
             self.foreign.append(request.url)
 
+    def _failed(self, request: Request) -> None:
+        if not request.url.startswith(_OWN):
+            self.failed.append(f"{request.method} {request.url} failed: {request.failure}")
+
 
 def ask(page: Page, question: str) -> None:
     """Type a question that this page was not asked into its box, press Enter, await the answer."""
@@ -123,8 +132,8 @@ def settle(page: Page) -> None:
     expect(page.locator(".later, .spinner")).to_have_count(0)
 
 
-def serious_violations(page: Page, *, within: Sequence[str] = ()) -> list[str]:
-    """What axe-core finds that keeps people out: violations of impact serious or critical."""
+def violations(page: Page, *, within: Sequence[str] = ()) -> list[str]:
+    """What axe-core finds, of any impact."""
     page.evaluate(AXE.read_text(encoding="utf-8") + "\n;null")
     found = page.evaluate(
         "async within => (await axe.run(within.length ? {include: within} : document)).violations",
@@ -133,7 +142,6 @@ def serious_violations(page: Page, *, within: Sequence[str] = ()) -> list[str]:
     return [
         f"{one['id']}: {one['help']}: " + "; ".join(node["html"][:200] for node in one["nodes"])
         for one in found
-        if one["impact"] in ("serious", "critical")
     ]
 
 
@@ -142,5 +150,5 @@ def violations_in_both_themes(page: Page) -> list[str]:
     found: list[str] = []
     for theme in ("light", "dark"):
         page.emulate_media(color_scheme=theme, reduced_motion="reduce")
-        found += serious_violations(page)
+        found += violations(page)
     return found

@@ -65,20 +65,23 @@ async function* resumed(
   let stream = first;
   let run = begun;
   let seen = -1;
+  let isOver = false;
   for (let attempt = 0; ; ) {
     try {
+      // Read to its end: a stream that is left before is a request that was aborted.
       for await (const { data } of stream) {
         const event = JSON.parse(data) as RunEvent;
         if (event.seq <= seen) continue;
         seen = event.seq;
         attempt = 0;
         run = event.id;
+        isOver = ENDS.has(event.event);
         yield event;
-        if (ENDS.has(event.event)) return;
       }
     } catch (error) {
-      if (signal.aborted || !run || !isBroken(error)) throw error;
+      if (!isOver && (signal.aborted || !run || !isBroken(error))) throw error;
     }
+    if (isOver) return;
     const wait = WAITS[attempt];
     if (!run || wait === undefined) throw new ProblemError(BROKEN);
     await later(wait, signal);

@@ -59,6 +59,10 @@ export async function* eventsOf(
 ): AsyncGenerator<ServerEvent> {
   const response = await request(method, path, body, { ...options, accept: "text/event-stream" });
   if (!response.body) return;
+  // Chromium calls a request aborted if a reader sees the end of its body before the network does;
+  // what is read as a whole waits for both.
+  const whole = response.clone().text();
+  whole.catch(() => undefined);
   const parser = new EventParser();
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
   try {

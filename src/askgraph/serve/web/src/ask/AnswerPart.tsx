@@ -74,7 +74,7 @@ export function AnswerPart({ turn, run, answer, isLast }: AnswerPartProps) {
       {problem && <Faulty problem={problem} back={() => setProblem(null)} />}
       {isShown && !problem && (
         <>
-          {answer.status !== "answer" && <h3 class="best-effort">{say.bestEffort}</h3>}
+          {answer.status !== "answer" && <p class="best-effort">{say.bestEffort}</p>}
           <HeadlineView answer={answer} graph={graph} />
           {answer.interpretation && (
             <p class="interpretation" dir="auto">
@@ -178,13 +178,13 @@ export function Result(props: ResultViewProps) {
 /** The failure of a changed query, whose result is not that of the answer before. */
 function Faulty({ problem, back }: { problem: Problem; back: () => void }) {
   return (
-    <section class="faulty stack" aria-label={say.faulty}>
+    <div class="faulty stack" role="group" aria-label={say.faulty}>
       <p class="headline nothing">{say.faulty}</p>
       <ProblemNote problem={problem} />
       <p>
         <Button onClick={back}>{say.backToAnswer}</Button>
       </p>
-    </section>
+    </div>
   );
 }
 

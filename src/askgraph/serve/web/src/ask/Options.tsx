@@ -31,10 +31,10 @@ export function Options({ turn, run, answer, isNone, none }: OptionsProps) {
     if (!isTaken) setBusy(null);
   };
   return (
-    <section class="options" aria-label={say.clarification}>
-      <h3 class="options-title" dir="auto">
+    <div class="options" role="group" aria-label={say.clarification}>
+      <p class="options-title" dir="auto">
         {answer.clarification || say.clarification}
-      </h3>
+      </p>
       <ul>
         {answer.options.map((option, at) => (
           <li key={option.query}>
@@ -63,7 +63,7 @@ export function Options({ turn, run, answer, isNone, none }: OptionsProps) {
         </Button>
       )}
       <ProblemNote problem={problem} />
-    </section>
+    </div>
   );
 }
 

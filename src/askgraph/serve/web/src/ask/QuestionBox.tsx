@@ -85,7 +85,6 @@ export function QuestionBox(props: QuestionBoxProps) {
         ref={area}
         data-question
         rows={1}
-        {...combobox(suggestions.found.length > 0)}
         aria-label={props.label}
         aria-autocomplete="list"
         aria-haspopup="listbox"
@@ -120,11 +119,6 @@ export function QuestionBox(props: QuestionBoxProps) {
       </span>
     </Form>
   );
-}
-
-/** Makes the box a combobox; a question may take several lines, so it is no `input`. */
-function combobox(isOpen: boolean): Readonly<Record<string, string>> {
-  return { role: "combobox", "aria-expanded": String(isOpen) };
 }
 
 interface Suggestions {

@@ -24,7 +24,7 @@ export function ReadBack(props: ReadBackProps) {
   const [attempt, problem] = useAttempt();
   const read = useReading(props);
   const parts = read.parts;
-  const section = useRef<HTMLElement>(null);
+  const section = useRef<HTMLDivElement>(null);
   const change = (part: Part, to: string) =>
     attempt(async () => {
       const next = await swap(graph, answer.sparql ?? "", part.id, to, read.language);
@@ -34,7 +34,13 @@ export function ReadBack(props: ReadBackProps) {
   if (!answer.words && !parts) return null;
   const pieces: readonly Piece[] = parts?.pieces ?? [{ text: answer.words }];
   return (
-    <section class="read-back stack close" ref={section} tabIndex={-1} aria-label={say.readAs}>
+    <div
+      class="read-back stack close"
+      ref={section}
+      tabIndex={-1}
+      role="group"
+      aria-label={say.readAs}
+    >
       <p class="read-back-words" dir="auto">
         <span class="read-back-label">{say.readAs}</span>{" "}
         {pieces.map((piece, at) => {
@@ -55,7 +61,7 @@ export function ReadBack(props: ReadBackProps) {
         })}
       </p>
       <ProblemNote problem={problem} />
-    </section>
+    </div>
   );
 }
 

@@ -325,7 +325,7 @@ interface NoteProps {
 export function Note({ look = "", title, text, children }: NoteProps) {
   return (
     <div class={`note ${look}`}>
-      {title && <h3>{title}</h3>}
+      {title && <p class="note-title">{title}</p>}
       {text && <p dir="auto">{text}</p>}
       {children}
     </div>
@@ -367,7 +367,7 @@ export function ProblemNote({ problem, again }: ProblemNoteProps) {
   const detail = unreachable ? say.unreachableMore : problem.detail;
   return (
     <div class="note bad" role="alert">
-      <h3>{title}</h3>
+      <p class="note-title">{title}</p>
       {detail && detail !== title && (
         <p class="problem-detail" lang={unreachable ? undefined : "en"}>
           {detail}

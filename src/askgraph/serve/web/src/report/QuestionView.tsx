@@ -117,7 +117,6 @@ function Columns({ question, answers }: { question: Question; answers: readonly 
   return (
     <>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keys */}
-      {/* biome-ignore lint/a11y/useSemanticElements: a fieldset would be one of a form */}
       <div class="columns" tabIndex={0} role="group" aria-label="gold and answers">
         <Column
           head={<h3>Gold</h3>}
@@ -347,7 +346,6 @@ interface TableProps {
 export function Table({ label, head, children, ...rest }: TableProps) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keys
-    // biome-ignore lint/a11y/useSemanticElements: a fieldset would be one of a form
     <div class="scroll" tabIndex={0} role="group" aria-label={label}>
       <table class={rest.class}>
         <thead>

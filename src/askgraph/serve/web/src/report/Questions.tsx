@@ -65,7 +65,6 @@ function ChoiceForm() {
   const usable = Object.entries({ ...scores }).filter(([name]) => several || name !== "differ");
   const sortable = Object.entries(orders).filter(([name]) => index.times || name !== "seconds");
   return (
-    // biome-ignore lint/a11y/useSemanticElements: a search that is a form, which can be cleared
     <form
       id="choice"
       role="search"

@@ -25,7 +25,7 @@ export function Downloads({ runId, graph, rows, search }: Props) {
     });
   const list = (title: string, triples: boolean, close: () => void) => (
     <section>
-      <h3 class="small muted">{title}</h3>
+      <p class="small muted">{title}</p>
       <ul>
         {FORMATS.filter((format) => format.triples === triples).map((format) => (
           <li key={format.key}>

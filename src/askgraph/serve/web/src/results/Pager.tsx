@@ -22,7 +22,7 @@ export function Pager({ page, pages, onPage, size, onSize }: Props) {
     </Button>
   );
   return (
-    <nav class="pager row muted small number" aria-label={say.pages}>
+    <div class="pager row muted small number" role="group" aria-label={say.pages}>
       {pages > 1 && (
         <>
           {step(say.first, "«", 0, page === 0)}
@@ -44,6 +44,6 @@ export function Pager({ page, pages, onPage, size, onSize }: Props) {
           </select>
         </label>
       )}
-    </nav>
+    </div>
   );
 }

@@ -60,7 +60,7 @@ export function Table({ result, columns, origin, pictures, marks, onDraw }: Prop
         searchable={result.cells.length >= FEW_ROWS}
       />
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keys */}
-      <section class="table-scroll" tabIndex={0} aria-label={say.result}>
+      <div class="table-scroll" tabIndex={0} role="group" aria-label={say.result}>
         <table class="result-table">
           <Head {...{ columns, order, explained, onOrder: setOrder }} />
           <tbody>
@@ -74,7 +74,7 @@ export function Table({ result, columns, origin, pictures, marks, onDraw }: Prop
             ))}
           </tbody>
         </table>
-      </section>
+      </div>
       {rows.length === 0 && (
         <p class="muted small">{result.cells.length === 0 ? say.noRows : say.nothingMatches}</p>
       )}

@@ -32,7 +32,7 @@ export function ThingCard({ iri, graph, pictures }: ThingCardProps) {
   );
   const kinds = value.types.map((type) => textOf(type, spoken)).join(", ");
   return (
-    <section class="thing-card stack near" aria-label={visible(value.label)}>
+    <div class="thing-card stack near" role="group" aria-label={visible(value.label)}>
       <p>
         <bdi class="muted">{kinds}</bdi>
         {value.description && <bdi class="thing-said">{visible(value.description)}</bdi>}
@@ -57,6 +57,6 @@ export function ThingCard({ iri, graph, pictures }: ThingCardProps) {
           {say.more}
         </a>
       </p>
-    </section>
+    </div>
   );
 }
