@@ -128,7 +128,7 @@ def test_a_language_is_chosen_and_kept_and_writes_numbers_and_days_as_its_people
     page.get_by_text("Result and evidence").click()
     for language, own, name, day in (
         ("fr", "Français", "Language: English", "16 juillet 1969"),
-        ("es", "Español", "Langue: Français", "16 de julio de 1969"),
+        ("es", "Español", "Langue", "16 de julio de 1969"),
         ("de", "Deutsch", "Idioma: Español", "16. Juli 1969"),
     ):
         page.get_by_role("button", name=name).click()

@@ -1,7 +1,7 @@
 // The bar at the top: links to the pages, language and theme.
 
 import { keepKey, keyInUse } from "../api/http.ts";
-import { LANGUAGES, type Language, language } from "../i18n/index.ts";
+import { LANGUAGES, type Language, language, named } from "../i18n/index.ts";
 import { speak } from "../i18n/languages.ts";
 import { Icon, type IconName } from "../parts/Icon.tsx";
 import { Popover } from "../parts/Popover.tsx";
@@ -69,7 +69,7 @@ function LanguageSwitch() {
       label={
         <>
           {spoken.toUpperCase()}
-          <span class="seen-by-readers">{`, ${say.language}: ${LANGUAGES[spoken]}`}</span>
+          <span class="seen-by-readers">{`, ${named(say.language, LANGUAGES[spoken])}`}</span>
         </>
       }
     >
@@ -94,7 +94,7 @@ function LanguageSwitch() {
 function ThemeSwitch() {
   const at = THEMES.indexOf(theme.value);
   const next = THEMES[(at + 1) % THEMES.length] ?? "system";
-  const label = `${say.theme}: ${say.themes[at]}`;
+  const label = named(say.theme, say.themes[at]);
   return (
     <Button look="quiet icon small" label={label} onClick={() => chooseTheme(next)}>
       <Icon name={THEME_ICONS[theme.value]} />

@@ -8,6 +8,7 @@ import type { AnswerView, Arrangement, Problem, RunView } from "../api/types.ts"
 import { may } from "../app/known.ts";
 import { Later } from "../app/Later.tsx";
 import { navigate } from "../app/router.ts";
+import { named } from "../i18n/index.ts";
 import { useAttempt, useFetched } from "../parts/asking.ts";
 import { Button, ProblemNote } from "../parts/parts.tsx";
 import type { ResultViewProps } from "../results/ResultView.tsx";
@@ -78,7 +79,7 @@ export function AnswerPart({ turn, run, answer, isLast }: AnswerPartProps) {
           <HeadlineView answer={answer} graph={graph} />
           {answer.interpretation && (
             <p class="interpretation" dir="auto">
-              <span class="seen-by-readers">{say.saysModel}: </span>
+              <span class="seen-by-readers">{named(say.saysModel)}</span>
               {answer.interpretation}
             </p>
           )}
@@ -212,7 +213,7 @@ function Confidence({ value }: { value: number }) {
   const word = sureness(value);
   return (
     <p class={`confidence ${word}`} title={say.confidence(percent)}>
-      <span class="seen-by-readers">{say.sureness}: </span>
+      <span class="seen-by-readers">{named(say.sureness)}</span>
       <span class="confidence-word">{say[word]}</span>
       <svg class="confidence-bar" viewBox="0 0 100 6" preserveAspectRatio="none" aria-hidden="true">
         <rect class="confidence-all" width="100" height="6" rx="3" />
@@ -243,7 +244,8 @@ function Unused({ words }: { words: readonly string[] }) {
   if (words.length === 0) return null;
   return (
     <p class="muted small unused">
-      {say.unused}: <bdi>{words.join(", ")}</bdi>
+      {named(say.unused)}
+      <bdi>{words.join(", ")}</bdi>
     </p>
   );
 }

@@ -2,7 +2,7 @@
 
 import type { AnswerView, Finding } from "../api/types.ts";
 import { navigate } from "../app/router.ts";
-import { formatTime } from "../i18n/index.ts";
+import { formatTime, named } from "../i18n/index.ts";
 import { Button, Note, ProblemNote } from "../parts/parts.tsx";
 import { again, type Turn } from "./conversation.ts";
 import type { Standing } from "./Verdict.tsx";
@@ -36,8 +36,8 @@ export function Notes({ answer, turn, findings, standing }: NotesProps) {
           ))}
         </Note>
       )}
-      {cut_short && <Note look="warn" text={`${say.cutShort}: ${cut_short}`} />}
-      {truncated && <Note text={`${say.cutOff}: ${truncated.reason}`} />}
+      {cut_short && <Note look="warn" text={named(say.cutShort, cut_short)} />}
+      {truncated && <Note text={named(say.cutOff, truncated.reason)} />}
       {confirmed && (
         <Note look="good">
           <p>

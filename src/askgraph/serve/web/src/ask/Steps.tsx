@@ -3,7 +3,7 @@
 import { useState } from "preact/hooks";
 import { stepsOf } from "../api/ask.ts";
 import type { RunView, Step, Usage } from "../api/types.ts";
-import { formatSeconds } from "../i18n/index.ts";
+import { formatSeconds, named } from "../i18n/index.ts";
 import { useAttempt } from "../parts/asking.ts";
 import { dotted, Folded, ProblemNote } from "../parts/parts.tsx";
 import type { Turn } from "./conversation.ts";
@@ -127,7 +127,8 @@ function FindingsStep({ step }: { step: Extract<Step, { step: "findings" }> }) {
       </ul>
       {step.unused_words.length > 0 && (
         <p class="muted small">
-          {stepSay.unused}: <bdi>{step.unused_words.join(", ")}</bdi>
+          {named(stepSay.unused)}
+          <bdi>{step.unused_words.join(", ")}</bdi>
         </p>
       )}
     </>

@@ -14,7 +14,7 @@ import {
 import type { GraphSummary } from "../api/types.ts";
 import { knownMe, may, mayWithdraw } from "../app/known.ts";
 import { askAddress, classAddress, propertyAddress, thingAddress } from "../app/router.ts";
-import { formatTime, language } from "../i18n/index.ts";
+import { formatTime, language, named } from "../i18n/index.ts";
 import { useAttempt, useFetched, useSettled } from "../parts/asking.ts";
 import { Button, dotted, Facts, Named, ProblemNote } from "../parts/parts.tsx";
 import { Counts } from "./GraphList.tsx";
@@ -141,7 +141,7 @@ function SearchBox({ graph }: { graph: string }) {
           type="search"
           dir="auto"
           autocomplete="off"
-          placeholder={`${say.search}: ${say.searchHint}`}
+          placeholder={named(say.search, say.searchHint)}
           value={text}
           onInput={(event) => setText(event.currentTarget.value)}
         />

@@ -3,7 +3,7 @@
 import { useMemo, useState } from "preact/hooks";
 import type { ClassTerm, Hit, PredicateTerm } from "../api/graphs.ts";
 import type { Cell as Term } from "../api/types.ts";
-import { formatNumber, locale } from "../i18n/index.ts";
+import { formatNumber, locale, named } from "../i18n/index.ts";
 import { useFetched } from "../parts/asking.ts";
 import { Named, SearchField } from "../parts/parts.tsx";
 import { Cell } from "../results/Cell.tsx";
@@ -85,7 +85,7 @@ export function TermList({ title, filterLabel, terms, total, find, graph, addres
                   </Named>
                   {term.examples.length > 0 && (
                     <p class="term-examples">
-                      <span class="seen-by-readers">{say.examples}: </span>
+                      <span class="seen-by-readers">{named(say.examples)}</span>
                       {term.examples.slice(0, 3).map((cell) => (
                         <span key={cell.value} class="term-example">
                           <Cell cell={cell} graph={graph} />
@@ -95,7 +95,7 @@ export function TermList({ title, filterLabel, terms, total, find, graph, addres
                   )}
                   {term.example !== null && (
                     <p class="term-examples">
-                      <span class="seen-by-readers">{say.examples}: </span>
+                      <span class="seen-by-readers">{named(say.examples)}</span>
                       <bdi>{visible(term.example)}</bdi>
                     </p>
                   )}

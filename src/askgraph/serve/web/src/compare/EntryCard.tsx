@@ -4,7 +4,7 @@ import type { AnswerView, RunView } from "../api/types.ts";
 import { stop, type Turn } from "../ask/conversation.ts";
 import { HeadlineView } from "../ask/HeadlineView.tsx";
 import { Progress } from "../ask/TurnView.tsx";
-import { formatNumber, formatSeconds } from "../i18n/index.ts";
+import { formatNumber, formatSeconds, named } from "../i18n/index.ts";
 import { methodTitle } from "../parts/methods.ts";
 import { Facts, ProblemNote } from "../parts/parts.tsx";
 import { ResultView } from "../results/ResultView.tsx";
@@ -57,12 +57,14 @@ function Answered({ run, answer, against }: AnsweredProps) {
     <>
       {answer.status === "clarification" && (
         <p class="note">
-          {say.asksBack}: <bdi>{answer.clarification}</bdi> ({say.readings(answer.options.length)})
+          {named(say.asksBack)}
+          <bdi>{answer.clarification}</bdi> ({say.readings(answer.options.length)})
         </p>
       )}
       {answer.status === "refusal" && (
         <p class="note warn">
-          {say.noAnswer}: <bdi>{answer.reason}</bdi>
+          {named(say.noAnswer)}
+          <bdi>{answer.reason}</bdi>
         </p>
       )}
       {answer.status === "answer" && <HeadlineView answer={answer} graph={graph} />}

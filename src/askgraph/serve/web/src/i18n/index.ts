@@ -101,6 +101,11 @@ export function formatTime(moment: string): string {
   return Number.isNaN(parsed.getTime()) ? moment : times.value.format(parsed);
 }
 
+/** A name with what it says, `How sure: 95 %`, spaced as the language does. */
+export function named(name: string, value = ""): string {
+  return `${name}${language.value === "fr" ? "\u00a0" : ""}: ${value}`;
+}
+
 /** Seconds in the precision that a reader cares for: `38 ms`, `1.4 s`. */
 export function formatSeconds(seconds: number): string {
   if (seconds < 0.9995) return `${Math.max(1, Math.round(seconds * 1000))} ms`;
