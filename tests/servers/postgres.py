@@ -9,6 +9,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -82,6 +83,20 @@ class PostgresServer:
         name = f"askgraph_{self._made}"
         self._run("createdb", "-h", "127.0.0.1", "-p", str(self._port), "-U", _USER, name)
         return f"postgresql://{_USER}:{self._password}@127.0.0.1:{self._port}/{name}"
+
+    @contextmanager
+    def frozen(self) -> Iterator[None]:
+        """Let no process of it go on meanwhile: it takes connections and never answers."""
+        assert self._process is not None
+        children = Path(f"/proc/{self._process.pid}/task/{self._process.pid}/children")
+        stopped = [*map(int, children.read_text().split()), self._process.pid]
+        for one in stopped:
+            os.kill(one, signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            for one in stopped:
+                os.kill(one, signal.SIGCONT)
 
     def _run(self, command: str, *arguments: str) -> None:
         subprocess.run(

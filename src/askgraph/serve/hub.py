@@ -47,6 +47,7 @@ class Hub:
     answering: Answering | Crew
     process: str
     ready: bool = False
+    _probe: "asyncio.Task[list[str]] | None" = None
 
     async def ask(self, body: AskBody, caller: Principal, *, before: Sequence[Earlier] = ()) -> Run:
         """Begin a question for a caller; `before` are earlier questions by their own account.
@@ -67,9 +68,18 @@ class Hub:
         await asyncio.to_thread(asked.made, self.workspace, self.models)
         return await self.runs.begin(asked, caller)
 
+    async def stored(self, seconds: float) -> bool:
+        """Return whether the store answers within some seconds; one that hangs is asked once."""
+        if self._probe is None or self._probe.done():
+            self._probe = asyncio.create_task(self.store.alive(), name="ask the store")
+        done, _ = await asyncio.wait({self._probe}, timeout=seconds)
+        return bool(done) and not self._probe.cancelled() and self._probe.exception() is None
+
     async def stop(self) -> None:
         """Take no more questions, and bring those under way to their ends, for the time allowed."""
         self.ready = False
+        if self._probe is not None:
+            self._probe.cancel()
         await self.jobs.close()
         await self.runs.close(self.settings.grace)
 

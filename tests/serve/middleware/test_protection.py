@@ -3,6 +3,7 @@
 import io
 import json
 import logging
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -11,6 +12,8 @@ import pytest
 from fastapi import FastAPI, Request
 from httpx2 import ASGITransport, AsyncClient
 from pydantic import BaseModel
+from tests.servers.postgres import PostgresServer
+from tests.servers.served import ServedThread
 
 from askgraph.serve.app import create_app
 from askgraph.serve.middleware.logs import log_handler
@@ -259,6 +262,25 @@ def test_the_server_says_how_it_is(served: str) -> None:
         assert "askgraph_questions_waiting 0.0" in told
         forwarded = client.get("/metrics", headers={"X-Forwarded-For": "203.0.113.7"})
         assert forwarded.status_code == 404
+
+
+def test_a_database_that_hangs_is_reported_soon(postgres: PostgresServer, tmp_path: Path) -> None:
+    with (
+        ServedThread(Workspace(tmp_path), database=postgres.database()) as server,
+        httpx2.Client(base_url=server.url, timeout=60) as client,
+    ):
+        assert client.get("/readyz").json() == {"status": "ready"}
+        with postgres.frozen():
+            for _ in range(3):
+                began = time.monotonic()
+                response = client.get("/readyz")
+                waited = time.monotonic() - began
+                assert (response.status_code, client.get("/healthz").status_code) == (503, 200)
+                assert waited < 10  # it hung for 60 s before
+        end = time.monotonic() + 60
+        while client.get("/readyz").status_code != 200:
+            assert time.monotonic() < end
+            time.sleep(0.1)
 
 
 async def test_a_server_that_has_not_started_is_not_ready(tmp_path: Path) -> None:

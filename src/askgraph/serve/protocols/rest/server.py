@@ -6,7 +6,6 @@ from importlib.metadata import version
 from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel, Field
 
-from askgraph.errors import AskgraphError
 from askgraph.serve.hub import Asker, Caller, Hub, HubDep, caller_of
 from askgraph.serve.identity.identify import credentials_of
 from askgraph.serve.middleware.telemetry import Metrics
@@ -83,6 +82,9 @@ async def methods(hub: HubDep, caller: Asker) -> MethodsView:
     return await choices(hub)
 
 
+_PROBED = 1.5  # seconds for the store, below those that a probe waits
+
+
 @health_router.get("/healthz")
 async def alive() -> dict[str, str]:
     """Report that the process answers."""
@@ -94,11 +96,8 @@ async def ready(request: Request, response: Response) -> dict[str, str]:
     """Report whether to send requests here: not while it starts or stops, nor without a store."""
     hub: Hub | None = getattr(request.app.state, "hub", None)
     status = "starting" if hub is None else "ready" if hub.ready else "stopping"
-    if hub is not None and hub.ready:
-        try:
-            await hub.store.alive()
-        except AskgraphError:
-            status = "the store does not answer"
+    if hub is not None and hub.ready and not await hub.stored(_PROBED):
+        status = "the store does not answer"
     if status != "ready":
         response.status_code = 503
     return {"status": status}
