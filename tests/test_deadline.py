@@ -1,9 +1,12 @@
 """What a question has left, as those see it that wait for something on its way."""
 
 import asyncio
+import itertools
+import time
 
 import pytest
 
+from askgraph import deadline
 from askgraph.deadline import Deadline, at_most, before_closing, keeping, over
 from askgraph.endpoint import in_time
 from askgraph.errors import TimedOut
@@ -37,3 +40,20 @@ async def test_tasks_keep_the_deadline_with_which_they_were_begun() -> None:
         task = asyncio.create_task(bounded())
     assert await task
     assert at_most(None) is None
+
+
+def test_work_that_waits_for_nothing_ends_with_its_share_of_the_time() -> None:
+    assert list(deadline.in_time(range(3))) == [0, 1, 2]
+    with keeping(Deadline(60.0)):
+        assert list(deadline.in_time(range(3), share=0.5)) == [0, 1, 2]
+    with keeping(Deadline(60.0, began=time.monotonic() - 40.0)):
+        assert not list(deadline.in_time(range(3), share=0.5))
+        assert list(deadline.in_time(range(3))) == [0, 1, 2]
+
+
+def test_an_endless_search_ends_in_time() -> None:
+    began = time.monotonic()
+    with keeping(Deadline(1.0)):
+        taken = sum(1 for _ in deadline.in_time(itertools.count()))
+    assert taken
+    assert 0.8 <= time.monotonic() - began < 10

@@ -4,11 +4,15 @@ It is set when a method is asked, and goes along with the task: endpoints and la
 it up, and nothing between them has to hand it on.
 """
 
+import math
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from typing import TypeVar
+
+Item = TypeVar("Item")
 
 SECONDS = 20.0
 """What a question may take if nobody says."""
@@ -74,6 +78,21 @@ def before_closing(seconds: float | None) -> float | None:
         return seconds
     left = deadline.left - deadline.closing
     return left if seconds is None else min(seconds, left)
+
+
+def in_time(items: Iterable[Item], *, share: float = 1.0) -> Iterator[Item]:
+    """Yield items until a share of the seconds for searching is gone: for work that waits on none.
+
+    Without a deadline all of them.
+    """
+    deadline = kept()
+    end = math.inf
+    if deadline is not None:
+        end = deadline.began + share * (deadline.seconds - deadline.closing)
+    for item in items:
+        if time.monotonic() > end:
+            return
+        yield item
 
 
 def over() -> str:

@@ -12,6 +12,7 @@ from typing import Final
 
 import numpy as np
 
+from askgraph.deadline import in_time
 from askgraph.index.names import Kind, name_tokens
 from askgraph.search.grow import (
     DOUBT_ALTERNATIVES,
@@ -36,7 +37,7 @@ from askgraph.search.grow import (
     together,
 )
 from askgraph.search.grow.kinds import explained_codes, shortened_values
-from askgraph.search.grow.steps import Grower
+from askgraph.search.grow.steps import GROWING, Grower
 from askgraph.search.linking import Reading, bits
 from askgraph.search.linking.link import Link
 from askgraph.search.linking.operators import Operator
@@ -98,7 +99,7 @@ def grown(grower: Grower) -> list[PartialMatch]:
         joined += turned_about(grower, joined, pool)
         further = [
             grown
-            for state in joined[: grower.beam]
+            for state in in_time(joined[: grower.beam], share=GROWING)
             for grown in grower.hops(state, linked=not grower.schema.is_nameless(state.ids))
         ]
         further = grower.kept(grower.classed(further))
@@ -438,7 +439,7 @@ def joins(grower: Grower, pool: list[PartialMatch]) -> Iterator[PartialMatch]:
     uses = [state.used & content for state in chosen]
     spans = [(int(state.ids[0]), int(state.ids[-1])) for state in chosen]
     few = [frozenset(state.ids.tolist() if len(state.ids) <= _FEW else ()) for state in chosen]
-    for at, one in enumerate(chosen):
+    for at, one in in_time(enumerate(chosen), share=GROWING):
         first, last = spans[at]
         for there in range(at + 1, len(chosen)):
             if last < spans[there][0] or spans[there][1] < first:

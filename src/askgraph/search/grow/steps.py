@@ -9,6 +9,7 @@ from typing import Final
 
 import numpy as np
 
+from askgraph.deadline import in_time
 from askgraph.index import stem
 from askgraph.index.names import Kind, name_tokens
 from askgraph.search.grow import (
@@ -176,7 +177,7 @@ class Grower:
     def level(self, states: Sequence[PartialMatch]) -> Iterator[PartialMatch]:
         """All steps from some states, without those that cannot be among the best of the level."""
         best: list[float] = []
-        for state in sorted(states, key=lambda s: -self.score(s)):
+        for state in in_time(sorted(states, key=lambda s: -self.score(s)), share=GROWING):
             unnamed = self.score(state) + self.worth(0.0, 1, _LEAST_DOUBT)
             hopeless = len(best) >= self.beam and unnamed < best[0]
             for grown in self.hops(state, linked=hopeless):
@@ -477,6 +478,8 @@ _EXPLAINING = frozenset(
     "at_least at_most between each order ascending descending top distinct or and both not".split()
 )
 """Operators whose words are no names of things."""
+GROWING = 0.5
+"""The share of the seconds for searching after which nothing more is grown."""
 _WHOLE = 0.9
 """From this similarity on all of a name is there, but for a bent word."""
 

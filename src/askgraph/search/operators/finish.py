@@ -11,6 +11,7 @@ from functools import cache
 import numpy as np
 from pyoxigraph import NamedNode, Variable
 
+from askgraph.deadline import in_time
 from askgraph.index.names import Kind
 from askgraph.rdf.vocabulary import WIKIBASE_DEPRECATED, WIKIBASE_PREFERRED
 from askgraph.search import (
@@ -112,7 +113,7 @@ class Finisher:
     def candidates(self, states: Sequence[PartialMatch]) -> Iterator[Candidate]:
         """Finish each state; one that cannot be an answer, or not a good one, gives none."""
         best = float("-inf")
-        for place, state in enumerate([*states, *self._domains()]):
+        for place, state in enumerate(in_time([*states, *self._domains()])):
             afar, least = place < _AFAR or place >= len(states), best - _BEHIND
             if self._hope(state, self.usable) < least:
                 continue
