@@ -146,3 +146,21 @@ def test_an_open_panel_stays_in_the_window(watch: Watch, height: int) -> None:
     page.locator(".part-panel .alternative").first.wait_for()
     page.set_viewport_size({"width": 500, "height": height})
     expect(page.locator(".part-panel")).to_be_in_viewport(ratio=1)
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_all_pages_begin_at_one_left_edge(watch: Watch, width: int) -> None:
+    page = watch.page(width=width, height=800)
+    edges = {}
+    for path in ("/", "/graphs", "/graphs/space", "/compare", "/history", "/add"):
+        page.goto(watch.address + path)
+        heading = page.locator("main h1")
+        heading.wait_for()
+        edges[path] = heading.evaluate("one => one.getBoundingClientRect().left")
+    page.goto(watch.address)
+    ask(page, QUESTION)
+    settle(page)
+    for found in (".turn-question", ".headline", ".read-back", ".result-view", ".follow-up"):
+        edges[found] = page.locator(found).first.evaluate("one => one.getBoundingClientRect().left")
+    edges["brand"] = page.locator(".brand").evaluate("one => one.getBoundingClientRect().left")
+    assert len(set(edges.values())) == 1, edges
