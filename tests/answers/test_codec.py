@@ -51,6 +51,7 @@ def test_an_answer() -> None:
         "clarification": None,
         "options": [],
         "reason": None,
+        "missing": [],
         "seconds": 0.25,
         "usage": {
             "requests": 3,

@@ -40,6 +40,7 @@ def answer_object(outcome: Outcome, *, limit: int | None = None) -> Json:
     - `confirmed`: null, or for a query that was confirmed before: the `question` as it was asked
       then, `when`, `by`, `example` (its IRI) and how the result differs now (`change`);
     - `clarification`: the question back, with `options`; `reason`: why it was refused;
+    - `missing`: `words` that the graph knows nothing by, each with `names` to put there instead;
     - `seconds`; `usage`: SPARQL requests, language-model calls, tokens and money.
     """
     best = attempt_of(outcome)
@@ -49,6 +50,10 @@ def answer_object(outcome: Outcome, *, limit: int | None = None) -> Json:
         "clarification": outcome.question if isinstance(outcome, Clarification) else None,
         "options": _options(outcome),
         "reason": outcome.reason if isinstance(outcome, Refusal) else None,
+        "missing": [
+            {"words": one.words, "names": list(one.names)}
+            for one in (() if isinstance(outcome, Answer) else outcome.missing)
+        ],
         "seconds": round(outcome.usage.seconds, 6),
         "usage": _usage(outcome.usage),
     }

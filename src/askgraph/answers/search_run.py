@@ -34,6 +34,7 @@ from askgraph.trace import (
     Draft,
     Findings,
     Mention,
+    Missing,
     Option,
     Question,
     Refusal,
@@ -138,7 +139,7 @@ class SearchRun:
         """Run the best candidates until one has a result; answer, ask back or refuse."""
         found = clusters(proposal.candidates)
         if not found:
-            return Refusal(_nothing(proposal))
+            return Refusal(_nothing(proposal), missing=await self.missing(proposal))
         confidence = confidence_of(proposal, found)
         answer = await self.first_answer(proposal, found, confidence)
         if answer is None:
@@ -152,10 +153,16 @@ class SearchRun:
             case "ask":
                 options = await self.options(proposal, found, answer)
                 if len(options) > 1:
-                    return Clarification(_which(proposal), options, answer)
-                return Refusal(_unsure(proposal), answer)
-            case _:
-                return Refusal(_unsure(proposal), answer)
+                    missing = await self.missing(proposal)
+                    return Clarification(_which(proposal), options, answer, missing=missing)
+        return Refusal(_unsure(proposal), answer, missing=await self.missing(proposal))
+
+    async def missing(self, proposal: Proposal) -> tuple[Missing, ...]:
+        """Return the words that no reading stands for, with names of the graph instead."""
+        from askgraph.answers.nearest import missing_of  # few questions lack a word
+
+        words = _left(proposal, proposal.candidates[0] if proposal.candidates else None)
+        return await asyncio.to_thread(missing_of, words, proposal, self.graph)
 
     async def first_answer(
         self, proposal: Proposal, found: Sequence[Cluster], confidence: float

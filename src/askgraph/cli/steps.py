@@ -57,12 +57,21 @@ def shown(
             yield Text(outcome.question, style="bold")
             yield ""
             yield _options(outcome)
+            yield from _instead(outcome)
         case Refusal():
             yield Text("No answer. " + outcome.reason, style="bold")
+            yield from _instead(outcome)
             if outcome.best:
                 yield ""
                 yield Text("The best attempt:", style="bold")
                 yield from _answer(outcome.best, prefixes, limit, colour)
+
+
+def _instead(outcome: Clarification | Refusal) -> Iterator[Text]:
+    """The names to put in the place of words that the graph knows nothing by."""
+    for one in outcome.missing:
+        if one.names:
+            yield Text(f"Instead of {one.words!r}: {', '.join(map(plain, one.names))}", style="dim")
 
 
 def as_text(outcome: Outcome, prefixes: PrefixMap, *, width: int = 100) -> str:

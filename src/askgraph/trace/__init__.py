@@ -219,22 +219,32 @@ class Option:
 
 
 @dataclass(frozen=True)
+class Missing:
+    """Words of a question that the graph knows nothing by, and names to put in their place."""
+
+    words: str
+    names: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class Clarification:
-    """A question back: the readings between which the method cannot decide."""
+    """A question back: the readings between which the method cannot decide, and what they lack."""
 
     question: str
     options: tuple[Option, ...]
     best: Answer | None
     usage: Usage = field(default_factory=Usage)
+    missing: tuple[Missing, ...] = ()
 
 
 @dataclass(frozen=True)
 class Refusal:
-    """No answer: the reason, and the best attempt if there was one."""
+    """No answer: the reason, the best attempt if there was one, and words that are not known."""
 
     reason: str
     best: Answer | None = None
     usage: Usage = field(default_factory=Usage)
+    missing: tuple[Missing, ...] = ()
 
 
 Outcome = Answer | Clarification | Refusal

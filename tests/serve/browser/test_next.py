@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
 from tests.serve.browser.watched import Watch, ask
 
 
@@ -22,3 +22,30 @@ def test_questions_below_an_answer_go_on_from_it(watch: Watch, width: int, heigh
         re.compile("Deimos.*Phobos")
     )
     expect(page.get_by_role("region", name="Ask next")).to_have_count(1)
+
+
+@pytest.mark.parametrize(("width", "height"), [(1280, 800), (390, 844)])
+def test_a_word_that_is_not_known_is_replaced_by_a_click(
+    watch: Watch, width: int, height: int
+) -> None:
+    page = watch.page(width=width, height=height)
+    ask(page, "What is the population of Mars?")
+    offered = page.get_by_role("region", name="Instead of “population”")
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+    offered.get_by_role("button", name="diameter", exact=True).click()
+
+    last = page.locator(".turn").last
+    expect(last.locator(".turn-question")).to_have_text("What is the diameter of Mars?")
+    expect(last.locator(".headline")).to_contain_text("6,792 km")
+
+
+def test_a_change_with_nothing_before_it_says_so(page: Page) -> None:
+    ask(page, "only the first two")
+    expect(page.locator(".answer")).to_contain_text("There is no result before this")
+    expect(page.locator(".answer table")).to_have_count(0)
+
+
+def test_what_completes_says_of_which_class_it_is(page: Page) -> None:
+    page.get_by_role("combobox").press_sequentially("Who discovered Ganym")
+    expect(page.get_by_role("option").first).to_contain_text("moon")

@@ -234,6 +234,13 @@ class OptionView(BaseModel):
     query: str
 
 
+class MissingView(BaseModel):
+    """Words of a question that the graph knows nothing by."""
+
+    words: str
+    names: list[str] = Field(description="Names of the graph to put in their place.")
+
+
 class ConfirmedView(BaseModel):
     """That the query was confirmed for the same question before."""
 
@@ -282,6 +289,7 @@ class AnswerView(BaseModel):
     clarification: str | None
     options: list[OptionView]
     reason: str | None
+    missing: list[MissingView] = Field([], description="Words that no reading stands for.")
     seconds: float
     usage: UsageView
     cells: list[list[Cell | None]] = Field(description="The rows as typed cells.")

@@ -36,6 +36,7 @@ function answer(changes: Partial<AnswerView>): AnswerView {
     clarification: null,
     options: [],
     reason: null,
+    missing: [],
     seconds: 0.1,
     usage: {
       requests: 1,

@@ -6,7 +6,7 @@ import type { AnswerView, RunView } from "../api/types.ts";
 import { askAddress, graphAddress, navigate } from "../app/router.ts";
 import { useAttempt } from "../parts/asking.ts";
 import { Button, Note, ProblemNote } from "../parts/parts.tsx";
-import { chosenReading, type Turn } from "./conversation.ts";
+import { chosenReading, put, type Turn } from "./conversation.ts";
 import { say } from "./words.ts";
 
 interface OptionsProps {
@@ -35,6 +35,7 @@ export function Options({ turn, run, answer, isNone, none }: OptionsProps) {
       <p class="options-title" dir="auto">
         {answer.clarification || say.clarification}
       </p>
+      <Instead {...{ answer, run }} />
       <ul>
         {answer.options.map((option, at) => (
           <li key={option.query}>
@@ -67,6 +68,34 @@ export function Options({ turn, run, answer, isNone, none }: OptionsProps) {
   );
 }
 
+// Names of the graph to put in the place of words that it knows nothing by.
+
+function Instead({ answer, run }: { answer: AnswerView; run: RunView }) {
+  const ask = (question: string) => {
+    const { graphs, method, model } = run;
+    put({ question, graphs, method, ...(model ? { model } : {}) }, (id) =>
+      navigate(`/run/${id}`, { stay: true }),
+    );
+  };
+  return answer.missing
+    .filter(({ names }) => names.length > 0)
+    .map(({ words, names }) => (
+      <section key={words} class="row small" aria-label={say.insteadOf(words)}>
+        <bdi>{say.insteadOf(words)}:</bdi>
+        {names.map((name) => (
+          <button
+            key={name}
+            type="button"
+            class="button small"
+            onClick={() => ask(run.question.replace(words, () => name))}
+          >
+            <bdi>{name}</bdi>
+          </button>
+        ))}
+      </section>
+    ));
+}
+
 // Ways on from a question that came to nothing: other words, the graph, a new question.
 
 interface WaysOnProps {
@@ -94,6 +123,7 @@ export function WaysOn({ question, graphs }: WaysOnProps) {
 export function Refusal({ answer, run }: { answer: AnswerView; run: RunView }) {
   return (
     <Note look="warn stack" title={say.refusal} text={answer.reason}>
+      <Instead {...{ answer, run }} />
       {answer.sparql !== null && <p class="small muted">{say.refusalBest}</p>}
       <WaysOn question={run.question} graphs={run.graphs} />
     </Note>
