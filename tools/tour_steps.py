@@ -326,6 +326,22 @@ STEPS = (
         [asks("How big is Titan?"), press("button", "Wrong"), sees(".verdict-form")],
     ),
     Step(
+        "next",
+        "Under each answer are questions that may follow it.",
+        [asks("How big is Titan?"), sees("text=Ask next")],
+    ),
+    Step(
+        "teach",
+        "A graph is taught what a word means.",
+        [asks("How big is Titan?"), fold("Say what a word means")],
+    ),
+    Step(
+        "pin",
+        "An answer is pinned to a board.",
+        [asks("How big is Titan?"), press("button", "Pin"), sees(".popover")],
+    ),
+    Step("boards", "Boards run their queries anew.", [sees("h1")], path="/boards"),
+    Step(
         "share",
         "An answer is shared by its address.",
         [asks("How big is Titan?"), press("button", "Share"), sees(".share")],
