@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from tests.explanation.conftest import Slow
@@ -10,6 +11,7 @@ from tests.graphs import MOONS
 from askgraph.explanation.alternatives import Alternative, alternatives
 from askgraph.explanation.parts import parts_of
 from askgraph.graph import KnowledgeGraph
+from askgraph.sample import graph_path
 from askgraph.workspace import Workspace
 
 MORE = """
@@ -109,3 +111,17 @@ async def test_names_are_left_where_the_endpoint_does_not_answer(
     unanswered = replace(graph, endpoint=slow)
     others = await found(unanswered, "SELECT ?m { ?m onto:orbits :Mars }")
     assert names(others["Mars"]) == ["Mars_god"]
+
+
+async def test_things_of_the_same_class_come_first_the_best_known_before_the_rest(
+    tmp_path: Path,
+) -> None:
+    graph = Workspace(tmp_path).open(graph_path())
+    space = "https://example.org/space/"
+    query = f"SELECT ?d {{ <{space}Jupiter> <{space}ontology#diameter> ?d }}"
+    others = await alternatives(query, parts_of(query), graph, ["en"], limit=7)
+    await graph.endpoint.close()
+
+    told = [one.label for one in others[0]]
+    assert set(told) == {"Mercury", "Venus", "Earth", "Mars", "Saturn", "Uranus", "Neptune"}
+    assert told.index("Mars") < told.index("Uranus")

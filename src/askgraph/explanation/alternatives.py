@@ -13,6 +13,7 @@ from askgraph.endpoint import Endpoint
 from askgraph.errors import QueryError, QuerySyntaxError, ServiceError
 from askgraph.explanation import descriptions_of, labels_of
 from askgraph.explanation.parts import Part
+from askgraph.explanation.resource import classes_of
 from askgraph.graph import KnowledgeGraph
 from askgraph.index.names import Kind, name_tokens
 from askgraph.metadata import Profile
@@ -35,6 +36,7 @@ from askgraph.sparql.write import text_of
 
 _KINDS = {"entity": Kind.ENTITY, "class": Kind.CLASS, "predicate": Kind.PREDICATE}
 _AT_ONCE = 2  # queries sent to one graph at a time
+_ORDERED = 200  # things that are put into an order for people
 _NAMED = 30  # things of a like name that are looked at
 
 Terms = dict[NamedNode | Literal, int | None]
@@ -67,8 +69,9 @@ async def alternatives(
     """Return for each part at most `limit` terms that could stand in its place, best first.
 
     First come those that the question's words may mean as well: `meant` (IRI -> other IRIs). Then
-    things of just the same name, then what gives an answer in that place, those with the most
-    solutions first, then things of a like name, then what fits by the profile. What gives an answer
+    things of just the same name, then what gives an answer in that place, things of the same class
+    and those with the most solutions first, then things of a like name, then what fits by the
+    profile. What gives an answer
     is asked of the graph, in one query a part, all in twice `timeout` seconds, each in at most one;
     if it does not answer, and without `asking`, names and profile do: alternatives are a
     courtesy. Values that are merely compared with have none.
@@ -129,12 +132,32 @@ class _Search:
         async with gate:
             is_late = time.monotonic() > self.began + self.timeout
             placed = await self.placed(part) if self.asking and not is_late else {}
+        if part.kind == "entity" and self.graph.arrays is not None:
+            placed = await asyncio.to_thread(self.by_fame, part.term.value, placed)
         listed = [*map(NamedNode, same), *placed, *map(NamedNode, like)]
         found: Terms = {}
         for term in listed:
             if term != part.term and len(found) < self.limit:
                 found.setdefault(term, placed.get(term))
         return found
+
+    def by_fame(
+        self, thing: str, placed: Mapping[NamedNode | Literal, int]
+    ) -> dict[NamedNode | Literal, int]:
+        """Terms in the order of one who looks for another thing like this one.
+
+        What is of its class comes first, then what gives more rows, then what more is known of.
+        """
+        arrays, own = self.graph.arrays, [one.iri for one in classes_of(thing, self.graph)[:1]]
+
+        def place(item: tuple[NamedNode | Literal, int]) -> tuple[bool, int, int]:
+            iri = item[0].value
+            at = arrays.terms.iri(iri) if arrays is not None else None
+            known = 0 if arrays is None or at is None else arrays.degree(at)
+            alike = any(one.iri in own for one in classes_of(iri, self.graph))
+            return not alike, -item[1], -known
+
+        return dict(sorted(placed.items(), key=place))
 
     async def placed(self, part: Part) -> dict[NamedNode | Literal, int]:
         """Terms with which the query has solutions; if only its own has, those of the pattern.
@@ -154,7 +177,9 @@ class _Search:
         if group is None:
             return {}
         endpoint = self.graph.endpoint
-        found = await _counted(group, endpoint, limit=self.limit, timeout=self.timeout)
+        near = part.kind == "entity" and self.graph.arrays is not None
+        limit = max(self.limit, _ORDERED) if near else self.limit
+        found = await _counted(group, endpoint, limit=limit, timeout=self.timeout)
         wanted = Literal if part.kind == "value" else NamedNode
         return {term: rows for term, rows in found.items() if isinstance(term, wanted)}
 
