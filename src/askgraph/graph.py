@@ -9,7 +9,6 @@ from askgraph.endpoint import Endpoint
 from askgraph.index import Resource, SearchIndex
 from askgraph.index.names import NameIndex
 from askgraph.metadata import Profile
-from askgraph.metadata.glossary import Glossary
 from askgraph.rdf import PrefixMap
 from askgraph.sparql import Query, renamed
 from askgraph.sparql.write import Written, plain_text
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
     from askgraph.index.name_search import NameSearch
     from askgraph.metadata.descriptions import Description
     from askgraph.metadata.examples import QueryExample
+    from askgraph.metadata.glossary import Glossary
     from askgraph.sparql.rewrite.virtual import VirtualPaths
     from askgraph.traversal.remote import Kept
 
@@ -38,7 +38,7 @@ class KnowledgeGraph:
     `described` is what its publisher says of it as a resource: name, licence, version. `virtual`
     are the predicates that queries may use and the graph does not have, with their paths.
     `name_search` asks the endpoint for the names that are not in `names`, if these are not all.
-    `glossary` is what its users taught of their words.
+    `glossary` is what its users taught of their words, if they taught any.
     """
 
     name: str
@@ -54,7 +54,7 @@ class KnowledgeGraph:
     described: "tuple[Description, ...]" = ()
     virtual: "VirtualPaths" = field(default_factory=dict)
     name_search: "NameSearch | None" = None
-    glossary: Glossary = field(default_factory=Glossary)
+    glossary: "Glossary | None" = None
 
     @property
     def own_types(self) -> Mapping[str, str]:

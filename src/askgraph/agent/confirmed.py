@@ -32,7 +32,7 @@ async def confirmed_steps(
     confirmed an answer, and for a question that goes on from an earlier one.
     """
     for graph in graphs if not question.before else ():
-        taught = taught_query(question, graph.glossary)
+        taught = taught_query(question, graph.glossary or Glossary())
         if taught is not None:
             try:
                 yield await _taught_answer(question, graph, taught)

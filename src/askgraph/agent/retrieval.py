@@ -18,7 +18,6 @@ from askgraph.agent.schema_near import (
     shape_pieces,
 )
 from askgraph.agent.several_graphs import AskedGraphs, LinkedGraph, linked_graph
-from askgraph.agent.taught import taught
 from askgraph.agent.trials import GRAPH
 from askgraph.errors import QueryError
 from askgraph.graph import KnowledgeGraph
@@ -162,7 +161,7 @@ async def message_for(
         shares["shapes"] = shapes
     shares["near"] = 0.0
     asked = question.text if veil is None else veil.question()
-    told = taught(question, [one.given for one in graphs.every], veiled=veil is not None)
+    told = _taught(question, [one.given for one in graphs.every], veiled=veil is not None)
     ends = [*_listed(graphs), *wholes.values(), *told, f"Question: {asked}"]
     room = min(
         shown.room - sum(map(estimated_tokens, (*wholes.values(), *told))),
@@ -171,6 +170,16 @@ async def message_for(
     first = {"candidates": kinds["candidates"], **kinds}  # what others leave is theirs first
     text = _laid_out(fitted(first, shares, room=room, in_turn=("candidates",)), ends)
     return text if veil is None else veil.checked(text)
+
+
+def _taught(
+    question: Question, graphs: Sequence[KnowledgeGraph], *, veiled: bool
+) -> tuple[str, ...]:
+    if not any(graph.glossary for graph in graphs):
+        return ()
+    from askgraph.agent.taught import taught  # few graphs were taught anything
+
+    return taught(question, graphs, veiled=veiled)
 
 
 async def _whole(linked: Sequence[LinkedGraph], shown: Shown, *, several: bool) -> dict[int, str]:

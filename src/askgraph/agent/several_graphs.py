@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from askgraph.endpoint import Counted, Endpoint
+from askgraph.endpoint.federated import Federated
 from askgraph.graph import KnowledgeGraph, service_iri
 from askgraph.metadata.shapes import frequent
 from askgraph.rdf import PrefixMap
@@ -63,8 +64,6 @@ class AskedGraphs:
         prefixes = [graph.prefixes for graph in graphs]
         if len(graphs) > 1:
             prefixes = [_joined(prefixes)] * len(graphs)
-            from askgraph.endpoint.federated import Federated  # most questions have one graph
-
             services = {iri: counted[at] for iri, at in _callable(graphs).items()}
             endpoints = [
                 Federated(one, services, timeout=limits.timeout, prefixes=prefixes[0].namespaces)

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from askgraph.graph import KnowledgeGraph
 from askgraph.index import stem, tokens
 from askgraph.index.names import Kind
-from askgraph.metadata.glossary import Entry
+from askgraph.metadata.glossary import Entry, Glossary
 from askgraph.search.taught import kind_of
 from askgraph.trace import Question
 
@@ -27,8 +27,10 @@ def taught(
     several = len(graphs) > 1
     found = []
     for graph in graphs:
+        if not graph.glossary:
+            continue
         name = f" ({graph.name})" if several else ""
-        entries = _entries(question, graph, veiled=veiled) if graph.glossary.entries else []
+        entries = _entries(question, graph, veiled=veiled)
         if entries:
             found.append("\n".join((_WORDS.replace(":", f"{name}:"), *_lines(entries, graph))))
         if graph.glossary.instructions:
@@ -39,7 +41,7 @@ def taught(
 
 def _entries(question: Question, graph: KnowledgeGraph, *, veiled: bool) -> list[Entry]:
     """The entries whose words stand in a question, and those that they are explained by."""
-    glossary = graph.glossary
+    glossary = graph.glossary or Glossary()
     sizes = {len(one.key) for one in glossary.entries}
     said = tuple(map(stem, tokens(question.text)[:_LOOKED_AT]))
     spans = {said[at : at + size] for at in range(len(said)) for size in sizes}

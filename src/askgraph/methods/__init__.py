@@ -48,7 +48,7 @@ class Confirming:
         self, question: Question, graphs: Sequence[KnowledgeGraph]
     ) -> AsyncIterator[Step]:
         """Give the answer that was confirmed, as the graph has it now; else the method's steps."""
-        if any(graph.examples or graph.glossary.entries for graph in graphs):
+        if any(graph.examples or graph.glossary for graph in graphs):
             # Late: most graphs have neither, and need none of what runs these.
             from askgraph.agent.confirmed import confirmed_steps
 

@@ -16,7 +16,6 @@ from askgraph.errors import SetupError
 from askgraph.explanation._names import phrases_in
 from askgraph.graph import KnowledgeGraph
 from askgraph.search.linking import read
-from askgraph.search.linking.follow_up import change_of
 from askgraph.search.linking.word_lists import greeted
 from askgraph.trace import Answer, Outcome, Question, Refusal, Step, Thought, Usage
 
@@ -76,6 +75,9 @@ class GraphSearch(SearchLimits):
         for draft in run.drafts(proposal):
             yield draft
         outcome = await run.outcome(proposal)
+        told = any(one.first == 0 for one in proposal.frame.operators)
+        if not question.before and (told or not isinstance(outcome, Answer)):
+            outcome = _changing_nothing(question, run.graph) or outcome
         requests = sum(run.endpoint.requests for run in runs)
         usage = Usage(time.perf_counter() - started, requests)
         yield replace(outcome, usage=usage)
@@ -83,25 +85,26 @@ class GraphSearch(SearchLimits):
     async def _at_once(
         self, question: Question, graphs: Sequence[KnowledgeGraph]
     ) -> Outcome | None:
-        """Answer what is no question of its own: a greeting, a change of the last result.
-
-        A change is refused if there is no result before it.
-        """
+        """Answer what is no question of its own: a greeting, a change of the last result."""
         if greeted(question.text):
             from askgraph.answers.greeting import greeting  # few questions greet
 
             return await greeting(question, graphs, self._outcome)
-        if question.before:
-            return await _changed(question, graphs)
-        for graph in graphs:
-            if change_of(question.text, graph.names, language=question.language):
-                language = question.language or read(question.text).language
-                return Refusal(phrases_in(language).say("refuse no result"))
-        return None
+        return await _changed(question, graphs) if question.before else None
 
     async def _outcome(self, question: Question, graph: KnowledgeGraph) -> Outcome:
         run = SearchRun(self, question, graph, Counted(graph.endpoint))
         return await run.outcome(await run.proposal())
+
+
+def _changing_nothing(question: Question, graph: KnowledgeGraph) -> Refusal | None:
+    """Refuse a change ("only the first two") that has no result before it."""
+    from askgraph.search.linking.follow_up import change_of  # most questions ask for something
+
+    if not change_of(question.text, graph.names, language=question.language):
+        return None
+    language = question.language or read(question.text).language
+    return Refusal(phrases_in(language).say("refuse no result"))
 
 
 async def _alone(question: Question, graphs: Sequence[KnowledgeGraph]) -> Question:

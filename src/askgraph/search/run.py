@@ -9,6 +9,7 @@ from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import lru_cache
+from types import ModuleType
 
 import numpy as np
 
@@ -29,7 +30,6 @@ from askgraph.search.rank.expected import expected_of
 from askgraph.search.rank.faults import ranked_by_faults
 from askgraph.search.rank.fitting import Fitting
 from askgraph.search.rank.score import Proposal, ranked, weights_for
-from askgraph.search.taught import spelled_out, united, with_above, with_taught
 from askgraph.trace import Question
 from askgraph.traversal import GraphArrays, Ids, Seeds, in_both
 
@@ -54,14 +54,20 @@ async def proposal_of(
     linked = await all_linked(question.text, question.language, graph)
     schema = await schema_around(linked, graph)
     if linked.taught:
-        linked = united(linked)
+        linked = _taught().united(linked)
     proposal = await asyncio.to_thread(
         proposed, linked, schema, states=states, operators=operators, today=today, weights=weights
     )
     if linked.taught:
-        candidates = tuple(spelled_out(proposal.candidates, linked.taught, schema))
+        candidates = tuple(_taught().spelled_out(proposal.candidates, linked.taught, schema))
         return replace(proposal, candidates=candidates)
     return proposal
+
+
+def _taught() -> ModuleType:
+    from askgraph.search import taught  # few graphs were taught anything
+
+    return taught
 
 
 async def all_linked(
@@ -76,8 +82,8 @@ async def all_linked(
         from askgraph.search.linking.found import with_found  # most graphs lie here
 
         linked = await with_found(linked, graph)
-    if graph.glossary.entries:
-        linked = await asyncio.to_thread(with_taught, linked, graph)
+    if graph.glossary:
+        linked = await asyncio.to_thread(_taught().with_taught, linked, graph)
     return linked
 
 
@@ -93,7 +99,7 @@ async def schema_around(linked: Linked, graph: KnowledgeGraph) -> Schema:
 
     Raises `ServiceError` if a remote graph does not answer.
     """
-    profile = with_above(graph.profile, linked.taught) if linked.taught else graph.profile
+    profile = _taught().with_above(graph.profile, linked.taught) if linked.taught else graph.profile
     return schema_of(await surroundings(graph, _seeds(linked)), profile)
 
 

@@ -32,7 +32,7 @@ _MISSPELT: Final = 0.75
 
 def with_taught(linked: Linked, graph: KnowledgeGraph) -> Linked:
     """Return the links with those that a graph's glossary says, which go before all others."""
-    words = _words(graph.glossary, graph.names, graph.profile)
+    words = _words(graph.glossary or Glossary(), graph.names, graph.profile)
     own = [one for one in _links(linked.reading, words.names) if one.similarity >= _MISSPELT]
     if not own:
         return linked

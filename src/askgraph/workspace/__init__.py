@@ -17,6 +17,7 @@ import shutil
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
 
@@ -26,7 +27,6 @@ from askgraph.errors import SetupError
 from askgraph.graph import KnowledgeGraph
 from askgraph.llm import LanguageModel
 from askgraph.metadata import Profile, load_profile
-from askgraph.metadata.glossary import Entry, Glossary, checked_instructions
 from askgraph.methods import Confirming, Method
 from askgraph.traversal import GraphArrays
 from askgraph.workspace.data import (
@@ -50,10 +50,10 @@ from askgraph.workspace.settings import (
     without,
 )
 from askgraph.workspace.synchronous import Progress, result_of, silent
-from askgraph.workspace.teaching import Known, changed_glossary, kept_glossary
 
 if TYPE_CHECKING:
     from askgraph.metadata.examples import QueryExample
+    from askgraph.metadata.glossary import Entry, Glossary
     from askgraph.workspace.models import Models
 
 __all__ = [
@@ -91,6 +91,12 @@ def default_folder() -> Path:
 
 class _UnusableError(Exception):
     """A data folder that has to be built again, and why."""
+
+
+def _teaching() -> ModuleType:
+    from askgraph.workspace import teaching  # few graphs were taught anything
+
+    return teaching
 
 
 class Workspace:
@@ -172,7 +178,7 @@ class Workspace:
         if fresh:
             settings = dataclasses.replace(settings, cache_mb=0)
         examples = self._examples(name, settings)
-        known = self.glossary(name)
+        known = self.glossary(name) if self.glossary_file(name).exists() else None
         return self._ready(
             name, settings, progress, lambda: self._open(name, settings, examples, known)
         )
@@ -316,13 +322,14 @@ class Workspace:
         """
         return self._examples(*self._chosen(name))
 
-    def glossary(self, name: str) -> Glossary:
+    def glossary(self, name: str) -> "Glossary":
         """Return what was taught of a graph; `SetupError` if its file cannot be read."""
-        return kept_glossary(self.glossary_file(self._chosen(name)[0]))
+        found: Glossary = _teaching().kept_glossary(self.glossary_file(self._chosen(name)[0]))
+        return found
 
     def teach(
-        self, name: str, *entries: Entry, instructions: str | None = None, without: str = ""
-    ) -> Glossary:
+        self, name: str, *entries: "Entry", instructions: str | None = None, without: str = ""
+    ) -> "Glossary":
         """Add entries to a graph's glossary, or take one away, and return the glossary.
 
         An entry takes the place of one of the same word; what it means may be given by IRI,
@@ -332,20 +339,11 @@ class Workspace:
         """
         name, _ = self._chosen(name)
         profile, arrays = self.known(name)
-        known = Known(name, profile, known_content(self.data(name))[0], arrays)
+        known = _teaching().Known(name, profile, known_content(self.data(name))[0], arrays)
 
-        def changed(glossary: Glossary) -> Glossary:
-            if instructions is not None:
-                said = checked_instructions(instructions, "the glossary")
-                glossary = dataclasses.replace(glossary, instructions=said)
-            if without:
-                if glossary.of(without) is None:
-                    words = ", ".join(repr(one.word) for one in glossary.entries) or "none"
-                    raise SetupError(f"{without!r} was not taught; there are {words}")
-                glossary = glossary.without(without)
-            return known.with_entries(glossary, entries)
-
-        return changed_glossary(self.glossary_file(name), changed)
+        path = self.glossary_file(name)
+        made: Glossary = known.taught(path, entries, instructions=instructions, without=without)
+        return made
 
     def glossary_file(self, name: str) -> Path:
         """Return the file with the glossary of a graph (TOML)."""
@@ -422,7 +420,7 @@ class Workspace:
         name: str,
         settings: GraphSettings,
         examples: "tuple[QueryExample, ...]" = (),
-        glossary: Glossary | None = None,
+        glossary: "Glossary | None" = None,
     ) -> KnowledgeGraph:
         services = WorkspaceServices(self.graphs, self._service)
         return open_graph(

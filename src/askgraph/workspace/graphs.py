@@ -14,7 +14,6 @@ from askgraph.endpoint.federated import Federated
 from askgraph.errors import SetupError
 from askgraph.graph import KnowledgeGraph
 from askgraph.metadata import Profile, load_profile
-from askgraph.metadata.glossary import Glossary
 from askgraph.methods import Method, searches
 from askgraph.rdf import PrefixMap
 from askgraph.trace import Outcome, attempt_of
@@ -34,6 +33,7 @@ if TYPE_CHECKING:
     from askgraph.index.name_search import NameSearch
     from askgraph.metadata.descriptions import Description
     from askgraph.metadata.examples import QueryExample
+    from askgraph.metadata.glossary import Glossary
 
 _SCHEME = "askgraph:"
 _ALLOWED: ContextVar[Set[str] | None] = ContextVar("services that may be called", default=None)
@@ -49,7 +49,7 @@ def open_graph(
     services: "WorkspaceServices",
     examples: "tuple[QueryExample, ...]" = (),
     description: Path | None = None,
-    glossary: Glossary | None = None,
+    glossary: "Glossary | None" = None,
 ) -> KnowledgeGraph:
     """Open a graph from its data folder; `SetupError` if that is damaged.
 
@@ -94,7 +94,7 @@ def open_graph(
             kept_descriptions(description) if description else (),
             all_paths(data),
             search,
-            glossary or Glossary(),
+            glossary,
         )
     except BaseException:
         result_of(endpoint.close())

@@ -15,6 +15,7 @@ from askgraph.metadata.glossary import (
     Entry,
     Glossary,
     check_size,
+    checked_instructions,
     glossary_text,
     read_glossary,
 )
@@ -74,6 +75,29 @@ class Known:
     profile: Profile
     names: NameIndex
     arrays: GraphArrays | None
+
+    def taught(
+        self,
+        path: Path,
+        entries: Sequence[Entry],
+        *,
+        instructions: str | None = None,
+        without: str = "",
+    ) -> Glossary:
+        """Change the glossary in a file as `Workspace.teach` says, and return it."""
+
+        def changed(glossary: Glossary) -> Glossary:
+            if instructions is not None:
+                said = checked_instructions(instructions, "the glossary")
+                glossary = replace(glossary, instructions=said)
+            if without:
+                if glossary.of(without) is None:
+                    words = ", ".join(repr(one.word) for one in glossary.entries) or "none"
+                    raise SetupError(f"{without!r} was not taught; there are {words}")
+                glossary = glossary.without(without)
+            return self.with_entries(glossary, entries)
+
+        return changed_glossary(path, changed)
 
     @property
     def prefixes(self) -> PrefixMap:

@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field
 
 from askgraph.explanation import labels_of
 from askgraph.graph import KnowledgeGraph
-from askgraph.metadata.glossary import Entry, entry_of
+from askgraph.metadata.glossary import Entry, Glossary, entry_of
 from askgraph.rdf import words_of_local_name
 from askgraph.serve.hub import Asker, HubDep, Manager
 from askgraph.serve.protocols.rest import GraphName, Tongue
@@ -102,7 +102,7 @@ async def forget(
 
 
 async def _view(graph: KnowledgeGraph, language: str) -> GlossaryView:
-    known = graph.glossary
+    known = graph.glossary or Glossary()
     iris = {iri for one in known.entries for iri in one.means}
     labels = await labels_of(sorted(iris), graph, [language])
 
