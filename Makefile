@@ -19,7 +19,7 @@ TORCH_VERSION := 2.13.0
 # processes.
 PYTEST := OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder
 
-.PHONY: help demo serve test ready check docs wheel bench lock clean venv page page-check
+.PHONY: help demo serve test ready check docs wheel campaign bench lock clean venv page page-check
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -44,6 +44,9 @@ check: $(VENV)/dev.stamp ## lint, format, types and layers
 
 docs: $(VENV)/dev.stamp ## build the documentation site, build/site
 	@$(BIN)/python -m tools.documentation
+
+campaign: page $(VENV)/local.stamp ## try to break it: queries, questions, failing models; a table of what survived
+	@$(BIN)/python -m tools.campaign
 
 bench: $(VENV)/dev.stamp ## run every script in benchmarks/
 	@shopt -s nullglob; for script in benchmarks/[a-z]*.py; do \
