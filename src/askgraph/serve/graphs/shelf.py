@@ -88,8 +88,8 @@ class Shelf:
         kept.users += 1
         if self._open.get(name) is kept:
             self._open[name] = self._open.pop(name)  # the last one asked
-        await self.forget(self._too_many())
         try:
+            await self.forget(self._too_many())
             if searched and not kept.searched:
                 await asyncio.to_thread(build_missing, kept.graph)
                 kept.searched = True
@@ -122,7 +122,8 @@ class Shelf:
         async with self._locks.setdefault(name, asyncio.Lock()):
             settings = self._workspace.graphs().get(name)
             kept = self._open.get(name)
-            if kept is not None and await self._outdated(name, kept, settings):
+            # It may be closed while it is looked at, as one of too many.
+            if kept is not None and (await self._outdated(name, kept, settings) or kept.gone):
                 await self.forget([name])
                 kept = None
             if kept is None or settings is None:

@@ -18,10 +18,12 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
+from askgraph import registry
 from askgraph.errors import ServiceError
 from askgraph.serve.runs.answering import Job, Told
 from askgraph.serve.settings import ServeSettings
 from askgraph.workspace import Workspace
+from askgraph.workspace.models import needs_model
 from askgraph.workspace.settings import model_tables
 
 _log = logging.getLogger("askgraph.serve.runs")
@@ -49,7 +51,7 @@ class Crew:
         Raises `ServiceError` too, if its process dies.
         """
         members = self._members
-        if self._is_limited():
+        if needs_model(registry.load("method", job.asked.method)) and self._is_limited():
             members = members[:1]
         member = min(members, key=lambda one: one.busy)
         async with contextlib.aclosing(member.told(job)) as steps:
@@ -92,20 +94,25 @@ class _Member:
         self._numbers = count()
         self._heard: dict[int, asyncio.Queue[tuple[str, Any]]] = {}
         self._known: dict[str, int] = {}
+        self._coming = 0  # questions that wait until it has started
         self._closed = False
 
     @property
     def busy(self) -> int:
         """The number of questions that it has."""
-        return len(self._heard)
+        return len(self._heard) + self._coming
 
     async def told(self, job: Job) -> AsyncGenerator[Told, None]:
         """Hand a question over and tell what comes of it."""
+        self._coming += 1
+        try:
+            await self.started()
+        finally:
+            self._coming -= 1
         number = next(self._numbers)
         heard = self._heard[number] = asyncio.Queue()
         ended = False
         try:
-            await self.started()
             self.send(("ask", number, replace(job, verified=self._news(job))))
             while True:
                 kind, content = await heard.get()
@@ -128,6 +135,8 @@ class _Member:
                 raise ServiceError("this server is shutting down")
             if self._process is not None and self._process.returncode is None:
                 return
+            if self._reading is not None:
+                await self._reading  # the questions of the one that died are told so first
             self._known = {}
             self._process = await asyncio.create_subprocess_exec(
                 *(sys.executable, "-m", "askgraph.serve.runs.member"),
