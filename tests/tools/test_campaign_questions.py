@@ -5,6 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tools.campaign.__main__ import PARTS, with_lines
 from tools.campaign.questions import made
 
 ROOT = Path(__file__).parents[2]
@@ -32,4 +33,21 @@ def test_a_campaign_that_there_is_not_is_told() -> None:
     run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
 
     assert run.returncode == 2
-    assert "no campaign weather; there are model_faults, query_bombs, questions" in run.stderr
+    assert "no campaign weather; there are " in run.stderr
+
+
+def test_every_script_of_the_campaign_is_run_with_it() -> None:
+    scripts = {path.stem for path in (ROOT / "tools" / "campaign").glob("[a-z]*.py")}
+
+    assert set(PARTS) == scripts
+
+
+def test_the_table_of_the_page_keeps_the_lines_of_parts_that_were_not_run() -> None:
+    page = (ROOT / "docs" / "security.md").read_text(encoding="utf-8")
+    what, before = PARTS["questions"]
+    line = f"| {what} | 7 | 6 | 5 | {before} |\n"
+    with_it = with_lines(page, [line])
+
+    assert line in with_it
+    assert with_lines(with_it, [line.replace("| 7 |", "| 8 |")]).count(f"| {what} |") == 1
+    assert all(one in with_it for one in page.splitlines() if not one.startswith(f"| {what} |"))
