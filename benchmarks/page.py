@@ -88,7 +88,7 @@ def figures(times: list[float]) -> list[str]:
 
 
 def weights() -> Iterator[tuple[str, float]]:
-    """What the first view weighs, each part that loads later, and all that one reader may load."""
+    """What the first view weighs, each part that loads later, and all."""
     sizes = {
         path.name.removesuffix(".gz"): path.stat().st_size / 1000
         for path in (STATIC / "assets").glob("*.gz")
@@ -99,8 +99,6 @@ def weights() -> Iterator[tuple[str, float]]:
     for name, size in sorted(sizes.items(), key=lambda pair: -pair[1]):
         if size >= 4 and name not in document:
             yield re.sub(r"-[A-Z0-9]{8}\.\w+$", "", name), size
-    *others, _ = sorted(size for name, size in sizes.items() if name.startswith("words_"))
-    yield "all, in one language", own + sum(sizes.values()) - sum(others)
     yield "all, in all languages", own + sum(sizes.values())
 
 

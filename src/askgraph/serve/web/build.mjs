@@ -6,7 +6,9 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "nod
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
+import { geoMercator, geoPath } from "d3-geo";
 import { build } from "esbuild";
+import { feature } from "topojson-client";
 
 const HERE = dirname(fileURLToPath(import.meta.url));
 const STATIC = join(HERE, "static");
@@ -32,9 +34,36 @@ const words = {
   },
 };
 
+/** The land of the world as a path on the square of the map's projection, drawn at build time. */
+const coast = {
+  name: "coast",
+  setup(builds) {
+    builds.onResolve({ filter: /^coast$/ }, ({ path }) => ({ path, namespace: "coast" }));
+    builds.onLoad({ filter: /.*/, namespace: "coast" }, () => {
+      const units = 20_000; // whole ones: 2 km at the equator, finer than the coast lines are
+      const land = read(join(HERE, "node_modules/world-atlas/land-110m.json"));
+      const projection = geoMercator()
+        .scale(units / (2 * Math.PI))
+        .translate([units / 2, units / 2]);
+      const drawn = geoPath(projection).digits(0)(feature(land, land.objects.land));
+      const path = drawn.split("Z").map(relative).join("");
+      return { contents: JSON.stringify({ units, path }), loader: "json" };
+    });
+  },
+};
+
+/** An outline of a path, `M1,2L3,5…`, by the steps from corner to corner: half as many bytes. */
+function relative(outline) {
+  const corners = outline.slice(1).split("L");
+  const points = corners.map((corner) => corner.split(",").map(Number));
+  const steps = points.slice(1).map(([x, y], at) => [x - points[at][0], y - points[at][1]]);
+  const far = steps.filter(([x, y]) => x !== 0 || y !== 0);
+  return far.length > 0 ? `M${corners[0]}l${far.join(" ").replace(/[ ,]-/g, "-")}z` : "";
+}
+
 const common = {
   absWorkingDir: HERE,
-  plugins: [words],
+  plugins: [words, coast],
   alias: { "d3-color": "./src/results/noColours.ts" },
   bundle: true,
   logLevel: "warning",

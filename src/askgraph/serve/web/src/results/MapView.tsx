@@ -1,5 +1,6 @@
 // The result on a map: coast lines of its own, tiles only if the server's operator set them.
 
+import coast from "coast";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { thingAddress } from "../app/router.ts";
 import { locale as formatLocale, formatNumber } from "../i18n/index.ts";
@@ -8,16 +9,7 @@ import { degreesText, type Pin } from "./columns.ts";
 import { spotsForNames } from "./labels.ts";
 import { widthOf } from "./Marks.tsx";
 import { Pictures } from "./Pictures.tsx";
-import {
-  coastPath,
-  EDGE,
-  netStep,
-  pixelOf,
-  placeAt,
-  spotOf,
-  UNITS,
-  type View,
-} from "./projection.ts";
+import { EDGE, netStep, pixelOf, placeAt, spotOf, type View } from "./projection.ts";
 import { usePanning } from "./usePanning.ts";
 import { useWidth } from "./useWidth.ts";
 import { say } from "./words.ts";
@@ -164,10 +156,9 @@ function PinList({ pins, chosen, locale, onChoose }: PinListProps) {
 }
 
 function Land({ view, width, height }: { view: View; width: number; height: number }) {
-  const path = useMemo(coastPath, []);
-  const scale = view.world / UNITS;
+  const scale = view.world / coast.units;
   const [x, y] = [width / 2 - view.x * view.world, height / 2 - view.y * view.world];
-  return <path class="land" d={path} transform={`translate(${x} ${y}) scale(${scale})`} />;
+  return <path class="land" d={coast.path} transform={`translate(${x} ${y}) scale(${scale})`} />;
 }
 
 interface CardProps {

@@ -1,9 +1,6 @@
 // The map's projection: Mercator by d3-geo, as map tiles have it, on a square of side 1.
 
-import { geoMercator, geoPath } from "d3-geo";
-import { feature } from "topojson-client";
-import type { GeometryCollection, Topology } from "topojson-specification";
-import land from "world-atlas/land-110m.json";
+import { geoMercatorRaw } from "d3-geo";
 import type { Place } from "./values.ts";
 
 export interface Spot {
@@ -22,27 +19,22 @@ export interface View {
 export const EDGE = 85.0511;
 const CLOSEST = 256 * 2 ** 17;
 
-/** The projection onto a square of this side. */
-function mercator(side: number) {
-  return geoMercator()
-    .scale(side / (2 * Math.PI))
-    .translate([side / 2, side / 2]);
-}
-
-const square = mercator(1);
+const RADIANS = Math.PI / 180;
 
 /** Where a place lies on the square; the poles are drawn at its edge. */
 export function spotOf({ longitude, latitude }: Place): Spot {
-  const [x, y] = square([longitude, Math.max(-EDGE, Math.min(EDGE, latitude))]) ?? [0.5, 0.5];
-  // At 180° east the projection turns around to the west.
-  return { x: longitude === 180 ? 1 : x, y };
+  const north = Math.max(-EDGE, Math.min(EDGE, latitude)) * RADIANS;
+  const [right, up] = geoMercatorRaw(longitude * RADIANS, north);
+  return { x: 0.5 + right / (2 * Math.PI), y: 0.5 - up / (2 * Math.PI) };
 }
 
 /** The place that lies at a spot of the square. */
 export function placeAt({ x, y }: Spot): Place {
-  const [longitude, latitude] = square.invert?.([x, y]) ?? [0, 0];
-  return { longitude, latitude };
+  const turned = [(x - 0.5) * 2 * Math.PI, (0.5 - y) * 2 * Math.PI] as const;
+  const [longitude, latitude] = geoMercatorRaw.invert?.(...turned) ?? [0, 0];
+  return { longitude: longitude / RADIANS, latitude: latitude / RADIANS };
 }
+
 /** The view that shows all spots with a margin; a single one with the country around it. */
 export function fitting(spots: readonly Spot[], width: number, height: number): View {
   const [xs, ys] = [spots.map(({ x }) => x), spots.map(({ y }) => y)];
@@ -115,16 +107,4 @@ function bounded(view: View, width: number, height: number): View {
 
 function within(middle: number, share: number): number {
   return share >= 1 ? 0.5 : Math.min(1 - share / 2, Math.max(share / 2, middle));
-}
-
-// The coast lines of the world, as a path on the square of the projection; loaded with the map.
-
-/** The square is drawn this many units wide, so that a path needs few decimals. */
-export const UNITS = 10_000;
-
-/** The land of the world as an SVG path. */
-export function coastPath(): string {
-  const topology = land as unknown as Topology<{ land: GeometryCollection }>;
-  const path = geoPath(mercator(UNITS)).digits(1);
-  return path(feature(topology, topology.objects.land)) ?? "";
 }
