@@ -75,11 +75,17 @@ def _plain(name: str) -> str:
 
 
 def _modules(kind: str) -> dict[str, Path]:
+    return _modules_in(tuple(_folders(kind)))
+
+
+@cache
+def _modules_in(folders: tuple[str, ...]) -> dict[str, Path]:
+    """Return those of some folders: to list them takes longer than all else of a choice."""
     return {
         module.name: Path(folder, module.name, "__init__.py")
         if module.ispkg
         else Path(folder, f"{module.name}.py")
-        for folder in _folders(kind)
+        for folder in folders
         for module in pkgutil.iter_modules([folder])
         if not module.name.startswith("_")
     }

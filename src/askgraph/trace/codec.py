@@ -10,7 +10,7 @@ what was written. One that gains a field with a default can still be read from o
 import json
 import re
 import types
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import MISSING, dataclass, field, fields, is_dataclass, replace
 from datetime import UTC, datetime
 from enum import Enum
@@ -26,16 +26,20 @@ from askgraph.trace import Question, Step, Trace
 
 MEMBER = "is"
 """The key under which a value says which class it has, if its field may have one of several."""
+_PLAIN = frozenset({str, int, float, bool})
 
 
 def told(value: object, hint: Any) -> Any:
     """Return a value of the annotated type as JSON; `TypeError` if it is of another one."""
-    hint = _meant(value, hint)
+    if value is None or type(value) in _PLAIN:
+        return value
+    hint = _meant(hint)
     if isinstance(value, SelectResult):
         return {**to_json(value), "seconds": value.seconds}
     if is_dataclass(value) and not isinstance(value, type):
-        hints = _hints(type(value))
-        content = {f.name: told(getattr(value, f.name), hints[f.name]) for f in fields(value)}
+        content = {
+            name: told(getattr(value, name), kind) for name, kind in _fields(type(value)).items()
+        }
         several = len(_classes(hint)) > 1
         return {MEMBER: spoken_name(type(value)), **content} if several else content
     match value:
@@ -45,7 +49,7 @@ def told(value: object, hint: Any) -> Any:
             return {str(key): told(item, _value(hint)) for key, item in value.items()}
         case Enum():
             return value.value
-        case None | str() | bool() | int() | float():
+        case str() | int() | float():
             return value
     raise TypeError(f"no JSON for a {type(value).__name__}")
 
@@ -68,6 +72,7 @@ def read(given: Any, hint: Any) -> Any:
     return _typed(given, hint)
 
 
+@cache
 def spoken_name(kind: type) -> str:
     """Return the name of a class as words joined by underscores: `ToolUse` is `tool_use`."""
     return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", kind.__name__).lower()
@@ -78,6 +83,14 @@ def _hints(kind: type) -> Mapping[str, Any]:
     return get_type_hints(kind)
 
 
+@cache
+def _fields(kind: Any) -> Mapping[str, Any]:
+    """The fields of a dataclass with their types."""
+    hints = _hints(kind)
+    return {one.name: hints[one.name] for one in fields(kind)}
+
+
+@cache
 def _classes(hint: Any) -> list[Any]:
     return [kind for kind in get_args(hint) if is_dataclass(kind)] if _is_union(hint) else []
 
@@ -86,10 +99,11 @@ def _is_union(hint: Any) -> bool:
     return get_origin(hint) in (Union, types.UnionType)
 
 
-def _meant(value: object, hint: Any) -> Any:
-    """Narrow an optional type to the one that the value has."""
+@cache
+def _meant(hint: Any) -> Any:
+    """Narrow an optional type to the one that a value has."""
     members = [kind for kind in get_args(hint) if kind is not types.NoneType]
-    return members[0] if _is_union(hint) and value is not None and len(members) == 1 else hint
+    return members[0] if _is_union(hint) and len(members) == 1 else hint
 
 
 def _item(hint: Any, at: int) -> Any:
@@ -194,7 +208,7 @@ def line_of(step: Step) -> str:
 
 def step_told(step: Step) -> dict[str, object]:
     """Return a step as the JSON object of its line."""
-    kind = type(step)
+    kind: type = type(step)
     return {"step": spoken_name(kind), **told(step, kind)}
 
 
@@ -224,13 +238,22 @@ def write_trace(path: Path, trace: Trace, head: Head | None = None) -> None:
 
 def trace_text(trace: Trace, head: Head | None = None) -> str:
     """Return a trace as the lines of its file."""
-    about = {
+    return lines_of((head_told(trace, head), *map(step_told, trace.steps)))
+
+
+def head_told(trace: Trace, head: Head | None = None) -> dict[str, object]:
+    """Return the first line of a trace as a JSON object."""
+    return {
         "version": VERSION,
         "question": told(trace.question, Question),
         "method": trace.method,
         **told(head or Head(), Head),
     }
-    return "".join(f"{line}\n" for line in (_line(about), *map(line_of, trace.steps)))
+
+
+def lines_of(content: Iterable[Mapping[str, object]]) -> str:
+    """Return the head and the steps of a trace as the lines of its file."""
+    return "".join(f"{_line(one)}\n" for one in content)
 
 
 def read_trace(path: Path) -> tuple[Trace, Head]:

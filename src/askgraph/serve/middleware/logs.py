@@ -1,11 +1,11 @@
 """Structured logs on standard error, lines of JSON or of text; and secrets masked in any text."""
 
-import json
 import logging
 import os
 import re
 import sys
 from collections.abc import Mapping, MutableMapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -112,6 +112,7 @@ _HINT = re.compile(
 )
 _ALWAYS = ("ASKGRAPH_API_KEY", "OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GOOGLE_API_KEY")
 _GRAPH = ("user_env", "password_env", "token_env", "header_env")
+_SHORT = 64  # characters up to which it is remembered whether a text may hold one
 _SHORTEST = 6  # what is shorter stands in texts by chance
 
 
@@ -120,7 +121,7 @@ def masked(text: str, secrets: Sequence[str] = ()) -> str:
     for secret in secrets:
         if secret:
             text = text.replace(secret, MASK)
-    if not _HINT.search(text):
+    if not (_hints_short(text) if len(text) <= _SHORT else _HINT.search(text)):
         return text
     text = _ADDRESS.sub(lambda found: _PARAMETER.sub(rf"\1{MASK}", found[0]), text)
     for pattern, replacement in _RULES:
@@ -128,16 +129,10 @@ def masked(text: str, secrets: Sequence[str] = ()) -> str:
     return text
 
 
-def masked_lines(text: str, secrets: Sequence[str] = ()) -> str:
-    """Return a text of JSON lines, as a trace is one, without secrets; each line stays JSON."""
-    if not _HINT.search(text) and not any(secret in text for secret in secrets):
-        return text
-    return "\n".join(
-        json.dumps(masked_value(json.loads(line), secrets), ensure_ascii=False)
-        if _HINT.search(line) or any(secret in line for secret in secrets)
-        else line
-        for line in text.split("\n")  # not `splitlines`: a string may hold U+2028
-    )
+@lru_cache(1 << 13)
+def _hints_short(text: str) -> bool:
+    """Whether a short text, as most of a trace are again and again, may hold a secret."""
+    return _HINT.search(text) is not None
 
 
 def masked_value(value: object, secrets: Sequence[str] = ()) -> object:
@@ -146,16 +141,21 @@ def masked_value(value: object, secrets: Sequence[str] = ()) -> object:
         case str():
             return masked(value, secrets)
         case Mapping():
-            return {
-                masked_value(key, secrets): MASK
-                if item and isinstance(item, str) and _holds_secret(str(key), value)
-                else masked_value(item, secrets)
-                for key, item in value.items()
-            }
+            return masked_fields(value, secrets)
         case list() | tuple():
             return [masked_value(item, secrets) for item in value]
         case _:
             return value
+
+
+def masked_fields(fields: Mapping[str, object], secrets: Sequence[str] = ()) -> dict[str, object]:
+    """Return the fields of an object as `masked_value` does."""
+    return {
+        masked(key, secrets): MASK
+        if item and isinstance(item, str) and _holds_secret(key, fields)
+        else masked_value(item, secrets)
+        for key, item in fields.items()
+    }
 
 
 def without(value: object, secrets: Sequence[str]) -> object:
@@ -173,9 +173,10 @@ def without(value: object, secrets: Sequence[str]) -> object:
             return value
 
 
-def _holds_secret(key: str, fields: Mapping[object, object]) -> bool:
+def _holds_secret(key: str, fields: Mapping[str, object]) -> bool:
     """Whether a field is named as a secret; a model's token with its probability is none."""
-    return _SECRET_FIELD.fullmatch(key) is not None and "logprob" not in fields
+    may = _hints_short(key) if len(key) <= _SHORT else True
+    return may and _SECRET_FIELD.fullmatch(key) is not None and "logprob" not in fields
 
 
 def known_secrets(folder: Path) -> tuple[str, ...]:

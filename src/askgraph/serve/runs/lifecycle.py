@@ -31,6 +31,7 @@ from askgraph.serve.runs.records import RunRecords
 from askgraph.serve.runs.request import RunRequest
 from askgraph.serve.runs.views import RunView, State
 from askgraph.serve.settings import ServeSettings
+from askgraph.serve.store import Json
 from askgraph.trace import Answer, Clarification, Refusal, Step, Trace
 from askgraph.trace.codec import Head
 from askgraph.workspace.models import needs_model
@@ -51,6 +52,7 @@ class Run:
     events: Events
     state: State
     steps: list[Step] = field(default_factory=list)
+    told: list[Json] = field(default_factory=list)
     head: Head = field(default_factory=Head)
     task: "asyncio.Task[None] | None" = None
     stops_as: State = "cancelled"
@@ -155,8 +157,9 @@ class Runs:
                         run.head = one
                         continue
                     run.steps.append(one)
+                    run.told.append(self._records.masked(one))
                     if not isinstance(one, Answer | Clarification | Refusal):
-                        run.events.add("step", step=self._records.masked(one))
+                        run.events.add("step", step=run.told[-1])
 
     async def _job(self, run: Run) -> Job:
         """The question with all that its answer needs of the server."""
@@ -176,14 +179,15 @@ class Runs:
         trace = Trace(run.asked.question, run.asked.method, tuple(run.steps))
         seconds = round(asyncio.get_running_loop().time() - run.began, 6)
         try:
-            await self._records.ended(run.id, run.state, trace, run.head, problem, seconds)
+            ended = (trace, run.head, run.told, problem, seconds)
+            await self._records.ended(run.id, run.state, *ended)
             view = await self._records.view(run.id, run.caller)
         except AskgraphError as error:
             _log.error("the outcome of question %s cannot be kept: %s", run.id, error)
             run.events.add("problem", problem=problem_of(error).model_dump())
             return
         finally:
-            run.steps = []  # they are in the store; readers of them have the list
+            run.steps, run.told = [], []  # they are in the store; readers of them have the list
         run.events.add(**_last(view))
         for observer in self._observers:
             observer(view)

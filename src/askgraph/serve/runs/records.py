@@ -8,13 +8,13 @@ from askgraph.errors import ServiceError, SetupError
 from askgraph.index import tokens
 from askgraph.search.linking.word_lists import detected_language
 from askgraph.serve.identity.principal import ANONYMOUS, Principal, TooMany
-from askgraph.serve.middleware.logs import masked_lines, masked_value, without
+from askgraph.serve.middleware.logs import masked_fields, masked_value, without
 from askgraph.serve.problems import Missing, Problem
 from askgraph.serve.runs.request import RunRequest
 from askgraph.serve.runs.views import RunSummary, RunView, State, answer_view
 from askgraph.serve.store import Json, RunRow, SessionRow, Store, new_id
 from askgraph.trace import Earlier, Outcome, Step, Trace, spent
-from askgraph.trace.codec import Head, step_told, trace_in, trace_text
+from askgraph.trace.codec import Head, head_told, lines_of, step_told, trace_in
 
 _CONVERSATION = 20  # earlier questions that a question may follow
 _TITLE = 120
@@ -72,9 +72,9 @@ class RunRecords:
         """Keep that a question is worked on now."""
         await self._store.run_started(id, self._process)
 
-    def masked(self, step: Step) -> object:
-        """Return a step as JSON that may be sent: without secrets."""
-        return masked_value(step_told(step), self._secrets)
+    def masked(self, step: Step) -> Json:
+        """Return a step as JSON that may be sent and kept: without secrets."""
+        return masked_fields(step_told(step), self._secrets)
 
     async def ended(
         self,
@@ -82,15 +82,20 @@ class RunRecords:
         state: State,
         trace: Trace,
         head: Head,
+        told: Sequence[Json],
         problem: Problem | None,
         seconds: float,
     ) -> None:
-        """Keep the end of a run, with its steps; if the store fails, it is tried again."""
+        """Keep the end of a run, with its steps, also as `masked` told them.
+
+        If the store fails, it is tried again.
+        """
         ending = ending_of(
             id,
             state,
             trace,
             head,
+            told,
             problem=problem,
             seconds=seconds,
             rows=self._rows,
@@ -287,6 +292,7 @@ def ending_of(
     state: State,
     trace: Trace,
     head: Head,
+    told: Sequence[Json],
     *,
     problem: Problem | None,
     seconds: float,
@@ -305,7 +311,7 @@ def ending_of(
         state,
         answer["status"] if answer else None,
         {key: without(value, secrets) for key, value in answer.items()} if answer else None,
-        masked_lines(trace_text(trace, head), secrets),
+        lines_of((masked_fields(head_told(trace, head), secrets), *told)),
         _masked(problem, secrets),
         seconds,
         usage.input_tokens + usage.output_tokens,

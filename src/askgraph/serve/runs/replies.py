@@ -162,7 +162,9 @@ async def _changed(
 
     async def kept() -> RunView:
         new = await hub.records.begin(asked, caller, "running")
-        await hub.records.ended(new, "done", now, head, None, round(time.perf_counter() - began, 6))
+        told = [hub.records.masked(step) for step in now.steps]
+        spent = round(time.perf_counter() - began, 6)
+        await hub.records.ended(new, "done", now, head, told, None, spent)
         return await hub.records.view(new, caller)
 
     # A caller who goes away in the middle leaves no run that never ends.
