@@ -58,6 +58,31 @@ def test_a_file_is_imported_with_names_and_listed_as_json() -> None:
     assert told["instructions"] == "" and [one["word"] for one in told["entries"]] == ["vehicles"]
 
 
+def test_a_glossary_goes_from_toml_to_turtle_and_back() -> None:
+    Path("words.toml").write_text(GLOSSARY)
+    run("teach", "fleet", "--import", "words.toml")
+    run("teach", "fleet", "boats", "--same-as", "ship")
+    run("teach", "fleet", "light fleet", "--query", "SELECT ?v {\n  ?v o:weight 900\n}")
+    kept = run("teach", "fleet", "--json").stdout
+    for name in ("out.ttl", "out.toml"):
+        assert run("teach", "fleet", "--export", name).exit_code == 0
+        run("teach", "fleet", "--instructions", "")
+        for word in ("vehicles", "heft", "boats", "light fleet"):
+            run("teach", "fleet", word, "--remove")
+        assert run("teach", "fleet", "--import", name).exit_code == 0
+        assert run("teach", "fleet", "--json").stdout == kept
+    assert 'o:weight skos:altLabel "heft" .' in Path("out.ttl").read_text()
+
+
+def test_turtle_of_ones_own_is_imported_and_answers() -> None:
+    Path("words.ttl").write_text(
+        f"@prefix o: <{ONTO}> . @prefix skos: <http://www.w3.org/2004/02/skos/core#> .\n"
+        'o:Car skos:altLabel "vehicle"@en . o:Lorry skos:altLabel "vehicle"@en .'
+    )
+    assert run("teach", "fleet", "--import", "words.ttl").exit_code == 0
+    assert "“vehicle” means cars and lorries (taught)" in run("ask", "How many vehicles?").stdout
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
@@ -68,6 +93,8 @@ def test_a_file_is_imported_with_names_and_listed_as_json() -> None:
         (("fleet", "boats", "ship", "--remove"), "give it no meaning"),
         (("fleet", "boats", "--remove"), "'boats' was not taught"),
         (("fleet", "--import", "none.toml"), "the glossary none.toml cannot be read"),
+        (("fleet", "--export", "words.xml"), "name the file with .toml or .ttl at its end"),
+        (("fleet", "--export", "none/words.ttl"), "cannot be written: No such file"),
         (("fleet", "light", "-q", "@none.rq"), "there is no file 'none.rq'"),
     ],
 )

@@ -1,5 +1,7 @@
 """A graph's glossary as a file: what was written is read again, what is wrong is said."""
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -18,10 +20,15 @@ ENTRIES = st.one_of(
 
 @given(st.lists(ENTRIES, max_size=5), TEXTS)
 def test_what_is_written_is_read_again(entries: list[Entry], instructions: str) -> None:
-    made = Glossary(instructions=instructions)
-    for one in entries:
-        made = made.with_entry(one)
+    made = Glossary(instructions=instructions).with_entries(*entries)
     assert read_glossary(glossary_text(made), "x.toml") == made
+
+
+def test_many_words_are_read_in_a_moment() -> None:
+    every = Glossary().with_entries(*(Entry(f"word {n}", ("urn:a:b",)) for n in range(5000)))
+    began = time.monotonic()
+    assert read_glossary(glossary_text(every), "x.toml") == every
+    assert time.monotonic() - began < 5  # seconds; looked up one by one it were eighty
 
 
 @pytest.mark.parametrize(

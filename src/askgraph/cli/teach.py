@@ -8,9 +8,11 @@ from askgraph.cli.options import Common
 from askgraph.cli.output import counted, listing, print_json, show
 from askgraph.cli.query import text_of_argument
 from askgraph.errors import SetupError
-from askgraph.metadata import Profile
-from askgraph.metadata.glossary import Entry, Glossary, entry_of, read_glossary
+from askgraph.metadata import Profile, write_whole
+from askgraph.metadata.glossary import Entry, Glossary, entry_of, glossary_text, read_glossary
+from askgraph.metadata.glossary_turtle import read_turtle_glossary, turtle_glossary
 from askgraph.rdf import PrefixMap
+from askgraph.rdf.statements import FORMATS
 
 
 def teach(
@@ -22,6 +24,7 @@ def teach(
     query: str | None = None,
     instructions: str | None = None,
     glossary: Path | None = None,
+    export: Path | None = None,
     remove: bool = False,
     json: bool = False,
 ) -> None:
@@ -35,13 +38,10 @@ def teach(
       askgraph teach fleet --instructions "Distances are in kilometres."
 
     Without a word, the glossary is listed. Names, prefixed names and IRIs may say what is meant.
+    Files are TOML or Turtle, by their ending.
     """
     place = common.workspace
-    if word is None:
-        if means or same_as or query or remove:
-            raise SetupError("name the word first: askgraph teach GRAPH WORD …")
-    elif remove and (means or same_as or query):
-        raise SetupError("--remove takes a word away: give it no meaning")
+    _check(word, bool(means or same_as or query), remove)
     entries: tuple[Entry, ...] = ()
     said = instructions
     if glossary is not None:
@@ -58,16 +58,43 @@ def teach(
     if entries or said is not None or remove:
         known = place.teach(name, *entries, instructions=said, without=str(word) if remove else "")
         typer.echo(f"{name}: {counted(len(known.entries), 'word')} taught", err=True)
-        if not json:
-            return
-    _print(place.glossary(name), place.profile(name), json=json)
+    if export is not None:
+        _export(place.glossary(name), export, place.profile(name))
+    elif json or not (entries or said is not None or remove):
+        _print(place.glossary(name), place.profile(name), json=json)
+
+
+def _check(word: str | None, has_meaning: bool, remove: bool) -> None:
+    if word is None and (has_meaning or remove):
+        raise SetupError("name the word first: askgraph teach GRAPH WORD …")
+    if has_meaning and remove:
+        raise SetupError("--remove takes a word away: give it no meaning")
 
 
 def _imported(path: Path) -> Glossary:
     try:
-        return read_glossary(path.read_text(encoding="utf-8"), str(path))
+        text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise SetupError(f"the glossary {path} cannot be read: {error}") from error
+    form = FORMATS.get(path.suffix.lower())
+    if form is None:
+        return read_glossary(text, str(path))
+    return read_turtle_glossary(text, str(path), format=form)
+
+
+def _export(known: Glossary, path: Path, profile: Profile) -> None:
+    match path.suffix.lower():
+        case ".toml":
+            text = glossary_text(known)
+        case ".ttl" | ".turtle":
+            text = turtle_glossary(known, PrefixMap(dict(profile.prefixes)))
+        case _:
+            raise SetupError(f"{str(path)!r}: name the file with .toml or .ttl at its end")
+    try:
+        write_whole(path, text)
+    except OSError as error:
+        raise SetupError(f"{str(path)!r} cannot be written: {error.strerror}") from error
+    typer.echo(f"{path}: {counted(len(known.entries), 'word')}", err=True)
 
 
 def _print(known: Glossary, profile: Profile, *, json: bool) -> None:

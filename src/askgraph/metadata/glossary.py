@@ -1,6 +1,6 @@
 """A graph's glossary: words that its users have for its classes, properties and things.
 
-It comes in a file that a person can edit:
+It comes in a file that a person can edit, as TOML or, see `glossary_turtle`, as Turtle:
 
     instructions = "Distances are in kilometres."      # for language models
 
@@ -25,6 +25,7 @@ import json
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Final
 
 from askgraph.errors import SetupError
@@ -52,7 +53,7 @@ class Entry:
     same_as: str = ""
     query: str = ""
 
-    @property
+    @cached_property
     def key(self) -> tuple[str, ...]:
         """The stems of its word: entries that have the same are of the same word."""
         return name_tokens(self.word)
@@ -80,16 +81,19 @@ class Glossary:
             "entries": [one.table() for one in self.entries],
         }
 
+    @cached_property
+    def _by_key(self) -> Mapping[tuple[str, ...], Entry]:
+        return {one.key: one for one in self.entries}
+
     def of(self, word: str) -> Entry | None:
         """Return the entry of a word, in the singular or plural; None if there is none."""
-        key = name_tokens(word)
-        return next((one for one in self.entries if one.key == key), None)
+        return self._by_key.get(name_tokens(word))
 
-    def with_entry(self, entry: Entry) -> "Glossary":
-        """Return it with an entry, which takes the place of one of the same word."""
-        kept = (one for one in self.entries if one.key != entry.key)
-        entries = sorted((*kept, entry), key=lambda one: one.word.casefold())
-        return Glossary(tuple(entries), self.instructions)
+    def with_entries(self, *entries: Entry) -> "Glossary":
+        """Return it with more entries, each in the place of one of the same word."""
+        every = {**self._by_key, **{one.key: one for one in entries}}
+        ordered = sorted(every.values(), key=lambda one: one.word.casefold())
+        return Glossary(tuple(ordered), self.instructions)
 
     def without(self, word: str) -> "Glossary":
         """Return it without the entry of a word."""
@@ -121,16 +125,20 @@ def read_glossary(text: str, place: str) -> Glossary:
     tables, said = document.get("entry", []), document.get("instructions", "")
     if not isinstance(tables, list) or not all(isinstance(one, dict) for one in tables):
         raise SetupError(f"{place}: write [[entry]] for each word, with two brackets")
-    made = Glossary(instructions=checked_instructions(said, place))
+    found: dict[tuple[str, ...], Entry] = {}
     for number, table in enumerate(tables, 1):
-        entry = entry_of(table, f"{place}: [[entry]] {number}")
-        if (other := made.of(entry.word)) is not None:
-            raise SetupError(
-                f"{place}: [[entry]] {number}: {entry.word!r} is explained twice, "
-                f"also as {other.word!r}; leave one of them"
-            )
-        made = made.with_entry(entry)
-    return made
+        where = f"{place}: [[entry]] {number}"
+        entry = entry_of(table, where)
+        if (other := found.setdefault(entry.key, entry)) is not entry:
+            raise twice(entry, other, where)
+    return Glossary(instructions=checked_instructions(said, place)).with_entries(*found.values())
+
+
+def twice(entry: Entry, other: Entry, place: str) -> SetupError:
+    """Return the error of a word that two entries explain."""
+    return SetupError(
+        f"{place}: {entry.word!r} is explained twice, also as {other.word!r}; leave one of them"
+    )
 
 
 def entry_of(table: Mapping[str, Any], place: str) -> Entry:

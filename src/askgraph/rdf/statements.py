@@ -3,6 +3,7 @@
 import bz2
 import gzip
 import lzma
+import re
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -46,6 +47,17 @@ def triples_in(rows: Iterable[Sequence[Term | None]], mark: str = "") -> Iterato
         )
         if _is_node(subject) and isinstance(predicate, NamedNode) and isinstance(value, _Object):
             yield Triple(subject, predicate, value)
+
+
+_CLOSING_QUOTE = re.compile(r'"(?="|$)')
+
+
+def turtle_text(text: str) -> str:
+    """Return a string as Turtle writes it, over several lines if it has several."""
+    if "\n" not in text:
+        return str(Literal(text))
+    escaped = text.replace("\\", "\\\\").replace("\r", "\\r")
+    return '"""' + _CLOSING_QUOTE.sub(r'\\"', escaped) + '"""'
 
 
 class Statements:

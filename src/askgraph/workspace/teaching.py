@@ -4,7 +4,7 @@ One process at a time changes a glossary, each from what the others left; reader
 or the new one.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -104,7 +104,7 @@ class Known:
         """The prefixes that IRIs may be written with."""
         return PrefixMap(dict(self.profile.prefixes))
 
-    def with_entries(self, glossary: Glossary, entries: Iterable[Entry]) -> Glossary:
+    def with_entries(self, glossary: Glossary, entries: Sequence[Entry]) -> Glossary:
         """Return a glossary with more entries, whose names are IRIs then.
 
         Raises `SetupError` for a name that the graph does not have or that is not clear, for a
@@ -113,7 +113,7 @@ class Known:
         for one in entries:
             if one.query:
                 self._check_query(one)
-            glossary = glossary.with_entry(replace(one, means=self._means(one)))
+        glossary = glossary.with_entries(*(replace(one, means=self._means(one)) for one in entries))
         check_size(glossary)
         self.check(glossary)
         return glossary

@@ -17,6 +17,7 @@ from askgraph.metadata.examples import shacl as terms
 from askgraph.metadata.examples.shacl import plain
 from askgraph.rdf import PrefixMap
 from askgraph.rdf import vocabulary as voc
+from askgraph.rdf.statements import turtle_text
 from askgraph.sparql.lexer import lexed, with_declared
 
 _NODE = "_:prefixes"
@@ -32,7 +33,6 @@ _SHORT = PrefixMap(
     }
 )
 _LINE = re.compile(r"PREFIX ([^\s:]*): <([^<>]*)>\n")
-_CLOSING_QUOTE = re.compile(r'"(?="|$)')
 
 
 def shared_prefixes(examples: Iterable[QueryExample]) -> dict[str, str]:
@@ -82,8 +82,8 @@ def _with_header(blocks: Sequence[str]) -> str:
 
 def _declared(declared: Mapping[str, str]) -> str:
     entries = (
-        f"[ sh:prefix {Literal(prefix)} ; sh:namespace {_text(declared[prefix])}^^xsd:anyURI ]"
-        for prefix in sorted(declared)
+        f"[ sh:prefix {Literal(prefix)} ; sh:namespace {turtle_text(space)}^^xsd:anyURI ]"
+        for prefix, space in sorted(declared.items())
     )
     return f"{_NODE} sh:declare\n    " + " ,\n    ".join(entries) + " ."
 
@@ -103,9 +103,9 @@ def _statements(example: QueryExample, declared: Mapping[str, str]) -> Iterator[
     query = _without(example.query, declared)
     if query != example.query:
         yield f"sh:prefixes {_NODE}"
-    yield f"{_SHORT.shorten(predicate)} {_text(query)}"
+    yield f"{_SHORT.shorten(predicate)} {turtle_text(query)}"
     if example.keywords:
-        yield "schema:keywords " + " , ".join(map(_text, example.keywords))
+        yield "schema:keywords " + " , ".join(map(turtle_text, example.keywords))
     for predicate, iris in (
         ("schema:target", example.targets),
         ("spex:federatesWith", example.federates_with),
@@ -113,7 +113,7 @@ def _statements(example: QueryExample, declared: Mapping[str, str]) -> Iterator[
         if iris:
             yield f"{predicate} " + " , ".join(str(NamedNode(iri)) for iri in iris)
     if example.origin != "written":
-        yield f"dcterms:type {_text(example.origin)}"
+        yield f"dcterms:type {turtle_text(example.origin)}"
     if example.confirmation:
         yield from _confirmed(example.confirmation)
 
@@ -122,7 +122,9 @@ def _comment(wording: Wording) -> str:
     """A wording as a literal; escaped if it would be read as HTML."""
     text = wording.text
     shown = text if plain(text) == text else html.escape(text, quote=False)
-    return str(Literal(shown, language=wording.language)) if wording.language else _text(shown)
+    return (
+        str(Literal(shown, language=wording.language)) if wording.language else turtle_text(shown)
+    )
 
 
 def _without(query: str, declared: Mapping[str, str]) -> str:
@@ -138,18 +140,10 @@ def _without(query: str, declared: Mapping[str, str]) -> str:
 
 
 def _confirmed(confirmation: Confirmation) -> Iterator[str]:
-    yield f"dcterms:dateAccepted {_text(confirmation.when)}^^xsd:dateTime"
-    source = f"schema:name {_text(confirmation.graph)} ; schema:version "
-    yield f"prov:wasDerivedFrom [ {source}{_text(confirmation.snapshot)} ]"
+    yield f"dcterms:dateAccepted {turtle_text(confirmation.when)}^^xsd:dateTime"
+    source = f"schema:name {turtle_text(confirmation.graph)} ; schema:version "
+    yield f"prov:wasDerivedFrom [ {source}{turtle_text(confirmation.snapshot)} ]"
     if confirmation.by:
-        yield f"prov:wasAttributedTo [ schema:name {_text(confirmation.by)} ]"
-    digest = f" ; schema:sha256 {_text(confirmation.digest)}" if confirmation.digest else ""
+        yield f"prov:wasAttributedTo [ schema:name {turtle_text(confirmation.by)} ]"
+    digest = f" ; schema:sha256 {turtle_text(confirmation.digest)}" if confirmation.digest else ""
     yield f"schema:result [ schema:numberOfItems {confirmation.rows}{digest} ]"
-
-
-def _text(text: str) -> str:
-    """A string as Turtle writes it, over several lines if it has several."""
-    if "\n" not in text:
-        return str(Literal(text))
-    escaped = text.replace("\\", "\\\\").replace("\r", "\\r")
-    return '"""' + _CLOSING_QUOTE.sub(r'\\"', escaped) + '"""'
