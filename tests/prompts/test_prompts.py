@@ -48,8 +48,10 @@ def graphs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[KnowledgeG
         result_of(graph.endpoint.close())
 
 
-async def prompts(method: Method, graphs: Sequence[KnowledgeGraph]) -> list[Prompt]:
-    async with aclosing(method.answer(ASKED, graphs)) as steps:  # type: ignore[type-var]
+async def prompts(
+    method: Method, graphs: Sequence[KnowledgeGraph], asked: Question = ASKED
+) -> list[Prompt]:
+    async with aclosing(method.answer(asked, graphs)) as steps:  # type: ignore[type-var]
         return [step async for step in steps if isinstance(step, Prompt)]
 
 
@@ -91,15 +93,24 @@ async def test_the_prompt_of_feedback(graphs: list[KnowledgeGraph]) -> None:
     check("grasp-feedback", written(prompt.messages))
 
 
-@pytest.mark.parametrize("propose", [True, False])
-async def test_the_first_prompt_of_graf_von_data(
-    graphs: list[KnowledgeGraph], propose: bool
+@pytest.mark.parametrize("number", [1, 2])
+async def test_the_first_prompt_of_grasp_as_published(
+    graphs: list[KnowledgeGraph], number: int
 ) -> None:
-    method = GrafVonData(ScriptedModel(["", "", ""]), propose=propose)
+    method = Grasp(ScriptedModel(["", "", ""]), preset="paper")
+
+    [prompt] = await prompts(method, graphs[:number])
+
+    check(f"grasp-{number}-graphs-as-published", written(prompt.messages, prompt.tools))
+
+
+@pytest.mark.parametrize("preset", ["best", "paper"])
+async def test_the_first_prompt_of_graf_von_data(graphs: list[KnowledgeGraph], preset: str) -> None:
+    method = GrafVonData(ScriptedModel(["", "", ""]), preset=preset)
 
     [prompt] = await prompts(method, graphs[:1])
 
-    check(f"graf-von-data{'' if propose else '-as-published'}", written(prompt.messages))
+    check(f"graf-von-data{'' if preset == 'best' else '-as-published'}", written(prompt.messages))
 
 
 @pytest.mark.parametrize("number", [1, 2])
@@ -153,6 +164,7 @@ OWN = (
     ("What is the code of Mars?", "SELECT ?c WHERE { :Mars onto:code ?c }"),
     ("How large is Europa?", "SELECT ?r WHERE { :Europa onto:radius ?r }"),
 )
+GIVEN = ("http://example.org/Jupiter", "http://example.org/onto#orbits")
 PREFIXES = (
     "PREFIX : <http://example.org/> PREFIX onto: <http://example.org/onto#> "
     "PREFIX pet: <http://pets.org/> "
@@ -166,6 +178,7 @@ PREFIXES = (
         ("dfsl-zero", {"variant": "zero"}),
         ("dfsl-dynamic", {"k": 2}),
         ("dfsl-several", {"k": 1, "hypotheses": "prompt", "n": 3}),
+        ("dfsl-as-published", {"preset": "paper", "k": 2}),
     ],
 )
 async def test_the_prompts_of_few_shot_learning(
@@ -173,8 +186,9 @@ async def test_the_prompts_of_few_shot_learning(
 ) -> None:
     examples = tuple(QueryExample(text, PREFIXES + query) for text, query in OWN)
     method = Dfsl(ScriptedModel([""]), **settings)  # type: ignore[arg-type]
+    asked = replace(ASKED, given=GIVEN) if "preset" in settings else ASKED
 
-    [prompt] = await prompts(method, [replace(graphs[0], examples=examples)])
+    [prompt] = await prompts(method, [replace(graphs[0], examples=examples)], asked)
 
     check(name, written(prompt.messages))
 
@@ -204,3 +218,13 @@ async def test_the_prompt_by_which_multi_stage_picks(
         [prompt] = [step async for step in steps if isinstance(step, Prompt)]
 
     check(f"multi-stage-{what}", written(prompt.messages))
+
+
+async def test_the_prompts_of_multi_stage_as_published(graphs: list[KnowledgeGraph]) -> None:
+    said = ["PICK: 1", "PICK: 1", ""]
+    method = MultiStage(ScriptedModel(said), preset="paper")
+
+    found = await prompts(method, graphs[:1])
+
+    text = "\n\n".join(written(prompt.messages) for prompt in found)
+    check("multi-stage-as-published", text)

@@ -68,6 +68,14 @@ def test_the_prompt_for_one_graph(graphs: list[KnowledgeGraph]) -> None:
     check("sparql-llm-1-graph", written(messages))
 
 
+def test_the_prompt_as_published(graphs: list[KnowledgeGraph]) -> None:
+    parts = '{"steps": [], "classes": ["moon"], "entities": [], "intent": "content"}'
+
+    _, messages, _ = requests(graphs[:1], parts, GOOD, "Io and Europa.", preset="paper")
+
+    check("sparql-llm-as-published", written(messages))
+
+
 def test_the_prompt_for_two_graphs(graphs: list[KnowledgeGraph]) -> None:
     question = "Which moons of Jupiter did Voyager visit?"
     [messages] = requests(graphs, GOOD, question=question)

@@ -6,8 +6,9 @@ Settings that make no sense are refused when a method is made, not when it runs.
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Collection, Iterable, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, replace
-from typing import Any, Protocol, cast
+from dataclasses import dataclass, fields, replace
+from functools import wraps
+from typing import Any, NamedTuple, Protocol, TypeVar, cast
 
 from askgraph import deadline
 from askgraph.errors import SetupError, TimedOut
@@ -31,6 +32,9 @@ class Method(Protocol):
 
     One that asks further models has them by name in a field `further`, one that consults other
     methods has those in a field `others`; the settings `models` and `consult` name them.
+
+    One that follows a paper has the paper's settings in a class attribute `published`; see
+    `with_presets`.
     """
 
     def answer(self, question: Question, graphs: Sequence[KnowledgeGraph]) -> AsyncIterator[Step]:
@@ -172,6 +176,54 @@ def _mapped(method: Method, field: str) -> Iterable[Any]:
     """What a field that names objects holds; nothing if a method has no such field."""
     held = getattr(method, field, None)
     return held.values() if isinstance(held, Mapping) else ()
+
+
+PRESETS = ("best", "paper")
+"""Tables of settings: our defaults, and those of the paper that a method follows."""
+_Plugin = TypeVar("_Plugin", bound=type)
+
+
+class Departure(NamedTuple):
+    """A setting of a paper that is not our default: its value there, and the place that says so."""
+
+    value: object
+    place: str
+
+
+@dataclass(frozen=True)
+class Published:
+    """A method as its `paper` has it: the settings by name, and what no setting brings back."""
+
+    paper: str
+    settings: Mapping[str, Departure]
+    otherwise: tuple[str, ...] = ()
+
+
+def with_presets(plugin: _Plugin) -> _Plugin:
+    """Give a dataclass with a field `preset` the settings of that preset, if none are given.
+
+    Making one raises `SetupError` for a preset that there is not.
+    """
+    plain: Any = plugin
+    made, names = plain.__init__, [field.name for field in fields(plugin) if field.init]
+
+    @wraps(made)
+    def init(self: object, *given: object, **settings: object) -> None:
+        known = {**dict(zip(names, given, strict=False)), **settings}
+        made(self, **preset_settings(plugin, known.get("preset", PRESETS[0])) | known)
+
+    plain.__init__ = init
+    return plugin
+
+
+def preset_settings(plugin: object, preset: object) -> dict[str, object]:
+    """Return what a preset sets other than the defaults; `SetupError` if there is no such one."""
+    if preset not in PRESETS:
+        raise SetupError(f"'preset' is one of {', '.join(PRESETS)}, not {preset!r}")
+    published = getattr(plugin, "published", None)
+    if published is None or preset == PRESETS[0]:
+        return {}
+    return {name: one.value for name, one in published.settings.items()}
 
 
 def one_of(method: object, **known: tuple[str, ...]) -> None:

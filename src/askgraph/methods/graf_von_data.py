@@ -28,7 +28,14 @@ from askgraph.graph import KnowledgeGraph
 from askgraph.llm import LanguageModel, Options, System, User
 from askgraph.llm.budget import Prices
 from askgraph.metadata.boundaries import INDIVIDUALS, SCHEMA
-from askgraph.methods import above_zero, at_least, one_of
+from askgraph.methods import (
+    Departure,
+    Published,
+    above_zero,
+    at_least,
+    one_of,
+    with_presets,
+)
 from askgraph.tools import Limits
 from askgraph.tools.toolbox import GraphToolbox
 from askgraph.trace import Question, Step, ToolUse, Trace
@@ -74,6 +81,19 @@ _QUOTES = ('"""', "'''", "```", '"', "'", "`")
 _CLOSING = {"“": "”", "‘": "’", "„": "“", "«": "»"}
 _OBSERVED = re.compile(r"^\W*(?:observe|observation|system)\W*:", re.IGNORECASE | re.MULTILINE)
 _ACT = re.compile(r"^\W*act\W*:", re.IGNORECASE | re.MULTILINE)
+PUBLISHED = Published(
+    "Henselmann, Dorsch and Harth, Impact of Knowledge Graph Representations (2025)",
+    {
+        "propose": Departure(False, "5.1: no prior knowledge of the graph"),
+        "individuals": Departure("outgoing", "4.1: the default; Table 3 varies it"),
+        "schema": Departure("outgoing", "4.1: the default; Table 3 varies it"),
+        "transcript": Departure(10_000_000, "appendix A: one conversation, never shortened"),
+        "rows": Departure(5, "authors' run files: the first five solutions"),
+        "temperature": Departure(0.0, "5.2"),
+        "fallback": Departure(False, "5.1: nothing but the model answers"),
+    },
+)
+"""The settings of the paper; ten cycles are its own (appendix A)."""
 
 
 @dataclass(frozen=True)
@@ -84,9 +104,12 @@ class Action:
     argument: str
 
 
+@with_presets
 @dataclass(frozen=True)
 class GrafVonData:
     """A model that writes its actions; its fields are its settings.
+
+    With `preset` paper, what is not set is as published.
 
     `individuals` (outgoing, neighbourhood) and `schema` (outgoing, neighbourhood, specific) are the
     boundaries of what `deref` shows of a thing, and of a class or property. A run ends with its
@@ -99,8 +122,10 @@ class GrafVonData:
 
     searches: ClassVar[bool] = True
     converses: ClassVar[bool] = True
+    published: ClassVar[Published] = PUBLISHED
 
     model: LanguageModel
+    preset: str = "best"
     propose: bool = True
     individuals: str = "neighbourhood"
     schema: str = "specific"

@@ -27,7 +27,14 @@ from askgraph.llm import LanguageModel, Options, System, User
 from askgraph.llm.budget import Prices
 from askgraph.llm.structured import Structured, read_structured
 from askgraph.metadata.boundaries import INDIVIDUALS, SCHEMA, Boundary
-from askgraph.methods import above_zero, at_least, one_of
+from askgraph.methods import (
+    Departure,
+    Published,
+    above_zero,
+    at_least,
+    one_of,
+    with_presets,
+)
 from askgraph.tools import Limits
 from askgraph.tools.shown import body_lines
 from askgraph.tools.toolbox import GraphToolbox, named_set
@@ -84,11 +91,29 @@ _VERDICT: Mapping[str, object] = {
     "required": ["status", "feedback"],
 }
 _SURE = 0.85
+PUBLISHED = Published(
+    "Walter and Bast, GRASP, arXiv 2507.08107",
+    {
+        "tools": Departure("S_E", "4: the function set unless stated otherwise"),
+        "propose": Departure(False, "3.1: the instruction holds nothing of a graph"),
+        "feedback": Departure("never", "3.6, 4: GRASP-F is feedback=always"),
+        "guarded": Departure(False, "4.4: error messages for such IRIs are future work"),
+        "steps": Departure(100, "authors' code: 200 messages"),
+        "transcript": Departure(10_000_000, "3.1: one context, never shortened"),
+        "hits": Departure(10, "3.2: the top ten of a search"),
+        "timeout": Departure(60.0, "3.2: seconds a query"),
+        "fallback": Departure(False, "3.1: nothing but the model answers"),
+    },
+)
+"""The settings of the paper; rows, columns, triples and feedbacks are its own (3.2, 3.6)."""
 
 
+@with_presets
 @dataclass(frozen=True)
 class Grasp:
     """A model with tools; its fields are its settings.
+
+    With `preset` paper, what is not set is as published.
 
     `tools` is a set of the paper (B, S, S_E, S_A, S_C), `best`, or names with commas between.
     Without `propose` the first message has the question alone, as in the paper. `feedback` is
@@ -105,8 +130,10 @@ class Grasp:
 
     searches: ClassVar[bool] = True
     converses: ClassVar[bool] = True
+    published: ClassVar[Published] = PUBLISHED
 
     model: LanguageModel
+    preset: str = "best"
     tools: str = "best"
     propose: bool = True
     feedback: str = "risk"

@@ -24,7 +24,15 @@ from askgraph.graph import KnowledgeGraph
 from askgraph.llm import Choice, LanguageModel, Options
 from askgraph.llm.budget import Account, Budget, Prices, charged
 from askgraph.metadata.examples import random_examples
-from askgraph.methods import above_zero, at_least, one_of, within
+from askgraph.methods import (
+    Departure,
+    Published,
+    above_zero,
+    at_least,
+    one_of,
+    with_presets,
+    within,
+)
 from askgraph.methods.dfsl.prompt import AskedTerms, few_shot_prompt, given_terms, linked_terms
 from askgraph.sparql.comparison import alike
 from askgraph.sparql.read import read
@@ -45,11 +53,23 @@ _ANSWERED = 0.8  # what is believed of a result that all hypotheses agree on
 _FLIPPED = 0.3  # the weight of a query that was made from another one
 _UNWRITTEN = 0.6  # of the belief in an answer, where no model wrote its query
 _BEAM_TOKENS = 600  # a beam search may go on so long, whatever its best beams have come to
+PUBLISHED = Published(
+    "D'Abramo, Dynamic Few-Shot Learning, arXiv 2407.01409",
+    {
+        "match": Departure("terms", "4.2: the question with its entities and relations"),
+        "links": Departure("given", "4.2: gold entities and relations"),
+        "ends": Departure(False, "4.3: entities and relations by name alone"),
+    },
+)
+"""The settings of the paper; five examples, the nearest by content, are its own (4.2, 5.4)."""
 
 
+@with_presets
 @dataclass(frozen=True)
 class Dfsl:
     """One prompt with demonstrations; its fields are its settings.
+
+    With `preset` paper, what is not set is as published.
 
     `variant` is plain (the question alone), zero (with its IRIs), fixed (with examples by chance,
     the same for all questions) or dynamic (with the `k` most similar ones, by `match`: form,
@@ -63,8 +83,10 @@ class Dfsl:
     """
 
     converses: ClassVar[bool] = False
+    published: ClassVar[Published] = PUBLISHED
 
     model: LanguageModel
+    preset: str = "best"
     variant: str = "dynamic"
     k: int = 5
     match: str = "form"

@@ -13,6 +13,7 @@ import math
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import ClassVar
 
 from askgraph.agent import with_cost
 from askgraph.agent.kept_index import bm25_of
@@ -23,7 +24,16 @@ from askgraph.graph import KnowledgeGraph
 from askgraph.index.linkers import linker_of
 from askgraph.llm import LanguageModel
 from askgraph.llm.budget import Account, Budget, Prices, charged
-from askgraph.methods import above_zero, at_least, one_of, shares, within
+from askgraph.methods import (
+    Departure,
+    Published,
+    above_zero,
+    at_least,
+    one_of,
+    shares,
+    with_presets,
+    within,
+)
 from askgraph.methods.multi_stage.reasoned_terms import picked, reason_prompt, reasoned, retrieved
 from askgraph.methods.multi_stage.staged_terms import (
     Ground,
@@ -51,11 +61,29 @@ from askgraph.writing.references import References
 __all__ = ["MultiStage"]
 
 _LINKS = ("linked", "reason", "given")
+PUBLISHED = Published(
+    "Alekseev et al., The benefits of query-based KGQA systems (NLDB 2025)",
+    {
+        "entities": Departure("reason", "4.1: RetReason; with ReFinED entities=outside"),
+        "predicates": Departure("reason", "4.2: RetReason"),
+        "bm25_entities": Departure("2.95/0.2", "appendix B: for QALD-10"),
+        "bm25_predicates": Departure("5.18/0.01", "appendix B: for QALD-10"),
+        "restrict": Departure(False, "4.4: pairs are filtered, predicates are not"),
+        "near": Departure(0, "4.2: predicates that were retrieved"),
+        "filter": Departure("direct", "4.4, appendix D"),
+        "writer": Departure("model", "4.3: fine-tuned, by the setting 'model'"),
+        "n": Departure(2, "authors' code: two beams"),
+    },
+)
+"""The settings of the paper; ten candidates are its own (4.1)."""
 
 
+@with_presets
 @dataclass(frozen=True)
 class MultiStage:
     """Stages one after the other; its fields are its settings.
+
+    With `preset` paper, what is not set is as published.
 
     `entities` and `predicates` say how each of the two is found: linked by the words; reason, if
     the model picks among the best `candidates` of a search by BM25 (`bm25_entities` and
@@ -75,7 +103,10 @@ class MultiStage:
     `timeout` is in seconds a query.
     """
 
+    published: ClassVar[Published] = PUBLISHED
+
     model: LanguageModel | None = None
+    preset: str = "best"
     entities: str = "linked"
     predicates: str = "linked"
     candidates: int = 10

@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field
 
 from askgraph import registry
 from askgraph.errors import SetupError
-from askgraph.methods import converses
+from askgraph.methods import PRESETS, converses, preset_settings
 from askgraph.serve.hub import Hub
 from askgraph.serve.runs.request import method_names, open_settings
 from askgraph.serve.store import Cost
@@ -16,15 +16,16 @@ from askgraph.workspace import DEFAULT_METHOD
 from askgraph.workspace.models import needs_model
 from askgraph.workspace.settings import model_tables
 
-_KINDS = {bool: "boolean", int: "integer", float: "number"}
+_KINDS = {bool: "boolean", int: "integer", float: "number", str: "text"}
 
 
 class SettingView(BaseModel):
     """A setting of a method that callers may change."""
 
     name: str
-    type: str = Field(description="boolean, integer or number.")
-    default: bool | int | float
+    type: str = Field(description="boolean, integer, number or text.")
+    default: bool | int | float | str
+    paper: bool | int | float | str = Field(description="With the setting preset=paper.")
 
 
 class MethodView(BaseModel):
@@ -86,8 +87,9 @@ def _view(hub: Hub, name: str, cost: Cost | None) -> MethodView:
         talks, missing = converses(made), getattr(made, "missing", "") or None
     except SetupError as error:
         missing = " ".join(str(error).split())
+    paper: dict[str, Any] = {"preset": PRESETS[1], **preset_settings(plugin, PRESETS[1])}
     settings = [
-        SettingView(name=key, type=_KINDS[type(value)], default=value)
+        SettingView(name=key, type=_KINDS[type(value)], default=value, paper=paper.get(key, value))
         for key, value in (open_settings(plugin) if plugin else {}).items()
     ]
     return MethodView(

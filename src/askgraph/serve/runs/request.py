@@ -94,9 +94,9 @@ def check_choice(
 ) -> None:
     """Check the choices of a caller.
 
-    Anybody may change switches of a method and, within ten times their default, numbers; paths,
-    addresses and names of variables need the scope `admin`. Raises `SetupError` for a choice that
-    does not exist, `NotAllowed` for one that is not theirs.
+    Anybody may change the preset and switches of a method and, within ten times their default,
+    numbers; paths, addresses and names of variables need the scope `admin`. Raises
+    `SetupError` for a choice that does not exist, `NotAllowed` for one that is not theirs.
     """
     names = method_names(server)
     if asked.method.replace("_", "-") not in names:
@@ -117,19 +117,21 @@ def check_choice(
         _check_number(name, value, defaults[name])
 
 
-def open_settings(plugin: Any) -> dict[str, bool | int | float]:
-    """Return the settings of a method that anybody may change: switches and numbers, by default."""
+def open_settings(plugin: Any) -> dict[str, bool | int | float | str]:
+    """Return the settings of a method that anybody may change: its preset, switches, numbers."""
     if not is_dataclass(plugin):
         return {}
     return {
         one.name: one.default
         for one in fields(plugin)
-        if one.init and isinstance(one.default, bool | int | float)
+        if one.init
+        and isinstance(one.default, bool | int | float | str)
+        and (one.name == "preset" or not isinstance(one.default, str))
     }
 
 
-def _check_number(name: str, value: object, default: float) -> None:
-    if isinstance(value, bool) or isinstance(default, bool):
+def _check_number(name: str, value: object, default: float | str) -> None:
+    if isinstance(value, bool) or isinstance(default, bool | str):
         return
     most = max(abs(default) * _TIMES, 1)
     if isinstance(value, int | float) and abs(value) > most:
