@@ -211,6 +211,35 @@ def test_a_spent_budget_is_a_refusal_and_a_server_that_fails_is_none(moons: Know
         run([Overloaded("busy")], moons)
 
 
+def test_demonstrations_have_labels_however_many_examples_there_are(tmp_path: Path) -> None:
+    things = range(1, 901)
+    lines = [f'wd:Q{n} rdfs:label "{_called(n)}"@en ; wdt:P1 wd:Q{1 + n % 900} .' for n in things]
+    prefixes = (
+        "@prefix wd: <http://w.example/entity/> . @prefix wdt: <http://w.example/direct/> . "
+        "@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> ."
+    )
+    (tmp_path / "many.ttl").write_text("\n".join([prefixes, *lines]))
+    graph = Workspace(tmp_path / "workspace").open(tmp_path / "many.ttl")
+    query = "SELECT ?x {{ <http://w.example/entity/Q{}> <http://w.example/direct/P1> ?x }}"
+    examples = tuple(
+        QueryExample(f"Which one follows {_called(n)}?", query.format(n)) for n in things
+    )
+    asked = replace(graph, examples=examples)
+
+    for match in ("form", "terms"):
+        question = f"And what comes after {_called(899)}?"
+        _, model = run([GOOD], asked, question=question, match=match, k=2)
+
+        shown = re.findall(r"Question: Which one.* (\d+)\?\nEntities: (.*)", told(model))
+        assert len(shown) == 2
+        assert all(_called(int(number)) in entities for number, entities in shown)
+    result_of(graph.endpoint.close())
+
+
+def _called(number: int) -> str:
+    return f"thing number {number}"
+
+
 def test_without_examples_it_works_as_zero_shot(moons: KnowledgeGraph) -> None:
     trace, model = run([GOOD], replace(moons, examples=()))
 

@@ -20,6 +20,7 @@ import numpy as np
 
 from askgraph.agent.kept_index import keep_index, kept_index
 from askgraph.errors import QueryError, QuerySyntaxError, SetupError
+from askgraph.explanation import MOST_LABELS
 from askgraph.graph import KnowledgeGraph
 from askgraph.index import Resource, tokens
 from askgraph.index.embeddings import kept_embedder
@@ -88,8 +89,10 @@ async def shots_of(context: Context, examples: Sequence[QueryExample]) -> tuple[
 
 async def _shots(context: Context, examples: Sequence[QueryExample]) -> tuple[Shot, ...]:
     used = [named_iris(example.query) for example in examples]
-    iris = dict.fromkeys(iri for one in used for iri in one)
-    labels = await labels_in(context, iris)
+    iris = list(dict.fromkeys(iri for one in used for iri in one))
+    labels: dict[str, str] = {}
+    for at in range(0, len(iris), MOST_LABELS):
+        labels |= await labels_in(context, iris[at : at + MOST_LABELS])
     return tuple(
         Shot(
             example,

@@ -144,7 +144,8 @@ def confidence_in_words(confidence: float) -> str:
 
 
 _DESCRIBED = 60  # characters of what tells namesakes apart
-_MOST_LABELS = 500
+MOST_LABELS = 500
+"""Things whose labels are asked for at once."""
 _EACH = 20  # names or descriptions of one thing
 
 
@@ -191,7 +192,7 @@ async def labels_of(
     the arrays `near`; if it does not answer, only what is known is returned: labels are a courtesy,
     not the answer.
     """
-    wanted = list(dict.fromkeys(iris))[:_MOST_LABELS]
+    wanted = list(dict.fromkeys(iris))[:MOST_LABELS]
     asked = set(wanted)
     found: dict[str, list[tuple[str, str | None]]] = {}
     known: list[ClassProfile | PredicateProfile] = [*graph.profile.classes]
@@ -287,7 +288,7 @@ async def descriptions_of(
     """
     carrying = {p.iri for p in graph.profile.predicates}
     predicates = [iri for iri in v.DESCRIPTION_PREDICATES if iri in carrying]
-    wanted = list(dict.fromkeys(iris))[:_MOST_LABELS]
+    wanted = list(dict.fromkeys(iris))[:MOST_LABELS]
     try:
         found = await _told(wanted, predicates, graph, timeout)
     except (TimedOut, ErrorReply, MalformedReply, ValueError):
