@@ -22,9 +22,13 @@ class Events:
     def __init__(self, id: str) -> None:
         self._id = id
         self._events: list[Event] = []
-        self._more = asyncio.Event()
+        self._more, self._end = asyncio.Event(), asyncio.Event()
         self._readers = 0
-        self.ended = False
+
+    @property
+    def ended(self) -> bool:
+        """Whether no event comes any more."""
+        return self._end.is_set()
 
     @property
     def readers(self) -> int:
@@ -36,9 +40,19 @@ class Events:
         if self.ended:
             return
         self._events.append({"event": event, "id": self._id, "seq": len(self._events), **content})
-        self.ended = event in ENDS
+        if event in ENDS:
+            self._end.set()
         more, self._more = self._more, asyncio.Event()
         more.set()
+
+    async def last(self) -> Event:
+        """Wait for the end as a reader, and return the event that it is."""
+        self._readers += 1
+        try:
+            await self._end.wait()
+            return self._events[-1]
+        finally:
+            self._readers -= 1
 
     async def read(self, after: int = -1) -> AsyncGenerator[Event, None]:
         """Yield all events after the one with this `seq`, those to come too, to the last one."""

@@ -11,8 +11,8 @@ read, and `records` is the side of the store, with ends that wait until the stor
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Callable
-from contextlib import AsyncExitStack, aclosing
+from collections.abc import AsyncGenerator, Callable, Iterator
+from contextlib import AsyncExitStack, aclosing, contextmanager
 from dataclasses import dataclass, field
 from itertools import count
 from typing import Any
@@ -181,7 +181,7 @@ class Runs:
         try:
             ended = (trace, run.head, run.told, problem, seconds)
             await self._records.ended(run.id, run.state, *ended)
-            view = await self._records.view(run.id, run.caller)
+            view = await self._records.view(run.id, run.caller, ends=True)
         except AskgraphError as error:
             _log.error("the outcome of question %s cannot be kept: %s", run.id, error)
             run.events.add("problem", problem=problem_of(error).model_dump())
@@ -199,13 +199,18 @@ class Runs:
 
         A run that nobody reads any more is cancelled after the server's `patience`.
         """
+        with self._attended(run):
+            async with aclosing(run.events.read(after)) as events:
+                async for event in events:
+                    yield event
+
+    @contextmanager
+    def _attended(self, run: Run) -> Iterator[None]:
         if run.patience is not None:
             run.patience.cancel()
             run.patience = None
         try:
-            async with aclosing(run.events.read(after)) as events:
-                async for event in events:
-                    yield event
+            yield
         finally:
             self._left(run)
 
@@ -222,8 +227,8 @@ class Runs:
 
     async def outcome(self, run: Run) -> RunView:
         """Wait for the end of a run and return it; cancelled early, the run is left."""
-        async with aclosing(self.read(run)) as events:
-            last = [event async for event in events][-1]
+        with self._attended(run):
+            last = await run.events.last()
         if last["event"] == "outcome":
             return RunView.model_validate(last["run"])
         return await self._records.view(run.id, run.caller)

@@ -117,10 +117,14 @@ class RunRecords:
             raise Missing(f"there is no question {id!r}, or it is not yours")
         return row
 
-    async def view(self, id: str, caller: Principal) -> RunView:
-        """Return a run as it goes over the wire; `Missing` if the caller may not read it."""
+    async def view(self, id: str, caller: Principal, *, ends: bool = False) -> RunView:
+        """Return a run as it goes over the wire; `Missing` if the caller may not read it.
+
+        Of one that `ends` just now nobody has an opinion yet.
+        """
         row = await self.row(id, caller)
-        said = [one for one in await self._store.feedback(id) if one.owner == caller.id]
+        said = [] if ends else await self._store.feedback(id)
+        said = [one for one in said if one.owner == caller.id]
         before = await self._before(row.after, caller)
         return RunView.model_validate(
             {
@@ -129,7 +133,7 @@ class RunRecords:
                 "language": row.language or detected_language(tokens(row.question)),
                 "before": [{"question": one.question} for one in before],
                 "feedback": vars(said[0]) if said else None,
-                "verified": bool(await self._store.verified_of([row.id])),
+                "verified": not ends and bool(await self._store.verified_of([row.id])),
                 "mine": _owned(row, caller),
             }
         )

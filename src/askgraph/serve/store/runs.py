@@ -6,7 +6,18 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Insert, Row, Select, delete, func, insert, select, text, update
+from sqlalchemy import (
+    Connection,
+    Row,
+    Select,
+    bindparam,
+    delete,
+    func,
+    insert,
+    select,
+    text,
+    update,
+)
 
 from askgraph.serve.store.callers import added
 from askgraph.serve.store.database import Area, packed, row_as, unpacked, values_of
@@ -23,6 +34,21 @@ from askgraph.serve.store.tables import (
 )
 
 _LISTED = [column for column in runs.c if column.name not in ("answer", "trace", "folded")]
+# What each question executes, made once: SQLAlchemy takes longer to make it than to execute it.
+_BEGUN, _SESSION = insert(runs), insert(sessions)
+_CHANGED = (
+    update(sessions).where(sessions.c.id == bindparam("which")).values(changed=bindparam("at"))
+)
+_STARTED = (
+    update(runs)
+    .where(runs.c.id == bindparam("which"), runs.c.state == "queued")
+    .values(state="running", process=bindparam("by"))
+)
+_FINISHED = (
+    update(runs)
+    .where(runs.c.id == bindparam("which"), runs.c.state.in_((*UNDER_WAY, "handed_back")))
+    .returning(runs.c.counted_as)
+)
 _LATEST = 200  # runs that costs are averaged over
 
 
@@ -41,7 +67,8 @@ class SessionStore(Area):
 
     async def add_session(self, session: SessionRow) -> None:
         """Keep a new session."""
-        await self._changed(_added_session(session))
+        values = values_of(session, sessions)
+        await self._database.write(lambda connection: connection.execute(_SESSION, values))
 
     async def session(self, id: str) -> SessionRow | None:
         """Return a session, None if there is none."""
@@ -82,18 +109,21 @@ class RunStore(Area):
             if at_most and self._under_way(connection, run.counted_as or run.owner) >= at_most:
                 return False
             if session is not None:
-                connection.execute(_added_session(session))
-            connection.execute(insert(runs).values(_values(run)))
-            if run.session is not None:
-                changed = update(sessions).where(sessions.c.id == run.session)
-                connection.execute(changed.values(changed=run.created))
+                values = values_of(session, sessions, changed=run.created)
+                connection.execute(_SESSION, values)
+            elif run.session is not None:
+                connection.execute(_CHANGED, {"which": run.session, "at": run.created})
+            connection.execute(_BEGUN, _values(run))
             return True
 
         return await self._database.write(begun)
 
     async def run_started(self, id: str, process: str) -> bool:
         """Keep that a run has left the queue of a process; whether it was still waiting."""
-        return await self._changed_run(id, ("queued",), state="running", process=process)
+        values = {"which": id, "by": process}
+        return await self._database.write(
+            lambda connection: connection.execute(_STARTED, values).rowcount > 0
+        )
 
     async def finish_run(
         self,
@@ -124,11 +154,9 @@ class RunStore(Area):
             "money": money,
             "finished": now(),
         }
-        unended = runs.c.state.in_((*UNDER_WAY, "handed_back"))
-        changed = update(runs).where(runs.c.id == id, unended).values(values)
 
         def finished(connection: Connection) -> bool:
-            found = connection.execute(changed.returning(runs.c.counted_as))
+            found = connection.execute(_FINISHED, {"which": id, **values})
             whose = found.scalar_one_or_none()
             if whose is not None and (tokens or money):
                 added(connection, whose, 0, tokens, money)
@@ -258,10 +286,6 @@ class RunStore(Area):
     async def _changed_run(self, id: str, states: tuple[RunState, ...], **values: object) -> bool:
         changed = update(runs).where(runs.c.id == id, runs.c.state.in_(states)).values(values)
         return await self._changed(changed) > 0
-
-
-def _added_session(session: SessionRow) -> Insert:
-    return insert(sessions).values(values_of(session, sessions))
 
 
 def _selected() -> Select[Any]:
