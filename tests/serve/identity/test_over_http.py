@@ -66,6 +66,26 @@ def test_a_key_asks_and_keeps_its_own_history(closed: tuple[str, Path]) -> None:
         assert first.post(f"/api/v1/runs/{run['id']}/confirm", json={}).status_code == 403
 
 
+def test_a_shared_question_is_read_by_who_may_ask_alone(closed: tuple[str, Path]) -> None:
+    url, database = closed
+    ann, anns = new_key("ann", ["ask"])
+    bob, bobs = new_key("bob", ["ask"])
+    cid, cids = new_key("cid", ["query"])
+    kept(database, ann, bob, cid)
+    with client(url, anns) as first:
+        id = first.post("/api/v1/ask", json=QUESTION).json()["id"]
+        first.post(f"/api/v1/runs/{id}/share", json={"shared": True}).raise_for_status()
+    for text, status in ((bobs, 200), (cids, 403), ("", 401)):
+        with client(url, text) as other:
+            for part in ("", "/trace", "/events"):
+                assert other.get(f"/api/v1/runs/{id}{part}").status_code == status
+        word = {"Authorization": f"Bearer {text}"} if text else {}
+        with connect(url.replace("http", "ws") + "/api/v1/socket", additional_headers=word) as line:
+            line.send(json.dumps({"type": "listen", "id": id}))
+            told = json.loads(line.recv(timeout=30))
+        assert told.get("problem", {}).get("status", 200) == status
+
+
 def test_a_graph_that_a_key_is_not_for_is_as_if_it_were_not_there(
     closed: tuple[str, Path],
 ) -> None:

@@ -82,6 +82,7 @@ class _Conversation:
             await self.connection.send_json({"event": "hello", "name": caller.name})
             return
         caller = await self._known()
+        caller.check("ask")
         match kind:
             case "ask":
                 await self._ask(content, caller)

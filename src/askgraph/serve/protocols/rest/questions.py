@@ -16,7 +16,7 @@ from askgraph.answers.sheets import as_csv, as_workbook, matching, sheet_of
 from askgraph.errors import SetupError
 from askgraph.explanation import labels_of
 from askgraph.explanation.evidence import evidence
-from askgraph.serve.hub import Asker, Caller, Confirmer, Hub, HubDep, Querier
+from askgraph.serve.hub import Asker, Confirmer, Hub, HubDep, Querier
 from askgraph.serve.identity.principal import NotAllowed, Principal
 from askgraph.serve.problems import Failed, Missing
 from askgraph.serve.protocols.streams import event_stream, unless_disconnected
@@ -107,7 +107,7 @@ async def forget_all(hub: HubDep, caller: Asker) -> dict[str, int]:
 
 
 @router.get("/runs/{id}")
-async def one(id: str, hub: HubDep, caller: Caller) -> RunView:
+async def one(id: str, hub: HubDep, caller: Asker) -> RunView:
     """Return a question and its outcome."""
     return await hub.records.view(id, caller)
 
@@ -122,7 +122,7 @@ async def forget(id: str, hub: HubDep, caller: Asker) -> None:
 
 @router.get("/runs/{id}/events", response_class=Response)
 async def events(
-    id: str, hub: HubDep, caller: Caller, after: Annotated[int, Query(ge=-1)] = -1
+    id: str, hub: HubDep, caller: Asker, after: Annotated[int, Query(ge=-1)] = -1
 ) -> Response:
     """Return the events of a question after the one with the number `after`, as they come."""
     await hub.records.row(id, caller)
@@ -130,7 +130,7 @@ async def events(
 
 
 @router.get("/runs/{id}/trace", response_class=Response)
-async def trace(id: str, hub: HubDep, caller: Caller) -> Response:
+async def trace(id: str, hub: HubDep, caller: Asker) -> Response:
     """Return all steps of a question, a line each, as `askgraph trace` reads them."""
     text = await hub.records.steps(id, caller)
     name = f'attachment; filename="{id}.jsonl"'
