@@ -44,6 +44,8 @@ def marked(query: str, labels: dict[str, str] | None = None, *, language: str = 
         ("DESCRIBE :Mars", "What the graph says about [Mars|entity]."),
         ("SELECT ?m { ?m a :Moon MINUS { ?m :orbits :Mars } }",
          "The [moons|class] but not those that [orbit|predicate] [Mars|entity]."),
+        ("SELECT ?v { { ?v a :Lorry } UNION { ?v a :Ferry } UNION { ?v a :Car } }",
+         "The [lorries|class], [ferries|class] or [cars|class]."),
         ("SELECT ?x { ?x a :Moon . VALUES ?x { :Io :Europa } }",
          "The [moons|class] that are [Io|entity] or [Europa|entity]."),
         ("SELECT ?m ?w { ?m a :Moon ; :weight ?w } ORDER BY DESC(?w) LIMIT 3",

@@ -272,8 +272,16 @@ def cut_at_marks(text: str) -> list[tuple[str, int | None]]:
 def _through(change: Callable[[str], str], marked: str) -> str:
     """A change of a text on one with marks: what it puts in lies outside of words it came before.
 
-    What is put in if words end belongs to them: the s of a plural.
+    What is put in if words end belongs to them: the s of a plural. If each of several words is
+    changed on its own ("lorries or cars"), each keeps what it became.
     """
+    cuts = cut_at_marks(marked)
+    apart = "".join(
+        text if number is None else f"{chr(_FIRST + number)}{change(text)}{_END}"
+        for text, number in cuts
+    )
+    if len(cuts) > 2 and unmarked(apart) == change(unmarked(marked)):
+        return apart
     marks = [(found.start() - n, found[0]) for n, found in enumerate(_MARK.finditer(marked))]
     plain = unmarked(marked)
     changed = change(plain)

@@ -102,6 +102,16 @@ export const evidenceOf = (
 export const teach = (graph: string, entry: api.EntryBody) =>
   post<api.GlossaryView>(ofGraph(graph, "/glossary"), { entries: [entry] });
 
+export type Taught = api.EntryView;
+
+/** What was taught of a graph. */
+export const taughtOf = (graph: string, language: string, options: Options = {}) =>
+  get<api.GlossaryView>(withQuery(ofGraph(graph, "/glossary"), { language }), options);
+
+/** Takes a word away that was taught. */
+export const forget = (graph: string, word: string) =>
+  remove(withQuery(ofGraph(graph, "/glossary"), { word }));
+
 /** Takes a graph that was added on the page away again. */
 export const removeGraph = (graph: string) => remove(ofGraph(graph));
 

@@ -32,7 +32,9 @@ export function ReadBack(props: ReadBackProps) {
       section.current?.focus({ preventScroll: true }); // the part that had the focus is gone
     });
   if (!answer.words && !parts) return null;
-  const pieces: readonly Piece[] = parts?.pieces ?? [{ text: answer.words }];
+  const said = textOf(parts);
+  const more = answer.words.startsWith(said) ? answer.words.slice(said.length) : "";
+  const pieces: readonly Piece[] = [...(parts?.pieces ?? []), { text: more }];
   return (
     <div
       class="read-back stack close"
@@ -136,10 +138,14 @@ async function readLike(
   for (const language of new Set(languages)) {
     const parts = await partsOf(graph, { ...asked, language, alternatives: false });
     const read = { query: asked.query, language, parts, isWhole: false };
-    if (parts.pieces.map((piece) => piece.text).join("") === words) return read;
+    if (words.startsWith(textOf(parts))) return read; // words that were taught are behind it
     first ??= read;
   }
   return first ?? Promise.reject(new Error("no language to read it in"));
+}
+
+function textOf(parts: Parts | null): string {
+  return (parts?.pieces ?? []).map((piece) => piece.text).join("");
 }
 
 // A part of the sentence, as a button that opens its alternatives.

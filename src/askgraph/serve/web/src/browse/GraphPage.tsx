@@ -17,6 +17,7 @@ import { askAddress, classAddress, propertyAddress, thingAddress } from "../app/
 import { formatTime, language, named } from "../i18n/index.ts";
 import { useAttempt, useFetched, useSettled } from "../parts/asking.ts";
 import { Button, dotted, Facts, Named, ProblemNote } from "../parts/parts.tsx";
+import { TaughtWords } from "../teach/TaughtWords.tsx";
 import { Counts } from "./GraphList.tsx";
 import { ofClass, ofPredicate, ranked, TermList } from "./TermList.tsx";
 import { Path } from "./TermPages.tsx";
@@ -55,6 +56,7 @@ export function GraphPage({ graph }: { graph: string }) {
           <SearchBox graph={graph} />
           <Starters graph={graph} />
           <VerifiedList graph={graph} />
+          <TaughtWords graph={graph} />
         </>
       )}
       {holds.problem && !about.problem && (

@@ -4,6 +4,7 @@ import { useRef, useState } from "preact/hooks";
 import { complete, teach } from "../api/graphs.ts";
 import type { Completion } from "../api/types.ts";
 import { may } from "../app/known.ts";
+import { graphAddress } from "../app/router.ts";
 import { useAttempt, useFetched, useSettled } from "../parts/asking.ts";
 import { among } from "../parts/offers.ts";
 import { Button, Field, Form, Note, ProblemNote, SearchField } from "../parts/parts.tsx";
@@ -77,7 +78,9 @@ function Teaching({ question, graph, unused, taught }: TeachProps) {
         <Button look="primary" type="submit" disabled={!isWhole || isBusy}>
           {say.save}
         </Button>
-        <span class="muted small">{say.forAll}</span>
+        <span class="muted small">
+          {say.forAll} <a href={graphAddress(graph)}>{say.allTaught}</a>
+        </span>
       </div>
       <ProblemNote problem={problem} />
     </Form>

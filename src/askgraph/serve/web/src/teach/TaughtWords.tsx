@@ -1,0 +1,104 @@
+// The words that a graph was taught, each with its meaning, to be taken away and put back.
+
+import { useEffect, useRef, useState } from "preact/hooks";
+import { forget, type Taught, taughtOf, teach } from "../api/graphs.ts";
+import { knownMe, may } from "../app/known.ts";
+import { language } from "../i18n/index.ts";
+import { useAttempt, useFetched } from "../parts/asking.ts";
+import { Button, ProblemNote } from "../parts/parts.tsx";
+import { say } from "./words.ts";
+
+const MOST = 30; // words at first
+
+/** The list; nothing if nothing was taught. */
+export function TaughtWords({ graph }: { graph: string }) {
+  useEffect(() => knownMe.need(), []);
+  const found = useFetched(`${graph} ${language.value}`, (signal) =>
+    taughtOf(graph, language.value, { signal }),
+  );
+  const [gone, setGone] = useState<Taught | null>(null);
+  const [isWhole, setWhole] = useState(false);
+  const [attempt, problem] = useAttempt();
+  const takeAway = (one: Taught) =>
+    attempt(async () => {
+      await forget(graph, one.word);
+      setGone(one);
+      found.again();
+    });
+  const putBack = ({ word, means, same_as, query }: Taught) =>
+    attempt(async () => {
+      const iris = means.map((one) => one.iri);
+      await teach(graph, { word, means: iris, same_as: same_as || null, query: query || null });
+      setGone(null);
+      found.again();
+    });
+  const entries = found.value?.entries ?? [];
+  const told = found.value?.instructions ?? "";
+  if (entries.length === 0 && !told && !gone) return null;
+  return (
+    <section class="stack close">
+      <h2 class="section-title">{say.taught}</h2>
+      <div role="status">{gone && <Gone key={gone.word} entry={gone} putBack={putBack} />}</div>
+      <ProblemNote problem={problem} />
+      <ul class="verified-list" aria-label={say.taught}>
+        {(isWhole ? entries : entries.slice(0, MOST)).map((one) => (
+          <li key={one.word} class="row spread">
+            <span>
+              <strong>
+                <bdi>{one.word}</bdi>
+              </strong>{" "}
+              <Meaning entry={one} />
+            </span>
+            {may("manage") && (
+              <Button
+                look="quiet small"
+                aria-label={say.takeOne(one.word)}
+                onClick={() => void takeAway(one)}
+              >
+                {say.takeAway}
+              </Button>
+            )}
+          </li>
+        ))}
+      </ul>
+      {!isWhole && entries.length > MOST && (
+        <Button onClick={() => setWhole(true)}>{say.allWords(String(entries.length))}</Button>
+      )}
+      {told && <p class="muted small">{say.told(told)}</p>}
+    </section>
+  );
+}
+
+function Meaning({ entry }: { entry: Taught }) {
+  if (entry.query) return <code class="small">{entry.query.replace(/\s+/g, " ").trim()}</code>;
+  if (entry.same_as) return <span class="muted">{say.sameAs(entry.same_as)}</span>;
+  return (
+    <span class="muted">
+      {entry.means.map((one, at) => (
+        <span key={one.iri} title={one.iri}>
+          {at > 0 && ` ${say.or} `}
+          <bdi>{one.label}</bdi>
+        </span>
+      ))}
+    </span>
+  );
+}
+
+interface GoneProps {
+  readonly entry: Taught;
+  readonly putBack: (entry: Taught) => Promise<boolean>;
+}
+
+/** The word that was taken away last; the way back has the focus that its button had. */
+function Gone({ entry, putBack }: GoneProps) {
+  const way = useRef<HTMLDivElement>(null);
+  useEffect(() => way.current?.querySelector("button")?.focus(), []);
+  return (
+    <div class="row close" ref={way}>
+      <span class="muted small">{say.gone(entry.word)}</span>
+      <Button look="quiet small" icon="undo" onClick={() => void putBack(entry)}>
+        {say.putBack}
+      </Button>
+    </div>
+  );
+}
