@@ -19,7 +19,7 @@ TORCH_VERSION := 2.13.0
 # processes.
 PYTEST := OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder
 
-.PHONY: help demo serve test ready check docs wheel campaign bench lock clean venv page page-check
+.PHONY: help demo serve test ready check docs wheel release licences audit campaign bench lock clean venv page page-check
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -34,7 +34,7 @@ test: ## lint, types, layers and all tests
 	@$(MAKE) --no-print-directory --jobs 2 $(if $(filter output-sync,$(.FEATURES)),--output-sync) ready
 	$(PYTEST)
 
-ready: check page page-check $(VENV)/local.stamp build/clients/stamp
+ready: check page page-check $(VENV)/local.stamp build/clients/stamp build/supply/stamp
 
 check: $(VENV)/dev.stamp ## lint, format, types and layers
 	$(BIN)/ruff check .
@@ -53,9 +53,27 @@ bench: $(VENV)/dev.stamp ## run every script in benchmarks/
 	  echo "== $$script"; $(BIN)/python "$$script"; \
 	done
 
-wheel: page $(VENV)/run.stamp ## build the wheel into dist, with the page in it
+# For `sha256sum --check`, which not every system has.
+SUMS := cd dist && $(abspath $(BIN))/python -c 'import hashlib, pathlib; [print(hashlib.sha256(path.read_bytes()).hexdigest(), \
+  path.name, sep="  ") for path in sorted(pathlib.Path().glob("askgraph-*"))]' >SHA256SUMS
+
+# The same bytes from the same commit: what a wheel's files are dated is the commit's time.
+wheel: page $(VENV)/run.stamp ## build the wheel into dist, with the page in it, and its checksum
 	rm -rf dist
-	$(PIP) wheel --no-deps --no-build-isolation --wheel-dir dist .
+	SOURCE_DATE_EPOCH="$${SOURCE_DATE_EPOCH:-$$(git log -1 --format=%ct 2>/dev/null || echo 1577836800)}" \
+	  $(PIP) wheel --no-deps --no-build-isolation --wheel-dir dist .
+	@$(SUMS)
+
+release: wheel $(VENV)/local.stamp build/supply/stamp ## the wheel, a bill of materials and checksums
+	@$(BIN)/python -m tools.supply --check
+	@$(BIN)/python -m tools.supply --bill dist
+	@$(SUMS)
+
+licences: $(VENV)/local.stamp build/supply/stamp ## write docs/licences.md anew, after make lock
+	@$(BIN)/python -m tools.supply
+
+audit: build/supply/stamp $(WEB)/node_modules/stamp ## look for known holes in what is installed
+	@build/supply/bin/python -m tools.audit
 
 venv: $(VENV)/local.stamp ## only set up the environment
 
@@ -100,6 +118,11 @@ build/clients/stamp: requirements/clients.txt
 		--require-hashes -r requirements/clients.txt
 	@touch $@
 
+build/supply/stamp: requirements/supply.txt
+	python3 -m venv --clear build/supply
+	build/supply/bin/python -m pip --disable-pip-version-check --quiet install --no-compile --require-hashes -r $<
+	@touch $@
+
 $(VENV)/local.stamp: $(VENV)/dev.stamp requirements/local.txt
 	$(PIP) install --no-compile torch==$(TORCH_VERSION)
 	$(PIP) install --no-compile --no-deps --require-hashes -r requirements/local.txt
@@ -142,6 +165,8 @@ lock: ## resolve the dependencies anew into requirements/ (make lock UPGRADE=--u
 	build/lock/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 		--no-header --no-annotate --group pyproject.toml:clients $(UPGRADE) \
 		--excludes build/lock/excluded.txt --output-file requirements/clients.txt
+	build/lock/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
+		--no-header --no-annotate --group pyproject.toml:supply $(UPGRADE) --output-file requirements/supply.txt
 	@if grep -nE '://|--index|--extra-index|--find-links' requirements/*.txt; then \
 	  echo "A lock file names an address; it must not." >&2; exit 1; \
 	fi

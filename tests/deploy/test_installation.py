@@ -1,6 +1,7 @@
 """What the image is made of: the wheel from what enters the build, installed, started, asked."""
 
 import fnmatch
+import hashlib
 import os
 import re
 import shutil
@@ -12,6 +13,8 @@ from pathlib import Path
 import httpx2
 import pytest
 from tests.servers.served import ServedProcess
+from tools.supply import PAGE as PAGE_OF_LICENCES
+from tools.supply import of_page
 
 ROOT = Path(__file__).parents[2]
 PAGE = Path("src/askgraph/serve/web/static")
@@ -58,14 +61,19 @@ def installed(context: Path) -> Path:
 
     The page and the environment that builds the wheel are those of this checkout.
     """
-    ready = [f"{sys.prefix}/run.stamp", str(PAGE / "index.html")]
-    kept = [word for stamp in ready for word in ("--old-file", stamp)]
-    subprocess.run(["make", "wheel", f"VENV={sys.prefix}", *kept], cwd=context, check=True)
-    (wheel,) = (context / "dist").glob("askgraph-*.whl")
+    wheel = _wheel(context)
     environment = context / "opt"
     quick = {**os.environ, "PIP_NO_COMPILE": "1"}
     subprocess.run(["deploy/install.sh", wheel, environment], cwd=context, env=quick, check=True)
     return environment
+
+
+def _wheel(context: Path) -> Path:
+    ready = [f"{sys.prefix}/run.stamp", str(PAGE / "index.html")]
+    kept = [word for stamp in ready for word in ("--old-file", stamp)]
+    subprocess.run(["make", "wheel", f"VENV={sys.prefix}", *kept], cwd=context, check=True)
+    (wheel,) = (context / "dist").glob("askgraph-*.whl")
+    return wheel
 
 
 @pytest.fixture(scope="module")
@@ -102,3 +110,26 @@ def test_sources_of_the_page_and_tests_are_not_installed(installed: Path) -> Non
     assert (package / "serve" / "web" / "static" / "index.html").exists()
     assert not (package / "serve" / "web" / "src").exists()
     assert not (package / "serve" / "web" / "node_modules").exists()
+
+
+def test_the_licences_of_what_the_page_bundles_are_installed(installed: Path) -> None:
+    (licences,) = installed.glob("lib/python3*/site-packages/askgraph/**/static/licences.txt")
+    bundled = {each.name for each in of_page(PAGE_OF_LICENCES.read_text("utf-8"))}
+    told = re.findall(r"^((?:@\w+/)?[\w-]+) \d+\.\S+$", licences.read_text("utf-8"), re.MULTILINE)
+
+    assert "cytoscape" in told and set(told) <= bundled
+
+
+def test_a_wheel_from_another_copy_at_another_time_has_the_same_bytes(
+    installed: Path, context: Path, tmp_path: Path
+) -> None:
+    (first,) = (context / "dist").glob("askgraph-*.whl")
+    copy = tmp_path / "copy"
+    shutil.copytree(context, copy, ignore=shutil.ignore_patterns("opt", "dist"))
+    for path in copy.rglob("*"):
+        os.utime(path, (2e9, 2e9))
+    second = _wheel(copy)
+    digest = hashlib.sha256(second.read_bytes()).hexdigest()
+
+    assert second.name == first.name and second.read_bytes() == first.read_bytes()
+    assert (copy / "dist" / "SHA256SUMS").read_text("utf-8") == f"{digest}  {second.name}\n"

@@ -1,6 +1,6 @@
 // Builds the page into static/: modules and styles with hashed names, each also compressed, and
-// index.html that names them; into static/report/ the script and the styles of a report. With
-// --tests, bundles tests/*.test.ts for `node --test` instead.
+// index.html that names them; into static/report/ the script and the styles of a report; and
+// licences.txt, the texts of the licences of what is bundled. With --tests, bundles tests/*.test.ts for `node --test` instead.
 
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
@@ -116,7 +116,7 @@ async function buildPage() {
   const theme = await build({ ...options, entryPoints: ["src/theme.ts"], format: "iife" });
   await build({ ...options, entryPoints: ["src/docs.css"] }); // of askgraph.serve.description
   // What a report carries inside its one file: askgraph.evaluation.reports.page puts it there.
-  await build({
+  const report = await build({
     ...options,
     outdir: "static/report",
     entryNames: "[name]",
@@ -124,6 +124,7 @@ async function buildPage() {
     format: "esm",
   });
   writeIndex({ ...pages.metafile.outputs, ...theme.metafile.outputs });
+  writeLicences([pages, theme, report].flatMap(({ metafile }) => Object.keys(metafile.inputs)));
   compressAll();
 }
 
@@ -144,6 +145,19 @@ function writeIndex(outputs) {
     .replace("%MAIN%", address(main))
     .replace("%PRELOADED%", preloaded.join(""));
   writeFileSync(join(STATIC, "index.html"), page);
+}
+
+function writeLicences(inputs) {
+  const found = inputs.map((path) => path.match(/.*node_modules\/((@[^/]+\/)?[^/]+)/));
+  const folders = [...new Set(found.map((match) => match?.[0]))].filter(Boolean).sort();
+  const texts = folders.map((folder) => {
+    const name = readdirSync(join(HERE, folder)).find((file) => /^licen[cs]e/i.test(file));
+    if (!name) throw new Error(`${folder} has no file with its licence`);
+    const { version } = read(join(HERE, folder, "package.json"));
+    const title = `${folder.replace(/.*node_modules\//, "")} ${version}`;
+    return `${title}\n\n${readFileSync(join(HERE, folder, name), "utf8").trim()}\n`;
+  });
+  writeFileSync(join(STATIC, "licences.txt"), texts.join(`\n${"-".repeat(80)}\n\n`));
 }
 
 function compressAll() {
