@@ -137,6 +137,45 @@ def test_a_question_in_an_address_waits_to_be_asked(watch: Watch) -> None:
     expect(page.locator(".headline")).to_contain_text("5,149.5 km")
 
 
+SIZES = """() => {
+  const names = [...document.styleSheets].flatMap(sheet => [...sheet.cssRules])
+    .flatMap(rule => [...(rule.style ?? [])]).filter(name => name.startsWith("--text"));
+  const probe = document.body.appendChild(document.createElement("span"));
+  const scale = [...new Set(names)].map(name => {
+    probe.style.fontSize = `var(${name})`;
+    return getComputedStyle(probe).fontSize;
+  });
+  probe.remove();
+  const within = root => [...root.querySelectorAll("*")]
+    .flatMap(node => [node, ...(node.shadowRoot ? within(node.shadowRoot) : [])]);
+  const says = node => /^(INPUT|TEXTAREA|SELECT)$/.test(node.tagName) ||
+    [...node.childNodes].some(one => one.nodeType === 3 && one.data.trim());
+  const odd = within(document.body).filter(says)
+    .filter(node => !scale.includes(getComputedStyle(node).fontSize))
+    .map(node => `${node.outerHTML.slice(0, 90)} ${getComputedStyle(node).fontSize}`);
+  return {scale: scale.length, odd};
+}"""
+"""How many sizes of text the styles name, and what is written in another one."""
+
+
+@pytest.mark.parametrize(("width", "dark"), [(390, True), (1280, False)])
+def test_all_text_is_of_a_size_that_has_a_name(watch: Watch, width: int, dark: bool) -> None:
+    page = answered(watch, width=width, dark=dark)
+    page.locator("details.steps > summary").click()
+    for view in ("Chart", "Graph", "Table"):
+        page.get_by_role("tab", name=view).click()
+        settle(page)
+        assert page.evaluate(SIZES) == {"scale": 8, "odd": []}
+    for path in ("/", "/graphs", "/graphs/space", "/compare", "/history", "/boards", "/add"):
+        page.goto(watch.address + path)
+        page.get_by_role("heading", level=1).wait_for()
+        settle(page)
+        assert page.evaluate(SIZES) == {"scale": 8, "odd": []}, path
+    page.keyboard.press("?")
+    page.get_by_role("dialog").wait_for()
+    assert page.evaluate(SIZES)["odd"] == []
+
+
 @pytest.mark.parametrize("height", [700, 420])
 def test_an_open_panel_stays_in_the_window(watch: Watch, height: int) -> None:
     page = watch.page(height=height)

@@ -1,4 +1,4 @@
-// Light, dark, or as the system has it; and colours as scripts that draw need them.
+// Light, dark, or as the system has it; and colours and sizes as scripts that draw need them.
 
 import { signal } from "@preact/signals";
 import { keep, kept } from "./kept.ts";
@@ -19,11 +19,20 @@ export function chooseTheme(chosen: Theme): void {
 
 /** A colour of the style sheet, as `accent`, as `rgb(…)` of the theme that is shown. */
 export function colour(name: string): string {
+  return computed("color", name);
+}
+
+/** A size of text of the style sheet, as `text-s`, in pixels. */
+export function pixels(name: string): number {
+  return Number.parseFloat(computed("font-size", name));
+}
+
+function computed(property: "color" | "font-size", name: string): string {
   const probe = document.createElement("span");
-  probe.style.color = `var(--${name})`;
+  probe.style.setProperty(property, `var(--${name})`);
   probe.hidden = true;
   document.body.append(probe);
-  const found = getComputedStyle(probe).color;
+  const found = getComputedStyle(probe).getPropertyValue(property);
   probe.remove();
   return found;
 }

@@ -17,7 +17,7 @@ import { say } from "./words.ts";
 
 const POLICY = "default-src 'none'; style-src 'unsafe-inline'";
 const STYLES = `
-body { max-width: 52rem; margin: 2rem auto; padding: 0 1rem; font: 1rem/1.5 system-ui, sans-serif;
+body { max-width: 52rem; margin: 2rem auto; padding: 0 1rem; font: 1rem / 1.5 system-ui, sans-serif;
   color: light-dark(#1c2126, #e9eaea); background: light-dark(#faf9f6, #14171a); }
 h1, h2 { line-height: 1.25; overflow-wrap: anywhere; }
 section { margin-block: 2.5rem; }

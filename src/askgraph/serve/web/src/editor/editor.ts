@@ -148,7 +148,7 @@ const colours = HighlightStyle.define([
 ]);
 
 const theme = EditorView.theme({
-  "&": { color: "var(--ink)", backgroundColor: "transparent", fontSize: "0.875rem" },
+  "&": { color: "var(--ink)", backgroundColor: "transparent", fontSize: "var(--text-s)" },
   "&.cm-focused": { outline: "none" },
   ".cm-scroller": { fontFamily: "var(--mono)", lineHeight: "1.6" },
   ".cm-content": { padding: "0.75rem 0", caretColor: "var(--accent)" },

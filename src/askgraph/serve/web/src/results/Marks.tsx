@@ -2,6 +2,7 @@
 
 import type { ComponentChildren } from "preact";
 import { useId, useState } from "preact/hooks";
+import { pixels } from "../app/theme.ts";
 import { say } from "./words.ts";
 
 interface Mark {
@@ -173,10 +174,15 @@ let ruler: CanvasRenderingContext2D | null = null;
 
 /** The width of a text in a chart, in pixels. */
 export function widthOf(text: string): number {
-  ruler ??= document.createElement("canvas").getContext("2d");
-  if (!ruler) return text.length * 7.2;
-  ruler.font = `12.5px ${getComputedStyle(document.body).fontFamily}`;
-  return ruler.measureText(text).width;
+  ruler ??= newRuler();
+  return ruler?.measureText(text).width ?? text.length * 7.2;
+}
+
+function newRuler(): CanvasRenderingContext2D | null {
+  const made = document.createElement("canvas").getContext("2d");
+  const { fontFamily } = getComputedStyle(document.body);
+  if (made) made.font = `${pixels("text-s")}px ${fontFamily}`;
+  return made;
 }
 
 function goal(key: string, at: number | null, count: number): number | null | undefined {

@@ -6,7 +6,7 @@ import cytoscape, {
   type LayoutOptions,
   type StylesheetJson,
 } from "cytoscape";
-import { colour } from "../app/theme.ts";
+import { colour, pixels } from "../app/theme.ts";
 import type { Drawing } from "./evidence.ts";
 
 const PADDING = 24;
@@ -136,7 +136,7 @@ function styles(): StylesheetJson {
       style: {
         label: "data(label)",
         "font-family": font,
-        "font-size": 13,
+        "font-size": pixels("text-s"),
         color: colour("ink"),
         "text-wrap": "wrap",
         "text-max-width": "140px",
@@ -172,7 +172,7 @@ function styles(): StylesheetJson {
       style: {
         label: "data(label)",
         "font-family": font,
-        "font-size": 11,
+        "font-size": pixels("text-xs"),
         color: colour("ink-2"),
         "text-background-color": colour("sheet"),
         "text-background-opacity": 0.9,
