@@ -70,11 +70,10 @@ async def alternatives(
 
     First come those that the question's words may mean as well: `meant` (IRI -> other IRIs). Then
     things of just the same name, then what gives an answer in that place, things of the same class
-    and those with the most solutions first, then things of a like name, then what fits by the
-    profile. What gives an answer
-    is asked of the graph, in one query a part, all in twice `timeout` seconds, each in at most one;
-    if it does not answer, and without `asking`, names and profile do: alternatives are a
-    courtesy. Values that are merely compared with have none.
+    and those of which most is known first, then things of a like name, then what fits by the
+    profile. What gives an answer is asked of the graph, in one query a part, all in twice
+    `timeout` seconds, each in at most one; if it does not answer, and without `asking`, names and
+    profile do: alternatives are a courtesy. Values that are merely compared with have none.
     """
     try:
         tree = query if isinstance(query, Query) else read(query, graph.prefixes.namespaces)
@@ -146,7 +145,7 @@ class _Search:
     ) -> dict[NamedNode | Literal, int]:
         """Terms in the order of one who looks for another thing like this one.
 
-        What is of its class comes first, then what gives more rows, then what more is known of.
+        What is of its class comes first, then what more is known of, then what gives more rows.
         """
         arrays, own = self.graph.arrays, [one.iri for one in classes_of(thing, self.graph)[:1]]
 
@@ -155,7 +154,7 @@ class _Search:
             at = arrays.terms.iri(iri) if arrays is not None else None
             known = 0 if arrays is None or at is None else arrays.degree(at)
             alike = any(one.iri in own for one in classes_of(iri, self.graph))
-            return not alike, -item[1], -known
+            return not alike, -known, -item[1]
 
         return dict(sorted(placed.items(), key=place))
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, Route, expect
-from tests.serve.browser.watched import Watch, ask, settle
+from tests.serve.browser.watched import Watch, ask, settle, violations
 
 
 def test_a_value_is_the_answer_large_with_its_reading_and_how_sure_it_is(page: Page) -> None:
@@ -353,3 +353,40 @@ def test_the_network_sees_each_question_to_its_end(watch: Watch) -> None:
             ask(page, question)
         page.wait_for_load_state("networkidle")
     assert watch.failed == []
+
+
+def test_another_graph_is_asked_by_one_press_and_several_by_the_menu(many: Watch) -> None:
+    page = many.page()
+    graphs = page.get_by_role("group", name="Ask which graphs?")
+    expect(graphs.get_by_role("button", pressed=True)).to_have_text("space")
+    graphs.get_by_role("button", name="towns").click()
+    expect(graphs.get_by_role("button", pressed=True)).to_have_text("towns")
+    ask(page, "When was Lima founded?")
+    expect(page.locator(".headline")).to_contain_text("1535")
+
+    page.goto(many.address)
+    expect(graphs.get_by_role("button", pressed=True)).to_have_text("towns")
+    page.get_by_role("button", name="Ask which graphs?").click()
+    page.get_by_role("checkbox", name="Several at once").check()
+    page.get_by_role("checkbox", name=re.compile("^space")).check()
+    expect(graphs.get_by_role("button", pressed=True)).to_have_count(2)
+    ask(page, "How big is Titan?")
+    expect(page.locator(".headline")).to_contain_text("5,149.5 km")
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_a_phone_has_the_graphs_in_a_menu_that_takes_one_by_one_press(
+    many: Watch, dark: bool
+) -> None:
+    page = many.page(width=390, height=844, dark=dark)
+    page.get_by_role("button", name="space", exact=True).click()
+    page.get_by_role("radio", name=re.compile("^towns")).check()
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("button", name="towns", exact=True)).to_be_visible()
+    page.get_by_role("button", name="towns", exact=True).click()
+    page.get_by_role("checkbox", name="Several at once").check()
+    page.get_by_role("checkbox", name=re.compile("hostile")).check()
+    expect(page.get_by_role("button", name="2 graphs")).to_be_visible()
+    page.get_by_role("checkbox", name="Several at once").uncheck()
+    expect(page.get_by_role("radio", checked=True)).to_have_count(1)
+    assert violations(page) == []

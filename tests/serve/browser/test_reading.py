@@ -2,6 +2,7 @@
 
 import re
 
+import pytest
 from playwright.sync_api import Page, expect
 from tests.serve.browser.watched import Watch, ask
 
@@ -29,7 +30,13 @@ def test_a_thing_that_is_not_offered_is_searched_for(page: Page) -> None:
     expect(page.locator(".headline")).to_contain_text("Charon")
 
 
-def test_a_thing_is_found_and_taken_by_keys(page: Page) -> None:
+@pytest.mark.parametrize(
+    ("width", "height", "dark"), [(1280, 800, False), (390, 844, False), (390, 844, True)]
+)
+def test_a_thing_is_found_and_taken_by_keys(
+    watch: Watch, width: int, height: int, dark: bool
+) -> None:
+    page = watch.page(width=width, height=height, dark=dark)
     ask(page, "Which moons orbit Mars?")
     page.get_by_role("button", name="Mars", exact=True).click()
     page.get_by_role("searchbox", name="Search the graph").fill("neptune")
@@ -38,6 +45,16 @@ def test_a_thing_is_found_and_taken_by_keys(page: Page) -> None:
     expect(page.locator(".alternative").first).to_be_focused()
     page.keyboard.press("Enter")
     expect(page.locator(".headline")).to_contain_text("Triton")
+
+
+def test_what_is_offered_instead_is_in_the_order_of_what_is_known_of_it(page: Page) -> None:
+    ask(page, "What orbits the Sun?")
+    page.get_by_role("button", name="Sun", exact=True).click()
+    offered = page.locator(".alternative bdi:first-child")
+    expect(offered.nth(1)).to_be_visible()
+    names = offered.all_inner_texts()
+    assert names[:2] == ["Mars", "Saturn"]  # though nine times as many moons are of Saturn
+    assert "Apophis" not in names
 
 
 def test_a_property_is_changed(page: Page) -> None:

@@ -162,9 +162,51 @@ def test_an_iri_is_shown_on_focus_copied_and_shown_for_all_on_demand(watch: Watc
     expect(out).to_have_attribute("rel", "noopener noreferrer nofollow")
     page.keyboard.press("Escape")
     expect(card).to_have_count(0)
+    expect(link).to_be_focused()
 
     view.get_by_role("button", name="IRIs").click()
     expect(view.locator("td .iri").first).to_have_text(re.compile("https://example.org/space/"))
+
+
+COVERED = """card => {
+  const box = card.getBoundingClientRect();
+  const walk = document.createTreeWalker(document.querySelector("main"), NodeFilter.SHOW_TEXT);
+  const range = document.createRange();
+  const found = [];
+  while (walk.nextNode()) {
+    if (card.contains(walk.currentNode) || !walk.currentNode.data.trim()) continue;
+    range.selectNodeContents(walk.currentNode);
+    for (const text of range.getClientRects())
+      if (text.left < box.right - 1 && text.right > box.left + 1 &&
+          text.top < box.bottom - 1 && text.bottom > box.top + 1) found.push(text.data);
+  }
+  return found;
+}"""
+"""The texts that a card lies over."""
+
+
+@pytest.mark.parametrize(
+    ("width", "height", "dark"), [(1280, 800, False), (1280, 800, True), (390, 844, False)]
+)
+def test_the_card_of_a_thing_covers_no_neighbour_and_goes_by_escape_and_by_leaving(
+    watch: Watch, width: int, height: int, dark: bool
+) -> None:
+    page = watch.page(width=width, height=height, dark=dark)
+    view = result_of(page, MOONS)
+    card = view.locator(".iri-card")
+    for name in ("Saturn", "Jupiter", "Uranus"):
+        thing = view.get_by_role("link", name=name, exact=True)
+        thing.hover()
+        expect(card).to_be_in_viewport(ratio=1)
+        assert card.evaluate(COVERED) == []
+        card.get_by_role("button", name="Copy the IRI").hover()  # the way there does not close it
+        expect(card).to_be_visible()
+        page.mouse.move(2, 2)
+        expect(card).to_have_count(0)
+    thing.hover()
+    expect(card).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(card).to_have_count(0)
 
 
 def test_names_with_numbers_open_as_bars_that_the_arrow_keys_go_over(page: Page) -> None:

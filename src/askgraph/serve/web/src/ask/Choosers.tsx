@@ -1,5 +1,6 @@
 // The choice of the method and, if it needs one, of the model, with their costs.
 
+import { useState } from "preact/hooks";
 import type { MethodInfo, ModelInfo } from "../api/types.ts";
 import { graphTitle, knownGraphs, knownMethods } from "../app/known.ts";
 import { graphAddress } from "../app/router.ts";
@@ -7,7 +8,7 @@ import { formatSeconds } from "../i18n/index.ts";
 import { Icon } from "../parts/Icon.tsx";
 import { methodTitle, methodWords } from "../parts/methods.ts";
 import { Popover } from "../parts/Popover.tsx";
-import { Choice, dotted, Select } from "../parts/parts.tsx";
+import { Button, Choice, dotted, Select } from "../parts/parts.tsx";
 import {
   chooseGraphs,
   chooseMethod,
@@ -138,25 +139,31 @@ function first(methods: readonly MethodInfo[], name: string): MethodInfo[] {
   ];
 }
 
-// The choice of the graphs that are asked.
+// The choice of the graphs that are asked: one by a press, or several.
+
+/** More graphs than this have no buttons of their own. */
+const AT_HAND = 4;
 
 export function GraphChooser() {
+  const [wantsSeveral, setWantsSeveral] = useState(false);
   const all = knownGraphs.value.value ?? [];
   const chosen = chosenGraphs.value;
   if (all.length === 0) return null;
+  const isSeveral = wantsSeveral || chosen.length > 1;
+  const isAtHand = all.length > 1 && all.length <= AT_HAND;
   const label =
     chosen.length === 1 ? graphTitle(chosen[0] ?? "") : say.severalGraphs(chosen.length);
   const toggle = (name: string, on: boolean) => {
     const next = on ? [...chosen, name] : chosen.filter((one) => one !== name);
     if (next.length > 0) chooseGraphs(next);
   };
-  return (
+  const menu = (
     <Popover
       title={say.chooseGraphs}
       icon="graph"
       label={
         <>
-          <bdi class="chooser-label">{label}</bdi>
+          <bdi class={isAtHand ? "chooser-label narrow-only" : "chooser-label"}>{label}</bdi>
           <Icon name="down" size={12} />
         </>
       }
@@ -166,7 +173,8 @@ export function GraphChooser() {
           <legend>{say.chooseGraphs}</legend>
           {all.map((graph) => (
             <Choice
-              key={graph.name}
+              key={`${graph.name} ${isSeveral}`}
+              {...(!isSeveral && { group: "graph" })}
               name={<bdi>{graph.title || graph.name}</bdi>}
               more={
                 <>
@@ -178,10 +186,20 @@ export function GraphChooser() {
                 </>
               }
               checked={chosen.includes(graph.name)}
-              disabled={chosen.length === 1 && chosen.includes(graph.name)}
-              onChange={(on) => toggle(graph.name, on)}
+              disabled={isSeveral && chosen.length === 1 && chosen.includes(graph.name)}
+              onChange={(on) => (isSeveral ? toggle(graph.name, on) : chooseGraphs([graph.name]))}
             />
           ))}
+          {all.length > 1 && (
+            <Choice
+              name={say.severalAtOnce}
+              checked={isSeveral}
+              onChange={(on) => {
+                setWantsSeveral(on);
+                if (!on) chooseGraphs(chosen.slice(0, 1));
+              }}
+            />
+          )}
           <div class="choices-foot">
             <a href={graphAddress(chosen[0] ?? "")}>{say.browseGraph}</a>
             <a href="/add">{say.addGraph}</a>
@@ -189,5 +207,24 @@ export function GraphChooser() {
         </fieldset>
       )}
     </Popover>
+  );
+  return (
+    <>
+      {isAtHand && (
+        <span class="at-hand wide-only" role="group" aria-label={say.chooseGraphs}>
+          {all.map(({ name }) => (
+            <Button
+              key={name}
+              look="quiet small"
+              aria-pressed={chosen.includes(name)}
+              onClick={() => chooseGraphs([name])}
+            >
+              <bdi class="chooser-label">{graphTitle(name)}</bdi>
+            </Button>
+          ))}
+        </span>
+      )}
+      {menu}
+    </>
   );
 }

@@ -82,7 +82,8 @@ export function Popover({ label, icon, title, children, onOpen, ...classes }: Po
 function focusInto(panel: HTMLElement | null): void {
   const first =
     panel?.querySelector<HTMLElement>("[data-first]") ??
-    panel?.querySelector<HTMLElement>("input:checked, button, input, select, a[href]");
+    panel?.querySelector<HTMLElement>("input:checked") ??
+    panel?.querySelector<HTMLElement>("button, input, select, a[href]");
   first?.focus({ preventScroll: true });
 }
 

@@ -1,8 +1,9 @@
 // A cell of a result: its label or value, the IRI behind it, links in and out.
 
-import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Cell as CellOf } from "../api/types.ts";
 import { thingAddress } from "../app/router.ts";
+import { onEscape } from "../app/shortcuts.ts";
 import { language, locale } from "../i18n/index.ts";
 import { IriTools, Named } from "../parts/parts.tsx";
 import { textOf, visible } from "./texts.ts";
@@ -40,36 +41,91 @@ function Thing({ cell, graph, iris }: { cell: CellOf; graph: string; iris: boole
       onFocusOut={(event) => {
         if (!event.currentTarget.contains(event.relatedTarget as Node | null)) setNear(false);
       }}
-      onKeyDown={(event) => {
-        if (event.key === "Escape") setNear(false);
-      }}
     >
       <Named href={thingAddress(graph, cell.value)}>{text}</Named>
       {iris && text !== cell.value && <bdi class="iri">{cell.value}</bdi>}
-      {near && <IriCard iri={cell.value} />}
+      {near && <IriCard iri={cell.value} close={() => setNear(false)} />}
     </span>
   );
 }
 
-/** The IRI of a thing with tools for it; below the thing, and not cut off by a table. */
-function IriCard({ iri }: { iri: string }) {
+/** The IRI of a thing with tools for it, beside the thing where nothing else stands. */
+function IriCard({ iri, close }: { iri: string; close: () => void }) {
   const element = useRef<HTMLSpanElement>(null);
   useLayoutEffect(() => {
-    const card = element.current;
-    const beside = card?.parentElement?.getBoundingClientRect();
-    if (!card || !beside) return;
-    const box = card.getBoundingClientRect();
-    const left = Math.min(beside.left, document.documentElement.clientWidth - box.width - 8);
-    const below = beside.bottom + box.height < window.innerHeight;
-    card.style.left = `${Math.max(8, left)}px`;
-    card.style.top = `${below ? beside.bottom : beside.top - box.height}px`;
+    if (element.current) place(element.current);
   }, []);
+  useEffect(
+    () =>
+      onEscape(() => {
+        const card = element.current;
+        if (card?.contains(document.activeElement)) card.parentElement?.querySelector("a")?.focus();
+        close();
+        return true;
+      }),
+    [],
+  );
   return (
     <span class="iri-card" ref={element}>
       <bdi class="iri">{visible(iri)}</bdi>
       <IriTools iri={iri} link={linkOf(iri)} />
     </span>
   );
+}
+
+/** In less than this the tools stand without the IRI. */
+const LEAST = 180;
+const EDGE = 8;
+
+/** Puts a card after its thing, or below or above it, with as much of the IRI as there is room for. */
+function place(card: HTMLElement): void {
+  const thing = card.parentElement?.firstElementChild;
+  if (!thing) return;
+  const [line = thing.getBoundingClientRect()] = [...thing.getClientRects()].reverse();
+  const { width, height } = card.getBoundingClientRect();
+  const texts = textsNear(card);
+  const start = Math.max(EDGE, line.left);
+  const spots = [
+    { left: line.right, top: (line.top + line.bottom - height) / 2 },
+    { left: start, top: line.bottom },
+    { left: start, top: line.top - height },
+  ].filter(({ top }) => top >= 0 && top + height <= window.innerHeight);
+  const free = spots.map((spot) => ({ ...spot, room: roomAt(spot, height, texts) }));
+  const best =
+    free.find(({ room }) => room >= width) ??
+    free.reduce((one, other) => (other.room > one.room ? other : one));
+  const isBare = best.room < Math.min(width, LEAST);
+  card.classList.toggle("bare", isBare);
+  if (!isBare) card.style.maxInlineSize = `${best.room}px`;
+  const least = document.documentElement.clientWidth - card.offsetWidth - EDGE;
+  card.style.left = `${Math.min(best.left, least)}px`;
+  card.style.top = `${best.top}px`;
+}
+
+/** The boxes of the texts around a card. */
+function textsNear(card: HTMLElement): DOMRect[] {
+  const around = card.closest("table, dl, main") ?? document.body;
+  const walk = document.createTreeWalker(around, NodeFilter.SHOW_TEXT);
+  const range = document.createRange();
+  const boxes: DOMRect[] = [];
+  while (walk.nextNode()) {
+    if (card.contains(walk.currentNode)) continue;
+    range.selectNodeContents(walk.currentNode);
+    boxes.push(...range.getClientRects());
+  }
+  return boxes;
+}
+
+/** The pixels from a spot to the next text on its right, or to the window's edge. */
+function roomAt(
+  { left, top }: { readonly left: number; readonly top: number },
+  height: number,
+  texts: readonly DOMRect[],
+): number {
+  const ends = texts
+    .filter((box) => box.right > left + 1 && box.top < top + height - 1 && box.bottom > top + 1)
+    .map((box) => box.left);
+  return Math.min(document.documentElement.clientWidth, ...ends) - left - EDGE;
 }
 
 function Value({ cell }: { cell: CellOf }) {
