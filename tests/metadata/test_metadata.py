@@ -14,7 +14,6 @@ from askgraph.metadata import (
     Profile,
     load_profile,
     save_profile,
-    write_whole,
 )
 
 PROFILE = Profile(
@@ -69,12 +68,3 @@ def test_a_changed_file_is_told(tmp_path: Path, change: object, said: str) -> No
 def test_a_missing_file_is_told(tmp_path: Path) -> None:
     with pytest.raises(SetupError, match="no profile"):
         load_profile(tmp_path / "profile.json")
-
-
-def test_a_failed_write_leaves_the_old_file(tmp_path: Path) -> None:
-    path = tmp_path / "text"
-    write_whole(path, "old")
-    with pytest.raises(UnicodeEncodeError):
-        write_whole(path, "\ud800")
-    assert path.read_text() == "old"
-    assert list(tmp_path.iterdir()) == [path]

@@ -1,15 +1,25 @@
-"""What the parts of the campaign share: what was tried, and the report of it."""
+"""What the parts of the campaign share: the report; commands on workspaces, and their states."""
 
 import argparse
+import asyncio
 import json
+import os
+import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 
 from _measure import print_table
+from askgraph import sample
+from askgraph.workspace import Workspace
+
+MARK = "ASKGRAPH_CAMPAIGN"
+"""A variable of the environment, by which the processes of one try are found."""
+_OWN = (".lock", ".locks")
 
 
 @dataclass(frozen=True)
@@ -23,10 +33,126 @@ class Tried:
     words: str = ""
 
 
-def parser_of(about: str | None) -> argparse.ArgumentParser:
+@dataclass(frozen=True)
+class Ran:
+    """A command that has ended: its exit code (of a signal, negative) and all that it wrote."""
+
+    code: int
+    out: str
+    said: str
+    seconds: float
+
+    @property
+    def last(self) -> str:
+        """The last line on standard error."""
+        return (self.said.strip().splitlines() or [""])[-1]
+
+
+def environment(place: Path, mark: str = "") -> dict[str, str]:
+    """Return the environment of a command on a workspace."""
+    return {**os.environ, "ASKGRAPH_WORKSPACE": str(place), MARK: mark, "OMP_NUM_THREADS": "1"}
+
+
+def askgraph(
+    place: Path,
+    *arguments: object,
+    program: Sequence[str] = (sys.executable, "-m", "askgraph"),
+    mark: str = "",
+    seconds: float = 60.0,
+    limits: Callable[[], None] | None = None,
+) -> Ran:
+    """Run a command on a workspace; one that takes longer is killed, and its code is 124."""
+    began = time.monotonic()
+    command = [*program, *map(str, arguments)]
+    with subprocess.Popen(
+        command,
+        cwd=place,
+        env=environment(place, mark),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=limits,
+    ) as process:
+        try:
+            out, said = process.communicate(timeout=seconds)
+            code = process.returncode
+        except subprocess.TimeoutExpired:
+            process.kill()
+            out, said = process.communicate()
+            code = 124
+    return Ran(code, out, said, time.monotonic() - began)
+
+
+def base(place: Path) -> Path:
+    """Make a workspace with the sample graph `space` and some questions; return its folder."""
+    place.mkdir(parents=True)
+    Workspace(place).add("space", [sample.graph_path()])
+    known = sample.questions_path().with_suffix(".jsonl").read_text(encoding="utf-8")
+    (place / "questions.jsonl").write_text("\n".join(known.splitlines()[:12]) + "\n")
+    more = sample.graph_path().read_text(encoding="utf-8")
+    (place / "more.ttl").write_text(more + "\n<http://e/a> <http://e/b> <http://e/c> .\n")
+    return place
+
+
+def triples(place: Path, name: str) -> int | None:
+    """Return how many triples a graph gives when it is asked; None if there is no such graph."""
+    workspace = Workspace(place)
+    if name not in workspace.graphs():
+        return None
+
+    async def counted() -> int:
+        graph = await asyncio.to_thread(workspace.graph, name)
+        try:
+            found = await graph.endpoint.select("SELECT (COUNT(*) AS ?n) { ?s ?p ?o }")
+            known = graph.profile.triples
+            count = int(found.rows[0][0].value)  # type: ignore[union-attr]
+            return count if count == known else -1
+        finally:
+            await graph.endpoint.close()
+
+    return asyncio.run(counted())
+
+
+def left_over(place: Path, known: Iterable[str] = ()) -> str:
+    """Return what lies in a workspace that is no one's: files and folders on their way."""
+    found = [
+        path.relative_to(place).as_posix()
+        for path in place.rglob("*")
+        if (path.name.startswith(".") or path.name.endswith(".partial"))
+        and path.name not in _OWN
+        and not any(part.startswith(".") for part in path.relative_to(place).parts[:-1])
+    ]
+    return ", ".join(sorted(set(found) - set(known)))
+
+
+def processes(mark: str) -> list[int]:
+    """Return the processes that were started with a mark in their environment."""
+    wanted = f"{MARK}={mark}".encode()
+    found = []
+    for place in Path("/proc").glob("[0-9]*"):
+        try:
+            if wanted in (place / "environ").read_bytes().split(b"\0"):
+                found.append(int(place.name))
+        except OSError:
+            continue  # it has ended, or is another's
+    return found
+
+
+def gone(mark: str, seconds: float = 5.0) -> bool:
+    """Wait until no process has the mark any more; return whether it came to that."""
+    until = time.monotonic() + seconds
+    while processes(mark):
+        if time.monotonic() > until:
+            return False
+        time.sleep(0.05)
+    return True
+
+
+def parser_of(about: str | None, known: Iterable[str] | None = None) -> argparse.ArgumentParser:
     """Return a parser with the options of all parts."""
     parser = argparse.ArgumentParser(description=about)
-    parser.add_argument("--only", nargs="*", metavar="WHAT", help="try these alone")
+    parser.add_argument("--only", nargs="*", choices=known and list(known), metavar="WHAT")
     parser.add_argument("--json", type=Path, help="also write what came to this file")
     return parser
 
@@ -36,12 +162,11 @@ def concluded(found: Sequence[Tried], kept: Path | None = None) -> int:
     lost = [one for one in found if one.fault]
     for one in lost:
         print(f"{one.what}, {one.how}: {one.fault} {one.words}".rstrip())
-    kinds: Mapping[str, list[Tried]] = {}
-    kinds = {what: [one for one in found if one.what == what] for what in {o.what for o in found}}
-    lines = [
-        (what, len(ones), sum(not one.fault for one in ones), f"{max(o.seconds for o in ones):.1f}")
-        for what, ones in sorted(kinds.items())
-    ]
+    lines = []
+    for what in dict.fromkeys(one.what for one in found):
+        ones = [one for one in found if one.what == what]
+        slowest = max(one.seconds for one in ones)
+        lines.append((what, len(ones), sum(not one.fault for one in ones), f"{slowest:.1f}"))
     print_table(("what", "tried", "survived", "slowest"), *lines)
     if kept:
         kept.write_text(json.dumps([asdict(one) for one in found], indent=1))

@@ -8,10 +8,11 @@ import typer
 from rich.console import RenderableType
 from rich.text import Text
 
+from askgraph.beside import write_whole
 from askgraph.cli import Commands
 from askgraph.cli.options import Common
 from askgraph.cli.output import listing, print_json, progress_bar, show
-from askgraph.metadata import Profile, write_whole
+from askgraph.metadata import Profile
 from askgraph.metadata.descriptions import Description
 from askgraph.metadata.shapes import Shape
 from askgraph.metadata.shex import shex_of

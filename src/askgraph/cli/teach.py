@@ -4,11 +4,12 @@ from pathlib import Path
 
 import typer
 
+from askgraph.beside import write_whole
 from askgraph.cli.options import Common
 from askgraph.cli.output import counted, listing, print_json, show
 from askgraph.cli.query import text_of_argument
 from askgraph.errors import SetupError
-from askgraph.metadata import Profile, write_whole
+from askgraph.metadata import Profile
 from askgraph.metadata.glossary import Entry, Glossary, entry_of, glossary_text, read_glossary
 from askgraph.metadata.glossary_turtle import read_turtle_glossary, turtle_glossary
 from askgraph.rdf import PrefixMap

@@ -3,11 +3,11 @@
 import contextlib
 import json
 import os
-import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from askgraph import beside
 from askgraph.errors import SetupError
 
 
@@ -19,17 +19,8 @@ def replaced(path: Path) -> Iterator[BinaryIO]:
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-        try:
-            with os.fdopen(handle, "wb") as file:
-                yield file
-                file.flush()
-                os.fsync(file.fileno())
-            Path(temporary).chmod(path.stat().st_mode if path.exists() else 0o644)
-            Path(temporary).replace(path)
-        except BaseException:
-            Path(temporary).unlink(missing_ok=True)
-            raise
+        with beside.replaced(path) as file:
+            yield file
     except OSError as error:
         raise SetupError(f"cannot write {path}: {error.strerror or error}") from error
 

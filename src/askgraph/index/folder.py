@@ -9,7 +9,6 @@ import json
 import mmap
 import os
 import shutil
-import tempfile
 import weakref
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -20,6 +19,7 @@ from typing import Any, TypedDict
 import numpy as np
 from numpy.typing import NDArray
 
+from askgraph.beside import OLD, fresh
 from askgraph.errors import SetupError
 
 
@@ -146,15 +146,18 @@ def new_folder(
     ):
         raise SetupError(f"{str(path)!r} holds something that is no index; choose another folder")
     path.parent.mkdir(parents=True, exist_ok=True)
-    work = Path(tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name}."))
+    work = fresh(path)
+    aside = work.with_name(work.name + OLD)
+    work.mkdir()
     try:
         new = NewFolder(work / "new")
         new.path.mkdir()
         yield new
         _seal(new.path, kind, settings or {})
-        _put(new.path, path, aside=work / "old")
+        _put(new.path, path, aside=aside)
     finally:
         shutil.rmtree(work)
+        shutil.rmtree(aside, ignore_errors=True)
 
 
 def check_files(path: Path) -> None:

@@ -7,14 +7,13 @@ On disk it is JSON with a version and a checksum, never half-written:
 
 import hashlib
 import json
-import os
-import tempfile
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from askgraph.beside import write_whole
 from askgraph.errors import SetupError
 
 VERSION = 2
@@ -209,21 +208,6 @@ def load_profile(path: Path) -> Profile:
             "add the graph again"
         )
     raise SetupError(f"the profile {path} does not match its checksum; add the graph again")
-
-
-def write_whole(path: Path, text: str) -> None:
-    """Write a text file by a temporary one beside it, so that nobody ever reads half of it."""
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(name).chmod(0o644)
-        Path(name).replace(path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
 
 
 def _digest(body: str) -> str:

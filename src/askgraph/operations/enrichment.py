@@ -8,10 +8,11 @@ from pathlib import Path
 from pyoxigraph import Literal, NamedNode, Triple
 
 from askgraph.agent.drafts import drafted_comments
+from askgraph.beside import write_whole
 from askgraph.errors import SetupError
 from askgraph.evaluation.files import replaced
 from askgraph.llm.budget import Account, Budget, charged
-from askgraph.metadata import Profile, write_whole
+from askgraph.metadata import Profile
 from askgraph.metadata.advise import Advice, AdviceKind, advice_for, defined_by
 from askgraph.metadata.definitions import Comment, Definitions, definitions_text
 from askgraph.metadata.enrichment import links, statements, told_names

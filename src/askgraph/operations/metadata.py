@@ -12,12 +12,13 @@ from urllib.parse import urljoin
 
 from pyoxigraph import NamedNode
 
+from askgraph.beside import write_whole
 from askgraph.endpoint.documents import fetched
 from askgraph.endpoint.public_only import Guard
 from askgraph.errors import ServiceError, SetupError
 from askgraph.explanation import labels_of
 from askgraph.index.names import Kind
-from askgraph.metadata import ClassProfile, PredicateProfile, Profile, save_profile, write_whole
+from askgraph.metadata import ClassProfile, PredicateProfile, Profile, save_profile
 from askgraph.metadata.descriptions import Description, descriptions_in, json_ld_of
 from askgraph.metadata.merge import merged
 from askgraph.metadata.published import Place, Published, published_void

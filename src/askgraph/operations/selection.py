@@ -9,7 +9,6 @@ Questions are also divided into training and test parts, as files, a pair for ea
 import json
 import re
 import shutil
-import tempfile
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -17,6 +16,7 @@ from importlib.metadata import version
 from itertools import chain, count
 from pathlib import Path
 
+from askgraph.beside import fresh
 from askgraph.errors import SetupError
 from askgraph.evaluation.benchmarks import Contents
 from askgraph.evaluation.benchmarks.formats import read_benchmark
@@ -210,9 +210,10 @@ def write_splits(
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise SetupError(f"{folder} is there already and not empty; name another folder")
     folder.absolute().parent.mkdir(parents=True, exist_ok=True)
-    fresh = Path(tempfile.mkdtemp(prefix=f".{folder.name}~", dir=folder.absolute().parent))
+    beside = fresh(folder.absolute())
+    beside.mkdir()
     try:
-        entries = tuple(_written(fresh, split, questions) for split in splits)
+        entries = tuple(_written(beside, split, questions) for split in splits)
         about = {
             "askgraph": version("askgraph"),
             "folds": division.folds,
@@ -222,11 +223,10 @@ def write_splits(
             "splits": entries,
         }
         text = json.dumps(about, ensure_ascii=False, indent=1) + "\n"
-        (fresh / "splits.json").write_text(text, encoding="utf-8")
-        fresh.chmod(0o755)
-        fresh.rename(folder)
+        (beside / "splits.json").write_text(text, encoding="utf-8")
+        beside.rename(folder)
     finally:
-        shutil.rmtree(fresh, ignore_errors=True)
+        shutil.rmtree(beside, ignore_errors=True)
     return entries
 
 

@@ -11,7 +11,6 @@ the end, the model with its card.
 import json
 import os
 import shutil
-import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
@@ -22,6 +21,7 @@ from typing import Any
 import torch
 from transformers import PrinterCallback, Trainer, TrainerCallback, TrainingArguments
 
+from askgraph.beside import fresh
 from askgraph.errors import SetupError
 from askgraph.evaluation.files import json_line, replaced
 from askgraph.llm.chat_text import chat_text
@@ -321,11 +321,11 @@ def merge(adapters: Path, folder: Path, *, download: bool = False) -> None:
         raise SetupError(f"the folder {folder} is not empty: name another one")
     found = pretrained(str(adapters), download=download)
     folder.parent.mkdir(parents=True, exist_ok=True)
-    beside = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
+    beside = fresh(folder)
+    beside.mkdir()
     try:
         found.model.save_pretrained(beside)
         found.tokenizer.save_pretrained(beside)
-        beside.chmod(0o755)
         if folder.exists():
             folder.rmdir()
         beside.rename(folder)

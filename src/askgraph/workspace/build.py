@@ -14,6 +14,7 @@ from typing import Any
 
 from pyoxigraph import NamedNode, Store, Triple
 
+from askgraph.beside import write_whole
 from askgraph.endpoint.oxigraph import OxigraphEndpoint
 from askgraph.endpoint.oxigraph_load import quads_in, rows_in
 from askgraph.errors import ServiceError, SetupError
@@ -28,7 +29,6 @@ from askgraph.metadata import (
     load_profile,
     save_profile,
     with_parts,
-    write_whole,
 )
 from askgraph.metadata.definitions import (
     DefinedProperty,

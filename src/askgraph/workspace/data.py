@@ -13,14 +13,13 @@ indices/          search indices, built when first asked for
 import contextlib
 import hashlib
 import json
-import os
 import shutil
-import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from askgraph.beside import OLD, fresh
 from askgraph.endpoint import Endpoint
 from askgraph.endpoint.oxigraph import OxigraphEndpoint
 from askgraph.errors import SetupError
@@ -322,19 +321,17 @@ def replacing(folder: Path) -> Iterator[Path]:
     What runs that were killed left behind goes; what one of them had put away comes back.
     """
     folder.parent.mkdir(parents=True, exist_ok=True)
-    _clear_leftovers(folder)
-    prefix = f".{folder.name}~{os.getpid()}~"
-    fresh = Path(tempfile.mkdtemp(prefix=prefix, dir=folder.parent))
-    old = fresh.with_name(fresh.name + ".old")
+    made = fresh(folder)
+    old = made.with_name(made.name + OLD)
+    made.mkdir()
     try:
-        yield fresh
+        yield made
         with locked(folder.parent / ".lock"):
             if folder.exists():
                 folder.rename(old)
-            fresh.chmod(0o755)
-            fresh.rename(folder)
+            made.rename(folder)
     finally:
-        shutil.rmtree(fresh, ignore_errors=True)
+        shutil.rmtree(made, ignore_errors=True)
         if old.exists() and not folder.exists():
             old.rename(folder)
         shutil.rmtree(old, ignore_errors=True)
@@ -352,24 +349,3 @@ def locked(path: Path) -> Iterator[None]:
     with path.open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield
-
-
-def _clear_leftovers(folder: Path) -> None:
-    for left in folder.parent.glob(f".{folder.name}~*~*"):
-        pid = left.name.removeprefix(f".{folder.name}~").split("~")[0]
-        if not pid.isdigit() or _runs(int(pid)):
-            continue
-        if left.name.endswith(".old") and not folder.exists():
-            left.rename(folder)
-        else:
-            shutil.rmtree(left, ignore_errors=True)
-
-
-def _runs(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True

@@ -10,12 +10,13 @@ from datetime import UTC, datetime
 from itertools import chain
 from typing import Any
 
+from askgraph.beside import write_whole
 from askgraph.errors import QueryError, SetupError
 from askgraph.index import DiskIndex, Resource
 from askgraph.index._server import Submit
 from askgraph.index.names import Kind, NameIndex
 from askgraph.index.sources import dump, entities_query, properties_query, read_tsv
-from askgraph.metadata import Profile, load_profile, nodes, write_whole
+from askgraph.metadata import Profile, load_profile, nodes
 from askgraph.metadata.resources import (
     asked_resources,
     named_resources,

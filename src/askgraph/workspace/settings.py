@@ -27,8 +27,8 @@ from pathlib import Path
 from types import NoneType, UnionType
 from typing import TYPE_CHECKING, Any, Self, Union, get_args, get_origin, get_type_hints
 
+from askgraph.beside import write_whole
 from askgraph.errors import SetupError
-from askgraph.metadata import write_whole
 
 if TYPE_CHECKING:
     from tomlkit import TOMLDocument

@@ -8,9 +8,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from askgraph.beside import write_whole
 from askgraph.errors import QueryError, SetupError
 from askgraph.index.names import Kind, Name, NameIndex
-from askgraph.metadata import Profile, write_whole
+from askgraph.metadata import Profile
 from askgraph.metadata.glossary import (
     Entry,
     Glossary,

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from askgraph.beside import write_whole
 from askgraph.errors import SetupError
-from askgraph.metadata import write_whole
 from askgraph.metadata.bundles import text_of
 from askgraph.metadata.examples import QueryExample, plain_question
 from askgraph.metadata.examples.shacl import PREFIXES, executables, prefixes_beside, read_shacl

@@ -1,0 +1,80 @@
+"""Files and folders made beside the place that they take once they are whole.
+
+Nobody reads half of one. What a process that was killed left there goes when the next one is made.
+"""
+
+import contextlib
+import glob
+import itertools
+import os
+import shutil
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+__all__ = ["OLD", "fresh", "replaced", "swept", "write_whole"]
+
+OLD = ".old"
+"""The ending of what was put away, which comes back if nothing took its place."""
+_BORN = f"{time.time_ns() // 1_000_000:x}"  # an id of a process is used again, in containers often
+_NUMBERS = itertools.count(1)
+
+
+def fresh(path: Path) -> Path:
+    """Return a name beside `path` that nothing has, for what will take its place; see `swept`."""
+    swept(path)
+    return path.with_name(f".{path.name}~{os.getpid()}-{_BORN}~{next(_NUMBERS)}")
+
+
+def swept(path: Path) -> None:
+    """Remove what processes that are gone left beside `path`; what they had put away comes back."""
+    start = f".{path.name}~"
+    for left in path.parent.glob(f"{glob.escape(start)}*~*"):
+        pid, _, born = left.name.removeprefix(start).split("~")[0].partition("-")
+        if not pid.isdigit() or _runs(int(pid), born):
+            continue
+        if left.name.endswith(OLD) and not path.exists():
+            left.rename(path)
+        elif left.is_dir():
+            shutil.rmtree(left, ignore_errors=True)
+        else:
+            left.unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def replaced(path: Path) -> Iterator[BinaryIO]:
+    """Give a file to write, which takes the place of this one once all is written without error.
+
+    It keeps the permissions of the older one, and is on the disk at the end. Raises `OSError`.
+    """
+    beside = fresh(path)
+    try:
+        with os.fdopen(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        beside.chmod(path.stat().st_mode if path.exists() else 0o644)
+        beside.replace(path)
+    except BaseException:
+        beside.unlink(missing_ok=True)
+        raise
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a text file (UTF-8) that nobody reads half of; raises `OSError`."""
+    with replaced(path) as file:
+        file.write(text.encode("utf-8"))
+
+
+def _runs(pid: int, born: str) -> bool:
+    """Whether the process lives that made a name; another one of its id does not count."""
+    if pid == os.getpid():
+        return born == _BORN
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True

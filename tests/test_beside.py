@@ -1,0 +1,103 @@
+"""What is made beside its place is never seen half, and nothing of a killed process stays."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from askgraph.beside import OLD, fresh, replaced, write_whole
+
+DYING = """
+import os, signal, sys
+from pathlib import Path
+from askgraph.beside import OLD, fresh, replaced
+
+path, how = Path(sys.argv[1]), sys.argv[2]
+if how == "file":
+    with replaced(path) as file:
+        file.write(b"half")
+        file.flush()
+        os.kill(os.getpid(), signal.SIGKILL)
+folder = fresh(path)
+folder.mkdir()
+if how == "aside":
+    path.rename(folder.with_name(folder.name + OLD))
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def killed(path: Path, how: str) -> None:
+    done = subprocess.run([sys.executable, "-c", DYING, str(path), how], check=False)
+    assert done.returncode == -signal.SIGKILL
+    assert [one for one in path.parent.iterdir() if one.name.startswith(f".{path.name}~")]
+
+
+@pytest.mark.parametrize("how", ["file", "folder"])
+def test_what_a_killed_process_left_goes_when_the_place_is_written_again(
+    tmp_path: Path, how: str
+) -> None:
+    path = tmp_path / "notes [1].txt"
+    write_whole(path, "old")
+    killed(path, how)
+    assert path.read_text() == "old"
+
+    write_whole(path, "new")
+
+    assert {one.name: one.read_text() for one in tmp_path.iterdir()} == {path.name: "new"}
+
+
+def test_what_a_killed_process_had_put_away_comes_back(tmp_path: Path) -> None:
+    folder = tmp_path / "index"
+    folder.mkdir()
+    (folder / "content").write_text("old")
+    killed(folder, "aside")
+    assert not folder.exists()
+
+    fresh(folder)
+
+    assert (folder / "content").read_text() == "old"
+    assert [one.name for one in tmp_path.iterdir()] == ["index"]
+
+
+def test_what_living_processes_make_stays(tmp_path: Path) -> None:
+    path = tmp_path / "notes.txt"
+    with subprocess.Popen(["sleep", "60"]) as other:
+        theirs = tmp_path / f".notes.txt~{other.pid}-abc~1"
+        theirs.touch()
+        ours = fresh(path)
+        ours.touch()
+
+        write_whole(path, "new")
+
+        assert theirs.exists()
+        assert ours.exists()
+        other.kill()
+
+
+def test_a_process_of_the_same_id_before_a_restart_is_gone(tmp_path: Path) -> None:
+    left = tmp_path / f".graph~{os.getpid()}-abc~1{OLD}"
+    left.mkdir()
+
+    fresh(tmp_path / "graph")
+
+    assert [one.name for one in tmp_path.iterdir()] == ["graph"]
+
+
+def test_a_file_keeps_its_permissions_and_one_that_fails_stays_as_it_was(tmp_path: Path) -> None:
+    path = tmp_path / "secret.toml"
+    write_whole(path, "old")
+    assert path.stat().st_mode & 0o777 == 0o644
+    path.chmod(0o600)
+
+    write_whole(path, "new")
+    with pytest.raises(UnicodeEncodeError):
+        write_whole(path, "\ud800")
+    with pytest.raises(ZeroDivisionError), replaced(path) as file:
+        file.write(b"%d" % (1 // 0))
+
+    assert path.read_text() == "new"
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert [one.name for one in tmp_path.iterdir()] == [path.name]

@@ -1,0 +1,21 @@
+"""The campaigns on workspaces, in short: killed commands."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+
+
+def tried(part: str, *options: str) -> str:
+    command = [sys.executable, f"tools/campaign/{part}.py", *options]
+    run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+
+    assert run.returncode == 0, run.stdout + run.stderr
+    return run.stdout.splitlines()[-1]
+
+
+def test_a_command_that_is_killed_leaves_all_whole() -> None:
+    options = ["--only", "index", "batch", "--changes", "2", "--moments", "0"]
+
+    assert tried("kills", *options) == "tried 4, survived 4"

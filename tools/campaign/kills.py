@@ -1,0 +1,233 @@
+"""Commands and servers killed (SIGKILL) at any moment, then looked at, then run again.
+
+    python tools/campaign/kills.py [--changes 8] [--moments 3] [--only COMMAND ...] [--json FILE]
+
+A command is killed at so many of its changes to the disk, evenly taken, and at so many moments by
+chance. Survived is: what was there is whole, old or
+new; no process stays; the same command then
+ends well, with all that it should give, what was done is not done again, and nothing is left over.
+"""
+
+import json
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[2]))
+
+from tools.campaign._tries import (
+    Tried,
+    askgraph,
+    base,
+    concluded,
+    environment,
+    gone,
+    left_over,
+    parser_of,
+    triples,
+)
+
+from askgraph.evaluation.runs import read_run
+from askgraph.workspace import Workspace
+
+_PROGRAM = [sys.executable, str(Path(__file__).parent / "_killed.py")]
+_OLD, _NEW = 8132, 8133  # triples of the sample, and of what takes its place
+_QUESTIONS = 12
+
+Look = Callable[[Path], str]
+
+
+@dataclass(frozen=True)
+class Case:
+    """A command; `whole` and `done` name a fault in a workspace after the kill, and at the end."""
+
+    arguments: str
+    whole: Look
+    done: Look
+    kept: str = ""
+    """A file whose whole lines the next call goes on from."""
+
+
+def _added(place: Path) -> str:
+    found = triples(place, "more")
+    return "" if found in (None, _NEW) else f"half of a graph: {found}"
+
+
+def _replaced(place: Path) -> str:
+    found = triples(place, "space")
+    return "" if found in (_OLD, _NEW) else f"neither old nor new: {found}"
+
+
+def _is_new(name: str) -> Look:
+    def done(place: Path) -> str:
+        found = triples(place, name)
+        return "" if found == _NEW else f"not the new graph: {found}"
+
+    return done
+
+
+def _searches(place: Path) -> str:
+    graph = Workspace(place).graph("space")
+    found = graph.indices["entities"].search("Jupiter")
+    return "" if found else "the index finds nothing"
+
+
+def _examples(place: Path) -> str:
+    Workspace(place).known_examples("space")
+    return ""
+
+
+def _some_examples(place: Path) -> str:
+    return "" if Workspace(place).known_examples("space") else "no example was kept"
+
+
+def _lines(place: Path) -> list[str]:
+    path = place / "out.jsonl"
+    return path.read_text(encoding="utf-8").splitlines(keepends=True) if path.exists() else []
+
+
+def _batch(place: Path) -> str:
+    whole = [json.loads(line)["id"] for line in _lines(place) if line.endswith("\n")]
+    return "" if len(whole) == len(set(whole)) else "an answer twice"
+
+
+def _all_answers(place: Path) -> str:
+    found = [json.loads(line) for line in _lines(place)]
+    asked = [json.loads(line)["id"] for line in (place / "questions.jsonl").open()]
+    return "" if [one["id"] for one in found] == asked else f"{len(found)} answers, or not in order"
+
+
+def _run(place: Path) -> str:
+    if (place / "run" / "run.json").exists():
+        read_run(place / "run")
+    return ""
+
+
+def _all_records(place: Path) -> str:
+    found = read_run(place / "run").records
+    return "" if len(found) == _QUESTIONS else f"{len(found)} records"
+
+
+CASES = {
+    "add": Case("add more more.ttl", _added, _is_new("more")),
+    "add --replace": Case("add space more.ttl --replace", _replaced, _is_new("space")),
+    "index": Case("index build space --kind bm25", _searches, _searches),
+    "examples": Case(
+        "examples generate -g space --number 4 --seconds 20", _examples, _some_examples
+    ),
+    "batch": Case(
+        "batch questions.jsonl -g space --out out.jsonl", _batch, _all_answers, "out.jsonl"
+    ),
+    "evaluate": Case(
+        "evaluate questions.jsonl -g space --out run", _run, _all_records, "run/records.jsonl"
+    ),
+}
+
+
+def killed(case: Case, place: Path, mark: str, *, change: int = 0, seconds: float = 0.0) -> str:
+    """Run a command, and kill it at a change or after so many seconds; return how that went."""
+    command = [*_PROGRAM, str(change), str(place), *case.arguments.split()]
+    quiet = subprocess.DEVNULL
+    with subprocess.Popen(
+        command, cwd=place, env=environment(place, mark), stdin=quiet, stdout=quiet, stderr=quiet
+    ) as process:
+        if not change:
+            time.sleep(seconds)
+            process.kill()
+        process.wait(60)
+    return "" if gone(mark) else "a process stays"
+
+
+def survived(case: Case, place: Path) -> str:
+    """Look at a workspace after a kill, and run the command again; return a fault."""
+    if fault := case.whole(place):
+        return fault
+    before = _whole_lines(place / case.kept) if case.kept else set()
+    again = askgraph(place, *case.arguments.split())
+    if again.code and "already" not in again.last:
+        return f"again: {again.code} {again.last}"
+    if fault := case.done(place):
+        return f"again: {fault}"
+    if case.kept and not before <= _whole_lines(place / case.kept):
+        return "what was done was done again"
+    left = left_over(place)
+    return f"left over: {left}" if left else ""
+
+
+def _whole_lines(path: Path) -> set[str]:
+    lines = path.read_text(encoding="utf-8").splitlines(keepends=True) if path.exists() else []
+    return {line for line in lines if line.endswith("\n")}
+
+
+def commands(only: list[str], changes: int, moments: int, folder: Path) -> Iterator[Tried]:
+    """Kill each command at changes and moments, two at a time."""
+    template = base(folder / "template")
+    if "index" in only:
+        askgraph(template, "index", "build", "space")
+    chance = random.Random(24)
+
+    def one(name: str, how: str, change: int, seconds: float) -> Tried:
+        mark = uuid.uuid4().hex
+        place = folder / mark
+        shutil.copytree(template, place)
+        began = time.monotonic()
+        case = CASES[name]
+        try:
+            fault = killed(case, place, mark, change=change, seconds=seconds)
+            fault = fault or survived(case, place)
+        except Exception as error:  # noqa: BLE001 - whatever is raised is what is looked for
+            fault = f"{type(error).__name__}: {error}"
+        shutil.rmtree(place)
+        return Tried(name, how, fault, time.monotonic() - began)
+
+    with ThreadPoolExecutor(2) as pool:
+        waiting = []
+        for name in only:
+            place = folder / "whole"
+            shutil.copytree(template, place)
+            program = [*_PROGRAM, "0", str(place)]
+            whole = askgraph(place, *CASES[name].arguments.split(), program=program)
+            assert whole.code == 0, whole.said
+            shutil.rmtree(place)
+            number = int(whole.last)
+            for at in sorted({round(1 + i * (number - 1) / changes) for i in range(changes)}):
+                waiting.append(pool.submit(one, name, f"change {at} of {number}", at, 0.0))
+            for _ in range(moments):
+                at_second = whole.seconds * chance.uniform(0.3, 1.0)
+                how = f"after {at_second:.2f} s"
+                waiting.append(pool.submit(one, name, how, 0, at_second))
+        for each in waiting:
+            found = each.result()
+            print(
+                found.what,
+                found.how,
+                f"{found.seconds:.1f} s",
+                found.fault,
+                sep=" | ",
+                file=sys.stderr,
+            )
+            yield found
+
+
+def main() -> int:
+    """Kill all and print the table; return 1 if something was not survived."""
+    parser = parser_of(__doc__, CASES)
+    parser.add_argument("--changes", type=int, default=8, help="of each command")
+    parser.add_argument("--moments", type=int, default=3, help="of each command")
+    given = parser.parse_args()
+    only = given.only or list(CASES)
+    with tempfile.TemporaryDirectory() as folder:
+        found = list(commands(only, given.changes, given.moments, Path(folder)))
+    return concluded(found, given.json)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
