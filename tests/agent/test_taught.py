@@ -8,17 +8,19 @@ import pytest
 from tests.fleet import FLEET, ONTO
 from tests.methods.guiding import reply
 
+from askgraph import registry
 from askgraph.graph import KnowledgeGraph
 from askgraph.llm.scripted import ScriptedModel
 from askgraph.metadata.glossary import Entry, Glossary
 from askgraph.methods import Method
 from askgraph.methods.dfsl import Dfsl
 from askgraph.methods.graf_von_data import GrafVonData
+from askgraph.methods.graph_search import GraphSearch
 from askgraph.methods.grasp import Grasp
 from askgraph.methods.guided import Guided
 from askgraph.methods.multi_stage import MultiStage
 from askgraph.methods.sparql_llm import SparqlLlm
-from askgraph.trace import Prompt, Question
+from askgraph.trace import Answer, Prompt, Question
 from askgraph.workspace import Workspace
 from askgraph.workspace.synchronous import result_of
 
@@ -73,6 +75,31 @@ async def test_every_method_with_a_model_tells_it_what_was_taught(
     assert '- "top yard" means :north' in said
     assert "Weights are in kilograms." in said
     assert "boats" not in said and "light fleet" not in said
+
+
+async def test_the_writer_of_multi_stage_is_told_by_its_references(fleet: KnowledgeGraph) -> None:
+    method = MultiStage(ScriptedModel([""] * 9), writer="model", n=1)
+    asked = "Which vehicles are at the top yard by their depot?"
+    said = await told(method, fleet, asked)
+    assert '- "top yard" means E1\n- "vehicles" means C1 or C2\n' in said
+    assert "\nE1: North Yard\nClasses\nC1: car\nC2: lorry\n" in said
+    assert "Weights are in kilograms." in said
+
+
+def test_every_method_is_told_or_links_by_what_was_taught() -> None:
+    with_model = {type(one).__module__.split(".")[2] for one in METHODS.values()}
+    learns_from_a_file_alone = {"nearest_example"}
+    assert with_model | {"graph_search"} | learns_from_a_file_alone == {*registry.names("method")}
+
+
+async def test_graph_search_links_by_what_was_taught(fleet: KnowledgeGraph) -> None:
+    steps = GraphSearch().answer(Question("Which vehicles have the depot top yard?"), [fleet])
+    async with aclosing(steps) as found:  # type: ignore[type-var]
+        answer = [step async for step in found][-1]
+    assert isinstance(answer, Answer)
+    names = {answer.labels.get(row[0].value) for row in answer.result.rows}  # type: ignore[union-attr]
+    assert names == {"Comet", "Mule"}
+    assert "“vehicles” means cars and lorries (taught)" in answer.words
 
 
 async def test_a_synonym_comes_with_what_it_stands_for(fleet: KnowledgeGraph) -> None:

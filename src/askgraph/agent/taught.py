@@ -1,6 +1,6 @@
 """The glossary of a graph as models are told of it: the entries that a question touches."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from askgraph.graph import KnowledgeGraph
 from askgraph.index import stem, tokens
@@ -18,11 +18,16 @@ _LOOKED_AT = 120
 
 
 def taught(
-    question: Question, graphs: Sequence[KnowledgeGraph], *, veiled: bool = False
+    question: Question,
+    graphs: Sequence[KnowledgeGraph],
+    *,
+    veiled: bool = False,
+    shown: Callable[[str], str] | None = None,
 ) -> tuple[str, ...]:
     """Return texts with the words of a question that graphs were taught, and their instructions.
 
     None if nothing was taught of it. Of a graph that is `veiled`, things and queries stay hidden.
+    IRIs are `shown` as prefixed names, if nothing else is said.
     """
     several = len(graphs) > 1
     found = []
@@ -32,7 +37,14 @@ def taught(
         name = f" ({graph.name})" if several else ""
         entries = _entries(question, graph, veiled=veiled)
         if entries:
-            found.append("\n".join((_WORDS.replace(":", f"{name}:"), *_lines(entries, graph))))
+            found.append(
+                "\n".join(
+                    (
+                        _WORDS.replace(":", f"{name}:"),
+                        *_lines(entries, shown or graph.prefixes.shorten),
+                    )
+                )
+            )
         if graph.glossary.instructions:
             head = _INSTRUCTIONS.replace(":", f"{name}:")
             found.append(f"{head}\n{graph.glossary.instructions}")
@@ -62,11 +74,11 @@ def _tells_data(entry: Entry, graph: KnowledgeGraph) -> bool:
     return bool(entry.query) or any(things)
 
 
-def _lines(entries: Sequence[Entry], graph: KnowledgeGraph) -> Iterator[str]:
+def _lines(entries: Sequence[Entry], shown: Callable[[str], str]) -> Iterator[str]:
     for one in entries:
         if one.same_as:
             yield f'- "{one.word}" is the same as "{one.same_as}"'
         elif one.query:
             yield f'- "{one.word}" is what this query gives: {" ".join(one.query.split())}'
         else:
-            yield f'- "{one.word}" means {" or ".join(map(graph.prefixes.shorten, one.means))}'
+            yield f'- "{one.word}" means {" or ".join(map(shown, one.means))}'

@@ -75,7 +75,7 @@ class Phrases:
         self._quotes: str = _table(language)["quotes"]
         self.written: Mapping[str, str] = _table(language)["written"]
         self._table: Mapping[str, str] = {**_table("en")["phrases"], **_table(language)["phrases"]}
-        self.either = self._table["or"].format("", "")
+        self._either = self._table["or"].format("", "")
 
     def say(self, key: str, *parts: object) -> str:
         """Return a phrase with its parts."""
@@ -155,10 +155,15 @@ class Phrases:
             return self.say("verb many", self.verb(verb, many=True), value)
         return self.say("verb", self.verb(verb, many=many), value)
 
+    def alternatives(self, noun: str) -> list[str]:
+        """Return the nouns of `a, b or c`; the noun itself if it is one."""
+        first, either, last = noun.rpartition(self._either)
+        return [*first.split(", "), last] if either else [noun]
+
     def plural(self, noun: str) -> str:
         """Return the plural of a noun of a few words; the noun itself if that is not known."""
-        if self.either in noun:
-            return self.either.join(map(self.plural, noun.split(self.either)))
+        if len(either := self.alternatives(noun)) > 1:
+            return self.listed([*map(self.plural, either)], "or")
         if not noun[-1:].isalpha() or noun.isupper() or not self.nouns:
             return noun
         if self.nouns == "de":

@@ -305,7 +305,7 @@ class Teller(ValueWords):
                 texts += [
                     self.say("that are", self.phrases.plural(noun) if many else noun)
                     for noun in classes
-                    if noun not in self.noun(variable).split(self.names.phrases.either)
+                    if noun not in self.phrases.alternatives(self.noun(variable))
                 ]
                 texts += teller.clauses(about, many=many)
             if texts:

@@ -168,7 +168,8 @@ class PromptedWriter:
     independent replies, the second and further ones at `temperature`). What a reply names beside
     what is listed, or what does not parse, makes it no hypothesis: fewer than `n` may come. A model
     that takes a grammar (`askgraph.llm.structured`) is held to one, `chains` admitting two queries
-    in a row; `constrained` may forbid that. `max_tokens` is of each reply.
+    in a row; `constrained` may forbid that. `max_tokens` is of each reply. What is `known` of the
+    question's words stands before it.
     """
 
     model: LanguageModel
@@ -177,6 +178,7 @@ class PromptedWriter:
     max_tokens: int = 300
     constrained: bool = True
     chains: bool = False
+    known: Sequence[str] = ()
 
     async def write(
         self, question: Question, listed: Sequence[Listed], graph: KnowledgeGraph, *, n: int = 1
@@ -193,7 +195,7 @@ class PromptedWriter:
             options["temperature"] = self.temperature if n > 1 else 0.0
         if self.constrained and takes_grammar(self.model):
             options["grammar"] = query_grammar(references, chains=self.chains)
-        asked = messages(question.text, references)
+        asked = messages(question.text, references, self.known)
         reply = await completed(self.model.complete(asked, **options))
         return read_hypotheses(reply.choices, references)
 

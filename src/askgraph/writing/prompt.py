@@ -22,6 +22,7 @@ stands between: they are joined by `THEN`, and `IT` in the second is what the fi
 """
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 
 from pyoxigraph import NamedNode, Variable
@@ -60,9 +61,9 @@ _START = re.compile(r"\b(?:SELECT|ASK)\b", re.IGNORECASE)
 _FENCE = re.compile(r"```[\w-]*[^\S\n]*\n(.*?)(?:```|\Z)", re.DOTALL)
 
 
-def messages(question: str, references: References) -> list[Message]:
-    """Return the conversation that a query is the reply to."""
-    return [System(_TASK), User(prompt(question, references))]
+def messages(question: str, references: References, known: Sequence[str] = ()) -> list[Message]:
+    """Return the conversation that a query is the reply to; first of all what is `known`."""
+    return [System(_TASK), User("\n\n".join((*known, prompt(question, references))))]
 
 
 def prompt(question: str, references: References) -> str:

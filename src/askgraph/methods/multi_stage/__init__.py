@@ -18,6 +18,7 @@ from typing import ClassVar
 from askgraph.agent import with_cost
 from askgraph.agent.kept_index import bm25_of
 from askgraph.agent.meeting import FILTERS, UNMATCHED, Meeting, meeting, refuses
+from askgraph.agent.taught import taught
 from askgraph.endpoint import Counted
 from askgraph.errors import QueryError, ServiceError, SetupError, Unauthorised, Unreachable
 from askgraph.graph import KnowledgeGraph
@@ -255,9 +256,18 @@ class _Run:
     async def written(self, listed: Sequence[Listed]) -> AsyncIterator[Step]:
         """Write queries and run them until one has a result; refuse on errors and emptiness."""
         method, graph = self.method, self.context.graph
-        writer = writer_of(method.writer, self.model, graph=graph.name, ranking=method.ranking)
+        references = References(listed)
+        names = {one.target: name for name, one in references.by_name.items()}
+        known = taught(
+            self.context.question,
+            [graph],
+            shown=lambda iri: names.get(iri) or graph.prefixes.shorten(iri),
+        )
+        writer = writer_of(
+            method.writer, self.model, graph=graph.name, ranking=method.ranking, known=known
+        )
         if method.writer == "model":
-            told = messages(self.context.question.text, References(listed))
+            told = messages(self.context.question.text, references, known)
             yield Prompt("write", tuple(told))
         queries = await writer.write(self.context.question, listed, graph, n=method.n)
         for one in queries:
@@ -355,17 +365,23 @@ def check_writer(name: str, model: LanguageModel | None, *, graph: str = "") -> 
 
 
 def writer_of(
-    name: str, model: LanguageModel | None = None, *, graph: str = "", ranking: str = ""
+    name: str,
+    model: LanguageModel | None = None,
+    *,
+    graph: str = "",
+    ranking: str = "",
+    known: Sequence[str] = (),
 ) -> QueryWriter:
     """Return a writer by its name, for a graph; see `check_writer`.
 
-    `ranking` is a file of weights by which the grown writer ranks, in the place of the package's.
+    `ranking` is a file of weights by which the grown writer ranks, in the place of the package's;
+    a model is told what is `known` of the question's words.
 
     Raises `SetupError` for a file that holds no weights.
     """
     check_writer(name, model, graph=graph)
     if name == "model" and model is not None:
-        return PromptedWriter(model)
+        return PromptedWriter(model, known=known)
     if name == "grown":
         return GrownWriter(ranking=ranking)
     return pointer_writer(name.replace(GRAPH, graph))

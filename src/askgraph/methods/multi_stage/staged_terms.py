@@ -51,10 +51,13 @@ class Ground:
 
 
 async def grounded(context: Context) -> Ground:
-    """Read and link the question."""
+    """Read and link the question; what words were taught to mean has the names of the graph."""
     asked = context.question
     linked = await all_linked(asked.text, asked.language, context.graph)
-    return Ground(context, linked)
+    meant = {iri for one in linked.taught for iri in one.targets}
+    labels = await labels_in(context, sorted(meant)) if meant else {}
+    links = (replace(one, name=labels.get(one.target, one.name)) for one in linked.links)
+    return Ground(context, replace(linked, links=tuple(links)))
 
 
 def linked_things(ground: Ground, *, readings: int) -> tuple[Listed, ...]:
