@@ -4,6 +4,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import chain
 from urllib.parse import urlsplit
 
@@ -110,12 +111,17 @@ def tells_more(label: str, iris: Sequence[str]) -> bool:
     A sentence of which only short words are new ("The width of a road.") does not.
     """
     words = tokens(label)
-    if not words or words == tokens(words_of_local_name(iris[0])):
+    if not words or words == _local_words(iris[0]):
         return False
-    known = {stem(word) for iri in iris for word in tokens(words_of_local_name(iri))}
+    known = {stem(word) for iri in iris for word in _local_words(iri)}
     more = [word for word in words if stem(word) not in known]
     sentence = label.endswith(".") or len(words) >= _SENTENCE
     return not sentence or len(more) == len(words) or max(map(len, more), default=0) > _SHORT
+
+
+@lru_cache(1 << 14)
+def _local_words(iri: str) -> tuple[str, ...]:
+    return tokens(words_of_local_name(iri))
 
 
 def short_value(text: str) -> bool:

@@ -91,7 +91,7 @@ class SchemaNames:
         """A line for each class with properties, the largest first; then of things of no class."""
         own = self._properties
         for c in self._known.values():
-            if c.iri in own or self._parent(c) is None:
+            if c.iri in own or self._parents[c.iri] is None:
                 told = self._listed(own.get(c.iri, ()))
                 kinds = self._kinds(c)
                 yield f"{self._class(c)}{told and f': {told}'}{kinds and f'; kinds: {kinds}'}"
@@ -123,11 +123,16 @@ class SchemaNames:
     def _holders(self, p: PredicateProfile) -> list[str]:
         """The classes that a predicate leads from, none below one that has more of it; or ""."""
         counted = {iri: n for iri, n in p.subject_classes if iri in self._known}
-        above = {iri: self._above(iri) & counted.keys() for iri in counted}
+        above = {iri: self._above[iri] & counted.keys() for iri in counted}
         wide = {a for iri, listed in above.items() for a in listed if counted[iri] >= counted[a]}
         return [iri for iri in counted if iri not in wide and above[iri] <= wide] or [""]
 
-    def _above(self, iri: str) -> set[str]:
+    @cached_property
+    def _above(self) -> Mapping[str, set[str]]:
+        """By class, all that it is a kind of, at any distance."""
+        return {iri: self._climbed(iri) for iri in self._known}
+
+    def _climbed(self, iri: str) -> set[str]:
         found: set[str] = set()
         rest = [iri]
         while rest:
@@ -136,19 +141,31 @@ class SchemaNames:
             found |= parents
         return found - {iri}
 
-    def _parent(self, c: ClassProfile) -> str | None:
-        """What a class is a kind of; of two that are kinds of each other neither is."""
-        parents = (iri for iri in c.parents if iri in self._known and iri != c.iri)
-        return next((iri for iri in parents if c.iri not in self._above(iri)), None)
+    @cached_property
+    def _parents(self) -> Mapping[str, str | None]:
+        """By class, what it is a kind of; of two that are kinds of each other neither is."""
+        found: dict[str, str | None] = {}
+        for c in self._known.values():
+            parents = (iri for iri in c.parents if iri in self._known and iri != c.iri)
+            found[c.iri] = next((iri for iri in parents if c.iri not in self._above[iri]), None)
+        return found
+
+    @cached_property
+    def _below(self) -> Mapping[str | None, Sequence[ClassProfile]]:
+        """By class, its kinds."""
+        found: dict[str | None, list[ClassProfile]] = defaultdict(list)
+        for c in self._known.values():
+            found[self._parents[c.iri]].append(c)
+        return found
 
     def _kinds(self, c: ClassProfile) -> str:
-        below = [one for one in self._known.values() if self._parent(one) == c.iri]
+        below = self._below.get(c.iri, ())
         bare = [one for one in below if one.iri not in self._properties]
         inner = ((self._class(one), self._kinds(one)) for one in bare)
         return ", ".join(f"{name} ({kinds})" if kinds else name for name, kinds in inner)
 
     def _class(self, c: ClassProfile) -> str:
-        above = self._parent(c) if c.iri in self._properties else None
+        above = self._parents[c.iri] if c.iri in self._properties else None
         parent = f" (a {self.writer.short(above)})" if above else ""
         nameless = c.nary or (c.name_predicate is None and c.instances > 1)
         note = " (without label)" if nameless else ""
