@@ -15,6 +15,7 @@ from askgraph.evaluation.runs.one_question import trace_of
 from askgraph.graph import KnowledgeGraph
 from askgraph.llm import Assistant, Choice, Finish, Request, ToolCall, ToolResult
 from askgraph.llm.scripted import Reply, ScriptedModel
+from askgraph.metadata.examples import QueryExample
 from askgraph.methods.grasp import Grasp
 from askgraph.trace import (
     Answer,
@@ -113,6 +114,89 @@ def test_as_in_the_paper_it_may_start_from_the_question_alone(moons: KnowledgeGr
     assert "onto:orbits" not in told(model, 0)
     assert "onto:orbits" in told(model, 1), "IRIs that nothing showed are asked about first"
     assert isinstance(trace.outcome, Answer)
+
+
+@pytest.mark.parametrize("by", ["similar", "random"])
+def test_as_many_examples_are_shown_as_are_wanted(moons: KnowledgeGraph, by: str) -> None:
+    query = "SELECT ?m {{ ?m <http://example.org/onto#orbits> <http://example.org/P{}> }}"
+    examples = tuple(
+        QueryExample(f"Which moons orbit planet {n}?", query.format(n)) for n in range(9)
+    )
+    graph = replace(moons, examples=examples)
+
+    _, model = run(
+        [answered(ALL, "moon")], graph, shots=7, shots_by=by, propose=False, guarded=False
+    )
+
+    assert told(model, 0).count("Which moons orbit planet") == 7
+
+
+def test_similar_examples_may_be_those_whose_embeddings_are_near(moons: KnowledgeGraph) -> None:
+    examples = tuple(
+        QueryExample(text, "SELECT ?m { ?m a <http://example.org/onto#Moon> }")
+        for text in ("Jupiter orbits?", "Which cats sleep?", "Which moons orbit Neptune?")
+    )
+    graph = replace(moons, examples=examples)
+
+    trace, _ = run([answered(ALL, "moon")], graph, shots=1, embedder="hashed", guarded=False)
+
+    uses = [step for step in trace.steps if isinstance(step, ToolUse)]
+    [looked] = [use for use in uses if use.tool == "find_similar_examples"]
+    assert looked.arguments["embedder"] == "hashed"
+    assert "Neptune" in looked.observation.text
+
+
+def test_nothing_is_said_of_candidates_that_are_not_shown(moons: KnowledgeGraph) -> None:
+    _, model = run([answered(ALL, "moon")], moons, propose=False, guarded=False)
+    _, other = run([answered(ALL, "moon")], moons)
+
+    instruction, offering = (str(one.requests[0].messages[0]) for one in (model, other))
+    assert "andidate" in offering and "andidate" not in instruction
+    assert "has every condition of the question" in instruction
+
+
+def test_who_gives_feedback_knows_the_rules(moons: KnowledgeGraph) -> None:
+    done = '{"status": "done", "feedback": ""}'
+    for preset, rule in (("best", "has every condition"), ("paper", "ASK query")):
+        words = {"text": "Io and Europa."} if preset == "paper" else {"columns": ["moon"]}
+        final = call("answer", query=ALL, **words)
+        _, model = run([final, done], moons, feedback="always", guarded=False, preset=preset)
+
+        rules, asked = map(str, model.requests[1].messages)
+        assert rule in rules and rule in str(model.requests[0].messages[0])
+        assert ("Io and Europa." in asked) is (preset == "paper")
+
+
+def test_as_published_the_model_says_the_answer_in_words(moons: KnowledgeGraph) -> None:
+    final = call("answer", query=ALL, text="Io and  Europa do.")
+
+    trace, _ = run([final], moons, preset="paper")
+    again, _ = run([final], moons, interpret=True, guarded=False, plain=True)
+
+    for one in (trace, again):
+        assert isinstance(one.outcome, Answer)
+        assert one.outcome.interpretation == "Io and Europa do."
+        assert names(one.outcome) == {"Io", "Europa"}
+
+
+def test_as_published_a_query_runs_as_it_is_and_its_error_is_told_as_it_is(
+    moons: KnowledgeGraph,
+) -> None:
+    repaired = "SELECT COUNT(?m) WHERE { ?m a onto:Moon }"
+    final = call("answer", query=NONE, text="None.")
+
+    trace, model = run([call("execute", query=repaired), final], moons, preset="paper")
+    _, other = run([call("execute", query=repaired), answered(ALL, "moon")], moons)
+
+    assert "the query failed" in told(model, 1) and "the query failed" not in told(other, 1)
+    assert isinstance(trace.outcome, Answer) and trace.outcome.is_empty
+
+
+def test_sets_of_tools_and_further_tools_are_named_together(moons: KnowledgeGraph) -> None:
+    _, model = run([answered(ALL, "moon")], moons, tools="S_E,shape_of", guarded=False)
+
+    offered = [tool.name for tool in model.requests[0].tools]
+    assert offered[:3] == ["answer", "cancel", "execute"] and offered[-1] == "shape_of"
 
 
 def test_calls_of_one_turn_are_run_together_and_told_in_their_order(moons: KnowledgeGraph) -> None:

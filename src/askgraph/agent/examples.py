@@ -16,16 +16,13 @@ from pathlib import Path
 from typing import TypeAlias
 from weakref import WeakKeyDictionary
 
-import numpy as np
-
 from askgraph.agent.kept_index import keep_index, kept_index
 from askgraph.errors import QueryError, QuerySyntaxError, SetupError
 from askgraph.explanation import MOST_LABELS
 from askgraph.graph import KnowledgeGraph
 from askgraph.index import Resource, tokens
-from askgraph.index.embeddings import kept_embedder
 from askgraph.index.names import NameIndex
-from askgraph.metadata.examples import QueryExample, read_examples, similarities
+from askgraph.metadata.examples import QueryExample, cosines, read_examples, similarities
 from askgraph.rdf import PrefixMap, words_of_local_name
 from askgraph.search.linking.masks import form_likeness, question_form
 from askgraph.sparql.layout import formatted
@@ -169,7 +166,7 @@ def _numbers(text: str) -> set[str]:
 def _scores(text: str, wordings: Sequence[Sequence[str]], embedder: str | None) -> list[float]:
     """How like a text the nearest of some wordings is, of each shot."""
     texts = [one for several in wordings for one in several]
-    each = iter(_cosines(text, texts, embedder) if embedder else similarities(text, texts))
+    each = iter(cosines(text, texts, embedder) if embedder else similarities(text, texts))
     return [max(next(each) for _ in several) for several in wordings]
 
 
@@ -183,14 +180,6 @@ def _forms(question: str, shots: Sequence[Shot]) -> list[float]:
         )
         for shot in shots
     ]
-
-
-def _cosines(text: str, texts: Sequence[str], embedder: str) -> list[float]:
-    vectors = kept_embedder(embedder).embed([text, *texts])
-    lengths = np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
-    unit = vectors / lengths
-    cosines: list[float] = (unit[1:] @ unit[0]).tolist()
-    return cosines
 
 
 def shown_query(query: str, prefixes: PrefixMap) -> str:

@@ -9,7 +9,7 @@ import json
 import re
 import time
 from abc import ABC, abstractmethod
-from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -147,11 +147,18 @@ def own_call(tool: str, toolbox: Toolbox, graph: str, **arguments: object) -> To
 
 
 async def looked_up(
-    toolbox: Toolbox, question: Question, tools: Sequence[str]
+    toolbox: Toolbox,
+    question: Question,
+    tools: Sequence[str],
+    further: Mapping[str, Mapping[str, object]] | None = None,
 ) -> tuple[ToolUse, ...]:
-    """Call some tools with the question on each graph, all at once; graph by graph in order."""
+    """Call some tools with the question on each graph, all at once; graph by graph in order.
+
+    `further` are arguments besides, by tool.
+    """
+    also = further or {}
     calls = [
-        own_call(tool, toolbox, graph, question=question.text)
+        own_call(tool, toolbox, graph, question=question.text, **also.get(tool, {}))
         for graph in toolbox.graph_names
         for tool in tools
     ]

@@ -66,7 +66,9 @@ class Limits:
     `rows`, `columns`, `hits` and `triples` are the most that is shown, `clip` the characters of a
     text. `candidates` bounds what a search is restricted to, `timeout` (seconds) each query.
     `individuals` and `schema` are the boundaries of what is told of a thing, and of a class or
-    property, whatever a call asks for; "auto" leaves it to the call.
+    property, whatever a call asks for; "auto" leaves it to the call. With `plain`, a query runs
+    as it was written but for the prefixes, and of one that fails or is empty nothing is told but
+    what the endpoint says.
     """
 
     rows: int = 10
@@ -78,6 +80,7 @@ class Limits:
     timeout: float = 20.0
     individuals: "Boundary" = "auto"
     schema: "Boundary" = "auto"
+    plain: bool = False
 
 
 @dataclass(eq=False)

@@ -51,7 +51,7 @@ async def answer(
         ran = await run(context, repaired.query, rows=MOST_ROWS)
         names = _columns(columns, ran)
         empty = isinstance(ran.result, SelectResult) and not ran.result.rows
-        if empty and _first_time(context, "empty", repaired.query):
+        if empty and not context.limits.plain and _first_time(context, "empty", repaired.query):
             return _refused(await _said_empty(context, ran))
         insisted = _key("unseen", repaired.query) in context.refused
         is_new = context.guarded and not (empty or insisted) and certainty < _SURE
@@ -60,6 +60,8 @@ async def answer(
         sure = _share(certainty) * (_EMPTY if empty else 1.0)
         found = await built_answer(context, ran, names, confidence=sure)
     except QueryError as problem:
+        if context.limits.plain:
+            return _refused(Shown(str(problem)))
         return _refused(await said_fault(context, repaired.query, problem))
     except ServiceError as problem:
         return _refused(Shown(said_failure(problem)))

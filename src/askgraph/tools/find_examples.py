@@ -10,10 +10,13 @@ __all__ = ["find_examples"]
 _SHOWN = 3
 
 
-async def find_examples(context: Context) -> Observation:
+async def find_examples(
+    context: Context, *, number: int = _SHOWN, question: str | None = None
+) -> Observation:
     """Get some questions with the SPARQL queries that answer them.
 
     Chosen by chance, the same ones for the same question.
     """
-    chosen = random_examples(context.question.text, context.graph.examples, limit=_SHOWN)
+    wanted = (question or "").strip() or context.question.text
+    chosen = random_examples(wanted, context.graph.examples, limit=number)
     return await shown_examples(context, chosen)

@@ -30,8 +30,10 @@ class Ran:
 
 def ready(context: Context, query: str) -> Repaired:
     """Return a model's query repaired, with the prefixes of the graph that it needs."""
-    found = repaired(query, language=context.language)
     prefixes = context.graph.prefixes.namespaces
+    if context.limits.plain:
+        return Repaired(with_declared(query, prefixes), ())
+    found = repaired(query, language=context.language)
     return Repaired(with_declared(found.query, prefixes), found.notes)
 
 
@@ -70,11 +72,14 @@ async def executed(context: Context, query: str, *, rows: int) -> Executed | Obs
     try:
         ran = await run(context, repaired.query, rows=rows)
     except QueryError as problem:
+        if context.limits.plain:
+            return Observation(f"the query failed: {problem}", failed=True)
         fault = await said_fault(context, repaired.query, problem)
         return Observation(f"the query failed: {fault.text}", fault.seen, failed=True)
     except ServiceError as problem:
         return Observation(f"the query failed: {said_failure(problem)}", failed=True)
-    return Executed(ran, tuple(repaired.notes), await _remark(context, ran))
+    remark = Shown("") if context.limits.plain else await _remark(context, ran)
+    return Executed(ran, tuple(repaired.notes), remark)
 
 
 def showed(context: Context, query: str, result: SelectResult | bool | GraphResult) -> None:

@@ -17,6 +17,7 @@ from typing import (
     Any,
     Literal,
     Union,
+    cast,
     get_args,
     get_origin,
     get_type_hints,
@@ -43,18 +44,20 @@ _DATA = frozenset(
     "search_object_of_property search_property_of_entity".split()
 )  # tools that show what is in a graph, in rows of their own or by numbers
 _WORDS = ("question", "text", "reason")  # arguments that are words
+_TEXT = "text"  # of an answer, for people
 _LAST = "cancel"  # brings the best attempt of a run whose time is over
 _TYPES = {str: "string", int: "integer", float: "number", bool: "boolean"}
 
 
 def named_set(name: str) -> tuple[str, ...]:
-    """Return the tools of a set: by its name (`best`), or as their names with commas between.
+    """Return the tools of a set: by its name (`best`), or names of sets and tools with commas.
 
     Raises `SetupError` if there is no such set or tool.
     """
     if name in SETS:
         return SETS[name]
-    tools = tuple(dict.fromkeys(part.strip() for part in name.split(",") if part.strip()))
+    parts = [part.strip() for part in name.split(",") if part.strip()]
+    tools = tuple(dict.fromkeys(tool for part in parts for tool in SETS.get(part, (part,))))
     if not tools:
         raise SetupError(f"no tools are named: write a set ({', '.join(SETS)}) or names of tools")
     for tool in tools:
@@ -87,8 +90,10 @@ class GraphToolbox:
     """Tools by name over graphs, for one question; see `Toolbox`.
 
     After `seconds`, calls under way are stopped and no other is made, but for the last attempt of
-    `cancel`. `requests` counts the SPARQL requests of all calls. Under a `veil` the placeholders in
-    what a model wrote are replaced by what they stand for, and what it reads is checked.
+    `cancel`. With `spoken`, `answer` takes the answer in words, too, and if the limits are plain
+    nothing but that and the query. `requests` counts the SPARQL requests of all calls. Under a
+    `veil` the placeholders in what a model wrote are replaced by what they stand for, and what it
+    reads is checked.
     """
 
     names: Sequence[str]
@@ -98,6 +103,7 @@ class GraphToolbox:
     guarded: bool = True
     seconds: float | None = None
     veil: "Veil | None" = None
+    spoken: bool = False
     _seen: set[str] = field(default_factory=set)
     _began: float = field(default_factory=time.monotonic)
 
@@ -111,7 +117,19 @@ class GraphToolbox:
     @cached_property
     def schemas(self) -> tuple[ToolSchema, ...]:
         """The tools as a language model sees them."""
-        return set_schemas(self.names, self.graph_names)
+        found = set_schemas(self.names, self.graph_names)
+        if not self.spoken:
+            return found
+        return tuple(self._spoken(one) if one.name == "answer" else one for one in found)
+
+    def _spoken(self, schema: ToolSchema) -> ToolSchema:
+        """The schema of `answer`, with the words for the asker."""
+        given = cast("dict[str, Any]", schema.parameters)
+        left_out = ("columns", "certainty") if self.limits.plain else ()
+        kept = {key: one for key, one in given["properties"].items() if key not in left_out}
+        kept[_TEXT] = {"type": "string", "description": "the answer in words, for the asker"}
+        required = [key for key in (*given["required"], _TEXT) if key in kept]
+        return replace(schema, parameters={**given, "properties": kept, "required": required})
 
     @property
     def graph_names(self) -> tuple[str, ...]:
@@ -169,9 +187,17 @@ class GraphToolbox:
             case SoundCall(tool=schema, arguments=given):
                 arguments = dict(given)
                 context = self._context(arguments)
-                observation = await self._run(schema.name, context, arguments)
+                taken = {"columns": ["*"], **arguments} if self._is_spoken(call) else arguments
+                text = str(taken.pop(_TEXT, "")) if self._is_spoken(call) else ""
+                observation = await self._run(schema.name, context, taken)
+                if text and observation.answer is not None:
+                    said = replace(observation.answer, interpretation=" ".join(text.split()))
+                    observation = replace(observation, answer=said)
         seconds = time.perf_counter() - started
         return ToolUse(call.name, arguments, observation, seconds, call.id), context
+
+    def _is_spoken(self, call: ToolCall) -> bool:
+        return self.spoken and call.name == "answer" and bool(call.id)
 
     def _context(self, arguments: dict[str, object]) -> Context:
         first = next(iter(self._contexts))

@@ -15,11 +15,13 @@ from pathlib import Path
 from random import Random
 from typing import Literal as Choice
 
+import numpy as np
 from pyoxigraph import BlankNode, Literal, Triple
 from rapidfuzz import fuzz, process
 
 from askgraph.errors import SetupError
 from askgraph.index import stem, tokens
+from askgraph.index.embeddings import kept_embedder
 from askgraph.rdf.vocabulary import NUMERIC_DATATYPES
 from askgraph.sparql.results import GraphResult, SelectResult, Term
 from askgraph.sparql.rewrite import form_of
@@ -209,16 +211,19 @@ def _digest(rows: list[str]) -> str:
 
 
 def similar_examples(
-    question: str, examples: Sequence[QueryExample], *, limit: int = 3
+    question: str, examples: Sequence[QueryExample], *, limit: int = 3, embedder: str = ""
 ) -> list[tuple[QueryExample, float]]:
     """Return the examples most similar to a question, with their `similarities`.
 
-    Of several wordings that of the nearest counts. Equal ones stay in the order given.
+    With an `embedder` (see `askgraph.index.embeddings`) that is the cosine of their vectors. Of
+    several wordings that of the nearest counts. Equal ones stay in the order given. Raises
+    `SetupError` for an embedder that there is not, `ServiceError` if its server fails.
     """
     owners = [at for at, example in enumerate(examples) for _ in example.wordings]
     texts = [wording.text for example in examples for wording in example.wordings]
     scores = [0.0] * len(examples)
-    for owner, score in zip(owners, similarities(question, texts), strict=True):
+    alike = cosines(question, texts, embedder) if embedder else similarities(question, texts)
+    for owner, score in zip(owners, alike, strict=True):
         scores[owner] = max(scores[owner], score)
     best = sorted(range(len(examples)), key=lambda at: -scores[at])[:limit]
     return [(examples[at], scores[at]) for at in best]
@@ -241,6 +246,15 @@ def similarities(question: str, texts: Sequence[str]) -> list[float]:
         1.0 if text == wanted else (one + other) / 200
         for text, one, other in zip(plain, ordered, shared, strict=True)
     ]
+
+
+def cosines(text: str, texts: Sequence[str], embedder: str) -> list[float]:
+    """Return the cosine of a text's vector and that of each of some texts, between -1 and 1."""
+    vectors = kept_embedder(embedder).embed([text, *texts])
+    lengths = np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
+    unit = vectors / lengths
+    found: list[float] = (unit[1:] @ unit[0]).tolist()
+    return found
 
 
 def random_examples(
