@@ -30,6 +30,7 @@ from askgraph.metadata import Profile, load_profile
 from askgraph.methods import Confirming, Method
 from askgraph.traversal import GraphArrays
 from askgraph.workspace.data import (
+    WrittenByNewer,
     changed_file,
     is_url,
     known_content,
@@ -447,6 +448,8 @@ class Workspace:
         """Why a data folder cannot be used as it is."""
         try:
             known = known_sources(self.data(name))
+        except WrittenByNewer:
+            raise
         except SetupError as error:
             return str(error)
         if settings.url:

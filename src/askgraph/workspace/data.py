@@ -60,14 +60,28 @@ class SourceFile:
         return asdict(self)
 
 
+class WrittenByNewer(SetupError):
+    """A data folder has a form that only a newer askgraph knows: it is left as it is."""
+
+
 def known_sources(folder: Path) -> tuple[SourceFile, ...]:
-    """Return the files that a data folder was built from; `SetupError` if it is unusable."""
+    """Return the files that a data folder was built from.
+
+    Raises `SetupError` if it is unusable, `WrittenByNewer` if it is that only here.
+    """
     try:
         built = json.loads((folder / "built.json").read_text(encoding="utf-8"))
         if built["format"] == FORMAT:
             return tuple(SourceFile(**file) for file in built["sources"])
+        newer = built["format"] > FORMAT
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise SetupError(f"the data folder {folder} is incomplete or damaged") from error
+    if newer:
+        raise WrittenByNewer(
+            f"the data folder {folder} was written by a newer askgraph (its form is "
+            f"{built['format']}, this one knows {FORMAT}): install that version or a later one, or "
+            "add the graph again with --replace"
+        )
     raise SetupError(f"the data folder {folder} was written by another version of askgraph")
 
 

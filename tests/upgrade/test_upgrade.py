@@ -1,0 +1,84 @@
+"""A workspace and a database of 0.1.0 open with this version, with all that is in them."""
+
+import json
+import sqlite3
+import tarfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx2
+import pytest
+from tests.servers.served import ServedThread
+
+import askgraph
+from askgraph.errors import SetupError
+from askgraph.workspace import Workspace
+
+LEFT = Path(__file__).parent / "v0_1_0"
+SPACE = "https://example.org/space/"
+MARS, LUNA = "Which moons orbit Mars?", "What is the diameter of Luna?"
+MOONS = [[f"{SPACE}Deimos"], [f"{SPACE}Phobos"]]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    with tarfile.open(LEFT / "workspace.tar.gz") as packed:
+        packed.extractall(tmp_path, filter="data")
+    database = sqlite3.connect(tmp_path / "serve.db")
+    database.executescript((LEFT / "serve.sql").read_text("utf-8"))
+    database.close()
+    return tmp_path
+
+
+@pytest.fixture
+def old(folder: Path) -> Iterator[httpx2.Client]:
+    """A caller with the key that 0.1.0 gave them."""
+    key = {"Authorization": f"Bearer {(LEFT / 'key.txt').read_text().strip()}"}
+    with (
+        ServedThread(Workspace(folder)) as server,
+        httpx2.Client(base_url=f"{server.url}/api/v1", headers=key, timeout=60) as client,
+    ):
+        yield client
+
+
+def test_the_graph_is_asked_without_being_built_again(folder: Path) -> None:
+    built = folder / "data" / "moons" / "built.json"
+    before = built.stat().st_mtime_ns
+
+    assert askgraph.ask(MARS, "moons", workspace=folder).json()["rows"] == MOONS
+    assert built.stat().st_mtime_ns == before
+
+
+def test_answers_verdicts_and_keys_are_still_there(old: httpx2.Client) -> None:
+    runs = {run["question"]: run["id"] for run in old.get("runs").json()["runs"]}
+    mars, luna = (old.get(f"runs/{runs[question]}").json() for question in (MARS, LUNA))
+
+    assert mars["answer"]["rows"] == MOONS and mars["answer"]["sentence"].startswith("Deimos and")
+    assert mars["feedback"] == {"verdict": "right", "comment": "both"} and mars["verified"] is True
+    assert luna["answer"]["rows"] == [[3474]] and luna["feedback"] is None
+
+
+def test_a_confirmed_question_is_answered_as_it_was_confirmed(old: httpx2.Client) -> None:
+    again = old.post("ask", json={"question": MARS}).json()
+
+    assert again["answer"]["rows"] == MOONS
+    assert again["answer"]["confirmed"]["question"] == MARS
+
+
+def test_a_question_goes_on_from_one_that_was_asked_before_the_upgrade(old: httpx2.Client) -> None:
+    (session,) = {
+        run["session"] for run in old.get("runs").json()["runs"] if run["question"] == MARS
+    }
+    body = {"question": "And Earth?", "session": session}
+
+    assert old.post("ask", json=body).json()["answer"]["rows"] == [[f"{SPACE}Luna"]]
+
+
+def test_a_graph_that_a_newer_askgraph_has_written_is_left_as_it_is(folder: Path) -> None:
+    path = folder / "data" / "moons" / "built.json"
+    newer = json.dumps({**json.loads(path.read_text("utf-8")), "format": 99, "unknown": True})
+    path.write_text(newer, "utf-8")
+
+    with pytest.raises(SetupError, match=r"newer askgraph .*form is 99.* install that version"):
+        askgraph.ask(MARS, "moons", workspace=folder)
+    assert path.read_text("utf-8") == newer
