@@ -108,6 +108,30 @@ def test_the_boundary_of_a_class_is_a_setting_of_its_own(
     assert ("onto:radius" in told(model, 1)) is around
 
 
+def test_as_published_a_resource_is_all_of_its_triples(moons: KnowledgeGraph) -> None:
+    replies = [
+        "Act: deref('http://example.org/Io')",
+        f"Act: query('{ALL}') | success('I looked at  Io.')",
+    ]
+
+    trace, model = run(replies, moons, preset="paper")
+
+    shown = told(model, 1)
+    assert '"Io"@de' in shown and '"Io"@en' in shown and "onto:orbits :Jupiter" in shown
+    assert isinstance(trace.outcome, Answer)
+    assert trace.outcome.interpretation == "I looked at Io."
+    assert (model.requests[0].temperature, model.requests[0].top_p) == (0.0, 1.0)
+
+
+def test_as_published_an_error_is_told_as_it_is(moons: KnowledgeGraph) -> None:
+    replies = ["Act: query('SELECT COUNT(?m) { ?m a onto:Moon }')", "Act: fail('no')"]
+
+    _, model = run(replies, moons, preset="paper")
+    _, other = run(replies, moons)
+
+    assert "the query failed" in told(model, 1) and "the query failed" not in told(other, 1)
+
+
 def test_success_without_a_query_is_not_taken(moons: KnowledgeGraph) -> None:
     replies = ["Act: success('easy')", f"Act: query('{ALL}') | success('now')"]
     trace, model = run(replies, moons)

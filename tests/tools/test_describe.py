@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from pyoxigraph import RdfFormat, parse
 from tests.tools.exploring import called, line_with, served
 
 from askgraph.errors import QueryError
@@ -144,3 +145,91 @@ async def test_the_boundaries_of_the_limits_go_before_what_a_call_asks_for(
         told = (await describe(bounded, iri, "neighbourhood", terms="specific")).text
         assert told == (await describe(free, iri, "outgoing")).text
         assert told != (await describe(free, iri)).text
+
+
+TERMS = """@prefix : <http://example.org/> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+@prefix owl: <http://www.w3.org/2002/07/owl#> .
+:Region a owl:Class ; rdfs:label "region" ; rdfs:subClassOf :Place ; :note "n" .
+:Place a owl:Class ; rdfs:label "place" ; :note "far" . :Town a owl:Class ; rdfs:label "town" ;
+  rdfs:subClassOf :Region , :Settlement . :Firm a owl:Class ; rdfs:label "firm" ; :note "far" .
+:in a owl:ObjectProperty ; rdfs:label "in" ; rdfs:domain :Firm ; rdfs:range :Region ; :note "far" ;
+  rdfs:subPropertyOf :near .
+:near a owl:ObjectProperty ; rdfs:domain :Thing ; rdfs:range :Place . :Thing rdfs:label "thing" .
+:seatIn rdfs:subPropertyOf :in ; rdfs:label "seat in" ; rdfs:domain :Seat .
+:Seat a owl:Class ; rdfs:label "seat" .
+:Berlin a :Region ; :in :Firm . """ + " ".join(f":t{n} :in :Berlin ." for n in range(40))
+
+
+async def test_raw_is_every_triple_as_turtle(tmp_path: Path) -> None:
+    with served(TERMS, tmp_path, prefixes=SMALL) as (graph, _):
+        out = await called(graph, "describe", iri=":Berlin", boundary="outgoing", raw=True)
+        both = await called(graph, "describe", iri=":Berlin", boundary="neighbourhood", raw=True)
+
+    assert _triples(out.text) == {(":Berlin", "a", ":Region"), (":Berlin", ":in", ":Firm")}
+    assert _triples(both.text) - _triples(out.text) == {
+        (f":t{n}", ":in", ":Berlin") for n in range(40)
+    }
+
+
+async def test_raw_around_a_class_is_that_of_appendix_b(tmp_path: Path) -> None:
+    with served(TERMS, tmp_path, prefixes=SMALL) as (graph, _):
+        told = await called(graph, "describe", iri=":Region", boundary="specific", raw=True)
+
+    assert _triples(told.text) == {
+        *((":Region", p, o) for p, o in ((":note", '"n"'), *_named("region"))),
+        (":Region", "rdfs:subClassOf", ":Place"),
+        *((":Place", p, o) for p, o in _named("place")),
+        *((":Town", p, o) for p, o in _named("town")),
+        (":Town", "rdfs:subClassOf", ":Region"),
+        *((":in", p, o) for p, o in _named("in", "owl:ObjectProperty")),
+        (":in", "rdfs:domain", ":Firm"),
+        (":in", "rdfs:range", ":Region"),
+        *((":Firm", p, o) for p, o in _named("firm")),
+    }
+
+
+async def test_raw_around_a_property_is_that_of_appendix_c(tmp_path: Path) -> None:
+    with served(TERMS, tmp_path, prefixes=SMALL) as (graph, _):
+        told = await called(graph, "describe", iri=":in", boundary="specific", raw=True)
+
+    assert _triples(told.text) == {
+        *((":in", p, o) for p, o in (*_named("in", "owl:ObjectProperty"), (":note", '"far"'))),
+        (":in", "rdfs:domain", ":Firm"),
+        (":in", "rdfs:range", ":Region"),
+        (":in", "rdfs:subPropertyOf", ":near"),
+        *((":Firm", p, o) for p, o in _named("firm")),
+        *((":Region", p, o) for p, o in _named("region")),
+        (":near", "a", "owl:ObjectProperty"),
+        (":near", "rdfs:domain", ":Thing"),
+        (":near", "rdfs:range", ":Place"),
+        (":Thing", "rdfs:label", '"thing"'),
+        *((":Place", p, o) for p, o in _named("place")),
+        (":seatIn", "rdfs:subPropertyOf", ":in"),
+        (":seatIn", "rdfs:label", '"seat in"'),
+        (":seatIn", "rdfs:domain", ":Seat"),
+        *((":Seat", p, o) for p, o in _named("seat")),
+    }
+
+
+def _named(label: str, kind: str = "owl:Class") -> tuple[tuple[str, str], ...]:
+    return ("a", kind), ("rdfs:label", f'"{label}"')
+
+
+def _triples(turtle: str) -> set[tuple[str, str, str]]:
+    short = {
+        "http://example.org/": ":",
+        "http://www.w3.org/2000/01/rdf-schema#": "rdfs:",
+        "http://www.w3.org/2002/07/owl#": "owl:",
+    }
+
+    def told(term: object) -> str:
+        text = str(term)
+        if text == "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>":
+            return "a"
+        for iri, prefix in short.items():
+            if text.startswith(f"<{iri}"):
+                return prefix + text.removeprefix(f"<{iri}").rstrip(">")
+        return text
+
+    found = parse(turtle, format=RdfFormat.TURTLE)
+    return {(told(one.subject), told(one.predicate), told(one.object)) for one in found}

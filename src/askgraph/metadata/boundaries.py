@@ -5,7 +5,8 @@
 - specific, for classes and properties: what leaves it, the terms below it, and for a class the
   properties whose domain or range it is, with the class at their other end.
 
-Here they are the queries that ask for it, each bounded.
+Here they are the queries that ask for it, each bounded; `within_boundary` is one query for all of
+it, with the terms around a class or property as the paper has them (appendices B and C).
 """
 
 from collections.abc import Iterable, Sequence
@@ -76,6 +77,47 @@ def declared_at(iri: str, *, limit: int) -> str:
         f"{{ ?p {range_} <{iri}> OPTIONAL {{ ?p {domain} ?other }} BIND(false AS ?from) }} "
         f"}} LIMIT {limit}"
     )
+
+
+def within_boundary(iri: str, kind: Kind, boundary: Boundary, *, limit: int) -> str:
+    """Return the query for all triples of a resource within a boundary: `?s`, `?p`, `?o`.
+
+    Specific is, besides what leaves a class: the classes next below and above it, with type and
+    label; the properties of which it is domain or range, with these, type and label; and what those
+    lead to. Of a property it is what leaves it; its domain and range; the properties next below and
+    above it, with type, label, domain and range; and what those lead to. For an individual,
+    specific is outgoing.
+    """
+    here = f"<{iri}>"
+    parts = [f"BIND({here} AS ?s) {here} ?p ?o"]
+    if boundary == "neighbourhood":
+        parts.append(f"BIND({here} AS ?o) ?s ?p {here}")
+    elif boundary == "specific" and kind == "class":
+        up = f"<{v.RDFS_SUB_CLASS_OF}>"
+        ends = f"FILTER(?end IN ({_DOMAIN_RANGE})) ?x ?end {here} ."
+        parts += [
+            f"?s {up} {here} ; ?p ?o FILTER(?p IN ({_NAMED}) || (?p = {up} && ?o = {here}))",
+            f"{here} {up} ?s . ?s ?p ?o FILTER(?p IN ({_NAMED}))",
+            f"{ends} ?x ?p ?o FILTER(?p IN ({_NAMED}, {_DOMAIN_RANGE})) BIND(?x AS ?s)",
+            f"{ends} ?x ?to ?s FILTER(?to IN ({_NAMED}, {_DOMAIN_RANGE})) "
+            f"?s <{v.RDFS_LABEL}> ?a ; <{v.RDF_TYPE}> ?b ; ?p ?o FILTER(?p IN ({_NAMED}))",
+        ]
+    elif boundary == "specific" and kind == "property":
+        up = f"<{v.RDFS_SUB_PROPERTY_OF}>"
+        near = f"{{ ?x {up} {here} }} UNION {{ {here} {up} ?x }}"
+        parts += [
+            f"{here} ?end ?s FILTER(?end IN ({_DOMAIN_RANGE})) ?s ?p ?o FILTER(?p IN ({_NAMED}))",
+            f"?s {up} {here} BIND({up} AS ?p) BIND({here} AS ?o)",
+            f"{near} ?x ?p ?o FILTER(?p IN ({_NAMED}, {_DOMAIN_RANGE})) BIND(?x AS ?s)",
+            f"{near} ?x ?to ?s FILTER(?to IN ({_NAMED}, {_DOMAIN_RANGE})) "
+            f"?s ?p ?o FILTER(?p IN ({_NAMED}))",
+        ]
+    union = " UNION ".join(f"{{ {part} }}" for part in parts)
+    return f"SELECT DISTINCT ?s ?p ?o WHERE {{ {union} }} LIMIT {limit}"
+
+
+_NAMED = f"<{v.RDF_TYPE}>, <{v.RDFS_LABEL}>"
+_DOMAIN_RANGE = f"<{v.RDFS_DOMAIN}>, <{v.RDFS_RANGE}>"
 
 
 def _edge(iri: str, predicate: str, *, inverse: bool) -> str:

@@ -10,7 +10,7 @@ search's candidates, that queries are repaired before they run, and that a run e
 import asyncio
 import re
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 from askgraph.agent import Conversation, Turn, columns_rule, going_round
@@ -66,6 +66,37 @@ The query has every condition of the question and no other, in the right directi
 without label stand between two things it goes through them. Counts and sorting are done in SPARQL;
 for most, least or first it keeps all that tie; ASK for yes or no. Of several queries in a turn the
 answer comes last. {columns_rule()}"""
+PAPER_INSTRUCTION = """\
+You are an agent that finds the SPARQL query for what a user asks of a knowledge graph. You and the
+graph take turns: you think and act, then stop; the next message is what you observe.
+
+Write each reply in two parts, in this order:
+Think: what the question needs, and what the descriptions that you have seen say of it.
+Act: the actions that bring you furthest, one or several with | between them, each argument in
+quotes, as Act: search('one thing') | search('another')
+
+Actions:
+search('words') gives IRIs whose names are like the words. Search for one thing at a time.
+deref('IRI') gives the triples of a thing, a class or a property; write the IRI in full.
+query('SPARQL') runs a query and gives solutions. Paths help: + and * along transitive properties,
+| between alternatives. Prefixes are declared for you.
+
+Ends:
+chat('text') if the user does not want a fact of the graph.
+success('text') if the query is found and has run: the one that ran last stands. The text tells the
+user in short how you came to it; it has neither the query nor its solutions.
+fail('text') if about {cycles} turns have not brought you there. The text says what you tried.
+
+The way to go:
+- Search for what the question names.
+- Dereference it, and what that leads to: classes, and properties with their domain and range; look
+also at how single things hang together.
+- When you know enough, write the query so that what is named is meant beyond doubt, and widen it
+pattern by pattern.
+
+Always:
+- An IRI in a query is in the graph, and search or deref has shown it to you.
+- What worked once is not done again: it would give the same."""
 _HEADINGS = {
     "overview": "What the graph knows of it:",
     "propose_queries": "Candidates from a program that matches words without understanding them:",
@@ -89,9 +120,20 @@ PUBLISHED = Published(
         "schema": Departure("outgoing", "4.1: the default; Table 3 varies it"),
         "transcript": Departure(10_000_000, "appendix A: one conversation, never shortened"),
         "rows": Departure(5, "authors' run files: the first five solutions"),
-        "temperature": Departure(0.0, "5.2"),
+        "raw": Departure(True, "4.1, appendices B and C: all triples within the boundary"),
+        "plain": Departure(True, "5.1: a query runs as it is, its error is told as it is"),
+        "interpret": Departure(True, "appendix A: success takes a text for the user"),
+        "temperature": Departure(0.0, "5.2; top_p is 1"),
         "fallback": Departure(False, "5.1: nothing but the model answers"),
     },
+    (
+        "4.4: search compares words with labels and comments by spelling unless the graph has "
+        "indices by embeddings; the paper's are vectors of both",
+        "5.1: a search looks among things and classes, and among properties, with a list of each",
+        "5.1: solutions are shown as lines, the first and the last of them",
+        "appendix A: a reply without an action is told so, and ends the run when it comes thrice",
+        "appendix A: a run that has to stop ends with its best attempt",
+    ),
 )
 """The settings of the paper; ten cycles are its own (appendix A)."""
 
@@ -112,12 +154,14 @@ class GrafVonData:
     With `preset` paper, what is not set is as published.
 
     `individuals` (outgoing, neighbourhood) and `schema` (outgoing, neighbourhood, specific) are the
-    boundaries of what `deref` shows of a thing, and of a class or property. A run ends with its
-    best attempt after `cycles` turns, `tokens` (input and output), `seconds` or `money`. Without
-    `propose` the first message has the question alone, as in the paper. `transcript` are the tokens
-    of messages above which old results are shortened; `timeout` is in seconds a query. Of several
-    graphs the one is taken that fits the question best. If the model's server fails at once, graph
-    search's best stands, unless `fallback` is off.
+    boundaries of what `deref` shows of a thing, and of a class or property; what is `raw` is all of
+    it, as Turtle. A `plain` query runs as it was written, but for prefixes, and nothing is said of
+    one that fails or is empty but what the endpoint says. With `interpret` what the model says with
+    its success is kept with the answer. A run ends with its best attempt after `cycles` turns,
+    `tokens` (input and output), `seconds` or `money`. Without `propose` the first message has the
+    question alone. `transcript` are the tokens of messages above which old results are shortened;
+    `timeout` is in seconds a query. Of several graphs the one is taken that fits the question best.
+    If the model's server fails at once, graph search's best stands, unless `fallback` is off.
     """
 
     searches: ClassVar[bool] = True
@@ -129,6 +173,9 @@ class GrafVonData:
     propose: bool = True
     individuals: str = "neighbourhood"
     schema: str = "specific"
+    raw: bool = False
+    plain: bool = False
+    interpret: bool = False
     cycles: int = 10
     tokens: int | None = None
     seconds: float | None = None
@@ -152,7 +199,7 @@ class GrafVonData:
         if not graphs:
             raise ValueError("no graph was given")
         seconds = self.timeout if self.seconds is None else min(self.timeout, self.seconds)
-        limits = Limits(rows=self.rows, hits=self.hits, timeout=seconds)
+        limits = Limits(rows=self.rows, hits=self.hits, timeout=seconds, plain=self.plain)
         toolbox = GraphToolbox((), graphs, question, limits, False, self.seconds)
         return explored(_Run, self, question, toolbox, self.model)
 
@@ -194,14 +241,18 @@ class _Run(Exploration):
     def conversation(self, uses: Sequence[ToolUse]) -> Conversation:
         """Begin with the rules, the question, and what the graph of the run knows of it."""
         shown = [use for use in uses if self.method.propose and self.is_of(use, self.graph)]
+        paper = self.method.preset == "paper"
         options = Options(
             temperature=self.method.temperature, seed=self.method.seed, stop=["Observe:"]
         )
+        if paper:
+            options["top_p"] = 1.0
+        instruction = PAPER_INSTRUCTION if paper else INSTRUCTION
         return Conversation(
             self.model,
             self.account,
             [
-                System(INSTRUCTION.format(cycles=self.method.cycles)),
+                System(instruction.format(cycles=self.method.cycles)),
                 User(asked(self.question, shown, _HEADINGS, self.toolbox.graphs)),
             ],
             most=self.method.transcript,
@@ -261,6 +312,8 @@ class _Run(Exploration):
             case "deref":
                 method = self.method
                 bounds = {"boundary": method.individuals, "terms": method.schema}
+                if method.raw:
+                    return (await self.call("describe", iri=action.argument, raw=True, **bounds),)
                 return (await self.call("describe", iri=action.argument, **bounds),)
             case _:
                 return (await self.call("execute", query=action.argument),)
@@ -272,7 +325,9 @@ class _Run(Exploration):
                 return ()
             use = await self.call("answer", query=self.query, columns=["*"])
             if use.observation.answer is not None:
-                self.outcome = agreed(use.observation.answer, self.attempts.proposed)
+                found = agreed(use.observation.answer, self.attempts.proposed)
+                remark = " ".join(action.argument.split()) if self.method.interpret else ""
+                self.outcome = replace(found, interpretation=remark)
             return (use,)
         best = await self.attempts.best()
         self.outcome = given_up(action.argument, best.answer)

@@ -22,6 +22,7 @@ from askgraph.rdf import vocabulary as v
 from askgraph.sparql.results import Row, Term
 from askgraph.tools import Context
 from askgraph.tools._facts import numbered
+from askgraph.tools._turtle import dereferenced
 from askgraph.tools.shown import Writer, labels_in
 from askgraph.tools.terms import named_node
 from askgraph.trace import Observation
@@ -40,14 +41,15 @@ async def describe(
     boundary: Annotated[Boundary, "auto: by what it is"] = "auto",
     *,
     terms: Boundary | None = None,
+    raw: bool = False,
 ) -> Observation:
     """Get what the graph says of one entity, class or property: values, links both ways.
 
     `auto` takes the specific boundary for classes and properties, which tells the terms around
     them, and the neighbourhood for anything else; so does `specific`. `terms` is the boundary of
     classes and properties if theirs is another than that of individuals. The boundaries of
-    `Limits`, if these are set, go before. Raises `QueryError`
-    for an IRI that the graph does not hold.
+    `Limits`, if these are set, go before. What is `raw` is Turtle, with all triples. Raises
+    `QueryError` for an IRI that the graph does not hold.
     """
     node = await named_node(context, iri)
     leaving = await edges_at(context, node, inverse=False)
@@ -57,6 +59,8 @@ async def describe(
         boundary = terms
     bound = context.limits.individuals if kind == "individual" else context.limits.schema
     boundary = boundary if bound == "auto" else bound
+    if raw:
+        return await dereferenced(context, node, kind, boundary)
     around, edges = Around(), leaving
     if boundary in ("auto", "specific") and kind != "individual":
         around = await around_term(context, node, kind)
