@@ -33,7 +33,7 @@ def test_a_format_that_is_named_is_not_guessed(tmp_path: Path) -> None:
 
 def test_a_file_of_no_known_format_says_which_there_are(tmp_path: Path) -> None:
     path = write(tmp_path, "a.csv", "id,question\n1,Who?")
-    with pytest.raises(SetupError, match=r"a\.csv is of no format .*one of dblp_quad, .*qald"):
+    with pytest.raises(SetupError, match=r"a\.csv is of no format .*one of cwq, dblp_quad, .*qald"):
         read_benchmark(path)
 
 

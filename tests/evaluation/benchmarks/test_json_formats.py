@@ -5,6 +5,7 @@ from pathlib import Path
 
 from askgraph.evaluation import Table
 from askgraph.evaluation.benchmarks import Benchmark, Contents
+from askgraph.evaluation.benchmarks.cwq import ComplexWebQuestions
 from askgraph.evaluation.benchmarks.dblp_quad import DblpQuad
 from askgraph.evaluation.benchmarks.grasp_lines import GraspLines
 from askgraph.evaluation.benchmarks.lcquad import LcQuad
@@ -12,7 +13,9 @@ from askgraph.evaluation.benchmarks.lcquad2 import LcQuad2
 from askgraph.evaluation.benchmarks.pat_questions import PatQuestions
 from askgraph.evaluation.benchmarks.rubq import Rubq
 from askgraph.evaluation.benchmarks.sciqa import SciQa
+from askgraph.evaluation.benchmarks.simpledbpedia_qa import SimpleDbpediaQa
 from askgraph.evaluation.benchmarks.spinach import Spinach
+from askgraph.evaluation.benchmarks.webqsp import WebQsp
 from askgraph.evaluation.benchmarks.wikiwebquestions import WikiWebQuestions
 
 WD = "http://www.wikidata.org/entity/"
@@ -205,3 +208,90 @@ def test_grasp_lines_marked_invalid_are_read_with_a_tag(tmp_path: Path) -> None:
     (question,) = contents.questions
     assert (question.tags, question.paraphrases, question.split) == (("invalid",), ("B?",), "test")
     assert [item.place.rpartition(", ")[2] for item in contents.unreadable] == ["line 2", "line 3"]
+
+
+FB = "http://rdf.freebase.com/ns/"
+
+
+def test_webqsp_takes_the_first_parse_that_says_something(tmp_path: Path) -> None:
+    named = {"AnswerType": "Entity", "AnswerArgument": "m.01428y", "EntityName": "Creole"}
+    plain = {"AnswerType": "Value", "AnswerArgument": "1962-08-06"}
+    chain = {"TopicEntityMid": "m.03_r3", "InferentialChain": ["location.country.languages"]}
+    parses = [
+        {"ParseId": "a.P0", "Sparql": "", "Answers": [], "InferentialChain": None},
+        {"ParseId": "a.P1", "Sparql": "SELECT ?x {}", "Answers": [named, plain], **chain},
+        {"ParseId": "a.P2", "Sparql": "SELECT ?y {}", "Answers": [plain]},
+    ]
+    asked = {"QuestionId": "a", "RawQuestion": "A?"}
+    contents = read(
+        WebQsp(),
+        tmp_path,
+        {
+            "Questions": [
+                {**asked, "Parses": parses},
+                {**asked, "QuestionId": "b", "Parses": []},
+                {**asked, "QuestionId": "c", "Parses": [{"Answers": ["m.1"]}]},
+            ]
+        },
+    )
+    (question,) = contents.questions
+    assert (question.id, question.sparql, contents.graph) == ("a", "SELECT ?x {}", "freebase")
+    assert question.answers == Table.of_json(["x"], [[FB + "m.01428y"], ["1962-08-06"]])
+    assert question.entities == (FB + "m.03_r3",)
+    assert question.predicates == (FB + "location.country.languages",)
+    assert contents.prefixes["ns"] == FB
+    assert reasons(contents) == [
+        "it has neither a query nor answers",
+        "an answer must be an object with 'AnswerArgument', a text",
+    ]
+
+
+def test_cwq_keeps_the_wording_of_the_program_beside_that_of_people(tmp_path: Path) -> None:
+    record = {
+        "ID": "a_1",
+        "webqsp_ID": "a",
+        "question": "A?",
+        "machine_question": "a of b",
+        "compositionality_type": "conjunction",
+        "sparql": "SELECT ?x {}",
+    }
+    named = {"answer_id": "m.01428y", "answer": "Creole", "aliases": []}
+    said = {"answer_id": "1962", "answer": "1962"}
+    contents = read(ComplexWebQuestions(), tmp_path, [{**record, "answers": [named, said]}])
+    (question,) = contents.questions
+    assert (question.text, question.paraphrases) == ("A?", ("a of b",))
+    assert question.tags == ("conjunction",)
+    assert question.answers == Table.of_json(["x"], [[FB + "m.01428y"], ["1962"]])
+    wrong = read(ComplexWebQuestions(), tmp_path, [{**record, "answers": [{}]}])
+    assert reasons(wrong) == ["an answer must be an object with 'answer_id' or 'answer', a text"]
+
+
+def test_simpledbpediaqa_takes_what_any_of_its_predicates_gives(tmp_path: Path) -> None:
+    dbo, thing = "http://dbpedia.org/ontology/", "http://dbpedia.org/resource/A"
+    author = {"Predicate": dbo + "author", "Direction": "forward", "Constraint": None}
+    notable = {"Predicate": dbo + "work", "Direction": "backward", "Constraint": dbo + "Person"}
+    asked = {"ID": "a", "Query": "who wrote a", "Subject": thing}
+    contents = read(
+        SimpleDbpediaQa(),
+        tmp_path,
+        {
+            "Questions": [
+                {**asked, "PredicateList": [author, notable]},
+                {**asked, "PredicateList": []},
+                {**asked, "PredicateList": [{**author, "Direction": "up"}]},
+                {**asked, "PredicateList": [{**author, "Predicate": "> } #"}]},
+            ]
+        },
+    )
+    (question,) = contents.questions
+    assert question.sparql == (
+        f"SELECT DISTINCT ?x WHERE {{ {{ <{thing}> <{dbo}author> ?x . }} UNION "
+        f"{{ ?x <{dbo}work> <{thing}> . ?x a <{dbo}Person> . }} }}"
+    )
+    assert question.entities == (thing,)
+    assert question.predicates == (dbo + "author", dbo + "work")
+    assert reasons(contents) == [
+        "it needs 'Subject', an IRI, and 'PredicateList', a list that is not empty",
+        "'Direction' is forward or backward, not 'up'",
+        "'Predicate' must be an IRI, not '> } #'",
+    ]

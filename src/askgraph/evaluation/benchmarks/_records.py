@@ -415,6 +415,7 @@ PREFIXES: Mapping[str, Mapping[str, str]] = {
     "dbpedia": DBPEDIA,
     "orkg": {**_STANDARD, **TABLES["orkg"]},
     "dblp": TABLES["dblp"],
+    "freebase": FREEBASE,
 }
 """What queries over a graph, by its name, may use without declaring it."""
 
