@@ -1,14 +1,17 @@
 """What is made beside its place is never seen half, and nothing of a killed process stays."""
 
 import os
+import resource
 import signal
 import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from askgraph.beside import OLD, fresh, replaced, write_whole
+from askgraph.beside import OLD, fresh, refused, replaced, write_whole
+from askgraph.errors import NoSpace
 
 DYING = """
 import os, signal, sys
@@ -101,3 +104,29 @@ def test_a_file_keeps_its_permissions_and_one_that_fails_stays_as_it_was(tmp_pat
     assert path.read_text() == "new"
     assert path.stat().st_mode & 0o777 == 0o600
     assert [one.name for one in tmp_path.iterdir()] == [path.name]
+
+
+def test_a_full_disk_is_said_to_be_full_by_whoever_finds_it(tmp_path: Path) -> None:
+    path = tmp_path / "notes.txt"
+    write_whole(path, "old")
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (10, hard))
+    try:
+        with pytest.raises(
+            NoSpace, match=r"notes.txt: no space is left on the disk, .*; make room"
+        ):
+            write_whole(path, "new" * 100)
+        with (
+            pytest.raises(OSError, match="written") as numpy,
+            path.with_name("array").open("wb") as to,
+        ):
+            np.arange(1000).tofile(to)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+    assert path.read_text() == "old"
+    assert isinstance(refused("saving", numpy.value), NoSpace)
+    assert isinstance(refused("saving", OSError("IO error: No space left on device: a")), NoSpace)
+    assert str(refused("saving", PermissionError(13, "Permission denied"))) == (
+        "saving: Permission denied"
+    )

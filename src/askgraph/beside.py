@@ -4,21 +4,28 @@ Nobody reads half of one. What a process that was killed left there goes when th
 """
 
 import contextlib
+import errno
 import glob
 import itertools
 import os
+import re
 import shutil
 import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
-__all__ = ["OLD", "fresh", "replaced", "swept", "write_whole"]
+from askgraph.errors import NoSpace, SetupError
+
+__all__ = ["OLD", "fresh", "no_space", "refused", "replaced", "swept", "write_whole"]
 
 OLD = ".old"
 """The ending of what was put away, which comes back if nothing took its place."""
 _BORN = f"{time.time_ns() // 1_000_000:x}"  # an id of a process is used again, in containers often
+_REMEDY = "make room, then do the same again"
 _NUMBERS = itertools.count(1)
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+_FULL_IN_WORDS = re.compile(r"No space left|\d requested and \d+ written")  # Oxigraph, NumPy
 
 
 def fresh(path: Path) -> Path:
@@ -46,7 +53,8 @@ def swept(path: Path) -> None:
 def replaced(path: Path) -> Iterator[BinaryIO]:
     """Give a file to write, which takes the place of this one once all is written without error.
 
-    It keeps the permissions of the older one, and is on the disk at the end. Raises `OSError`.
+    It keeps the permissions of the older one, and is on the disk at the end. Raises `OSError`, and
+    `NoSpace` if the disk is full.
     """
     beside = fresh(path)
     try:
@@ -56,15 +64,31 @@ def replaced(path: Path) -> Iterator[BinaryIO]:
             os.fsync(file.fileno())
         beside.chmod(path.stat().st_mode if path.exists() else 0o644)
         beside.replace(path)
-    except BaseException:
+    except BaseException as error:
         beside.unlink(missing_ok=True)
+        if full := no_space(f"cannot write {path}", error):
+            raise full from error
         raise
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Write a text file (UTF-8) that nobody reads half of; raises `OSError`."""
+    """Write a text file (UTF-8) that nobody reads half of; raises what `replaced` raises."""
     with replaced(path) as file:
         file.write(text.encode("utf-8"))
+
+
+def no_space(what: str, error: BaseException) -> NoSpace | None:
+    """Return the error for `what` failed if the disk is full; None for any other reason."""
+    if not isinstance(error, OSError):
+        return None
+    if error.errno in _FULL or _FULL_IN_WORDS.search(str(error)):
+        return NoSpace(f"{what}: no space is left on the disk, or for so large a file; {_REMEDY}")
+    return None
+
+
+def refused(what: str, error: OSError) -> SetupError:
+    """Return an error of the system as ours: `what` failed, and why."""
+    return no_space(what, error) or SetupError(f"{what}: {error.strerror or error}")
 
 
 def _runs(pid: int, born: str) -> bool:

@@ -2,6 +2,7 @@
 
     AskgraphError
     ├── SetupError             the operator: a file, a name, a missing package
+    │   └── NoSpace            the disk is full
     ├── QueryError             the query's author, person or model
     │   ├── QuerySyntaxError   it does not parse
     │   └── ForbiddenQuery     it would write, or reach a graph that is not allowed
@@ -25,6 +26,7 @@ __all__ = [
     "ErrorReply",
     "ForbiddenQuery",
     "MalformedReply",
+    "NoSpace",
     "NotPublic",
     "Overloaded",
     "PromptTooLong",
@@ -44,6 +46,10 @@ class AskgraphError(Exception):
 
 class SetupError(AskgraphError):
     """The operator can mend it: a missing file, an unknown name, a package not installed."""
+
+
+class NoSpace(SetupError):
+    """The disk is full; what was there before stays as it was."""
 
 
 class QueryError(AskgraphError):

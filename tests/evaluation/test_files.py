@@ -70,7 +70,7 @@ def test_a_full_disk_is_told_once_and_nothing_is_written_later(tmp_path: Path) -
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (10, hard))
     try:
-        with pytest.raises(SetupError, match=r"cannot write .*/file: File too large"):
+        with pytest.raises(SetupError, match=r"cannot write .*/file: no space is left"):
             file.append(b"x" * 20)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))

@@ -1,4 +1,4 @@
-"""The campaigns on workspaces, in short: killed commands."""
+"""The campaigns on workspaces, in short: killed commands, a full disk."""
 
 import subprocess
 import sys
@@ -19,3 +19,7 @@ def test_a_command_that_is_killed_leaves_all_whole() -> None:
     options = ["--only", "index", "batch", "--changes", "2", "--moments", "0"]
 
     assert tried("kills", *options) == "tried 4, survived 4"
+
+
+def test_a_full_disk_is_said_to_be_full_and_nothing_is_lost() -> None:
+    assert tried("disk_full", "--only", "batch", "--room", "0") == "tried 1, survived 1"

@@ -21,6 +21,7 @@ _HEAD = "| tried | times | survived | seconds | before |\n|---|---:|---:|---:|--
 
 # script: what it tries, and what the first campaign found, before anything was mended
 PARTS = {
+    "disk_full": ("commands and a server on a full disk", "not tried"),
     "authorisation": ("who may do what, and what is another's", "112: all"),
     "kills": ("commands and servers killed at any moment", "20: none lost; folders left over"),
     "model_faults": ("model servers that fail, under each method", "240: an error, no answer"),

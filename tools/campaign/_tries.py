@@ -14,6 +14,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 
 from _measure import print_table
+from _served import served as served
 from askgraph import sample
 from askgraph.workspace import Workspace
 

@@ -20,6 +20,7 @@ from typing import Annotated, Any, ClassVar, Self, TypeVar, get_origin, get_type
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from askgraph.beside import no_space
 from askgraph.errors import AskgraphError, QueryError, ServiceError, SetupError
 
 NO_ANSWER = 1
@@ -99,6 +100,7 @@ def exit_code(error: BaseException, *, debug: bool) -> int | None:
             code = 4
         case AskgraphError() | OSError():
             code = 2
+            said = str(no_space(getattr(error, "filename", None) or "not done", error) or said)
         case _:
             code, said = 5, f"a bug: {type(error).__name__}: {said} (--debug shows where)"
     typer.echo(f"askgraph: {said}", err=True)

@@ -13,6 +13,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
+from askgraph.beside import no_space
 from askgraph.errors import AskgraphError, SetupError
 from askgraph.serve.description import description_router
 from askgraph.serve.faults import faults_in_words
@@ -100,6 +101,7 @@ def create_app(settings: ServeSettings, workspace: Workspace) -> FastAPI:
     protect(app, settings)
     app.add_middleware(BehindProxy, settings=settings)
     app.add_exception_handler(AskgraphError, _failed)
+    app.add_exception_handler(OSError, _full)
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _refused)
     return app
@@ -108,6 +110,14 @@ def create_app(settings: ServeSettings, workspace: Workspace) -> FastAPI:
 async def _failed(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, AskgraphError)
     return problem_response(problem_of(error))
+
+
+async def _full(request: Request, error: Exception) -> JSONResponse:
+    """Answer for a disk that is full; other errors of the system are bugs."""
+    full = no_space("the server cannot keep this", error)
+    if full is None:
+        raise error
+    return problem_response(problem_of(full))
 
 
 async def _invalid(request: Request, error: Exception) -> JSONResponse:

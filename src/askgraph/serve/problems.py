@@ -7,6 +7,7 @@ from askgraph.errors import (
     AskgraphError,
     BudgetSpent,
     ForbiddenQuery,
+    NoSpace,
     NotPublic,
     Overloaded,
     QueryError,
@@ -72,6 +73,7 @@ _KINDS: tuple[tuple[type[AskgraphError], int, str, str], ...] = (
     (Overloaded, 503, "overloaded", "A service is too busy"),
     (ServiceError, 502, "service", "A service failed"),
     (BudgetSpent, 429, "budget-spent", "The budget is spent"),
+    (NoSpace, 507, "no-space", "The disk is full"),
     (SetupError, 422, "setup", "This cannot be done as asked"),
 )
 

@@ -19,7 +19,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from askgraph.beside import OLD, fresh
+from askgraph.beside import OLD, fresh, no_space
 from askgraph.endpoint import Endpoint
 from askgraph.endpoint.oxigraph import OxigraphEndpoint
 from askgraph.errors import SetupError
@@ -332,7 +332,8 @@ def _digest(path: Path) -> str:
 def replacing(folder: Path) -> Iterator[Path]:
     """Give an empty folder that takes the place of this one once it is filled without error.
 
-    What runs that were killed left behind goes; what one of them had put away comes back.
+    What runs that were killed left behind goes; what one of them had put away comes back. Raises
+    `NoSpace` if the disk is full.
     """
     folder.parent.mkdir(parents=True, exist_ok=True)
     made = fresh(folder)
@@ -344,6 +345,10 @@ def replacing(folder: Path) -> Iterator[Path]:
             if folder.exists():
                 folder.rename(old)
             made.rename(folder)
+    except OSError as error:
+        if full := no_space(f"{folder.name!r} cannot be built", error):
+            raise full from error
+        raise
     finally:
         shutil.rmtree(made, ignore_errors=True)
         if old.exists() and not folder.exists():

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from itertools import chain
 from typing import Any
 
-from askgraph.beside import write_whole
+from askgraph.beside import refused, write_whole
 from askgraph.errors import QueryError, SetupError
 from askgraph.index import DiskIndex, Resource
 from askgraph.index._server import Submit
@@ -120,9 +120,8 @@ def _built(
         write_whole(note_of(ground.data, key), json.dumps(asdict(made)))
     except OSError as error:
         _check_same(ground)
-        raise SetupError(
-            f"the index {key!r} of {ground.name!r} cannot be built: {error}"
-        ) from error
+        what = f"the index {key!r} of {ground.name!r} cannot be built"
+        raise refused(what, error) from error
     return index
 
 

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, fields
 from itertools import takewhile
 from pathlib import Path
 
+from askgraph.beside import refused
 from askgraph.errors import SetupError
 from askgraph.evaluation.executors import completed
 from askgraph.evaluation.files import LineFile, TraceFile, replaced
@@ -108,7 +109,7 @@ class Lock:
         try:
             self._file = path.open("w")
         except OSError as error:
-            raise SetupError(f"cannot write to {path.parent}: {error.strerror}") from error
+            raise refused(f"cannot write to {path.parent}", error) from error
         try:
             import fcntl  # which Windows does not have
         except ImportError:
@@ -224,7 +225,7 @@ class _Folder:
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise SetupError(f"cannot make the folder {folder}: {error.strerror}") from error
+            raise refused(f"cannot make the folder {folder}", error) from error
         _check_unlike(folder)
         with contextlib.ExitStack() as undo:
             lock = Lock(folder / ".lock")

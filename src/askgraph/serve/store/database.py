@@ -130,7 +130,8 @@ def database_url(text: str) -> URL:
 def failed(name: str, error: Exception) -> DatabaseFailed:
     """Return an error of a database's driver as ours."""
     reason = str(getattr(error, "orig", None) or error).strip() or type(error).__name__
-    return DatabaseFailed(f"the database {name} failed: {reason}")
+    room = "; make room, then do the same again" if "disk is full" in reason else ""
+    return DatabaseFailed(f"the database {name} failed: {reason}{room}")
 
 
 def _for_asyncpg(url: URL) -> URL:

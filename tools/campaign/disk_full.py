@@ -1,0 +1,169 @@
+"""Commands and a server while the disk is full, or becomes it; then again when there is space.
+
+    python tools/campaign/disk_full.py [--room KB ...] [--only COMMAND ...] [--json FILE]
+
+The workspace lies on a file system of its own in memory (tmpfs) that is filled up to so many kB of
+room. Without the right to mount one, no file may grow beyond so many (RLIMIT_FSIZE). Survived is:
+an error that says that there is no space, and what to do; what was there is whole, and can be asked
+meanwhile; with space, the same command ends well, and nothing is left over.
+"""
+
+import contextlib
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import httpx2
+
+sys.path.insert(0, str(Path(__file__).parents[2]))
+
+from tools.campaign._tries import Tried, askgraph, base, concluded, parser_of, served, triples
+from tools.campaign.kills import CASES, survived
+
+_ROOM = (0, 16, 64, 256, 1024)  # kB
+_WORDS = ("space", "make room")
+_SIZE = 24  # MB
+
+
+@contextlib.contextmanager
+def small_disk(folder: Path) -> Iterator[bool]:
+    """Mount a small file system at a folder; whether that is allowed."""
+    folder.mkdir()
+    options = ["-t", "tmpfs", "-o", f"size={_SIZE}m", "tmpfs", str(folder)]
+    try:
+        mounted = subprocess.run(["mount", *options], capture_output=True).returncode == 0
+    except FileNotFoundError:
+        mounted = False
+    try:
+        yield mounted
+    finally:
+        if mounted:
+            subprocess.run(["umount", "-l", str(folder)], check=True)
+
+
+def fill(disk: Path, room: int) -> None:
+    """Leave so many bytes on a disk."""
+    with (disk / "ballast").open("wb", buffering=0) as file, contextlib.suppress(OSError):
+        while True:
+            file.write(bytes(1 << 16))
+    with (disk / "ballast").open("ab", buffering=0) as file:
+        with contextlib.suppress(OSError):
+            while True:
+                file.write(bytes(4096))
+        file.truncate(max(0, file.tell() - room))
+
+
+def bounded(most: int) -> Callable[[], None]:
+    """Return what lets no file of a process grow beyond so many bytes."""
+
+    def bound() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (most, resource.RLIM_INFINITY))
+
+    return bound
+
+
+def command(name: str, room: int, template: Path, disk: Path, mounted: bool) -> str:
+    """Run a command without space, look, and run it again with space; return a fault."""
+    place = disk / "workspace"
+    shutil.copytree(template, place)
+    case = CASES[name]
+    if mounted:
+        fill(disk, room)
+    limits = None if mounted else bounded(room)
+    ran = askgraph(place, *case.arguments.split(), limits=limits)
+    asked = triples(place, "space") if name != "add --replace" else 1
+    if mounted:
+        (disk / "ballast").unlink()
+    try:
+        if ran.code and (ran.code not in (2, 4) or not all(word in ran.said for word in _WORDS)):
+            return f"{ran.code}: {ran.said.strip()[-300:]}"
+        if not asked or asked < 0:
+            return f"while it is full, the graph has {asked} triples"
+        return survived(case, place)
+    finally:
+        shutil.rmtree(place)
+
+
+def server(template: Path, disk: Path) -> Iterator[tuple[str, str]]:
+    """Serve while the disk is full; yield what was tried, and a fault."""
+    place = disk / "workspace"
+    shutil.copytree(template, place)
+    with served(place) as (url, _), httpx2.Client(base_url=url, timeout=30) as client:
+        question = {"question": "Which moons orbit Jupiter?"}
+        id = client.post("/api/v1/ask", json=question).json()["id"]
+        calls: dict[str, Callable[[], httpx2.Response]] = {
+            "a question": lambda: client.post("/api/v1/ask", json=question),
+            "a verdict": lambda: client.post(
+                f"/api/v1/runs/{id}/feedback", json={"verdict": "right"}
+            ),
+            "an upload": lambda: _uploaded(client, place / "more.ttl"),
+        }
+        fill(disk, 0)
+        for name, call in calls.items():
+            reply = call()
+            clear = reply.status_code < 400 or (
+                reply.status_code in (502, 507) and all(word in reply.text for word in _WORDS)
+            )
+            yield f"{name}, full", "" if clear else f"{reply.status_code} {reply.text[:300]}"
+        health = client.get("/healthz").status_code
+        yield "healthz, full", "" if health == 200 else str(health)
+        (disk / "ballast").unlink()
+        for name, call in calls.items():
+            reply = call()
+            fine = reply.status_code < 400
+            yield f"{name}, again", "" if fine else f"{reply.status_code} {reply.text[:300]}"
+    shutil.rmtree(place)
+
+
+def _uploaded(client: httpx2.Client, file: Path) -> httpx2.Response:
+    """Upload a graph, and return the reply, or the job as it ended."""
+    form = {"name": f"sent{time.monotonic_ns()}"}
+    files = [("files", ("more.ttl", file.read_bytes()))]
+    reply = client.post("/api/v1/graphs/upload", data=form, files=files)
+    if reply.status_code >= 400:
+        return reply
+    while (job := client.get(f"/api/v1/jobs/{reply.json()['id']}")).is_success:
+        if job.json()["state"] not in ("queued", "running"):
+            break
+        time.sleep(0.1)
+    if job.is_success and (problem := job.json()["problem"]):
+        return httpx2.Response(problem["status"], json=problem)
+    return job
+
+
+def main() -> int:
+    """Try all and print the table; return 1 if something was not survived."""
+    parser = parser_of(__doc__, [*CASES, "serve"])
+    parser.add_argument("--room", nargs="*", type=int, default=_ROOM, metavar="KB")
+    given = parser.parse_args()
+    found = []
+
+    def note(what: str, how: str, fault: str, began: float) -> None:
+        found.append(Tried(what, how, fault, time.monotonic() - began))
+        print(what, how, fault, sep=" | ", file=sys.stderr, flush=True)
+
+    with tempfile.TemporaryDirectory() as folder, small_disk(Path(folder, "disk")) as mounted:
+        disk, template = Path(folder, "disk"), base(Path(folder, "template"))
+        askgraph(template, "index", "build", "space")
+        for name in given.only or CASES:
+            for room in given.room if name in CASES else ():
+                began = time.monotonic()
+                try:
+                    fault = command(name, room * 1024, template, disk, mounted)
+                except Exception as error:  # noqa: BLE001 - anything raised is what is looked for
+                    fault = f"{type(error).__name__}: {error}"
+                note(name, f"{room} kB", fault, began)
+        if mounted and "serve" in (given.only or ["serve"]):
+            for how, fault in server(template, disk):
+                note("serve", how, fault, time.monotonic())
+    print("on a tmpfs" if mounted else "with RLIMIT_FSIZE: no file system could be mounted")
+    return concluded(found, given.json)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
