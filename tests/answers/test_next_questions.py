@@ -90,6 +90,12 @@ async def test_they_go_on_from_what_the_answer_shows(
     assert wanted in await proposed(text, language, space)
 
 
+@pytest.mark.parametrize("text", ["Show the launch sites on a map", "Where are the launch sites?"])
+async def test_a_map_that_was_asked_for_is_not_proposed(text: str, space: KnowledgeGraph) -> None:
+    assert "Show them on a map" in await proposed("Which launch sites are there?", "en", space)
+    assert "Show them on a map" not in await proposed(text, "en", space)
+
+
 async def test_one_of_them_stands_alone(space: KnowledgeGraph) -> None:
     for one in await proposed("Which dwarf planets are there?", "en", space):
         outcome = await asked(one, space)

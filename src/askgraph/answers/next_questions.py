@@ -25,6 +25,7 @@ from askgraph.graph import KnowledgeGraph
 from askgraph.metadata import ClassProfile, PredicateProfile
 from askgraph.rdf import best_label, words_of_local_name
 from askgraph.rdf import vocabulary as v
+from askgraph.search.linking import read
 from askgraph.sparql import Group, Pattern, Query, walk
 from askgraph.sparql.write import tree_of
 from askgraph.trace import Answer, Outcome
@@ -148,7 +149,9 @@ class _About:
         return [*kinds, *([text] for text in first.questions if first.language == self.language)]
 
     def maps(self) -> list[list[str]]:
-        """The wish for a map, if things of the class have coordinates."""
+        """The wish for a map, if things of the class have coordinates and none was asked for."""
+        if read(self.asked, self.language).wants_map:
+            return []
         own = {_said(one) for one, _ in self.properties}
         return [[self.say("next map")]] if all(own & place for place in PLACE) else []
 

@@ -126,3 +126,22 @@ def test_of_a_monstrous_question_only_the_first_words_are_read(text: str) -> Non
 def test_a_minus_belongs_to_the_number_right_behind_it() -> None:
     values = [quantity.value for quantity in read("from -10 to 20-30, below -5 or 3 -2").quantities]
     assert values == [-10, 20, 30, -5, 3, 2]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("Show the launch sites on a map", "show launch sites"),
+        ("Zeige die Startplätze auf einer Karte", "Zeige Startplätze"),
+        ("Montrez les sites de lancement sur une carte", "Montrez sites lancement"),
+        ("Muestra los sitios de lanzamiento en un mapa", "Muestra sitios lanzamiento"),
+        ("What is the scale of the map?", "scale map"),
+        ("On a map", "map"),
+    ],
+)
+def test_last_words_that_want_a_map_say_nothing_of_what_is_asked(text: str, said: str) -> None:
+    reading = read(text)
+    kept = [word.text for at, word in enumerate(reading.tokens) if not reading.is_stop(at)]
+    assert set(said.casefold().split()[1:]) <= {word.casefold() for word in kept}
+    assert ("map" in said) == any(word in ("map", "Karte", "carte", "mapa") for word in kept)
+    assert reading.wants_map == ("map" not in said)

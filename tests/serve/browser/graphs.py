@@ -6,7 +6,7 @@ from tests.servers.served import sample_workspace
 
 from askgraph.workspace import Workspace
 
-__all__ = ["BURST", "HOSTILE", "TOWNS", "workspace_with_more"]
+__all__ = ["BURST", "HOSTILE", "PORTS", "TOWNS", "workspace_with_more"]
 
 _HEAD = """@prefix : <https://example.org/{name}/> .
 @prefix geo: <http://www.opengis.net/ont/geosparql#> .
@@ -31,6 +31,16 @@ TOWNS = _HEAD.format(name="towns") + (
     )
 )
 
+PORTS = _HEAD.format(name="ports") + (
+    ':Port a rdfs:Class ; rdfs:label "port"@en . :Isle a rdfs:Class ; rdfs:label "isle"@en .\n'
+    ':p1 rdfs:label "Breitengrad"@de . :p2 rdfs:label "Längengrad"@de .\n'
+    ':Genoa a :Port ; rdfs:label "Genoa"@en ; :p1 "44.41" ; :p2 "8.93" .\n'
+    ':Santos a :Port ; rdfs:label "Santos"@en ; :p1 "-23.96" ; :p2 "-46.33" .\n'
+    ':Elba a :Isle ; rdfs:label "Elba"@en ; :centre "42.78, 10.19" .\n'
+    ':Jeju a :Isle ; rdfs:label "Jeju"@en ; :centre "33.38, 126.53" .\n'
+)
+"""Places as texts: two under names of which only the labels say so, or two in one."""
+
 BURST = "window.burst=true"
 """What no label may do."""
 
@@ -50,9 +60,9 @@ HOSTILE = (
 
 
 def workspace_with_more(folder: Path) -> Workspace:
-    """Return a workspace with `space`, `towns` and `hostile`."""
+    """Return a workspace with `space`, `towns`, `ports` and `hostile`."""
     workspace = sample_workspace(folder)
-    for name, content in (("towns", TOWNS), ("hostile", HOSTILE)):
+    for name, content in (("towns", TOWNS), ("ports", PORTS), ("hostile", HOSTILE)):
         file = folder / f"{name}.ttl"
         file.write_text(content, encoding="utf-8")
         workspace.add(name, [file])

@@ -4,6 +4,7 @@ import csv
 import json
 import re
 import zipfile
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -311,6 +312,50 @@ def test_places_are_on_a_map_that_moves_by_keys(many: Watch) -> None:
     expect(view.locator(".map-card")).to_contain_text("12.05° S, 77.03° W")
     expect(view.locator("circle.pin.chosen")).to_have_count(1)
     assert violations(page) == []
+
+
+@pytest.mark.parametrize(
+    ("question", "locale", "width", "dark"),
+    [
+        ("show the launch sites on a map", "en-GB", 1280, False),
+        ("show the launch sites on a map", "en-GB", 390, True),
+        ("where are the launch sites?", "en-GB", 1280, True),
+        ("where are the launch sites?", "en-GB", 390, False),
+        ("Zeige die Startplätze auf einer Karte", "de-DE", 1280, False),
+        ("¿Dónde están los sitios de lanzamiento?", "es-ES", 390, False),
+    ],
+)
+def test_a_first_question_for_places_opens_as_a_map_with_names(
+    watch: Watch, question: str, locale: str, width: int, dark: bool
+) -> None:
+    page = watch.page(width=width, height=844, locale=locale, dark=dark)
+    ask(page, question)
+    expect(page.locator(".map-frame circle.pin")).to_have_count(25)
+    expect(page.get_by_role("tab", selected=True)).to_have_text(re.compile("Map|Karte|Mapa"))
+    names = page.locator(".pin-name")
+    assert names.count() >= (12 if width > 390 else 3)
+    assert "Hammaguir" in names.all_text_contents()
+    shown = (*names.all(), page.locator(".zoom-buttons"))
+    boxes = [one.evaluate("one => one.getBoundingClientRect().toJSON()") for one in shown]
+    for at, one in enumerate(boxes):
+        for other in boxes[:at]:
+            assert _apart(one, other, "x", "width") or _apart(one, other, "y", "height")
+    assert violations(page) == []
+
+
+def _apart(one: Mapping[str, float], other: Mapping[str, float], at: str, size: str) -> bool:
+    """Whether two boxes lie apart along an axis, but for what a line has above and below."""
+    (first, wide), (then, broad) = ((box[at], box[size]) for box in (one, other))
+    return then + broad <= first + 4 or first + wide <= then + 4
+
+
+@pytest.mark.parametrize("question", ["Where are the ports?", "Show the isles on a map"])
+def test_places_are_known_by_labels_of_properties_and_as_texts(many: Watch, question: str) -> None:
+    page = many.page("/?graph=ports")
+    ask(page, question)
+    expect(page.locator(".map-frame circle.pin")).to_have_count(2)
+    names = ["Genoa", "Santos"] if "ports" in question else ["Elba", "Jeju"]
+    expect(page.locator(".pin-name")).to_have_text(names)
 
 
 def test_things_whose_places_the_graph_knows_can_be_seen_on_a_map(many: Watch) -> None:

@@ -79,6 +79,20 @@ class Reading:
         after = (at + 1 for at, word in enumerate(self.folded[:-1]) if word in these)
         return frozenset(at for at in after if stems[at] in stems[: at - 1])
 
+    @cached_property
+    def aside(self) -> range:
+        """The last words, if they only say how to show the answer: "on a map"."""
+        count = len(self.tokens)
+        for phrase in self.words.following["on_map"]:
+            if len(phrase) < count and self.folded[-len(phrase) :] == phrase:
+                return range(count - len(phrase), count)
+        return range(0)
+
+    @property
+    def wants_map(self) -> bool:
+        """Whether it asks for a map, or where something is."""
+        return bool(self.aside) or any(self.says(one, 0) for one in self.words.asks["place"])
+
     def says(self, phrase: Phrase, at: int) -> bool:
         """Whether the words of a phrase stand at a token."""
         if self.folded[at : at + len(phrase)] != phrase:
@@ -97,11 +111,11 @@ class Reading:
         return any(mark in between for mark in _SENTENCE_ENDS)
 
     def is_stop(self, at: int) -> bool:
-        """Whether a token is a function word outside of a quotation, or points back to a noun."""
+        """Whether a token says nothing: function words but quoted ones, "this X", "on a map"."""
         token = self.tokens[at]
         if token.quote is not None or at in self.abbreviations:
             return False
-        if at in self.again:
+        if at in self.again or at in self.aside:
             return True
         full = self.words.full
         return token.folded in self.words.stop and not (full and token.text.lower() in full)

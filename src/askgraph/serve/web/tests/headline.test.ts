@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { AnswerView, Cell } from "../src/api/types.ts";
-import { headlineOf, piecesOf } from "../src/ask/headline.ts";
+import { headlineOf, piecesOf, wantsPlaces } from "../src/ask/headline.ts";
 
 const iri = (name: string): Cell => ({ type: "iri", value: `http://e.org/${name}`, label: name });
 const literal = (value: string): Cell => ({ type: "literal", value });
@@ -121,4 +121,18 @@ test("a sentence is cut at the things that it names", () => {
     iri("Titan"),
     " and 9 more are moons.",
   ]);
+});
+
+test("a question is about places if it says where, or names a map", () => {
+  const wanting = [
+    "Where are the launch sites?",
+    "Wo liegen sie?",
+    "Où sont les villes ?",
+    "¿Dónde están las ciudades?",
+    "show the launch sites on a map",
+    "Zeige die Startplätze auf einer Karte",
+  ];
+  assert.deepEqual(wanting.filter(wantsPlaces), wanting);
+  const others = ["Which maps are there of the cartel?", "Wofür?", "Who mapped Mars?", "Woran?"];
+  assert.deepEqual(others.filter(wantsPlaces), []);
 });

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Cell, Row } from "../src/api/types.ts";
 import { columnsOf } from "../src/results/columns.ts";
-import { pinsAt, thingsOf } from "../src/results/places.ts";
+import { degreesIn, pinsAt, thingsOf } from "../src/results/places.ts";
 
 const thing = (name: string): Cell => ({ type: "iri", value: `http://x/${name}`, label: name });
 
@@ -33,4 +33,32 @@ test("rows whose thing has a known place are pins", () => {
     pins.map(({ row, name }) => [row, name]),
     [[0, "Lima"]],
   );
+});
+
+test("latitudes and longitudes are known by the names of their predicates, in several languages", () => {
+  const says = (...named: [string, string?][]) => ({
+    cells: named.map(
+      ([iri, name]): Row => [
+        { type: "iri", value: `http://x/${iri}` },
+        name === undefined ? null : { type: "literal", value: name },
+      ],
+    ),
+  });
+  const pair = (north: string, east: string) => [[`http://x/${north}`, `http://x/${east}`]];
+  assert.deepEqual(degreesIn(says(["lat"], ["long"])), pair("lat", "long"));
+  assert.deepEqual(
+    degreesIn(says(["geo#siteLat"], ["geo#siteLng"])),
+    pair("geo#siteLat", "geo#siteLng"),
+  );
+  for (const [north, east] of [
+    ["latitude", "longitude"],
+    ["Breitengrad", "Längengrad"],
+    ["geografische Breite", "geografische Länge"],
+    ["latitud", "longitud"],
+  ] as const) {
+    const found = degreesIn(says(["p1", "mass"], ["p2", north], ["p3", "label"], ["p3", east]));
+    assert.deepEqual(found, pair("p2", "p3"), north);
+  }
+  assert.deepEqual(degreesIn(says(["Breite"], ["Länge"], ["flat"], ["belong"])), []);
+  assert.deepEqual(degreesIn(says(["lat"], ["mass"])), []);
 });

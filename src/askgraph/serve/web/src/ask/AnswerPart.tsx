@@ -15,7 +15,7 @@ import type { ResultViewProps } from "../results/ResultView.tsx";
 import { again, chosenReading, type Turn } from "./conversation.ts";
 import { Drafts } from "./Drafts.tsx";
 import { HeadlineView, spokenHeadline } from "./HeadlineView.tsx";
-import { headlineOf } from "./headline.ts";
+import { headlineOf, wantsPlaces } from "./headline.ts";
 import { Notes } from "./Notes.tsx";
 import { Options, Refusal } from "./Options.tsx";
 import { ReadBack } from "./ReadBack.tsx";
@@ -116,6 +116,7 @@ export function AnswerPart({ turn, run, answer, isLast }: AnswerPartProps) {
             answer={answer}
             runId={run.id}
             graph={graph}
+            wantsMap={answer.total > 1 && wantsPlaces(turn.question)}
             onShown={(how) => setShown({ of: answer, how })}
           />
           <Verdict
@@ -164,7 +165,7 @@ export function Result(props: ResultViewProps) {
   const hasContext = answer.columns.length > answer.answer_columns.length;
   const headline = headlineOf(answer);
   const isThing = headline.kind === "value" && headline.cells[0]?.type === "iri";
-  if (headline.kind === "table" || hasContext || isThing)
+  if (headline.kind === "table" || hasContext || isThing || props.wantsMap)
     return <Later load={results} props={props} />;
   return (
     <details class="fold result-fold">

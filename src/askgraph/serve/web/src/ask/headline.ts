@@ -66,3 +66,13 @@ function answerColumns(answer: AnswerView): number[] {
     .filter((at) => at >= 0);
   return found.length > 0 ? found : answer.columns.map((_, at) => at);
 }
+
+// Questions that a map answers.
+
+const WHERE =
+  /^\P{L}*(where|wo|où|dónde)(?!\p{L})|(?<!\p{L})(map|(land)?karte|carte|mapa)(?!\p{L})/iu;
+
+/** Whether a question is about places, or wants a map, in a language that is asked in. */
+export function wantsPlaces(question: string): boolean {
+  return WHERE.test(question.normalize("NFC"));
+}

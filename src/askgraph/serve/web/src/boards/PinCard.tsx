@@ -8,6 +8,7 @@ import { Later } from "../app/Later.tsx";
 import { askAddress } from "../app/router.ts";
 import { Result, results } from "../ask/AnswerPart.tsx";
 import { HeadlineView } from "../ask/HeadlineView.tsx";
+import { wantsPlaces } from "../ask/headline.ts";
 import { formatTime } from "../i18n/index.ts";
 import { Button, dotted, ProblemNote } from "../parts/parts.tsx";
 import { Renaming } from "./BoardPage.tsx";
@@ -40,6 +41,7 @@ export function PinCard({ pin, isMine, change, ...more }: PinCardProps) {
     graph,
     shown,
     marks,
+    wantsMap: answer.total > 1 && wantsPlaces(pin.question),
     onShown: (next: Shown) => isMine && void change({ shown: next }),
   };
   const isWanted = Boolean(pin.shown.view) || marks.size > 0;

@@ -52,6 +52,7 @@ function Sized({ pins, graph, elsewhere, tiles, width }: MapViewProps & { width:
       return { ...at, name, wide: widthOf(name) };
     }),
     size,
+    [{ left: width - 56, right: width, top: 0, bottom: 124 }], // of the buttons
   );
   return (
     <>

@@ -34,6 +34,8 @@ export interface ResultViewProps {
   /** The run whose whole result can be downloaded; null for a query run by hand. */
   readonly runId: string | null;
   readonly graph: string;
+  /** Whether places that the result does not say are shown at first, too. */
+  readonly wantsMap?: boolean;
   /** How it is shown at first; without it as its kind is shown best. */
   readonly shown?: Shown;
   /** Hears how the reader wants it to be shown. */
@@ -42,7 +44,7 @@ export interface ResultViewProps {
   readonly marks?: ReadonlyMap<number, Row | null>;
 }
 
-export function ResultView({ answer, runId, graph, ...looks }: ResultViewProps) {
+export function ResultView({ answer, runId, graph, wantsMap, ...looks }: ResultViewProps) {
   const { shown: wanted, onShown, marks } = looks;
   const result = useMemo(() => headed(answer), [answer]);
   const [chosen, setChosen] = useState<View | null>(wanted?.view ?? null);
@@ -84,7 +86,7 @@ export function ResultView({ answer, runId, graph, ...looks }: ResultViewProps) 
   if (charts.length > 0) tabs.push("chart");
   if (pins.length > 0) tabs.push("map");
   if (drawing.edges.length > 0) tabs.push("graph");
-  const best = firstView({ columns, charts, pins: said, rows });
+  const best = firstView({ columns, charts, pins: wantsMap ? pins : said, rows });
   const shown = chosen !== null && tabs.includes(chosen) ? chosen : best;
   const pictures = info?.["images"] === true;
   const origin = { graph, runId, query: isTriples ? null : answer.sparql };

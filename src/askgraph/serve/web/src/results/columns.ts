@@ -34,8 +34,8 @@ interface Degrees {
 }
 
 const YEAR_NAME = /(^|[^a-z])(year|jahr|año|année|anno)s?$/i;
-const LATITUDE = /^(.*?)(?:lat|latitude|breitengrad|breite)$/i;
-const LONGITUDE = /^(.*?)(?:lon|lng|long|longitude|längengrad|länge)$/i;
+const LATITUDE = /^(.*?)(?:lat|latitude?|breitengrad|geogra\p{L}+[ _]breite)$/iu;
+const LONGITUDE = /^(.*?)(?:lon|lng|long|longitude?|längengrad|geogra\p{L}+[ _]länge)$/iu;
 
 /** Returns the columns of a table, each with the kind of its values. */
 export function columnsOf(
@@ -59,13 +59,20 @@ export function columnsOf(
 /** Returns the columns that hold latitude and longitude, null if there are none. */
 export function degreesOf(columns: readonly Column[], rows: readonly Row[]): Degrees | null {
   const numbers = columns.filter(({ kind }) => kind === "number" || kind === "text");
-  for (const latitude of numbers) {
-    const stem = LATITUDE.exec(latitude.name)?.[1];
-    const longitude = numbers.find((other) => LONGITUDE.exec(other.name)?.[1] === stem);
-    if (stem === undefined || !longitude) continue;
-    if (rows.every((row) => soundPair(row, latitude, longitude))) return { latitude, longitude };
-  }
-  return null;
+  const sound = pairsOf(numbers, ({ name }) => [name]).find(([latitude, longitude]) =>
+    rows.every((row) => soundPair(row, latitude, longitude)),
+  );
+  return sound ? { latitude: sound[0], longitude: sound[1] } : null;
+}
+
+/** Those that are called latitude and longitude, each with what stands before that word alike. */
+export function pairsOf<T>(all: readonly T[], names: (one: T) => readonly string[]): [T, T][] {
+  const stems = (one: T, said: RegExp) => names(one).flatMap((name) => said.exec(name)?.[1] ?? []);
+  return all.flatMap((north) => {
+    const wanted = stems(north, LATITUDE);
+    const east = all.find((one) => stems(one, LONGITUDE).some((stem) => wanted.includes(stem)));
+    return wanted.length > 0 && east !== undefined ? [[north, east] as [T, T]] : [];
+  });
 }
 
 function soundPair(row: Row, latitude: Column, longitude: Column): boolean {

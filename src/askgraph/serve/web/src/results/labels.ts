@@ -21,18 +21,22 @@ interface Box {
   readonly bottom: number;
 }
 
-const HIGH = 14;
+const HIGH = 17;
 const AWAY = 9;
 /** Of more points than this none is named. */
 const MOST = 400;
 
-/** Returns the place of each point's name: right, left, above or below it; null if there is none. */
+/**
+ * Returns the place of each point's name: right, left, above or below it, and not where something
+ * is `kept`; null if there is none.
+ */
 export function spotsForNames(
   points: readonly Point[],
   { width, height }: { readonly width: number; readonly height: number },
+  kept: readonly Box[] = [],
 ): (NameSpot | null)[] {
   if (points.length > MOST) return points.map(() => null);
-  const taken: Box[] = points.map(({ x, y }) => boxOf(x - 5, y - 5, 10, 10));
+  const taken: Box[] = [...kept, ...points.map(({ x, y }) => boxOf(x - 5, y - 5, 10, 10))];
   const frame = boxOf(0, 0, width, height);
   return points.map((point) => {
     if (!point.name || !within(boxOf(point.x, point.y, 0, 0), frame)) return null;
@@ -46,7 +50,7 @@ export function spotsForNames(
 }
 
 function placesOf({ x, y, wide }: Point): [NameSpot, Box][] {
-  const middle = y + HIGH / 2 - 3;
+  const middle = y + 4;
   return [
     [{ x: x + AWAY, y: middle, anchor: "start" }, boxOf(x + AWAY, y - HIGH / 2, wide, HIGH)],
     [{ x: x - AWAY, y: middle, anchor: "end" }, boxOf(x - AWAY - wide, y - HIGH / 2, wide, HIGH)],

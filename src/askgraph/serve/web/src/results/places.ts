@@ -1,17 +1,21 @@
 // Places of the things of a result that the graph knows and the result does not say.
 
 import { type Table, tableOf } from "../api/graphs.ts";
-import type { Row } from "../api/types.ts";
-import { type Column, columnsOf, type Pin, pinsOf } from "./columns.ts";
+import type { Cell, Row } from "../api/types.ts";
+import { type Column, columnsOf, type Pin, pairsOf, pinsOf } from "./columns.ts";
+import { shortName } from "./texts.ts";
 import type { Place } from "./values.ts";
 
 /** Of more things than this no places are asked for. */
 const MOST = 200;
 
 const PREFIXES = `PREFIX geo: <http://www.opengis.net/ont/geosparql#>
-PREFIX wgs: <http://www.w3.org/2003/01/geo/wgs84_pos#>
 PREFIX schema: <http://schema.org/>
-PREFIX schemas: <https://schema.org/>`;
+PREFIX schemas: <https://schema.org/>
+PREFIX rdfs: <http://www.w3.org/2000/01/rdf-schema#>`;
+
+/** Degrees in one text, the latitude first. */
+const DEGREES = "^\\s*([+-]?\\d{1,2}\\.\\d+)\\s*[,; ]\\s*([+-]?\\d{1,3}\\.\\d+)\\s*$";
 
 /** The things of the first column of things, by their IRIs; none if they are one, or too many. */
 export function thingsOf(columns: readonly Column[], rows: readonly Row[]): readonly string[] {
@@ -25,10 +29,35 @@ export function thingsOf(columns: readonly Column[], rows: readonly Row[]): read
   return things.size > 1 && things.size <= MOST ? [...things] : [];
 }
 
-/** The places of things: points in well-known text, of them or of their geometry, and degrees. */
+/**
+ * The places of things: points in well-known text, of them or of their geometry, and degrees, as
+ * two values of predicates that are called so in a language of `columns.ts`, or in one text.
+ */
 export async function placesOf(graph: string, things: readonly string[]): Promise<Known> {
-  const known = await tableOf(graph, query(things));
-  return new Map(pins(known).flatMap((pin) => (pin.iri ? [[pin.iri, pin.place] as const] : [])));
+  const given = `VALUES ?thing { ${things.map((one) => `<${one}>`).join(" ")} }`;
+  const asked = (pattern: string) =>
+    tableOf(graph, `${PREFIXES}\nSELECT DISTINCT ${pattern} LIMIT ${5 * MOST}`);
+  const [points, said] = await Promise.all([
+    asked(`?thing ?point ?lat ?long WHERE {\n  ${given}\n  ${POINTS}\n}`),
+    asked(`?says ?name WHERE {\n  ${given}\n  ${LITERALS}\n}`),
+  ]);
+  const found = pins(points);
+  for (const [north, east] of degreesIn(said)) {
+    const pattern = `?thing <${north}> ?lat ; <${east}> ?long`;
+    found.push(...pins(await asked(`?thing ?lat ?long WHERE { ${given} ${pattern} }`)));
+  }
+  return new Map(found.flatMap((pin) => (pin.iri ? [[pin.iri, pin.place] as const] : [])));
+}
+
+/** The pairs of predicates that are called latitude and longitude, by their IRIs or their names. */
+export function degreesIn({ cells }: Pick<Table, "cells">): [string, string][] {
+  const names = new Map<string, string[]>();
+  for (const [says, name] of cells) {
+    if (!says) continue;
+    const known = names.get(says.value) ?? [shortName(says.value)];
+    names.set(says.value, name ? [...known, name.value] : known);
+  }
+  return pairsOf([...names.keys()], (iri) => names.get(iri) ?? []);
 }
 
 export type Known = ReadonlyMap<string, Place>;
@@ -57,27 +86,25 @@ function pins({ columns, cells }: Table): Pin[] {
   ].flatMap((names) => {
     const places = names.map((one) => columns.indexOf(one));
     const rows = cells
-      .map((row) => places.map((at) => row[at] ?? null))
+      .map((row) => places.map((at) => pointed(row[at] ?? null)))
       .filter((row) => row.every((cell) => cell !== null));
     return pinsOf(columnsOf(names, rows, []), rows, "en");
   });
 }
 
-function query(things: readonly string[]): string {
-  const degrees = ["wgs:lat ?lat ; wgs:long ?long", ...["schema", "schemas"].map(latitude)];
-  const near = ["schema", "schemas"].map(
-    (one) => `{ ?thing ${one}:geo ?at . ?at ${latitude(one)} }`,
-  );
-  return `${PREFIXES}
-SELECT DISTINCT ?thing ?point ?lat ?long WHERE {
-  VALUES ?thing { ${things.map((one) => `<${one}>`).join(" ")} }
-  { ?thing ?says ?point . FILTER(DATATYPE(?point) = geo:wktLiteral) }
-  UNION { ?thing geo:hasGeometry|geo:defaultGeometry ?at . ?at geo:asWKT ?point }
-  ${degrees.map((one) => `UNION { ?thing ${one} }`).join("\n  ")}
-  ${near.map((one) => `UNION ${one}`).join("\n  ")}
-} LIMIT ${2 * MOST}`;
+/** Degrees in one text as the point that they are. */
+function pointed(cell: Cell | null): Cell | null {
+  const found = cell && new RegExp(DEGREES).exec(cell.value);
+  return found ? { type: "literal", value: `POINT(${found[2]} ${found[1]})` } : cell;
 }
 
-function latitude(prefix: string): string {
-  return `${prefix}:latitude ?lat ; ${prefix}:longitude ?long`;
-}
+const POINTS = [
+  "{ ?thing ?says ?point . FILTER(DATATYPE(?point) = geo:wktLiteral) }",
+  `{ ?thing ?says ?point . FILTER(ISLITERAL(?point) && REGEX(STR(?point), ${JSON.stringify(DEGREES)})) }`,
+  "{ ?thing geo:hasGeometry|geo:defaultGeometry ?at . ?at geo:asWKT ?point }",
+  ...["schema", "schemas"].map(
+    (one) => `{ ?thing ${one}:geo ?at . ?at ${one}:latitude ?lat ; ${one}:longitude ?long }`,
+  ),
+].join("\n  UNION ");
+const LITERALS = `?thing ?says ?value . FILTER(ISLITERAL(?value))
+  OPTIONAL { ?says rdfs:label ?name }`;

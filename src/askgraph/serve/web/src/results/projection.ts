@@ -96,8 +96,8 @@ export function pixelOf(spot: Spot, view: View, width: number, height: number): 
 
 /** The degrees between two lines of the net that suit a view. */
 export function netStep(view: View): number {
-  const wanted = (360 * 110) / view.world;
-  return [0.1, 0.25, 0.5, 1, 2, 5, 10, 15, 30].find((step) => step >= wanted) ?? 30;
+  const wanted = (360 * 70) / view.world;
+  return [0.1, 0.25, 0.5, 1, 2, 5, 10, 15, 30, 45, 60].find((step) => step >= wanted) ?? 90;
 }
 
 function bounded(view: View, width: number, height: number): View {
