@@ -30,6 +30,8 @@ EXAMPLES = (
     QueryExample("How large is Europa?", EX + "SELECT ?r { :Europa onto:radius ?r }"),
 )
 GOOD = "<sparql>SELECT ?m WHERE { ?m onto:orbits :Jupiter }</sparql>"
+ONE = {"hypotheses": "one"}
+NEITHER = (False, False)
 FLIPPED = "<sparql>SELECT ?m WHERE { :Jupiter onto:orbits ?m }</sparql>"
 
 
@@ -178,6 +180,94 @@ def test_as_published_relations_are_names_alone(moons: KnowledgeGraph) -> None:
     assert "Relations: onto:orbits" in asked
     assert "→" not in asked
     assert "onto:code" not in asked
+
+
+def test_a_relation_that_the_profile_does_not_have_is_no_entity(moons: KnowledgeGraph) -> None:
+    lacking = [one for one in moons.profile.predicates if not one.iri.endswith("orbits")]
+    graph = replace(moons, profile=replace(moons.profile, predicates=tuple(lacking)))
+    given = ("http://example.org/Jupiter", "http://example.org/onto#orbits")
+
+    _, model = run([GOOD], graph, question=Question(ASKED, given=given), preset="paper", **ONE)
+
+    asked = told(model).rpartition("###")[2]
+    assert "Entities: <http://example.org/Jupiter>\n" in asked
+    assert "Relations: <http://example.org/onto#orbits>" in asked
+
+
+@pytest.mark.parametrize(
+    ("without", "entities", "relations"),
+    [("", True, True), ("entities", False, True), ("relations", True, False), ("both", *NEITHER)],
+)
+def test_what_is_left_out_is_in_no_part_of_the_prompt(
+    moons: KnowledgeGraph, without: str, entities: bool, relations: bool
+) -> None:
+    given = ("http://example.org/Jupiter", "http://example.org/onto#orbits")
+
+    _, model = run(
+        [GOOD],
+        moons,
+        question=Question(ASKED, given=given),
+        preset="paper",
+        without=without,
+        **ONE,
+    )
+
+    prompt = told(model)
+    assert prompt.count("<sparql>\n") == 3, "demonstrations stay"
+    assert prompt.count("Entities: ") == 4 * entities
+    assert prompt.count("Relations: ") == 4 * relations
+    assert ("entities" in prompt.partition("Question:")[0]) is entities
+    assert ("relations" in prompt.partition("Question:")[0]) is relations
+
+
+def test_an_ablation_compares_by_what_is_left(moons: KnowledgeGraph) -> None:
+    examples = (
+        QueryExample("Name a thing", EX + "SELECT ?x { :Mars onto:code ?x }"),
+        QueryExample("Name another", EX + "SELECT ?x { :Io onto:orbits ?x }"),
+    )
+    graph = replace(moons, examples=examples)
+    given = ("http://example.org/Mars", "http://example.org/onto#orbits")
+    asked = Question("Name one more", given=given)
+
+    def nearest(without: str) -> str:
+        settings = {"preset": "paper", "k": 1, "without": without, **ONE}
+        _, model = run([GOOD], graph, question=asked, **settings)
+        [shown, _] = re.findall(r"Question: (Name \w+)", told(model))
+        return str(shown)
+
+    assert nearest("entities") == "Name another"
+    assert nearest("relations") == "Name a"
+
+
+def test_as_published_one_query_is_the_best_of_a_beam_of_three(moons: KnowledgeGraph) -> None:
+    given = ("http://example.org/Jupiter", "http://example.org/onto#orbits")
+    beams = [Choice(text) for text in (FLIPPED, GOOD, GOOD)]
+
+    trace, model = run([beams], moons, question=Question(ASKED, given=given), preset="paper")
+
+    [sent] = model.requests
+    assert sent.beams and sent.n == 3
+    [draft] = [step for step in trace.steps if isinstance(step, Draft)]
+    assert ":Jupiter onto:orbits ?m" in draft.query and isinstance(trace.outcome, Refusal)
+
+
+def test_as_published_iris_are_whole_and_queries_as_they_were_written(
+    moons: KnowledgeGraph,
+) -> None:
+    given = ("http://example.org/Jupiter", "http://example.org/onto#orbits")
+
+    _, model = run([GOOD], moons, question=Question(ASKED, given=given), preset="paper", **ONE)
+
+    prompt = told(model)
+    assert EXAMPLES[0].query in prompt
+    assert "<http://example.org/Mars>" in prompt and "Entities: :" not in prompt
+
+
+def test_fixed_examples_may_be_picked_by_hand(moons: KnowledgeGraph) -> None:
+    _, model = run([GOOD], moons, variant="fixed", pick="first", k=2)
+
+    shown = re.findall(r"Question: (.*)", told(model))
+    assert shown == [one.question for one in EXAMPLES[:2]] + [ASKED]
 
 
 def test_given_relations_are_told_and_no_others(moons: KnowledgeGraph) -> None:

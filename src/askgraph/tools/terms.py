@@ -5,13 +5,14 @@ an unknown one stand the nearest names.
 """
 
 import asyncio
+import contextlib
 import re
 from collections.abc import Iterable, Sequence
 
 from pyoxigraph import Literal, NamedNode
 from rapidfuzz import fuzz
 
-from askgraph.errors import QueryError
+from askgraph.errors import QueryError, ServiceError
 from askgraph.rdf import PrefixMap
 from askgraph.rdf import vocabulary as v
 from askgraph.tools import Context
@@ -54,6 +55,33 @@ async def named_node(context: Context, text: str, *, sort: Sort = "") -> str:
             f"the graph has no {clipped(short, _SHOWN)}{await _near(context, iri, sort)}"
         )
     return iri
+
+
+async def relations_among(context: Context, iris: Iterable[str]) -> frozenset[str]:
+    """Return those of some IRIs that are relations: of the profile, in a triple, or named as such.
+
+    Of those that the profile lacks a graph is asked if they lead anywhere; one that does not is
+    named as a relation if all relations known in its namespace, and no class, are so. A graph that
+    does not answer is none the wiser.
+    """
+    profile = context.graph.profile
+    known = {predicate.iri for predicate in profile.predicates}
+    asked = [iri for iri in dict.fromkeys(iris) if ABSOLUTE_IRI.fullmatch(iri)]
+    missing = [iri for iri in asked if iri not in known]
+    spaces = {_namespace(iri) for iri in known} - {_namespace(one.iri) for one in profile.classes}
+    found = {iri for iri in missing if _namespace(iri) in spaces}
+    left = [iri for iri in missing if iri not in found][:MOST]
+    if left:
+        each = (f"{{ SELECT (<{iri}> AS ?p) {{ ?s <{iri}> ?o }} LIMIT 1 }}" for iri in left)
+        query = f"SELECT DISTINCT ?p WHERE {{ {' UNION '.join(each)} }}"
+        with contextlib.suppress(QueryError, ServiceError):
+            result = await context.graph.endpoint.select(query, timeout=context.limits.timeout)
+            found |= {str(getattr(term, "value", "")) for (term,) in result.rows}
+    return frozenset(found | (known & set(asked)))
+
+
+def _namespace(iri: str) -> str:
+    return re.split(r"[^/#]*\Z", iri)[0]
 
 
 async def object_term(context: Context, text: str) -> NamedNode | Literal:

@@ -33,7 +33,15 @@ from askgraph.methods import (
     with_presets,
     within,
 )
-from askgraph.methods.dfsl.prompt import AskedTerms, few_shot_prompt, given_terms, linked_terms
+from askgraph.methods.dfsl.prompt import (
+    LEFT_OUT,
+    AskedTerms,
+    ShownTerms,
+    few_shot_prompt,
+    given_terms,
+    left,
+    linked_terms,
+)
 from askgraph.sparql.comparison import alike
 from askgraph.sparql.read import read
 from askgraph.sparql.results import GraphResult, SelectResult
@@ -47,8 +55,9 @@ from askgraph.trace import Answer, Draft, ModelTurn, Prompt, Question, Refusal, 
 __all__ = ["Dfsl"]
 
 _VARIANTS = ("plain", "zero", "fixed", "dynamic")
-_HYPOTHESES = ("one", "beams", "samples", "prompt", "flips")
+_HYPOTHESES = ("one", "beam", "beams", "samples", "prompt", "flips")
 _LINKS = ("linked", "given")
+_PICKS = ("chance", "first")
 _ANSWERED = 0.8  # what is believed of a result that all hypotheses agree on
 _FLIPPED = 0.3  # the weight of a query that was made from another one
 _UNWRITTEN = 0.6  # of the belief in an answer, where no model wrote its query
@@ -59,9 +68,19 @@ PUBLISHED = Published(
         "match": Departure("terms", "4.2: the question with its entities and relations"),
         "links": Departure("given", "4.2: gold entities and relations"),
         "ends": Departure(False, "4.3: entities and relations by name alone"),
+        "iris": Departure(True, "5.4.3: IRIs in full, with labels if these say more"),
+        "pick": Departure("first", "5.3: fixed examples are picked by hand"),
+        "hypotheses": Departure("beam", "5.4.1: the best of a beam search; DFSL-MQ is beams, n=10"),
+        "n": Departure(3, "5.4.1: the size of the beam"),
     },
+    (
+        "5.4.1: similarity is by characters unless an embedder is named (embedder=…); the paper's "
+        "is all-mpnet-base-v2",
+        "5.4.1: an example that asks what the question asks is never shown",
+        "4.4: no query that gives triples, and no more than 10,000 rows",
+    ),
 )
-"""The settings of the paper; five examples, the nearest by content, are its own (4.2, 5.4)."""
+"""The settings of the paper; five examples, the nearest, are its own (4.2, 5.4)."""
 
 
 @with_presets
@@ -71,15 +90,20 @@ class Dfsl:
 
     With `preset` paper, what is not set is as published.
 
-    `variant` is plain (the question alone), zero (with its IRIs), fixed (with examples by chance,
-    the same for all questions) or dynamic (with the `k` most similar ones, by `match`: form,
-    question, terms or masked; `embedder` as of `askgraph.index.embeddings`, else by characters).
-    The examples are those of the graph, or those that `examples` names: a file or folder, also
-    about other graphs. `links` are linked, or given with the question; with `ends` relations are
-    told with what they lead from and to, of linked ones also those near. `hypotheses` are one,
-    beams (the `n` best of a beam search), samples (`n`, with their log-probabilities if the
-    server gives them), prompt (`n` asked for in words) or flips (the model's, then up to `n` with
-    triples flipped), of which one is chosen by `choose`: first, largest or vote.
+    `variant` is plain (the question alone), zero (with its IRIs), fixed (with `k` examples, the
+    same for all questions: by chance, or the first, as `pick` says) or dynamic (with the `k` most
+    similar ones, by `match`: form, question, terms or masked; `embedder` as of
+    `askgraph.index.embeddings`, else by characters). The examples are those of the graph, or those
+    that `examples` names: a file or folder, also about other graphs. `links` are linked, or given
+    with the question; with `ends` relations are told with what they lead from and to, of linked
+    ones also those near. What is named `without` (entities, relations or both) is left out of the
+    question, the examples and their comparison. With `iris` these are shown in full, and the
+    queries of examples as they were written.
+
+    `hypotheses` are one, beam (the best alone of a beam search of `n`), beams (the `n` best of
+    one), samples (`n`, with their log-probabilities if the server gives them), prompt (`n` asked
+    for in words) or flips (the model's, then up to `n` with triples flipped), of which one is
+    chosen by `choose`: first, largest or vote.
     """
 
     converses: ClassVar[bool] = False
@@ -94,6 +118,9 @@ class Dfsl:
     examples: str = ""
     links: str = "linked"
     ends: bool = True
+    without: str = ""
+    iris: bool = False
+    pick: str = "chance"
     hypotheses: str = "flips"
     n: int = 5
     choose: str = "first"
@@ -112,6 +139,8 @@ class Dfsl:
             variant=_VARIANTS,
             match=MATCHES,
             links=_LINKS,
+            without=LEFT_OUT,
+            pick=_PICKS,
             hypotheses=_HYPOTHESES,
             choose=CHOICES,
         )
@@ -162,7 +191,11 @@ class _Run:
         if not shots and method.variant in ("fixed", "dynamic") and method.k:
             yield Thought("there is no example to show: the model is asked without")
         prompt = few_shot_prompt(
-            self.context, asked, shots, queries=method.n if method.hypotheses == "prompt" else 1
+            self.context,
+            asked,
+            shots,
+            queries=method.n if method.hypotheses == "prompt" else 1,
+            shown=ShownTerms(method.iris, method.without, method.preset == "paper"),
         )
         yield prompt
         for turn in await self.turns(prompt):
@@ -180,8 +213,11 @@ class _Run:
         """The entities and relations of the question; None if the prompt has no use of them."""
         if self.method.variant == "plain":
             return None
+        if self.method.without == "both":
+            return AskedTerms(())
         terms_of = given_terms if self.method.links == "given" else linked_terms
-        return await terms_of(self.context, ends=self.method.ends)
+        asked = await terms_of(self.context, ends=self.method.ends)
+        return replace(asked, terms=left(asked.terms, self.method.without))
 
     async def shots(self, terms: Sequence[Term]) -> list[Shot]:
         """The demonstrations, the nearest first; none without examples, which is no error."""
@@ -190,10 +226,13 @@ class _Run:
             return []
         known = examples_at(method.examples) if method.examples else context.graph.examples
         if method.variant == "fixed":
-            spare = random_examples("", known, limit=method.k + 1)
-            store = await shots_of(context, spare)
-            return other_than(context.question.text, store)[: method.k]
-        store = await shots_of(context, known)
+            limit = method.k + 1
+            by_chance = method.pick == "chance"
+            spare = random_examples("", known, limit=limit) if by_chance else known[:limit]
+            store = self.ablated(await shots_of(context, spare))
+            kept = other_than(context.question.text, store)[: method.k]
+            return kept if by_chance else kept[::-1]
+        store = self.ablated(await shots_of(context, known))
         return await asyncio.to_thread(
             nearest,
             context.question.text,
@@ -204,17 +243,24 @@ class _Run:
             embedder=method.embedder or None,
         )
 
+    def ablated(self, shots: Sequence[Shot]) -> Sequence[Shot]:
+        """The demonstrations, without the entities or relations that are to be left out."""
+        if not self.method.without:
+            return shots
+        return [replace(one, terms=left(one.terms, self.method.without)) for one in shots]
+
     async def turns(self, prompt: Prompt) -> tuple[ModelTurn, ...]:
         """What the model says, in one call; its cost is the first turn's."""
         method = self.method
         options = Options(temperature=method.temperature, seed=method.seed)
-        several = method.hypotheses in ("samples", "beams")
+        several = method.hypotheses in ("samples", "beams", "beam")
         if several:
             options |= Options(logprobs=True)
-        if method.hypotheses == "beams":
+        if method.hypotheses in ("beams", "beam"):
             options |= Options(beams=True, max_tokens=_BEAM_TOKENS)
         talk = Conversation(self.model, self.account, [*prompt.messages], options=options)
-        return await talk.samples(method.n if several else 1)
+        turns = await talk.samples(method.n if several else 1)
+        return turns[:1] if method.hypotheses == "beam" else turns
 
     def queries(self) -> dict[str, float]:
         """The queries in the model's replies with their weights, most believed first."""

@@ -27,6 +27,7 @@ from askgraph.tools.mentions import mentioned
 from askgraph.tools.schema_lines import SchemaLines, Slice
 from askgraph.tools.schema_names import named
 from askgraph.tools.shown import Writer, labels_in
+from askgraph.tools.terms import relations_among
 from askgraph.trace import Prompt
 
 _SCHEMA = 15  # predicates and classes
@@ -60,6 +61,33 @@ You write SPARQL queries that answer questions over an RDF graph.
 SEVERAL = """
 {number}. Write up to {n} different queries, each between tags of its own, the most likely first.
 Among them should be some that differ only in the direction of a relation."""
+
+
+PAPER_TASK = """\
+The task is to write, for questions in English, SPARQL queries over the graph {graph}.
+1. Each query stands between <sparql> and </sparql>."""
+PAPER_TERMS = (
+    "It is made of {given} that the question comes with: of all of them, and of no others."
+)
+PAPER_SHOTS = "Examples to learn from come first."
+LEFT_OUT = ("", "entities", "relations", "both")
+"""What is told of no question: nothing, or an ablation of section 5.7.2."""
+
+
+@dataclass(frozen=True)
+class ShownTerms:
+    """How terms are shown: `iris` in full or short, `without` some sort, as the paper tells it."""
+
+    iris: bool = False
+    without: str = ""
+    paper: bool = False
+
+
+def left(terms: Sequence[Term], without: str) -> tuple[Term, ...]:
+    """Return the terms without those of a sort; see `LEFT_OUT`."""
+    if without == "both":
+        return ()
+    return tuple(one for one in terms if not without or one.relation is (without == "entities"))
 
 
 @dataclass(frozen=True)
@@ -110,7 +138,8 @@ async def given_terms(context: Context, *, ends: bool = False) -> AskedTerms:
         )
     labels = await labels_in(context, given)
     relations = {predicate.iri: predicate for predicate in context.graph.profile.predicates}
-    terms = tuple(Term(iri, labels.get(iri, ""), iri in relations) for iri in given)
+    leading = await relations_among(context, given)
+    terms = tuple(Term(iri, labels.get(iri, ""), iri in leading) for iri in given)
     if not ends:
         return AskedTerms(terms)
     chosen = [relations[iri] for iri in given if iri in relations]
@@ -135,24 +164,32 @@ async def _lines(
 
 
 def few_shot_prompt(
-    context: Context, asked: AskedTerms | None, shots: Sequence[Shot], *, queries: int = 1
+    context: Context,
+    asked: AskedTerms | None,
+    shots: Sequence[Shot],
+    *,
+    queries: int = 1,
+    shown: ShownTerms = ShownTerms(),
 ) -> Prompt:
     """Return the task, the demonstrations with the nearest last, and the question.
 
     None as `asked` leaves out every IRI of the question. `queries` is how many are asked for.
     """
     task = PLAIN if asked is None else _task(context, asked, shots)
+    if shown.paper and asked is not None:
+        task = _paper_task(context, shots, shown.without)
     if queries > 1:
         task += SEVERAL.format(number=task.count("\n") + 1, n=queries)
     task = "\n\n".join((task, *taught(context.question, [context.graph])))
     writer = Writer(context)
     parts = [
-        f"{_asked(shot.example.question, shot.terms, writer)}\n"
-        f"<sparql>\n{shown_query(shot.example.query, context.graph.prefixes)}\n</sparql>"
+        f"{_asked(shot.example.question, shot.terms, writer, iris=shown.iris)}\n"
+        f"<sparql>\n{_query(shot, context, shown)}\n</sparql>"
         for shot in reversed(shots)
     ]
     own = asked or AskedTerms(())
-    parts.append(_asked(context.question.text, own.terms, writer, values=own.values, ends=own.ends))
+    text = context.question.text
+    parts.append(_asked(text, own.terms, writer, values=own.values, ends=own.ends, iris=shown.iris))
     return Prompt("question", (System(task), User("\n###\n".join(parts))))
 
 
@@ -162,6 +199,19 @@ def _task(context: Context, asked: AskedTerms, shots: Sequence[Shot]) -> str:
     showing = [*(["the arrows"] if asked.ends else []), *(["the examples"] if own else [])]
     directions = f": {' and '.join(showing)} show it" if showing else ""
     return LINKED.format(names=names, directions=directions)
+
+
+def _paper_task(context: Context, shots: Sequence[Shot], without: str) -> str:
+    kinds = [sort for sort in ("entities", "relations") if without not in (sort, "both")]
+    rules = [PAPER_TERMS.format(given=f"the {' and '.join(kinds)}")] if kinds else []
+    rules += [PAPER_SHOTS] if shots else []
+    numbered = (f"{at}. {rule}" for at, rule in enumerate(rules, start=2))
+    return "\n".join((PAPER_TASK.format(graph=context.graph.name), *numbered))
+
+
+def _query(shot: Shot, context: Context, shown: ShownTerms) -> str:
+    query = shot.example.query
+    return query.strip() if shown.iris else shown_query(query, context.graph.prefixes)
 
 
 def _about(profile: Profile, shots: Sequence[Shot]) -> bool:
@@ -178,9 +228,10 @@ def _asked(
     *,
     values: Sequence[str] = (),
     ends: Sequence[str] = (),
+    iris: bool = False,
 ) -> str:
-    entities = [_named(term, writer) for term in terms if not term.relation]
-    relations = [_named(term, writer) for term in terms if term.relation]
+    entities = [_named(term, writer, iris=iris) for term in terms if not term.relation]
+    relations = [_named(term, writer, iris=iris) for term in terms if term.relation]
     lines = [f"Question: {question}"]
     if entities:
         lines.append(f"Entities: {', '.join(entities)}")
@@ -193,9 +244,9 @@ def _asked(
     return "\n".join(lines)
 
 
-def _named(term: Term, writer: Writer) -> str:
+def _named(term: Term, writer: Writer, *, iris: bool) -> str:
     """An IRI with its label, if that says more than the IRI."""
-    short = writer.short(term.iri)
+    short = f"<{term.iri}>" if iris else writer.short(term.iri)
     adds = tokens(term.label) != tokens(words_of_local_name(term.iri)) and term.label
     about = writer.about(term.iri, term.label) if adds else ""
     return f"{short} {about}" if about else short

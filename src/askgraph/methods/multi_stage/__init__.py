@@ -202,7 +202,7 @@ class _Run:
             return
         match method.entities:
             case "given":
-                found = given_things(ground)
+                found = await given_things(ground)
             case "outside":
                 found = await outside_things(ground, linker_of(method.linker))
             case _:
@@ -216,7 +216,7 @@ class _Run:
         method = self.method
         match method.predicates:
             case "given":
-                self.predicates = given_predicates(ground)
+                self.predicates = await given_predicates(ground)
             case "reason":
                 async for step in self.reasoned(ground, "properties", method.bm25_predicates):
                     yield step

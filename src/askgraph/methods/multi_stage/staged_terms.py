@@ -13,14 +13,14 @@ from pyoxigraph import NamedNode
 from askgraph.errors import SetupError
 from askgraph.index.linkers import EntityLinker, Span
 from askgraph.index.names import Kind
-from askgraph.metadata import PredicateProfile, Profile
+from askgraph.metadata import PredicateProfile
 from askgraph.rdf import words_of_local_name
 from askgraph.search.grow.schema import Schema
 from askgraph.search.linking.link import Link, Linked
 from askgraph.search.run import all_linked, schema_around
 from askgraph.tools import Context
 from askgraph.tools.shown import labels_in
-from askgraph.tools.terms import unknown_iris
+from askgraph.tools.terms import relations_among, unknown_iris
 from askgraph.trace import Findings, Mention
 from askgraph.writing import Listed
 
@@ -78,28 +78,26 @@ def linked_values(ground: Ground, *, readings: int) -> tuple[Listed, ...]:
     return _listed(ground.linked.of(Kind.VALUE), readings)
 
 
-def given_things(ground: Ground) -> tuple[Listed, ...]:
+async def given_things(ground: Ground) -> tuple[Listed, ...]:
     """Return the entities and classes that came with the question.
 
     Raises `SetupError` if nobody said what it is about.
     """
-    profile = ground.context.graph.profile
-    classes = {c.iri: c for c in profile.classes}
+    classes = {c.iri: c for c in ground.context.graph.profile.classes}
+    given = _all_given(ground)
+    relations = await relations_among(ground.context, given)
     return tuple(
         _given(ground, iri, Kind.CLASS if iri in classes else Kind.ENTITY)
-        for iri in _all_given(ground)
-        if not _is_predicate(iri, profile)
+        for iri in given
+        if iri not in relations
     )
 
 
-def given_predicates(ground: Ground) -> tuple[Listed, ...]:
+async def given_predicates(ground: Ground) -> tuple[Listed, ...]:
     """Return the predicates that came with the question; `SetupError` as `given_things`."""
-    profile = ground.context.graph.profile
-    return tuple(
-        _given(ground, iri, Kind.PREDICATE)
-        for iri in _all_given(ground)
-        if _is_predicate(iri, profile)
-    )
+    given = _all_given(ground)
+    relations = await relations_among(ground.context, given)
+    return tuple(_given(ground, iri, Kind.PREDICATE) for iri in given if iri in relations)
 
 
 def predicate_listed(profile: PredicateProfile, score: float = 0.0) -> Listed:
@@ -154,10 +152,6 @@ def _all_given(ground: Ground) -> tuple[str, ...]:
             "'linked' finds them"
         )
     return given
-
-
-def _is_predicate(iri: str, profile: Profile) -> bool:
-    return any(iri == predicate.iri for predicate in profile.predicates)
 
 
 async def outside_things(ground: Ground, linker: EntityLinker) -> tuple[Listed, ...]:
