@@ -287,3 +287,37 @@ def opened_examples(workspace: Workspace) -> list[str]:
     graph = workspace.graph("moons")
     result_of(graph.endpoint.close())
     return [example.question for example in graph.examples]
+
+
+def test_entities_and_properties_may_be_of_two_kinds(workspace: Workspace) -> None:
+    chosen = {"index": "keyword", "properties_index": "vector", "embeddings": "hashed"}
+
+    built = build_indices(workspace, "moons", settings=chosen, progress=silent)
+    again = workspace.graph()
+    kinds = {one.key: one.kind for one in built}
+
+    assert kinds == {"entities": "keyword", "properties": "vector", "literals": "keyword"}
+    assert not any(one.problem for one in index_info(workspace, "moons", progress=silent))
+    assert found(again, "orbit", "properties")[:1] == ["onto#orbits"]
+    assert found(again, "no such name") == []
+
+
+@pytest.mark.parametrize("kind", ["keyword", "trigram", "vector", "hybrid"])
+def test_comments_are_searched_with_names_if_wanted(tmp_path: Path, kind: str) -> None:
+    text = "A frozen world, seen for the first time in Padua, whose crust of ice hides an ocean of "
+    about = f'rdfs:comment "{text}{"salt water " * 20}, deeper than any other"@en'
+    source = tmp_path / "described.ttl"
+    source.write_text(MOONS.replace(":Europa a onto:Moon ;", f":Europa a onto:Moon ; {about} ;"))
+    place = Workspace(tmp_path / "workspace")
+    place.add("moons", [source])
+
+    build_indices(place, "moons", settings={"index": kind, "comments": True}, progress=silent)
+    graph = place.graph()
+
+    assert found(graph, "crust hides ocean")[:1] == ["Europa"]
+    [hit, *_] = graph.indices["entities"].search("Europa")
+    assert hit.item.label == "Europa"
+
+    build_indices(place, "moons", settings={"index": "keyword", "comments": False}, progress=silent)
+    graph = place.graph()
+    assert found(graph, "crust hides ocean") == []

@@ -35,6 +35,8 @@ def build(
     common: Common,
     graph: str | None = None,
     kind: str | None = None,
+    properties_kind: str | None = None,
+    comments: bool | None = None,
     entities: str | None = None,
     properties: str | None = None,
     dump: list[Path] | None = None,
@@ -57,6 +59,8 @@ def build(
         raise SetupError("--workers and --address are for --executor processes, dask or ray")
     given: dict[str, object] = {
         "index": kind,
+        "properties_index": properties_kind,
+        "comments": comments,
         "entities": _placed(entities),
         "properties": _placed(properties),
         "dump": tuple(_absolute(file) for file in dump) if dump else None,

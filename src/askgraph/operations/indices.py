@@ -91,9 +91,11 @@ def _chosen(ground: Ground, given: Mapping[str, object]) -> GraphSettings:
         case {"on": str(address)}:
             server_kind(address)
             table.pop("index", None)
+            table.pop("properties_index", None)
         case {"index": _}:
             table.pop("on", None)
-    embedded = "on" in table or table.get("index") in EMBEDDED
+    kinds = {table.get("index"), table.get("properties_index")}
+    embedded = "on" in table or not kinds.isdisjoint(EMBEDDED)
     if "embeddings" not in given and not embedded:
         table.pop("embeddings", None)
     return GraphSettings.of(ground.name, table)

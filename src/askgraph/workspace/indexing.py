@@ -29,6 +29,7 @@ from askgraph.workspace.indices import (
     SERVERS,
     Made,
     Source,
+    comments_in,
     embeddings_of,
     index_folder,
     kind_of,
@@ -97,6 +98,9 @@ def _built(
     embeddings = embeddings_of(ground, key)
     plugin, options = plugin_of(kind), _options(kind, embeddings)
     resources = resources_for(ground, key, source)
+    comments = comments_in(ground, key)
+    if comments:
+        resources = map(_with_comment, resources)
     files = fingerprint(source.files)
     if ground.settings.on is not None:
         content = json.dumps([ground.snapshot, source.words, [asdict(file) for file in files]])
@@ -116,6 +120,7 @@ def _built(
             items=len(index),
             created=datetime.now(UTC).isoformat(timespec="seconds"),
             on=ground.settings.on,
+            comments=comments,
         )
         write_whole(note_of(ground.data, key), json.dumps(asdict(made)))
     except OSError as error:
@@ -123,6 +128,14 @@ def _built(
         what = f"the index {key!r} of {ground.name!r} cannot be built"
         raise refused(what, error) from error
     return index
+
+
+def _with_comment(resource: Resource) -> Resource:
+    """A resource with its label and what describes it as one more name."""
+    if not resource.infos:
+        return resource
+    told = f"{resource.label}: {'; '.join(resource.infos)}"
+    return replace(resource, synonyms=(*resource.synonyms, told))
 
 
 def _check_same(ground: Ground) -> None:

@@ -40,6 +40,7 @@ class Made:
     items: int
     created: str
     on: str | None = None
+    comments: bool = False
 
 
 def index_folder(data: Path, key: str) -> Path:
@@ -83,8 +84,9 @@ def fitting(ground: Ground, key: str) -> Made:
     if made.snapshot != ground.snapshot:
         raise SetupError(f"the index {key!r} is of an older content of graph {ground.name!r}")
     source, embeddings = source_for(ground, key).words, embeddings_of(ground, key)
-    wanted = (kind_of(ground, key), source, embeddings, ground.settings.on)
-    if (made.kind, made.source, made.embeddings, made.on) != wanted:
+    comments = comments_in(ground, key)
+    wanted = (kind_of(ground, key), source, embeddings, ground.settings.on, comments)
+    if (made.kind, made.source, made.embeddings, made.on, made.comments) != wanted:
         raise SetupError(f"the index {key!r} of graph {ground.name!r} was built by other settings")
     for known in made.files:
         path = Path(known.path)
@@ -97,12 +99,21 @@ def kind_of(ground: Ground, key: str) -> str:
     """Return the kind that the settings want an index to be of."""
     if ground.settings.on is not None:
         return server_kind(ground.settings.on)
-    return "keyword" if key == "literals" else ground.settings.index
+    own = ground.settings.properties_index if key == "properties" else None
+    return "keyword" if key == "literals" else own or ground.settings.index
+
+
+def comments_in(ground: Ground, key: str) -> bool:
+    """Whether the settings want an index to be searched by what describes a thing, too."""
+    return ground.settings.comments and key != "literals"
 
 
 def embeddings_of(ground: Ground, key: str) -> str | None:
     """Return the embeddings that the settings want for an index; None for none."""
-    return None if key == "literals" else ground.settings.embeddings
+    wanted = None if key == "literals" else ground.settings.embeddings
+    if ground.settings.properties_index and kind_of(ground, key) not in EMBEDDED:
+        return None  # it is for the other one
+    return wanted
 
 
 def server_kind(address: str) -> str:

@@ -63,12 +63,13 @@ class GraphSettings:
     named graphs to read (none: all), `requests_a_minute` the most that its endpoint is asked
     (0: any number), `cache_mb` and `cache_hours` bound the cache of replies.
 
-    `index` is the kind of the indices of entities and properties, `embeddings` what embeds their
-    names; `on` is the address of the server that holds all indices, if they are not in files.
-    `entities` and `properties` say what these are built from (see `indices`), `dump`
-    lists RDF files for those of which neither does. `examples` is a file,
-    folder or archive of questions with queries. `enrich` is a file of definitions that are added
-    virtually (`askgraph enrich`). Relative paths of these start at the workspace's folder.
+    `index` is the kind of the indices of entities and properties, or of entities alone if there is
+    a `properties_index`; `embeddings` is what embeds their names, and with `comments` these are
+    searched with what describes them besides; `on` is the address of the server that holds all
+    indices, if they are not in files. `entities` and `properties` say what these are built
+    from (see `indices`), `dump` lists RDF files for those of which neither does. `examples` is a
+    file, folder or archive of questions with queries. `enrich` is a file of definitions that are
+    added virtually (`askgraph enrich`). Relative paths of these start at the workspace's folder.
     `name_search` says by which search of the endpoint names are found that could not be read,
     `profile` is a file of VoID with what is known of the endpoint already.
 
@@ -92,6 +93,8 @@ class GraphSettings:
     cache_mb: int = 200
     cache_hours: float = 24.0
     index: str = "keyword"
+    properties_index: str | None = None
+    comments: bool = False
     entities: str | None = None
     properties: str | None = None
     dump: tuple[str, ...] = ()
