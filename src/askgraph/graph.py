@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
@@ -38,7 +39,8 @@ class KnowledgeGraph:
     `described` is what its publisher says of it as a resource: name, licence, version. `virtual`
     are the predicates that queries may use and the graph does not have, with their paths.
     `name_search` asks the endpoint for the names that are not in `names`, if these are not all.
-    `glossary` is what its users taught of their words, if they taught any.
+    `glossary` is what its users taught of their words, if they taught any. `kept` is a folder for
+    what is made of its content and is slow to make; None if there is none.
     """
 
     name: str
@@ -55,6 +57,7 @@ class KnowledgeGraph:
     virtual: "VirtualPaths" = field(default_factory=dict)
     name_search: "NameSearch | None" = None
     glossary: "Glossary | None" = None
+    kept: Path | None = None
 
     @property
     def own_types(self) -> Mapping[str, str]:

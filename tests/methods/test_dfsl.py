@@ -3,6 +3,8 @@
 import asyncio
 import json
 import re
+import subprocess
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -324,6 +326,49 @@ def test_demonstrations_have_labels_however_many_examples_there_are(tmp_path: Pa
         assert len(shown) == 2
         assert all(_called(int(number)) in entities for number, entities in shown)
     result_of(graph.endpoint.close())
+
+
+FIRST_PROMPT = """
+import sys
+from dataclasses import replace
+from tests.methods.test_dfsl import GOOD, run, told
+from askgraph.agent.examples import examples_at
+from askgraph.workspace import Workspace
+from askgraph.workspace.synchronous import result_of
+graph = replace(Workspace(sys.argv[1]).graph("moons"), examples=examples_at(sys.argv[2]))
+_, model = run([GOOD], graph, question="Which moons orbit planet 700, please?", match=sys.argv[3])
+print(told(model))
+result_of(graph.endpoint.close())
+"""
+
+
+@pytest.mark.parametrize("match", ["form", "terms"])
+def test_an_index_of_many_examples_is_opened_by_the_next_process(
+    tmp_path: Path, match: str
+) -> None:
+    (tmp_path / "moons.ttl").write_text(MOONS)
+    Workspace(tmp_path / "workspace").add("moons", [tmp_path / "moons.ttl"])
+    lines = (
+        {
+            "question": f"Which moons orbit planet {n}?",
+            "sparql": f"{EX}SELECT ?m {{ ?m :in :P{n} }}",
+        }
+        for n in range(1_100)
+    )
+    (tmp_path / "many.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    kept = tmp_path / "workspace" / "data" / "moons" / "indices" / "kept"
+
+    def asked() -> tuple[str, dict[str, int]]:
+        files = [str(tmp_path / "workspace"), str(tmp_path / "many.jsonl"), match]
+        said = subprocess.check_output([sys.executable, "-c", FIRST_PROMPT, *files], text=True)
+        return said, {str(one): one.stat().st_mtime_ns for one in kept.rglob("*")}
+
+    first, built = asked()
+    second, there = asked()
+
+    assert built == there and built
+    assert first == second and first.count("<sparql>\n") == 5
+    assert "orbit planet 700?\nEntities: :P700\nRelations: :in" in first
 
 
 def _called(number: int) -> str:

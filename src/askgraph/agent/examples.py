@@ -7,9 +7,11 @@ graphs the examples are ordered together, by how like the question they are in w
 with an embedding model, in meaning (reciprocal-rank fusion, as in `askgraph.index.hybrid`).
 """
 
+import asyncio
+import hashlib
 import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -38,6 +40,7 @@ with the names of entities and relations, or masked."""
 _SAME = 0.97  # similarity from which an example is the question itself
 _MASK = "<thing>"
 _Key: TypeAlias = tuple[tuple[QueryExample, ...], str]
+_ALL = 1_000  # examples that are compared without an index on disk
 _POOL = 200  # examples of a graph that are looked at more closely
 _RANK = 60  # of reciprocal-rank fusion
 _FORMS = ("SELECT", "ASK")  # of queries that answer questions
@@ -69,6 +72,60 @@ class Shot:
 
 
 _KEPT: WeakKeyDictionary[NameIndex, tuple[_Key, tuple[Shot, ...]]] = WeakKeyDictionary()
+
+
+async def shots_near(
+    context: Context,
+    terms: Sequence[Term],
+    examples: Sequence[QueryExample],
+    *,
+    match: str,
+    embedder: str = "",
+    without: Callable[[Sequence[Term]], tuple[Term, ...]] | None = None,
+    what: str = "",
+) -> Sequence[Shot]:
+    """Return the shots among which the nearest to the question are looked for.
+
+    Of at most 1,000 examples that are all; of more those that a hybrid index finds, which is kept.
+    `without` leaves terms out, and `what` names that in few letters. Raises `ServiceError` if an
+    embedding server fails.
+    """
+    leave = without or tuple
+
+    def less(shots: Sequence[Shot]) -> list[Shot]:
+        return [replace(one, terms=tuple(leave(one.terms))) for one in shots]
+
+    if len(examples) <= _ALL:
+        return less(await shots_of(context, examples))
+    named = match in ("terms", "masked")
+    kind = f"shots {match} {what}".strip() if named else "examples"
+    digest = await asyncio.to_thread(_digest, examples)
+    graph, source = context.graph, tuple(examples)
+    index = await asyncio.to_thread(kept_index, graph, kind, source, embedder, digest=digest)
+    if index is None:
+        if named:
+            shots = less(await _shots(context, examples))
+            texts = [shot.texts(match) for shot in shots]
+            resources = [
+                Resource(str(at), first, tuple(others)) for at, (first, *others) in enumerate(texts)
+            ]
+        else:
+            resources = [_resource(at, example) for at, example in enumerate(examples)]
+        index = await asyncio.to_thread(
+            keep_index, graph, kind, source, resources, embedder, digest=digest
+        )
+    text = matched_text(context.question.text, terms, match)
+    hits = await asyncio.to_thread(index.search, text, limit=_POOL)
+    return less(await _shots(context, [examples[int(hit.item.iri)] for hit in hits]))
+
+
+def _digest(examples: Sequence[QueryExample]) -> str:
+    """The same for the same questions with the same queries, in any process."""
+    found = hashlib.sha256()
+    for one in examples:
+        texts = (*(wording.text for wording in one.wordings), one.query, one.origin, *one.keywords)
+        found.update("\0".join((*texts, "\n")).encode("utf-8", "backslashreplace"))
+    return found.hexdigest()
 
 
 async def shots_of(context: Context, examples: Sequence[QueryExample]) -> tuple[Shot, ...]:
@@ -254,19 +311,36 @@ def examples_near(
     limit: int,
     embedder: str = "",
     services: Collection[str] = (),
+    plain: bool = False,
 ) -> list[NearExample]:
     """Return the examples to show, the most useful first; the question itself is none of them.
 
     `texts` are the question, then parts of it. Confirmed examples that are near come first, then
     those that call one of the `services`; of equally near ones, written before generated.
-    Near-duplicates are left out (see `diverse`). Takes a thread: raises `ServiceError` if an
+    Near-duplicates are left out (see `diverse`). `plain` ones are the nearest, by meaning alone if
+    there is an `embedder`, and nothing else. Takes a thread: raises `ServiceError` if an
     embedding server fails.
     """
     if limit < 1:
         return []
     found = [near for graph in graphs for near in _pool(texts, graph, limit, embedder)]
+    if plain:
+        return _nearest_to_each(texts, found, limit, embedder)
     ranked = _ranked(texts, found, embedder)
     return diverse(_preferred(texts[0], ranked, limit, services), limit=limit)
+
+
+def _nearest_to_each(
+    texts: Sequence[str], found: Sequence[NearExample], limit: int, embedder: str
+) -> list[NearExample]:
+    """The nearest to any of the texts; the question itself is none of them."""
+    kept = other_than(texts[0], [Shot(one.example, ()) for one in found])
+    owners = {id(one.example): one for one in found}
+    wordings = [shot.texts("question") for shot in kept]
+    each = zip(*(_scores(text, wordings, embedder or None) for text in texts), strict=True)
+    scores = [max(several) for several in each]
+    order = sorted(range(len(kept)), key=lambda at: -scores[at])
+    return [owners[id(kept[at].example)] for at in order[:limit]]
 
 
 def diverse(found: Sequence[NearExample], *, limit: int) -> list[NearExample]:
@@ -298,10 +372,11 @@ def _pool(
     if not graph.examples:
         return
     examples = graph.examples
-    index = kept_index(graph, "examples", examples, embedder)
+    digest = _digest(examples) if len(examples) > _ALL else ""
+    index = kept_index(graph, "examples", examples, embedder, digest=digest)
     if index is None:
         resources = [_resource(at, example) for at, example in enumerate(examples)]
-        index = keep_index(graph, "examples", examples, resources, embedder)
+        index = keep_index(graph, "examples", examples, resources, embedder, digest=digest)
     found = {
         int(hit.item.iri) for text in texts for hit in index.search(text, limit=max(_POOL, limit))
     }

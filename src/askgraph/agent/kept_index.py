@@ -1,11 +1,14 @@
 """Indices of what a graph's prompts are made of, built once and kept with the graph's names.
 
+Those whose source has a digest are kept in the graph's folder, too, and opened by other processes.
+
 A hybrid index always searches words (BM25) and spellings (trigrams), and meanings (vectors) if
 there is an embedding model; `askgraph.index.hybrid` joins the three. BM25 alone over labels,
 synonyms and descriptions, with k1 and b tuned, is the first half of retrieve and reason (Alekseev
 et al., NLDB 2025, section 4.1).
 """
 
+import hashlib
 import shutil
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -20,10 +23,12 @@ from askgraph import registry
 from askgraph.errors import SetupError
 from askgraph.graph import KnowledgeGraph
 from askgraph.index import DiskIndex, Resource
+from askgraph.index.embeddings import kept_embedder
 from askgraph.index.hybrid import HybridIndex
 from askgraph.index.names import NameIndex
 
 _LEXICAL = ("bm25", "trigram")
+_KEPT_ON_DISK = 4  # indices of one kind, of as many sources
 
 
 _HYBRID: WeakKeyDictionary[NameIndex, dict[tuple[str, str], tuple[object, HybridIndex]]] = (
@@ -34,11 +39,24 @@ _LOCK = Lock()
 
 
 def kept_index(
-    graph: KnowledgeGraph, what: str, source: object, embedder: str = ""
+    graph: KnowledgeGraph, what: str, source: object, embedder: str = "", *, digest: str = ""
 ) -> HybridIndex | None:
-    """Return the index of `what` a graph has, if it was built from this source."""
+    """Return the index of `what` a graph has, if it was built from this source.
+
+    With a `digest` of the source it may be one that another process has built.
+    """
     known = _HYBRID.get(graph.names, {}).get((what, embedder))
-    return known[1] if known is not None and known[0] == source else None
+    if known is not None and known[0] == source:
+        return known[1]
+    place = _place(graph, what, embedder, digest)
+    if place is None or not place.is_dir():
+        return None
+    try:
+        index = _opened(place, embedder)
+    except SetupError:  # damaged, or of another version: it is built anew
+        return None
+    _HYBRID.setdefault(graph.names, {})[what, embedder] = source, index
+    return index
 
 
 def keep_index(
@@ -47,26 +65,63 @@ def keep_index(
     source: object,
     resources: Sequence[Resource],
     embedder: str = "",
+    *,
+    digest: str = "",
 ) -> HybridIndex:
     """Build the index of `what` a graph has and keep it, in place of one from an older source.
 
-    It may wait for a model: call it in a thread. Raises `SetupError` for an embedder that does not
-    exist and `ServiceError` if its server fails.
+    With a `digest` of the source it is kept on disk as well, if that can be written. It may wait
+    for a model: call it in a thread. Raises `SetupError` for an embedder that does not exist and
+    `ServiceError` if its server fails.
     """
     with _new_folder() as folder:
         parts: list[DiskIndex] = [
             _plugin(kind).build(resources, folder / kind) for kind in _LEXICAL
         ]
         if embedder:
-            from askgraph.index.embeddings import kept_embedder  # few searches compare meanings
-
             vectors = kept_embedder(embedder)
             build = cast("Callable[..., DiskIndex]", _plugin("vector").build)
             parts.append(build(resources, folder / "vector", embedder=vectors))
-    index = HybridIndex(tuple(parts))
-    finalize(index, shutil.rmtree, folder, ignore_errors=True)
+    place = _place(graph, what, embedder, digest)
+    if place is not None and _put(folder, place):
+        index = _opened(place, embedder)
+    else:
+        index = HybridIndex(tuple(parts))
+        finalize(index, shutil.rmtree, folder, ignore_errors=True)
     _HYBRID.setdefault(graph.names, {})[what, embedder] = source, index
     return index
+
+
+def _place(graph: KnowledgeGraph, what: str, embedder: str, digest: str) -> Path | None:
+    """The folder of an index that is kept on disk."""
+    if graph.kept is None or not digest:
+        return None
+    named = hashlib.sha256(f"{embedder}\n{digest}".encode()).hexdigest()[:32]
+    return graph.kept / f"{what.replace(' ', '-')}~{named}"
+
+
+def _put(folder: Path, place: Path) -> bool:
+    """Move a folder to its place, and take the oldest of its kind away; whether it is there."""
+    new = place.with_name(f"{place.name}~new{folder.name}")
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        shutil.rmtree(place, ignore_errors=True)
+        shutil.move(folder, new)
+        new.rename(place)
+        kind = place.name.partition("~")[0]
+        others = sorted(place.parent.glob(f"{kind}~*"), key=lambda one: -one.stat().st_mtime)
+        for old in others[_KEPT_ON_DISK:]:
+            shutil.rmtree(old, ignore_errors=True)
+    except OSError:
+        return False
+    return True
+
+
+def _opened(place: Path, embedder: str) -> HybridIndex:
+    parts: list[DiskIndex] = [_plugin(kind).open(place / kind) for kind in _LEXICAL]
+    if embedder:
+        parts.append(_plugin("vector").open(place / "vector", embedder=kept_embedder(embedder)))
+    return HybridIndex(tuple(parts))
 
 
 @dataclass(frozen=True)

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from askgraph.metadata.examples import QueryExample
     from askgraph.tools.veil import Veil
 
-_MOST = 4_000  # tokens of the message, whatever the room
+_MOST = 4_000  # tokens of the message, unless the room is larger
 _SHARES: Mapping[str, float] = {
     "before": 0.15,
     "descriptions": 0.05,
@@ -85,7 +85,8 @@ class Shown:
 
     With an `embedder` (see `askgraph.index.embeddings`) meanings are compared besides words. With
     `listed` the schema is a list of classes and properties, instead of a shape for each class; with
-    `named` classes and their properties stand by name in the room that is left.
+    `named` classes and their properties stand by name in the room that is left. Unless they are
+    `diverse`, examples are the nearest, however alike.
     """
 
     examples: int = 5
@@ -96,6 +97,7 @@ class Shown:
     parts: ShapeParts = field(default_factory=ShapeParts)
     listed: bool = False
     named: bool = False
+    diverse: bool = True
 
     @property
     def by_name(self) -> bool:
@@ -114,7 +116,7 @@ async def message_for(
     candidates: Callable[[], Awaitable[Sequence[Piece]]] | None = None,
     veil: "Veil | None" = None,
 ) -> str:
-    """Return the message for a question, of at most 4,000 tokens unless it is that long itself.
+    """Return the message for a question, of at most 4,000 tokens, or the room if that is more.
 
     `parts` are what it was split into, which is searched for as well. `about_resource` says that it
     is about a data set itself. `linked` are the graphs, where they were linked before. Candidate
@@ -165,7 +167,7 @@ async def message_for(
     ends = [*_listed(graphs), *wholes.values(), *told, f"Question: {asked}"]
     room = min(
         shown.room - sum(map(estimated_tokens, (*wholes.values(), *told))),
-        _MOST - _AROUND - sum(map(estimated_tokens, ends)),
+        max(_MOST, shown.room) - _AROUND - sum(map(estimated_tokens, ends)),
     )
     first = {"candidates": kinds["candidates"], **kinds}  # what others leave is theirs first
     text = _laid_out(fitted(first, shares, room=room, in_turn=("candidates",)), ends)
@@ -244,6 +246,7 @@ def _examples(texts: Sequence[str], graphs: AskedGraphs, shown: Shown) -> list[P
         limit=shown.examples,
         embedder=shown.embedder,
         services=graphs.services.keys() if graphs.several else (),
+        plain=not shown.diverse,
     )
     asked = {id(one.given): one for one in graphs.every}
     language = graphs.every[0].context.language

@@ -43,6 +43,13 @@ property may lie between. Write values as they are shown, with language tag or t
 yes or no. Prefixes are declared for you.{{several}}
 Reply with the query in a ```sparql block, after at most two sentences of thought."""
 
+PAPER_INSTRUCTION = """\
+You help people to ask SPARQL endpoints what they want to know.
+
+- Write the query in a block of code whose language is sparql.
+- If the answer lies at several endpoints, write one federated query.
+- Go by the answered questions and by the classes below; they hold what there is.
+- Say in a sentence or two how the query answers the question.{several}"""
 SEVERAL = """
 - There are several graphs. Begin the query with a line `# graph: NAME`: the graph that it is put
 to. What only another graph holds goes into a block SERVICE <IRI of that graph> { ... }, joined by
@@ -77,11 +84,22 @@ PUBLISHED = Published(
         "shots": Departure(10, "4.1.5, Figure 6 iii: the plateau; 0 to 20 were tried"),
         "classes": Departure(10, "3.2.2; authors' code: ten a search"),
         "names": Departure(False, "3.2.2: examples and classes alone are retrieved"),
+        "diverse": Departure(False, "3.2.2: the nearest examples, however alike"),
         "room": Departure(100_000, "3.2.2: no bound"),
         "decompose": Departure(True, "3.2.2: sub-questions and classes by a model"),
         "interpret": Departure(True, "3.2.4: the model says the result in words"),
         "timeout": Departure(10.0, "authors' code: seconds a query"),
     },
+    (
+        "3.2.1: examples and classes are found by words and spelling unless an embedder is named "
+        "(embedder=…); the paper's are bge, SBERT and Jina embeddings (Figure 6 ii)",
+        "3.2.2: classes that words name or that the properties near have come before others, and "
+        "a list of classes and properties stands before their shapes",
+        "3.2.3: what can safely be repaired in a query is, without the model",
+        "3.2.3: an empty result is told to the model, once, with its reason",
+        "3.2.4: a query goes to the endpoint that it names, its SERVICE only to graphs of the "
+        "workspace",
+    ),
 )
 """The settings of the paper; three revisions are its own (3.2.3)."""
 
@@ -94,7 +112,8 @@ class SparqlLlm:
     With `preset` paper, what is not set is as published.
 
     `shots` are how many similar examples are shown, `classes` how many shapes; both, linked `names`
-    and earlier questions have at most `room` tokens together. The examples are those of the graphs,
+    and earlier questions have at most `room` tokens together. Examples are `diverse`, or the
+    nearest however alike. They are those of the graphs,
     or for the first graph those that `examples` names: a file or folder, also if a benchmark
     puts those that a question may learn from. With an `embedder` (see `askgraph.index.embeddings`)
     examples and classes are found by meaning too. Of the schema the
@@ -116,6 +135,7 @@ class SparqlLlm:
     classes: int = 6
     names: bool = True
     room: int = 3_000
+    diverse: bool = True
     examples: str = ""
     embedder: str = ""
     fraction: float = 1.0
@@ -216,6 +236,8 @@ class _Run:
             if split.problem:
                 yield Thought(split.problem)
         several = SEVERAL if self.graphs.several else ""
+        paper = self.method.preset == "paper"
+        instruction = PAPER_INSTRUCTION if paper else INSTRUCTION
         message = await message_for(
             self.question,
             self.graphs,
@@ -223,7 +245,7 @@ class _Run:
             parts=split.parts,
             about_resource=split.about_resource,
         )
-        talk = self.talk([System(INSTRUCTION.replace("{several}", several)), User(message)])
+        talk = self.talk([System(instruction.replace("{several}", several)), User(message)])
         yield talk.prompt("question")
         for left in reversed(range(self.method.revisions + 1)):
             turn = (await talk.turn()).step
@@ -253,7 +275,13 @@ class _Run:
         method = self.method
         parts = ShapeParts(method.properties, method.ranges, method.values, method.ordered)
         return Shown(
-            method.shots, method.classes, method.room, method.names, method.embedder, parts
+            method.shots,
+            method.classes,
+            method.room,
+            method.names,
+            method.embedder,
+            parts,
+            diverse=method.diverse,
         )
 
     def talk(self, messages: list[System | User], **more: Mapping[str, object]) -> Conversation:

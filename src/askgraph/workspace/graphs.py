@@ -95,6 +95,7 @@ def open_graph(
             all_paths(data),
             search,
             glossary,
+            data / "indices" / "kept",
         )
     except BaseException:
         result_of(endpoint.close())

@@ -13,11 +13,21 @@ import re
 from collections import defaultdict
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from statistics import fmean
 from typing import ClassVar
 
 from askgraph.agent import Conversation, with_cost
-from askgraph.agent.examples import MATCHES, Shot, Term, examples_at, nearest, other_than, shots_of
+from askgraph.agent.examples import (
+    MATCHES,
+    Shot,
+    Term,
+    examples_at,
+    nearest,
+    other_than,
+    shots_near,
+    shots_of,
+)
 from askgraph.endpoint import Counted
 from askgraph.errors import QueryError, ServiceError, SetupError, Unauthorised, Unreachable
 from askgraph.graph import KnowledgeGraph
@@ -232,7 +242,15 @@ class _Run:
             store = self.ablated(await shots_of(context, spare))
             kept = other_than(context.question.text, store)[: method.k]
             return kept if by_chance else kept[::-1]
-        store = self.ablated(await shots_of(context, known))
+        store = await shots_near(
+            context,
+            terms,
+            known,
+            match=method.match,
+            embedder=method.embedder,
+            without=partial(left, without=method.without),
+            what=method.without,
+        )
         return await asyncio.to_thread(
             nearest,
             context.question.text,
