@@ -168,6 +168,11 @@ STEPS = (
         [asks("Show the mass and diameter of all planets"), sees(".dot", count=8)],
     ),
     Step(
+        "map",
+        "Who asks where things are, or for a map, sees them on one, with their names.",
+        [asks("Show the launch sites on a map"), sees("circle.pin", count=25)],
+    ),
+    Step(
         "card",
         "One thing opens as its card.",
         [asks("Who was the commander of Apollo 11?"), sees(".thing-card", "5 August 1930")],
@@ -359,6 +364,7 @@ STEPS = (
         [sees(".facts")],
         path="/graphs/space?iri=https%3A%2F%2Fexample.org%2Fspace%2FTitan",
     ),
+    Step("docs", "The interfaces for programs, to read.", [sees("details")], path="/docs"),
     Step("compare", "Methods side by side.", [sees(".method-choices")], path="/compare"),
     Step("add", "A graph is added by a file or an address.", [sees(".drop")], path="/add"),
     Step(
@@ -380,6 +386,18 @@ STEPS = (
         [asks("Welche Monde sind größer als der Merkur?"), sees(".headline", "Ganymed")],
         locale="de-DE",
     ),
+    Step(
+        "french",
+        "The same in French.",
+        [asks("Qui a découvert Titan ?"), sees(".headline", "Huygens")],
+        locale="fr-FR",
+    ),
+    Step(
+        "spanish",
+        "The same in Spanish.",
+        [asks("¿Cuál es la masa de Saturno?"), sees(".headline", "kg")],
+        locale="es-ES",
+    ),
     Step("dark", "The same in the dark.", [asks(MOONS), sees(".bar")], dark=True),
     Step("phone", "The first view on a phone.", [sees("button.starter")], phone=True),
     Step("phone-answer", "An answer on a phone.", [asks(MOONS), sees(".bar")], phone=True),
@@ -388,6 +406,13 @@ STEPS = (
         "A table on a phone.",
         [asks(ROCKETS), press("tab", "Table"), sees("tbody tr")],
         phone=True,
+    ),
+    Step(
+        "phone-map",
+        "The map on a phone, in the dark.",
+        [asks("Where are the launch sites?"), sees("circle.pin", count=25)],
+        phone=True,
+        dark=True,
     ),
     Step("phone-graph", "A graph on a phone.", [sees(".term-list")], "/graphs/space", phone=True),
 )

@@ -262,9 +262,14 @@ def test_a_link_to_nothing_says_so(watch: Watch) -> None:
     expect(page.get_by_role("button", name="Try again")).to_have_count(0)
     expect(page.get_by_role("link", name="See the graphs")).to_be_visible()
     expect(page.locator("#content").get_by_role("link", name="Ask a question")).to_be_visible()
-    page = watch.page("/nowhere")
-    expect(page.get_by_role("heading", level=1)).to_be_visible()
-    expect(page.get_by_role("navigation", name="Pages")).to_be_visible()
+    for path in ("/nowhere", "/graphs/a/b"):
+        page = watch.page(path)
+        expect(page.get_by_role("heading", level=1)).to_have_text("There is no such page")
+        expect(page.get_by_role("navigation", name="Pages")).to_be_visible()
+        page.get_by_role("link", name="Ask a question").click()
+        expect(page.get_by_role("heading", level=1)).to_have_text("What would you like to know?")
+    told = page.request.get(f"{watch.address}/nowhere", headers={"Accept": "application/json"})
+    assert told.status == 404 and "nowhere" in told.json()["detail"]
 
 
 def test_a_graph_that_is_not_there_is_called_so(watch: Watch) -> None:

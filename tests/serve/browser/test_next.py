@@ -4,16 +4,26 @@ import re
 
 import pytest
 from playwright.sync_api import Page, expect
-from tests.serve.browser.watched import Watch, ask
+from tests.serve.browser.watched import DARK, LIGHT, Watch, ask, settle, violations
+
+GROUND = {False: LIGHT, True: DARK}
+SIZES = [(1280, 800, False), (1280, 800, True), (390, 844, False), (390, 844, True)]
 
 
-@pytest.mark.parametrize(("width", "height"), [(1280, 800), (390, 844)])
-def test_questions_below_an_answer_go_on_from_it(watch: Watch, width: int, height: int) -> None:
-    page = watch.page(width=width, height=height)
+@pytest.mark.parametrize(("width", "height", "dark"), SIZES)
+def test_questions_below_an_answer_go_on_from_it(
+    watch: Watch, width: int, height: int, dark: bool
+) -> None:
+    page = watch.page(width=width, height=height, dark=dark)
     ask(page, "Which moons does Neptune have?")
     following = page.get_by_role("region", name="Ask next").get_by_role("button")
     expect(following).to_have_count(3)
     assert page.evaluate("document.documentElement.scrollWidth") <= width
+    for button in following.all():
+        expect(button).to_have_css("background-color", GROUND[dark])
+        expect(button).to_have_css("color", GROUND[not dark])
+    settle(page)
+    assert violations(page) == []
 
     following.filter(has_text="And Mars?").click()
 
@@ -24,14 +34,16 @@ def test_questions_below_an_answer_go_on_from_it(watch: Watch, width: int, heigh
     expect(page.get_by_role("region", name="Ask next")).to_have_count(1)
 
 
-@pytest.mark.parametrize(("width", "height"), [(1280, 800), (390, 844)])
+@pytest.mark.parametrize(("width", "height", "dark"), SIZES)
 def test_a_word_that_is_not_known_is_replaced_by_a_click(
-    watch: Watch, width: int, height: int
+    watch: Watch, width: int, height: int, dark: bool
 ) -> None:
-    page = watch.page(width=width, height=height)
+    page = watch.page(width=width, height=height, dark=dark)
     ask(page, "What is the population of Mars?")
     offered = page.get_by_role("region", name="Instead of “population”")
     assert page.evaluate("document.documentElement.scrollWidth") <= width
+    settle(page)
+    assert violations(page) == []
 
     offered.get_by_role("button", name="diameter", exact=True).click()
 

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { formatOf, isName, judged, suggestedName } from "../src/add/files.ts";
+import { formatOf, isName, judged, sizeText, suggestedName } from "../src/add/files.ts";
 import { listed, ranked } from "../src/browse/TermList.tsx";
 
 const file = (name: string, size = 10) => new File(["x".repeat(size)], name);
@@ -73,4 +73,13 @@ test("of names that match alike the shortest comes first", () => {
     found.map(({ label }) => label),
     ["Titan", "Titan II", "Titania"],
   );
+});
+
+test("a size is written in words of the language, in the plural where it is one", () => {
+  const sizes = (locale: string) =>
+    [1, 70, 7_400_000].map((size) => sizeText(size, locale).replace(/\s/g, " "));
+  assert.deepEqual(sizes("en"), ["1 byte", "70 bytes", "7.4 MB"]);
+  assert.deepEqual(sizes("de"), ["1 Byte", "70 Byte", "7,4 MB"]);
+  assert.deepEqual(sizes("fr"), ["1 octet", "70 octets", "7,4 Mo"]);
+  assert.deepEqual(sizes("es"), ["1 byte", "70 bytes", "7,4 MB"]);
 });
