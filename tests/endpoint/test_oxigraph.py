@@ -19,8 +19,8 @@ from tests.servers.fixtures import SMALL
 
 from askgraph.endpoint.oxigraph import AWAKE, OxigraphEndpoint, keep_awake
 from askgraph.errors import (
-    ErrorReply,
     ForbiddenQuery,
+    QueryError,
     QuerySyntaxError,
     ServiceError,
     SetupError,
@@ -337,7 +337,7 @@ async def test_a_query_that_eats_memory_hurts_only_itself(many: Path) -> None:
 async def test_what_only_the_store_knows_to_be_wrong_is_told(endpoint: OxigraphEndpoint) -> None:
     with pytest.raises(QuerySyntaxError, match="unbound"):
         await endpoint.select("SELECT ?s (COUNT(?p) AS ?n) { ?s ?p ?o }")
-    with pytest.raises(ErrorReply, match="custom function"):
+    with pytest.raises(QueryError, match="custom function"):
         await endpoint.select("SELECT (<http://x.example/f>(?s) AS ?n) { ?s ?p ?o } LIMIT 1")
 
 

@@ -547,3 +547,18 @@ def test_labels_of_another_language_are_not_bent_as_if_they_were_of_this_one() -
     query = PREFIX + "SELECT ?s { ?s a :LaunchSite ; :orbits :Mars }"
     assert in_words(query, {}, language="fr", nouns="en") == "Launch sites avec « orbits » Mars."
     assert in_words(query, {}, language="fr", nouns="") == "Launch site avec « orbits » Mars."
+
+
+@pytest.mark.parametrize("form", ["binds", "sums", "keys"])
+def test_names_that_stand_for_others_twice_each_end_in_a_phrase_at_once(form: str) -> None:
+    binds = " ".join(f"BIND(?a{at} + ?a{at} AS ?a{at + 1})" for at in range(60))
+    sums = keys = "{ ?s ?p ?a0 }"
+    for at in range(40):
+        new = f"?a{at + 1}"
+        sums = f"{{ SELECT (SUM(?a{at}) + MAX(?a{at}) AS {new}) WHERE {sums} }}"
+        group = f"GROUP BY (?a{at} + ?a{at} AS {new})"
+        keys = f"{{ SELECT {new} (COUNT(*) AS ?c{at}) WHERE {keys} {group} }}"
+    wheres = {"binds": f"{{ ?s ?p ?a0 . {binds} }}", "sums": sums, "keys": keys}
+
+    said = in_words(f"SELECT * {wheres[form]}", {})
+    assert said == "A query that cannot be put into words." or len(said) < 5_000

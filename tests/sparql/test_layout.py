@@ -119,7 +119,8 @@ def test_comments_before_the_query_stay() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "hello", "SELECT ?x", "DELETE WHERE { ?s ?p ?o }", 'SELECT * { ?s ?p "x }', "{{{"]
+    "text",
+    ["", "hello", "SELECT ?x", "ASK { FILTER(?a ?b) }", "DROP ALL", 'SELECT * { ?s ?p "x }', "{{{"],
 )
 def test_what_is_no_query_comes_back_unchanged(text: str) -> None:
     assert formatted(text, EX, {}) == text

@@ -16,6 +16,7 @@ from askgraph.sparql import Path as PropertyPath
 from askgraph.sparql.read import read
 from askgraph.sparql.write import text_of
 
+A = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>"
 DATA = Path(os.environ.get("ASKGRAPH_DATA", "../shared/data"))
 
 
@@ -29,6 +30,38 @@ def test_the_order_of_writing_is_kept() -> None:
     assert last.condition.name == "||"
     assert text_of(last) == "FILTER((?b > (1 + (2 * 3))) || !(?c))"
     assert [name.value for name in variables_of(query)] == ["b"]
+
+
+@pytest.mark.parametrize(
+    ("query", "written"),
+    [
+        (
+            "SELECT * { [ <x:p> 1 ] FILTER(?a) [ <x:p> 2 ; ] { ?b ?c ?d } }",
+            "SELECT * WHERE { ?__1 <x:p> 1 . FILTER(?a) ?__2 <x:p> 2 . { ?b ?c ?d . } }",
+        ),
+        ("DESCRIBE <x:a> ?b LIMIT 1", "DESCRIBE <x:a> ?b WHERE {  } LIMIT 1"),
+        ("SELECT * { ?a !^<x:p>? ?b }", "SELECT * WHERE { ?a (!(^<x:p>))? ?b . }"),
+        ("SELECT * { ?a !(<x:p>|^a)+ ?b }", f"SELECT * WHERE {{ ?a (!(<x:p>|^{A}))+ ?b . }}"),
+        (
+            "SELECT * { ?a <x:p> ?b FILTER(BOUND(?c)) } VALUES ?c { 1 }",
+            "SELECT * WHERE { { ?a <x:p> ?b . FILTER(BOUND(?c)) } VALUES (?c) { (1) } }",
+        ),
+        (
+            "SELECT (COUNT(*) AS ?n) { ?a ?b ?c } LIMIT 5 VALUES ?d { 1 2 }",
+            "SELECT ?n WHERE { { SELECT (COUNT(*) AS ?n) WHERE { ?a ?b ?c . } }"
+            " VALUES (?d) { (1) (2) } } LIMIT 5",
+        ),
+        (
+            "SELECT ?a { ?a ?b ?c } GROUP BY ?a HAVING (?a) (MAX(?c) > 1)",
+            "SELECT ?a WHERE { ?a ?b ?c . } GROUP BY ?a HAVING (?a) (MAX(?c) > 1)",
+        ),
+    ],
+)
+def test_what_may_be_left_out_and_what_stands_after_the_group_is_read(
+    query: str, written: str
+) -> None:
+    assert text_of(read(query)) == written
+    assert text_of(read(written)) == written
 
 
 def test_escapes_and_unknown_prefixes_are_resolved() -> None:

@@ -225,6 +225,8 @@ class OxigraphEndpoint:
                 return ServiceError(_TOO_LARGE)
             case b"X":
                 return SetupError(f"the store {self.address!r} cannot be opened: {message}")
+            case _ if message.startswith("The custom function"):
+                return QueryError(f"{message}: take one of SPARQL 1.1")
             case _:
                 return ErrorReply(f"the store reports: {message}")
 

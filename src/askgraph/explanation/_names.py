@@ -12,6 +12,7 @@ from typing import Any
 
 from pyoxigraph import Literal, NamedNode, Variable
 
+from askgraph.errors import QuerySyntaxError
 from askgraph.rdf import (
     english_plural,
     english_singular,
@@ -277,6 +278,9 @@ class Relation:
     steps: str = ""
 
 
+_FOLLOWED = 300  # names for what other names stand for, in the words of one query
+
+
 class Names:
     """Words for terms, by the labels given, else by the IRIs themselves."""
 
@@ -297,6 +301,16 @@ class Names:
         self.own_case = own_case  # no first letter of a label is made small
         self.phrases = phrases
         self._relations: dict[Predicate, Relation] = {}
+        self._followed = 0
+
+    def follow(self) -> None:
+        """Count what is put in the place of a name: each may name others twice, and these others.
+
+        Raises `QuerySyntaxError` past some hundred, of which nobody would read the words.
+        """
+        self._followed += 1
+        if self._followed > _FOLLOWED:
+            raise QuerySyntaxError("too many names stand for others to put it into words")
 
     def iri(self, iri: str) -> str:
         """Return the label of an IRI, or the words in it."""

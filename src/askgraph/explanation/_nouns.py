@@ -476,6 +476,7 @@ class ValueWords(Nouns, ABC):
     def reference(self, variable: Variable) -> str:
         """A noun phrase for a variable that stands in an expression."""
         if variable.value in self.scope.binds:
+            self.names.follow()
             return self.words(self.scope.binds[variable.value])
         for select in self.scope.selects:
             if variable.value in {name.value for name in variables_of(select)}:

@@ -238,6 +238,7 @@ class Sentence(Grouping):
                 return self.select()
 
     def select(self) -> str:
+        self.names.follow()
         if self.is_wrapper():
             return self.ordered(self.number_of_groups() or self.wrapped(), None)
         if (told := self.described() or self.picked() or self.crowned() or self.few()) is not None:

@@ -197,7 +197,7 @@ class Headline:
     def _starts_with_name(self, text: str) -> bool:
         """Whether a text begins with the label of a thing, whose first letter stays as it is."""
         rows = () if isinstance(self.given, bool) else self.given.rows
-        first = self.labels.get(str(value_of(rows[0][0]))) if rows else None
+        first = self.labels.get(str(value_of(rows[0][0]))) if rows and rows[0] else None
         return bool(first) and text.startswith(str(first))
 
     @cached_property

@@ -310,6 +310,8 @@ class _Layout(Cursor):
         after_operand = False
         while not self.skip(")"):
             separator = self.separator(after_operand=after_operand)
+            if after_operand and not separator:
+                raise QuerySyntaxError(f"{self.here.text!r} stands where an operator should")
             text += separator or self.operand()
             after_operand = not separator
         return text + ")"
@@ -339,7 +341,7 @@ class _Layout(Cursor):
         if self.here.kind == "word" and not self.says("TRUE", "FALSE"):
             word = self.take()
             if word == "SEPARATOR" and self.says("="):
-                return word + self.take()
+                return word + self.take() + self.term()
             name = CAMEL.get(word.lower(), word)
             return name + (self.parenthesised() if self.says("(") else "")
         term = self.term()

@@ -30,6 +30,7 @@ from askgraph.sparql import (
     Term,
     Union,
     Values,
+    calls_in,
 )
 from askgraph.sparql.lexer import Cursor, lexed, number_type, unquoted
 
@@ -63,6 +64,21 @@ def _read(query: str, prefixes: tuple[tuple[str, str], ...] | None) -> Query:
         return reader.query()
     except (IndexError, ValueError, RecursionError) as problem:
         raise QuerySyntaxError(f"the query cannot be read: {problem}") from problem
+
+
+def _joined(query: Query, rows: Values) -> Query:
+    """A query with the VALUES that stand after it: joined to what it gives, groups and all."""
+    where = query.where
+    if query.is_aggregate or query.having:
+        if any(call.is_aggregate for call in calls_in(query.order)):
+            raise QuerySyntaxError("VALUES after groups in the order of a sum: put it into WHERE")
+        inner = replace(query, order=(), limit=None, offset=None, distinct=False, datasets=())
+        names = tuple((name, None) for name, _ in query.columns)
+        outer = replace(query, columns=names, group_by=(), having=())
+        return replace(outer, where=Group((inner, rows)))
+    if any(isinstance(one, Filter) for one in where.elements):  # which does not see these rows
+        return replace(query, where=Group((Nested("", where), rows)))
+    return replace(query, where=Group((*where.elements, rows)))
 
 
 @dataclass
@@ -106,9 +122,7 @@ class _Reader(Cursor):
             template = tuple(e for e in self.group().elements if isinstance(e, Pattern))
             return self.rest(form, template=template)
         resources = []
-        while (
-            form == "DESCRIBE" and self.at < len(self.given) and not self.says("WHERE", "{", "FROM")
-        ):
+        while form == "DESCRIBE" and self.more() and not self.says("WHERE", "{", "FROM"):
             if not self.skip("*"):
                 resources.append(self.term())
         query = self.rest(form, resources=tuple(resources))
@@ -140,9 +154,7 @@ class _Reader(Cursor):
         while self.says("LIMIT", "OFFSET"):
             word = self.take()
             numbers[word] = int(self.take())
-        if self.skip("VALUES"):
-            where = Group((*where.elements, self.values()))
-        return Query(
+        query = Query(
             form,
             where,
             columns=columns,
@@ -156,6 +168,7 @@ class _Reader(Cursor):
             resources=resources,
             datasets=tuple(datasets),
         )
+        return _joined(query, self.values()) if self.skip("VALUES") else query
 
     def keys(self) -> tuple[tuple[Expression, Variable | None], ...]:
         """What follows GROUP."""
@@ -262,7 +275,7 @@ class _Reader(Cursor):
         self.extra = []
         start = self.here.start
         subject = self.node()
-        if not self.says(".", "}"):
+        if not self.says(".", "}", *_ELEMENTS):
             self.pairs(subject, (start, self.end))
         found, self.extra = self.extra, []
         return found
@@ -344,11 +357,10 @@ class _Reader(Cursor):
     def step(self) -> Predicate:
         if self.skip("^"):
             return Path("^", (self.step(),))
+        found: Predicate
         if self.skip("!"):
-            inner = self.step()
-            parts = inner.parts if isinstance(inner, Path) and inner.operator == "|" else (inner,)
-            return Path("!", parts)
-        if self.skip("("):
+            found = Path("!", self.excluded())
+        elif self.skip("("):
             found = self.path()
             self.take(")")
             found = replace(found, bracketed=True) if isinstance(found, Path) else found
@@ -359,6 +371,19 @@ class _Reader(Cursor):
         if self.says("*", "+", "?"):
             return Path(self.take(), (found,))
         return found
+
+    def excluded(self) -> tuple[Predicate, ...]:
+        """What follows `!`: a predicate, turned round or not, or several in parentheses."""
+        several = self.skip("(")
+        found: list[Predicate] = []
+        while not (several and self.skip(")")):
+            inverse = self.skip("^")
+            one = NamedNode(RDF_TYPE) if self.skip("A") else self.iri()
+            found.append(Path("^", (one,)) if inverse else one)
+            if not several:
+                break
+            self.skip("|")
+        return tuple(found)
 
     def variable(self) -> Variable:
         token = self.here

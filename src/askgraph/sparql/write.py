@@ -311,7 +311,7 @@ class _OneLine:
             ]
             lines.append(f"GROUP BY {' '.join(keys)}")
         if query.having:
-            lines.append(f"HAVING {' '.join(map(self.key, query.having))}")
+            lines.append(f"HAVING {' '.join(map(self.parenthesised, query.having))}")
         if query.order:
             keys = [self.ordered(value, descending=down) for value, down in query.order]
             lines.append(f"ORDER BY {' '.join(keys)}")

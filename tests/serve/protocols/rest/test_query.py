@@ -210,6 +210,13 @@ def test_an_empty_result_has_a_reason(client: httpx2.Client) -> None:
     assert "Venus" in str(told["why_empty"])
 
 
+def test_a_result_without_columns_is_an_answer_of_rows_that_hold_nothing(
+    client: httpx2.Client,
+) -> None:
+    told = posted(client, "answer", query="SELECT * { VALUES () { () () } }")
+    assert (told["columns"], told["total"], told["cells"]) == ([], 2, [[], []])
+
+
 def test_a_yes_and_triples_are_answers_too(client: httpx2.Client) -> None:
     yes = posted(client, "answer", query="ASK { space:Titan ont:orbits space:Saturn }")
     assert (yes["form"], yes["boolean"], yes["rows"]) == ("ASK", True, [[True]])

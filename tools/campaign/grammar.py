@@ -1,0 +1,372 @@
+"""Queries drawn from the grammar of SPARQL 1.1, whole and slightly broken, down every way there is.
+
+    python tools/campaign/grammar.py [--number 3000] [--sent 400] [--seed 0] [--json FILE]
+
+Each is judged, read, written, laid out and put in words by the library, and some are sent to every
+route of a server that reads a query. It is survived if nothing but errors of askgraph's own comes,
+in time that grows with its length; if Oxigraph and askgraph agree on what is an update; if laying
+out or writing a second time changes nothing; and if what was laid out or written gives what the
+query itself gives, over a small graph.
+"""
+
+import asyncio
+import contextlib
+import itertools
+import re
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+from random import Random
+
+import httpx2
+from pyoxigraph import BlankNode, QueryBoolean, QueryTriples, RdfFormat, Store
+
+sys.path.insert(0, str(Path(__file__).parents[2]))
+sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
+
+from tools.campaign._tries import Tried, concluded, parser_of
+
+from _served import served
+from askgraph.errors import AskgraphError, ForbiddenQuery, QuerySyntaxError
+from askgraph.explanation import in_words
+from askgraph.explanation.parts import read_back
+from askgraph.rdf import PrefixMap
+from askgraph.sparql.judge import admitted, checked
+from askgraph.sparql.layout import formatted
+from askgraph.sparql.read import read
+from askgraph.sparql.write import laid_out, text_of
+from askgraph.workspace import Workspace
+
+DEPTH = 16
+NOBODY = "http://127.0.0.1:9/"
+ROUTES = ("query", "answer", "validate", "format", "parts", "refine", "evidence")
+SMALL = """
+@prefix e: <https://e.org/> . e:a a e:C ; e:p e:b, 1 ; e:q "x"@en . e:b e:p e:c ; e:q "y", 2.5 .
+e:c a e:C ; e:q true ; e:p e:a . _:n e:p e:a .
+"""
+PREFIXES = PrefixMap({"e": "https://e.org/", "": "https://e.org/a/", "é-1.x": "https://e.org/#"})
+RANDOM = re.compile(r"RAND|NOW|UUID|BNODE|SAMPLE|GROUP_CONCAT|LIMIT|OFFSET|_:|REDUCED", re.I)
+SECONDS = (0.3, 1 / 10_000)  # of the processor: for any query, and for each character
+BROKEN = (
+    *"{}()[]<>.,;|^/*+?!=&#@'\"\\:_-", "\\u0041", "\\u007D", "DROP ALL", "; DROP ALL", "SELECT",
+    "INSERT DATA {}", "é", "\u202e", "\0", "<<", ">>", "'''", "_:", "?", "$x", "1e", "@en-", "^^",
+)  # fmt: skip
+E = "<https://e.org/"
+DRAWN = {
+    "VAR": ("?s", "?p", "?o", "$s", "?x", "?k", "?été"),
+    "NEW": ("?n{n}",),
+    "BLANK": ("_:b{n}",),
+    "IRI": (f"{E}a>", f"{E}p>", f"{E}q>", "<C>", "<>"),
+    "NAME": ("e:a", "e:p", "e:q", "e:C", ":", ":x", "e:", "é-1.x:%41\\-", "e:1.2:3"),
+    "WEB": (f"<{NOBODY}>",),
+    "SERVICE": (f"SERVICE <{NOBODY}>", f"SERVICE SILENT <{NOBODY}>", "SERVICE ?s"),
+    "STRING": ("'a'", '"x"', "''", "'''a'b'''", '"""\n"x"""', r"'\t\"\\'", "'#}'", "'é😀'"),
+    "LANGUAGE": ("@en", "@de-AT", "@EN"),
+    "INTEGER": ("0", "1", "7"),
+    "NUMBER": ("1", "2.5", "-1", "+3", ".5", "1e3", "-1.5E-7", "007", "9" * 25),
+}
+"""What the words in capitals are, {n} being a new number each time."""
+
+
+@cache
+def grammar() -> dict[str, list[list[str]]]:
+    """Return the alternatives of each rule: words, quoted, rules, with what repeats them."""
+    found = {}
+    for line in Path(__file__).with_name("sparql11.txt").read_text("utf-8").splitlines():
+        if line and not line.startswith("#"):
+            name, _, rest = line.partition(" = ")
+            words = re.findall(r'"[^"]*"\S?|\S+', rest)
+            groups = itertools.groupby(words, "|".__ne__)
+            found[name] = [list(group) for fits, group in groups if fits]
+    return found
+
+
+@cache
+def height(name: str, seen: tuple[str, ...] = ()) -> float:
+    """Return how deep the flattest text of a rule is."""
+    if name in seen:
+        return float("inf")
+    return min(reach(one, (*seen, name)) for one in grammar()[name])
+
+
+def reach(words: list[str], seen: tuple[str, ...] = ()) -> float:
+    """Return how deep the flattest text of an alternative is."""
+    needed = [word.rstrip("+") for word in words if word[-1] not in "?*"]
+    return max((1 + height(word, seen) for word in needed if word in grammar()), default=1)
+
+
+class Drawn:
+    """Texts drawn by chance; the same seed draws the same."""
+
+    def __init__(self, seed: int) -> None:
+        self._chance = Random(seed)
+        self._new = 0
+
+    def text(self) -> str:
+        """Draw a query or an update, its words in any case, with any space between them."""
+        gap = self._chance.choice((" ", " ", "\n", "\t", " # }\n", "  "))
+        return gap.join(self._drawn("text", 0))
+
+    def piece(self) -> str:
+        """Draw a piece of a group, with no braces to close."""
+        return " ".join(self._drawn(self._chance.choice(("next", "subject")), 4)) + " . "
+
+    def broken(self, text: str) -> str:
+        """Return a text with one to three small things wrong."""
+        words = re.findall(r"\s+|\w+|\W", text)
+        for _ in range(self._chance.randint(1, 3)):
+            at = self._chance.randrange(len(words) + 1)
+            match self._chance.randrange(5):
+                case 0:
+                    del words[at : at + 1]
+                case 1:
+                    words[at:at] = words[at : at + 3]
+                case 2:
+                    words[at:at] = [self._chance.choice(BROKEN)]
+                case 3:
+                    words[at : at + 3] = reversed(words[at : at + 3])
+                case _:
+                    del words[at + self._chance.randrange(40) :]
+        return "".join(words)
+
+    def _drawn(self, name: str, depth: int) -> Iterator[str]:
+        if name.isupper():
+            self._new += 1
+            yield self._chance.choice(DRAWN[name]).replace("{n}", str(self._new))
+            return
+        ways = grammar()[name]
+        if depth > DEPTH:
+            ways = sorted(ways, key=reach)[:1]
+        for word in self._chance.choice(ways):
+            yield from self._repeated(word, depth + 1)
+
+    def _repeated(self, word: str, depth: int) -> Iterator[str]:
+        kind = word[-1] if word[-1] in "?*+" and word[0] != word[-1] else ""
+        times = {"?": (0, 1), "*": (0, 2), "+": (1, 3), "": (1, 1)}[kind]
+        if depth > DEPTH:
+            times = times[0], times[0]
+        bare = word.removesuffix(kind)
+        for _ in range(self._chance.randint(*times)):
+            if bare.startswith('"'):
+                text = bare.strip('"')
+                yield text if text == "a" else self._chance.choice((str, str, str.lower))(text)
+            else:
+                yield from self._drawn(bare, depth)
+
+
+@cache
+def small() -> Store:
+    """Return the small graph."""
+    store = Store()
+    store.load(SMALL.encode(), RdfFormat.TURTLE)
+    return store
+
+
+def understood(text: str, *, update: bool) -> bool:
+    """Whether Oxigraph parses a text as a query, or as an update."""
+    store = Store()
+    try:
+        store.update(text) if update else store.query(text)
+    except SyntaxError:
+        return False
+    except (OSError, RuntimeError, ValueError):
+        return True
+    return True
+
+
+def given_by(text: str) -> object:
+    """Return what a query gives over the small graph, in no order; None if that is too much."""
+    try:
+        found = small().query(text)
+        if isinstance(found, QueryBoolean):
+            return bool(found)
+        rows = list(itertools.islice(found, 2_001))
+    except (OSError, RuntimeError, ValueError) as problem:
+        return type(problem).__name__
+    if len(rows) > 2_000:
+        return None
+    if isinstance(found, QueryTriples):
+        return Counter(str(row) for row in rows if "_:" not in str(row))
+    named = sorted(one.value for one in found.variables if not one.value.startswith("__"))
+    return Counter(tuple(shown(row[name]) for name in named) for row in rows)
+
+
+def shown(term: object) -> str:
+    """Return a term as text that is the same in another run."""
+    return "_:" if isinstance(term, BlankNode) else str(term)
+
+
+class Down:
+    """One text down the ways of the library; `faults` are what was not survived."""
+
+    def __init__(self, text: str, *, whole: bool) -> None:
+        self.text = text
+        self.whole = whole  # that is, as the grammar has it: words run together are none of ours
+        self.faults: list[str] = []
+        self.slowest = 0.0
+
+    def tried(self, name: str, work: Callable[[], str]) -> str | AskgraphError | None:
+        """Do it; an error of ours is given back, any other is a fault."""
+        began = time.process_time()
+        result: str | AskgraphError | None = None
+        try:
+            result = work()
+        except AskgraphError as error:
+            result = error
+        except Exception as error:  # noqa: BLE001 - that is what is looked for
+            self.faults.append(f"{name}: {type(error).__name__}: {error}"[:200])
+        took = time.process_time() - began
+        self.slowest = max(self.slowest, took)
+        if took > SECONDS[0] + SECONDS[1] * len(self.text):
+            self.faults.append(f"{name}: {took:.2f} s for {len(self.text)} characters")
+        return result
+
+    def judged(self, *, is_query: bool) -> None:
+        """Both judges, beside Oxigraph's."""
+        is_update = not is_query and understood(self.text, update=True)
+        calls = is_query and re.search(r"\bSERVICE\b", bare(self.text), re.I)
+        for name, judge in (("admitted", admitted), ("checked", checked)):
+            found = self.tried(name, lambda judge=judge: judge(self.text).form)  # type: ignore[misc]
+            refused = isinstance(found, ForbiddenQuery) and "service" not in str(found).lower()
+            if isinstance(found, str) and is_update:
+                self.faults.append(f"{name}: an update is taken for {found}")
+            if isinstance(found, str) and calls:
+                self.faults.append(f"{name}: a SERVICE is let through")
+            if is_query and refused:
+                self.faults.append(f"{name}: a query is taken for an update: {found}")
+
+    def rewritten(self, *, is_query: bool) -> None:
+        """Laid out, and read and written: it stays what it was."""
+        before = given_by(self.text) if is_query and not RANDOM.search(self.text) else None
+        for name, work in (
+            ("formatted", lambda text: formatted(text, PREFIXES, {})),
+            ("text_of", lambda text: str(text_of(read(text)))),
+            ("laid_out", lambda text: str(laid_out(read(text), PREFIXES))),
+        ):
+            once = self.tried(name, lambda work=work: work(self.text))  # type: ignore[misc]
+            if isinstance(once, QuerySyntaxError) and is_query and self.whole:
+                self.faults.append(f"{name}: {once}")
+            if not isinstance(once, str):
+                continue
+            again = self.tried(name, lambda work=work, once=once: work(once))  # type: ignore[misc]
+            if again != once:
+                self.faults.append(f"{name} again: {again!r} of {once!r}"[:600])
+            if is_query and not understood(once, update=False):
+                self.faults.append(f"{name} is no query: {once!r}"[:400])
+            elif is_query and before is not None and given_by(once) not in (before, None):
+                self.faults.append(f"{name} gives something else: {once!r}"[:400])
+
+
+def bare(text: str) -> str:
+    """Return a query without its strings, comments and IRIs."""
+    quoted = r"'''.*?'''|\"\"\".*?\"\"\"|'[^'\n]*'|\"[^\"\n]*\"|<[^ <>]*>|#[^\n]*"
+    return re.sub(quoted, " ", text, flags=re.DOTALL)
+
+
+def down(text: str, *, whole: bool) -> Down:
+    """Send a text down the ways of the library."""
+    found = Down(text, whole=whole)
+    is_query = understood(text, update=False)
+    found.judged(is_query=is_query)
+    found.rewritten(is_query=is_query)
+    found.tried("in_words", lambda: in_words(text, {}))
+    found.tried("read_back", lambda: str(read_back(text, {}, language="en")))
+    return found
+
+
+def grown(drawn: Drawn, number: int) -> Iterator[Tried]:
+    """Pieces of a group, repeated: four times as many take at most eight times as long."""
+    ways: dict[str, Callable[[str], object]] = {
+        "admitted": admitted,
+        "formatted": lambda text: formatted(text, PREFIXES, {}),
+        "text_of": lambda text: text_of(read(text)),
+        "in_words": lambda text: in_words(text, {}),
+    }
+    for _ in range(number):
+        piece = drawn.piece()
+        for name, work in ways.items():
+            took = []
+            for characters in (5_000, 20_000):
+                text = f"SELECT * WHERE {{ {piece * (characters // len(piece) + 1)} }}"
+                began = time.process_time()
+                with contextlib.suppress(AskgraphError):
+                    work(text)
+                took.append(time.process_time() - began)
+            fault = "" if took[1] <= 8 * took[0] + 0.5 else f"{took[0]:.2f} s, then {took[1]:.2f} s"
+            yield Tried("grown", f"{name} {piece!r}", fault, took[1])
+
+
+async def sent(url: str, texts: list[str]) -> list[Tried]:
+    """Send texts to every route that reads a query; a status of 500, or no reply, is a fault."""
+    turns = asyncio.Semaphore(4)
+    async with httpx2.AsyncClient(base_url=url, timeout=60) as client:
+
+        async def one(text: str) -> Tried:
+            faults = []
+            async with turns:
+                began = time.monotonic()
+                for route in (*ROUTES, "sparql"):
+                    body = {"query": text, **({"row": 0} if route == "evidence" else {})}
+                    path = f"/api/v1/graphs/small/{route}"
+                    if route == "sparql":
+                        reply = await client.post("/sparql/small", data={"query": text})
+                    else:
+                        reply = await client.post(path, json=body)
+                    if reply.status_code >= 500:
+                        faults.append(f"{route} {reply.status_code} {reply.text[:200]}")
+            return Tried("over REST", repr(text), "; ".join(faults), time.monotonic() - began)
+
+        return await asyncio.gather(*map(one, texts))
+
+
+async def over_rest(folder: Path, texts: list[str]) -> list[Tried]:
+    """Send texts to a server whose SERVICE, were it called, is counted here."""
+    (folder / "small.ttl").write_text(SMALL)
+    await asyncio.to_thread(Workspace(folder).add, "small", [folder / "small.ttl"])
+    called = 0
+
+    async def counted(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        nonlocal called
+        called += 1
+        writer.close()
+
+    listening = await asyncio.start_server(counted, "127.0.0.1", 0)
+    place = listening.sockets[0].getsockname()[1]
+    with served(folder) as (url, _):
+        found = await sent(
+            url, [text.replace(NOBODY, f"http://127.0.0.1:{place}/") for text in texts]
+        )
+    listening.close()
+    return [
+        *found,
+        Tried("a SERVICE", "of all of these", f"called {called} times" if called else "", 0),
+    ]
+
+
+def main() -> int:
+    """Draw texts, try each, and print the table; return 1 if one was not survived."""
+    parser = parser_of(__doc__)
+    parser.add_argument("--number", type=int, default=3000, help="of texts for the library")
+    parser.add_argument("--sent", type=int, default=400, help="of these, so many for the server")
+    parser.add_argument("--seed", type=int, default=0)
+    given = parser.parse_args()
+    drawn = Drawn(given.seed)
+    found, texts = [], []
+    for number in range(given.number):
+        text = drawn.text()
+        texts.append(text := drawn.broken(text) if number % 2 else text)
+        one = down(text, whole=number % 2 == 0)
+        kind = "broken" if number % 2 else "as the grammar has it"
+        found.append(Tried(kind, repr(text), "; ".join(one.faults), one.slowest))
+    found += grown(drawn, given.number // 50)
+    with tempfile.TemporaryDirectory() as folder:
+        found += asyncio.run(over_rest(Path(folder), texts[: given.sent]))
+    return concluded(found, given.json)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
