@@ -9,9 +9,9 @@ from tests.methods.guiding import reply
 from tests.methods.strange import SOURCES, STRANGE
 
 from askgraph import registry
-from askgraph.errors import Overloaded, ServiceError
+from askgraph.errors import Overloaded, ServiceError, SetupError
 from askgraph.graph import KnowledgeGraph
-from askgraph.llm import Choice, Finish, ToolCall
+from askgraph.llm import Choice, Finish, Request, ToolCall
 from askgraph.llm.scripted import Reply, ScriptedModel
 from askgraph.methods import Method
 from askgraph.trace import Answer, Clarification, Outcome, Question, Refusal, Step
@@ -133,3 +133,30 @@ async def test_a_run_may_be_left_at_any_step_and_the_graph_answers_on(
         assert len(taken) == end
 
     assert await graphs["moons"].endpoint.ask("ASK { ?s ?p ?o }")
+
+
+@pytest.mark.parametrize("name", ["dfsl", "multi_stage", "guided", "sparql_llm"])
+async def test_with_interpret_the_model_says_the_answer_in_words(
+    place: Workspace, graphs: dict[str, KnowledgeGraph], name: str
+) -> None:
+    def said(request: Request) -> Reply:
+        shown = str(request.messages[-1])
+        if "Result: " in shown and "The query gives: " in shown:
+            return "Io and  Europa do."
+        return reply(choose=1) if name == "guided" else f"```sparql\n{QUERY}\n```"
+
+    method = place.method(name, {"model": ScriptedModel(said), "interpret": True})
+
+    [*_, answer] = await steps_of(method, "Which moons orbit Jupiter?", [graphs["moons"]])
+
+    assert isinstance(answer, Answer)
+    assert answer.interpretation == "Io and Europa do."
+    assert answer.usage.llm_calls == (1 if name == "multi_stage" else 2)
+
+
+def test_words_need_a_model_that_may_see_the_rows(place: Workspace) -> None:
+    with pytest.raises(SetupError, match="needs a language model"):
+        place.method("multi-stage", {"interpret": True})
+    with pytest.raises(SetupError, match="sees=everything"):
+        model = ScriptedModel([])
+        place.method("guided", {"model": model, "interpret": True, "sees": "masked"})

@@ -203,10 +203,16 @@ class Run(Protocol):
         ...
 
 
-async def with_cost(run: Run, requests: Callable[[], int]) -> AsyncGenerator[Step, None]:
+async def with_cost(
+    run: Run,
+    requests: Callable[[], int],
+    *,
+    words: Callable[[Answer], AsyncGenerator[Step, None]] | None = None,
+) -> AsyncGenerator[Step, None]:
     """Yield the steps of a run, then its outcome with what it cost; a spent budget is a refusal.
 
-    The `requests` of SPARQL are counted when it has ended.
+    The `requests` of SPARQL are counted when it has ended. The last turn of the steps that `words`
+    gives for an answer that is not empty says it in words.
     """
     started = time.perf_counter()
     outcome: Answer | Clarification | Refusal
@@ -215,6 +221,13 @@ async def with_cost(run: Run, requests: Callable[[], int]) -> AsyncGenerator[Ste
             async for step in steps:
                 yield step
         outcome = run.outcome
+        if words is not None and isinstance(outcome, Answer) and not outcome.is_empty:
+            async with aclosing(words(outcome)) as told:
+                async for step in told:
+                    yield step
+                    if isinstance(step, ModelTurn):
+                        text = " ".join(step.choice.text.split())
+                        outcome = replace(outcome, interpretation=text)
     except BudgetSpent as problem:
         outcome = Refusal(f"No answer was found: {problem}.")
     seconds = time.perf_counter() - started

@@ -14,7 +14,7 @@ from askgraph.search.linking.link import Linked
 from askgraph.search.run import all_linked
 from askgraph.tools import Context, Limits
 from askgraph.tools.schema_lines import Slice
-from askgraph.trace import Question
+from askgraph.trace import Answer, Question
 from askgraph.validation import Knowledge, Services
 from askgraph.validation.graph_knowledge import graph_knowledge
 
@@ -96,6 +96,10 @@ class AskedGraphs:
         """Return the graph of a name, of an IRI for SERVICE, or of an endpoint's address."""
         by_name = {one.name: one for one in self.every}
         return by_name.get(name) or self.services.get(name)
+
+    def context_of(self, answer: Answer) -> Context:
+        """Return what is known of the graph that an answer is of."""
+        return next(one.context for one in self.every if one.name == answer.graph)
 
     def knowledge(self, asked: AskedGraph) -> Services:
         """Return what is known of a graph, and of all that a query on it may call.

@@ -28,6 +28,7 @@ from askgraph.agent.examples import (
     shots_near,
     shots_of,
 )
+from askgraph.agent.in_words import in_words
 from askgraph.endpoint import Counted
 from askgraph.errors import QueryError, ServiceError, SetupError, Unauthorised, Unreachable
 from askgraph.graph import KnowledgeGraph
@@ -113,7 +114,8 @@ class Dfsl:
     `hypotheses` are one, beam (the best alone of a beam search of `n`), beams (the `n` best of
     one), samples (`n`, with their log-probabilities if the server gives them), prompt (`n` asked
     for in words) or flips (the model's, then up to `n` with triples flipped), of which one is
-    chosen by `choose`: first, largest or vote.
+    chosen by `choose`: first, largest or vote. With `interpret` a last short call says the answer
+    in words.
     """
 
     converses: ClassVar[bool] = False
@@ -134,6 +136,7 @@ class Dfsl:
     hypotheses: str = "flips"
     n: int = 5
     choose: str = "first"
+    interpret: bool = False
     rows: int = 10_000
     timeout: float = 20.0
     tokens: int | None = None
@@ -166,8 +169,14 @@ class Dfsl:
         account = Account(Budget(None, self.tokens, self.money, self.seconds))
         limits = Limits(timeout=within(self.timeout, self.seconds))
         context = Context(replace(graphs[0], endpoint=endpoint), question, limits)
-        work = _Run(self, context, account, charged(self.model, account, prices=self.prices))
-        return with_cost(work, lambda: endpoint.requests)
+        model = charged(self.model, account, prices=self.prices)
+        work = _Run(self, context, account, model)
+        options = Options(temperature=self.temperature, seed=self.seed)
+
+        def words(answer: Answer) -> AsyncGenerator[Step, None]:
+            return in_words(answer, context, model, account, options)
+
+        return with_cost(work, lambda: endpoint.requests, words=words if self.interpret else None)
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from inspect import signature
 from typing import ClassVar, get_args
 
 from askgraph.agent import Conversation, with_cost
+from askgraph.agent.in_words import in_words
 from askgraph.agent.retrieval import Shown
 from askgraph.agent.schema_near import ShapeParts
 from askgraph.agent.several_graphs import AskedGraphs
@@ -65,9 +66,10 @@ class Guided:
     names further models and `consult` further methods (several with + between), and with more than
     one opinion what they give is voted on. What a model `sees` is everything, masked (the schema,
     and placeholders for things and values), schema (that alone) or nothing (it is not asked). Below
-    `answer_from` (a confidence) it asks back if `asks_back`, below `ask_from` it refuses. If
-    the model's server fails, graph search's outcome stands and says so, unless `fallback` is off. A
-    run ends with its best after `tokens`, `seconds` or `money`. `timeout` is in seconds a query.
+    `answer_from` (a confidence) it asks back if `asks_back`, below `ask_from` it refuses. With
+    `interpret` a last short call says the answer in words. If the model's server fails, graph
+    search's outcome stands and says so, unless `fallback` is off. A run ends with its best after
+    `tokens`, `seconds` or `money`. `timeout` is in seconds a query.
     """
 
     converses: ClassVar[bool] = True
@@ -94,6 +96,7 @@ class Guided:
     consult: str = ""
     sees: Sees = "everything"
     asks_back: bool = True
+    interpret: bool = False
     fallback: bool = True
     answer_from: float = 0.5
     ask_from: float = 0.2
@@ -136,12 +139,23 @@ class Guided:
         asked = AskedGraphs.of(question, graphs, limits)
         account = Account(Budget(None, self.tokens, self.money, self.seconds))
         run = _Run(self, question, asked, account)
-        return with_cost(run, lambda: asked.requests)
+        model = charged(self.model, account, prices=self.prices)
+        options = Options(temperature=self.temperature, seed=self.seed)
+
+        def words(answer: Answer) -> AsyncGenerator[Step, None]:
+            return in_words(answer, asked.context_of(answer), model, account, options)
+
+        return with_cost(run, lambda: asked.requests, words=words if self.interpret else None)
 
     def _check_sight(self) -> None:
         """Refuse to show others what this one's model may not see."""
         if self.sees == "everything":
             return
+        if self.interpret:
+            raise SetupError(
+                f"to say an answer in words the model is shown its rows: leave out interpret=true, "
+                f"or say sees=everything instead of {self.sees}"
+            )
         if self.embedder:
             raise SetupError(
                 f"a server of embeddings is sent the question as it is: leave out embedder="

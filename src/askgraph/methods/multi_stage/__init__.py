@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from askgraph.agent import with_cost
+from askgraph.agent.in_words import in_words
 from askgraph.agent.kept_index import bm25_of
 from askgraph.agent.meeting import FILTERS, UNMATCHED, Meeting, meeting, refuses
 from askgraph.agent.taught import taught
@@ -23,7 +24,7 @@ from askgraph.endpoint import Counted
 from askgraph.errors import QueryError, ServiceError, SetupError, Unauthorised, Unreachable
 from askgraph.graph import KnowledgeGraph
 from askgraph.index.linkers import linker_of
-from askgraph.llm import LanguageModel
+from askgraph.llm import LanguageModel, Options
 from askgraph.llm.budget import Account, Budget, Prices, charged
 from askgraph.methods import (
     Departure,
@@ -100,7 +101,8 @@ class MultiStage:
 
     The `writer` is grown (by a `ranking`, as in graph search), model, or the path of trained
     weights, with `{graph}` for the name of the graph; of its `n` queries the first with a result is
-    the answer, and below `answer_from` (a confidence) there is none. `rows` caps the result,
+    the answer, and below `answer_from` (a confidence) there is none. With `interpret` the model
+    says the answer in words. `rows` caps the result,
     `timeout` is in seconds a query.
     """
 
@@ -122,6 +124,7 @@ class MultiStage:
     ranking: str = ""
     n: int = 5
     answer_from: float = 0.0
+    interpret: bool = False
     rows: int = 10_000
     timeout: float = 20.0
     tokens: int | None = None
@@ -140,6 +143,8 @@ class MultiStage:
         check_writer(self.writer, self.model)
         if "reason" in (self.entities, self.predicates) and self.model is None:
             raise SetupError("to reason needs a language model: name one with the setting 'model'")
+        if self.interpret and self.model is None:
+            raise SetupError("interpret=true needs a language model: name one with 'model'")
         if self.entities == "outside":
             linker_of(self.linker)
 
@@ -154,7 +159,12 @@ class MultiStage:
         context = Context(replace(graphs[0], endpoint=endpoint), question, limits)
         model = charged(self.model, account, prices=self.prices) if self.model else None
         run = _Run(self, context, account, model)
-        return with_cost(run, lambda: endpoint.requests)
+
+        def words(answer: Answer) -> AsyncGenerator[Step, None]:
+            assert model is not None
+            return in_words(answer, context, model, account, Options())
+
+        return with_cost(run, lambda: endpoint.requests, words=words if self.interpret else None)
 
 
 @dataclass(eq=False)
