@@ -6,8 +6,9 @@ import pytest
 from tests.graphs import MOONS
 
 from askgraph.errors import SetupError
-from askgraph.evaluation.questions import GoldQuestion
-from askgraph.operations.selection import graph_of
+from askgraph.evaluation import Table
+from askgraph.evaluation.questions import GoldQuestion, write_questions
+from askgraph.operations.selection import Selection, graph_of, selected
 from askgraph.workspace import Workspace
 
 
@@ -67,3 +68,28 @@ def test_of_several_graphs_one_has_to_be_named(
     workspace.add("again", [tmp_path / "moons.ttl"])
     with pytest.raises(SetupError, match=r"which graph it is about: .*there are moons, again"):
         graph_of(workspace, about(None), benchmark)
+
+
+def test_questions_without_rows_are_left_out_before_a_sample(
+    workspace: Workspace, tmp_path: Path
+) -> None:
+    full, empty = Table.of_json(["x"], [["Io"]]), Table.of_json(["x"], [])
+    questions = [
+        GoldQuestion(f"q{n}", f"Moon {n}?", answers=full if n % 4 == 0 else empty)
+        for n in range(40)
+    ]
+    path = tmp_path / "questions.jsonl"
+    write_questions(path, questions)
+
+    (asked,) = selected(workspace, [str(path)], Selection(sample=10, with_rows=True))
+    (some,) = selected(workspace, [str(path)], Selection(sample=10))
+
+    assert [one.id for one in asked.questions] == [f"q{n}" for n in range(0, 40, 4)]
+    assert any(one.answers == empty for one in some.questions)
+
+
+def test_with_rows_needs_known_answers(workspace: Workspace, tmp_path: Path) -> None:
+    path = tmp_path / "questions.jsonl"
+    write_questions(path, [GoldQuestion("q", "Moons?", sparql="SELECT * {}")])
+    with pytest.raises(SetupError, match=r"not known of 1 questions, as 'q': .*benchmark freeze"):
+        selected(workspace, [str(path)], Selection(with_rows=True))

@@ -36,6 +36,7 @@ def evaluate(
     folds: int | None = None,
     leave_out: str | None = None,
     gold: Path | None = None,
+    with_rows: bool = False,
     drafts: int = 0,
     sent: Path | None = None,
     timeout: float | None = None,
@@ -52,7 +53,7 @@ def evaluate(
     place = common.workspace
     logged = [f"sent={sent.absolute()}"] if sent else []
     selection = select.selection(
-        sample=sample, seed=seed, folds=folds, leave_out=leave_out, gold=gold
+        sample=sample, seed=seed, folds=folds, leave_out=leave_out, gold=gold, with_rows=with_rows
     )
     wishes = Wishes(
         methods=method_choices(method or [DEFAULT_METHOD], [*(setting or []), *logged]),

@@ -36,7 +36,8 @@ class Selection:
     """What to ask of the benchmarks; None chooses nothing.
 
     `graph` is that of benchmarks that do not say theirs; `gold` a file of frozen gold results;
-    `folds` and `leave_out` (`graph`, `dataset`) say what a method may learn from.
+    `with_rows` leaves out questions whose right answer is known to have no row. `folds` and
+    `leave_out` (`graph`, `dataset`) say what a method may learn from.
     """
 
     graph: str | None = None
@@ -50,12 +51,14 @@ class Selection:
     folds: int | None = None
     leave_out: str | None = None
     gold: Path | None = None
+    with_rows: bool = False
 
     def json(self) -> Json:
         """Return what a run records of it."""
         gold = str(self.gold) if self.gold else None
         chosen = ("language", "kg", "split", "limit", "sample", "seed", "folds", "leave_out")
-        return {**{name: getattr(self, name) for name in chosen}, "gold": gold}
+        found: Json = {**{name: getattr(self, name) for name in chosen}, "gold": gold}
+        return {**found, "with_rows": True} if self.with_rows else found
 
 
 def selected(
@@ -73,10 +76,7 @@ def selected(
 def _asked(workspace: Workspace, source: str, selection: Selection) -> Asked:
     path, graph = _split(source, selection.graph)
     format, contents = read_benchmark(path, format=selection.format, language=selection.language)
-    questions = _chosen(path, contents, selection, graph)
-    if selection.gold is not None:
-        frozen = read_frozen(selection.gold)
-        questions = tuple(frozen.with_gold(question) for question in questions)
+    questions = _with_gold(_chosen(path, contents, selection, graph), selection.gold)
     graphs = tuple(graph_of(workspace, question, path, graph) for question in questions)
     return Asked(benchmark_name(path), path, format, contents, questions, graphs)
 
@@ -92,24 +92,47 @@ def _chosen(
     path: Path, contents: Contents, selection: Selection, graph: str | None
 ) -> tuple[GoldQuestion, ...]:
     questions = contents.questions
-    if not questions and contents.unreadable:
-        first = contents.unreadable[0]
-        raise SetupError(
-            f"none of the {len(contents.unreadable)} items of {path} can be asked and scored; "
-            f"the first: {first.place}: {first.reason}"
-        )
+    if not questions:
+        _raise_why(path, contents)
     if selection.kg is not None:
         questions = of_graph(questions, selection.kg, required=True)
     elif graph is not None:
         questions = of_graph(questions, graph)
     if selection.split is not None:
         questions = _of_split(path, questions, selection.split)
+    if selection.with_rows:
+        questions = _with_rows(path, _with_gold(questions, selection.gold))
     if selection.sample is not None:
         questions = sampled(questions, selection.sample, seed=selection.seed)
     questions = questions[: selection.limit]
     if not questions:
         raise SetupError(f"{path}: no question is left to ask")
     return questions
+
+
+def _raise_why(path: Path, contents: Contents) -> None:
+    """Raise what is wrong with the first item of a file that holds none to ask."""
+    for first in contents.unreadable[:1]:
+        raise SetupError(
+            f"none of the {len(contents.unreadable)} items of {path} can be asked and scored; "
+            f"the first: {first.place}: {first.reason}"
+        )
+
+
+def _with_gold(questions: Sequence[GoldQuestion], gold: Path | None) -> tuple[GoldQuestion, ...]:
+    if gold is None:
+        return tuple(questions)
+    frozen = read_frozen(gold)
+    return tuple(frozen.with_gold(question) for question in questions)
+
+
+def _with_rows(path: Path, questions: Sequence[GoldQuestion]) -> tuple[GoldQuestion, ...]:
+    if unknown := [one.id for one in questions if one.answers is None and not one.unanswerable]:
+        raise SetupError(
+            f"{path}: whether the answer has rows is not known of {len(unknown)} questions, as "
+            f"{unknown[0]!r}: 'askgraph benchmark freeze' runs their queries, --gold takes its file"
+        )
+    return tuple(one for one in questions if one.answers and one.answers.rows)
 
 
 def _of_split(
