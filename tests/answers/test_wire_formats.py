@@ -21,6 +21,7 @@ from askgraph.trace import (
     Clarification,
     Confirmed,
     Evidence,
+    Missing,
     Option,
     Outcome,
     Refusal,
@@ -96,6 +97,7 @@ OUTCOMES: dict[str, Outcome] = {
     ),
     "refusal": Refusal("No reading is sure enough.", NO, Usage(seconds=0.5)),
     "nothing": Refusal("Nothing in the graph goes by 'warp'."),
+    "missing": Refusal("Nothing goes by 'moooon'.", missing=(Missing("moooon", ("moon",)),)),
 }
 
 

@@ -45,12 +45,15 @@ def askgraph(*words: object, workspace: Path, folder: Path, packages: Path | Non
     return Done(result.exit_code, result.stdout, result.stderr)
 
 
-def on_terminal(*arguments: str) -> tuple[str, str]:
-    """Run a command with a terminal as its standard error; return what it printed on both."""
+def on_terminal(*arguments: str, printing: bool = False) -> tuple[str, str]:
+    """Run a command with a terminal as its standard error; return what it printed on both.
+
+    If it is `printing` there, its standard output is that terminal, too.
+    """
     ours, theirs = pty.openpty()
     process = subprocess.Popen(
         [sys.executable, "-m", "askgraph", *arguments],
-        stdout=subprocess.PIPE,
+        stdout=theirs if printing else subprocess.PIPE,
         stderr=theirs,
         text=True,
         env={**os.environ, "TERM": "xterm", "COLUMNS": "150"},
@@ -67,4 +70,4 @@ def on_terminal(*arguments: str) -> tuple[str, str]:
         said += part
     os.close(ours)
     printed, _ = process.communicate(timeout=60)
-    return printed, said.decode()
+    return printed or "", said.decode()

@@ -4,11 +4,13 @@ import json
 from pathlib import Path
 
 import pytest
+from tests.cli.running import on_terminal
 from tests.graphs import MOONS
 from tests.servers.llm import LlmServer, Turn
 from typer.testing import CliRunner, Result
 
 from askgraph.cli import app
+from askgraph.sample import graph_path
 from askgraph.trace import Question, Refusal, Trace
 from askgraph.trace.codec import read_trace, write_trace
 
@@ -253,3 +255,29 @@ def test_csv_has_the_columns_that_answer_and_with_context_all(llm_server: LlmSer
         "http://pets.example/Rex,http://pets.example/Ann",
         "http://pets.example/Tom,http://pets.example/Bob",
     ]
+
+
+def test_next_questions_stand_behind_an_answer_for_people_and_in_json(tmp_path: Path) -> None:
+    run("add", "space", graph_path())
+    question = ("ask", "Which moons does Jupiter have?", "-g", "space")
+    piped = run(*question).stdout
+    told = json.loads(run(*question, "--json").stdout)["next"]
+    _, seen = on_terminal(*question, printing=True)
+
+    assert "Ask next" not in piped and piped.strip()
+    assert 1 <= len(told) <= 3
+    assert [line.strip() for line in seen.split("Ask next")[1].splitlines()[1:]] == told
+    run(*question, "--trace", "1.jsonl")
+    for following in told:
+        result = json.loads(run("ask", following, "--after", "1.jsonl", "--json").stdout)
+        assert result["status"] == "answer" and result["rows"], following
+
+
+def test_nothing_follows_a_refusal_but_the_names_that_are_near() -> None:
+    told = json.loads(run("ask", "Which mooons orbit Mars?", "-g", "moons", "--json").stdout)
+    assert told["next"] == [] or told["status"] == "answer"
+    refused = json.loads(
+        run("ask", "What is the colour of Zorbax?", "-g", "moons", "--json").stdout
+    )
+    assert (refused["status"], refused["next"]) == ("refusal", [])
+    assert {one["words"] for one in refused["missing"]} & {"Zorbax", "zorbax"}

@@ -37,14 +37,8 @@ def taught(
         name = f" ({graph.name})" if several else ""
         entries = _entries(question, graph, veiled=veiled)
         if entries:
-            found.append(
-                "\n".join(
-                    (
-                        _WORDS.replace(":", f"{name}:"),
-                        *_lines(entries, shown or graph.prefixes.shorten),
-                    )
-                )
-            )
+            lines = _lines(entries, shown or graph.prefixes.shorten)
+            found.append("\n".join((_WORDS.replace(":", f"{name}:"), *lines)))
         if graph.glossary.instructions:
             head = _INSTRUCTIONS.replace(":", f"{name}:")
             found.append(f"{head}\n{graph.glossary.instructions}")

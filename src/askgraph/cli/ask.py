@@ -1,5 +1,6 @@
 """`askgraph ask`: a question in, the answer out."""
 
+import asyncio
 import os
 import sys
 from collections.abc import Sequence
@@ -13,16 +14,19 @@ from askgraph.answers import chosen_answer
 from askgraph.cli import NO_ANSWER
 from askgraph.cli.options import Asking, Common
 from askgraph.cli.output import csv_text, on_terminal, print_json, progress_bar, show
-from askgraph.cli.steps import live_view, shown
-from askgraph.errors import SetupError
+from askgraph.cli.steps import live_view, next_ones, shown
+from askgraph.errors import AskgraphError, SetupError
 from askgraph.graph import KnowledgeGraph
 from askgraph.methods import Method, closed, converses
 from askgraph.operations import head_of, steps_of
+from askgraph.operations.following import following
 from askgraph.trace import Answer, Clarification, Option, Outcome, Question, Trace, follow_up
+from askgraph.workspace import Workspace
 from askgraph.workspace.graphs import ready_graphs
 from askgraph.workspace.synchronous import result_of
 
 _ROWS = 50
+_FOLLOWING = 3.0  # seconds for the questions that may follow
 
 
 def ask(
@@ -49,9 +53,7 @@ def ask(
         raise SetupError('the question is empty: askgraph ask "Which moons are there?"')
     asks, names = _conversation(text, asking.lang, after)
     name, chosen = asking.chosen(place)
-    if after is not None and not converses(chosen):
-        said = "does not look at earlier questions: --after changes nothing for it"
-        typer.echo(f"method {name!r} {said}", err=True)
+    _warn(name, chosen, after)
     with progress_bar() as tell:
         ready = ready_graphs(
             asking.graph or names,
@@ -65,14 +67,15 @@ def ask(
             outcome = await _outcome(
                 Trace(asks, name, ()), chosen, ready.graphs, asking.timeout, kept=trace, quiet=quiet
             )
-            if json:
-                from askgraph.answers.codec import answer_object
-
-                print_json(answer_object(outcome, limit=asking.limit))
-                return isinstance(outcome, Answer)
             if csv:
                 return _print_csv(outcome, asking.limit, context=context)
-            return await _show(outcome, ready.of(outcome), asking)
+            graph = ready.of(outcome)
+            if not json:
+                outcome = await _show(outcome, graph, asking)
+            if json or on_terminal():
+                following = await _following(asks, outcome, place, graph)
+                _tell(outcome, following, asking.limit, json=json)
+            return isinstance(outcome, Answer)
         finally:
             await closed(chosen)
             await ready.close()
@@ -104,6 +107,12 @@ async def _outcome(
 
             write_trace(kept, run, head_of(method, graphs))
     return run.outcome
+
+
+def _warn(name: str, method: Method, after: Path | None) -> None:
+    if after is not None and not converses(method):
+        said = "does not look at earlier questions: --after changes nothing for it"
+        typer.echo(f"method {name!r} {said}", err=True)
 
 
 def _check_place(trace: Path) -> None:
@@ -152,8 +161,29 @@ def _print_csv(outcome: Outcome, limit: int | None, *, context: bool) -> bool:
     return True
 
 
-async def _show(outcome: Outcome, graph: KnowledgeGraph, asking: Asking) -> bool:
-    """Print an outcome for people, who may choose one of several readings."""
+def _tell(outcome: Outcome, following: Sequence[str], limit: int | None, *, json: bool) -> None:
+    """Print what may be asked next; as JSON with the whole outcome."""
+    if json:
+        from askgraph.answers.codec import answer_object
+
+        print_json({**answer_object(outcome, limit=limit), "next": list(following)})
+    elif following:
+        show(next_ones(following))
+
+
+async def _following(
+    asked: Question, outcome: Outcome, place: Workspace, graph: KnowledgeGraph
+) -> tuple[str, ...]:
+    """The questions that may follow; none if those that are tried fail."""
+    try:
+        method = await asyncio.to_thread(place.method)
+        return await following(asked, outcome, method, graph, seconds=_FOLLOWING)
+    except AskgraphError:  # the answer is there: nothing is to be said of these
+        return ()
+
+
+async def _show(outcome: Outcome, graph: KnowledgeGraph, asking: Asking) -> Outcome:
+    """Print an outcome for people, who may choose one of several readings, and return it."""
     colour, most = on_terminal(), asking.limit or _ROWS
     show(shown(outcome, graph.prefixes, limit=most, colour=colour))
     if isinstance(outcome, Clarification) and colour and sys.stdin.isatty():
@@ -162,8 +192,8 @@ async def _show(outcome: Outcome, graph: KnowledgeGraph, asking: Asking) -> bool
             languages = [asking.lang] if asking.lang else []
             chosen = await chosen_answer(option, outcome, graph, languages=languages)
             show(shown(chosen, graph.prefixes, limit=most, colour=colour, chosen=True))
-            return True
-    return isinstance(outcome, Answer)
+            return chosen
+    return outcome
 
 
 def _choice(clarification: Clarification) -> Option | None:

@@ -67,6 +67,13 @@ def shown(
                 yield from _answer(outcome.best, prefixes, limit, colour)
 
 
+def next_ones(questions: Sequence[str]) -> Iterator[RenderableType]:
+    """Yield what to print of the questions that may follow an answer."""
+    yield Text("Ask next", style="bold")
+    for one in questions:
+        yield Text(f"  {plain(one)}")
+
+
 def _instead(outcome: Clarification | Refusal) -> Iterator[Text]:
     """The names to put in the place of words that the graph knows nothing by."""
     for one in outcome.missing:

@@ -3,17 +3,15 @@
 import asyncio
 import time
 from collections.abc import Collection, Sequence
-from contextlib import aclosing
 from dataclasses import replace
 
 from askgraph.answers import AnswerBuilder, chosen_answer
-from askgraph.answers.next_questions import next_questions
 from askgraph.endpoint import Counted, run
 from askgraph.errors import SetupError
 from askgraph.graph import KnowledgeGraph
 from askgraph.metadata.examples import outcome_of
 from askgraph.methods import searches
-from askgraph.operations import steps_of
+from askgraph.operations.following import following
 from askgraph.serve.hub import Hub
 from askgraph.serve.identity.principal import Principal
 from askgraph.serve.runs.request import RunRequest
@@ -24,7 +22,6 @@ from askgraph.sparql.results import SelectResult
 from askgraph.sparql.rewrite import form_of
 from askgraph.trace import Answer, Clarification, Outcome, Question, Trace, Usage, attempt_of
 from askgraph.trace.codec import Head
-from askgraph.workspace import DEFAULT_METHOD
 
 _COURTESY = 5.0  # seconds for what is behind an answer, or why it is empty
 
@@ -82,25 +79,29 @@ async def edited(hub: Hub, id: str, query: str, caller: Principal) -> RunView:
     return await _changed(hub, row, trace, head, answer, caller, began=began)
 
 
-async def following(hub: Hub, id: str, caller: Principal) -> tuple[str, ...]:
+async def following_run(hub: Hub, id: str, caller: Principal) -> tuple[str, ...]:
     """Return questions that may follow a run, each checked to have an answer; none of no answer."""
-    view = await hub.records.view(id, caller)
     trace, _, outcome = await hub.records.outcome(id, caller)
+    before = await hub.records.earlier(id, caller)
+    return await following_answer(hub, replace(trace.question, before=before[:-1]), outcome, caller)
+
+
+async def following_answer(
+    hub: Hub, asked: Question, outcome: Outcome, caller: Principal, *, seconds: float = 10.0
+) -> tuple[str, ...]:
+    """Return questions that may follow an answer; see `askgraph.operations.following`."""
     if not isinstance(outcome, Answer):
         return ()
-    before = await hub.records.earlier(id, caller)
     method = await asyncio.to_thread(hub.workspace.method)
     async with hub.graphs.lease(outcome.graph, caller, searched=searches(method)) as graph:
-
-        async def ask(text: str) -> Outcome:
-            question = Question(text, trace.question.language, before)
-            async with hub.queries.turn(graph.name):
-                steps = steps_of(question, method, [graph], timeout=hub.settings.query_timeout)
-                async with aclosing(steps):
-                    return Trace(question, DEFAULT_METHOD, tuple([s async for s in steps])).outcome
-
-        return await next_questions(
-            outcome, trace.question.text, graph, ask, language=view.language or "en"
+        return await following(
+            asked,
+            outcome,
+            method,
+            graph,
+            timeout=hub.settings.query_timeout,
+            seconds=seconds,
+            turn=lambda: hub.queries.turn(graph.name),
         )
 
 

@@ -50,6 +50,23 @@ async def test_every_tool_has_a_schema_of_its_result_and_changes_nothing(agents:
         assert tool.description
 
 
+async def test_an_answer_has_next_questions_and_a_refusal_the_names_that_are_near(
+    agents: Agents,
+) -> None:
+    async with agents.client("space") as client:
+        asked = {"question": "Which moons does Jupiter have?"}
+        found = await called(client, "ask", **asked)
+        assert 1 <= len(found["next"]) <= 3 and found["missing"] == []
+        earlier = [{**asked, "query": found["query"]}]
+        for following in found["next"]:
+            told = await called(client, "ask", question=following, earlier=earlier)
+            assert told["status"] == "answer" and told["rows"], following
+        refused = await called(client, "ask", question="What is the population of Jupiter?")
+    assert refused["status"] != "answer" and refused["next"] == []
+    [missing] = refused["missing"]
+    assert missing["words"] == "population" and "mass" in missing["names"]
+
+
 async def test_a_question_is_answered_with_what_it_takes_to_trust_it(agents: Agents) -> None:
     async with agents.client() as client:
         found = await called(client, "ask", question="Which moons are larger than Mercury?")

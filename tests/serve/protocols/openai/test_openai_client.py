@@ -1,6 +1,7 @@
 """OpenAI's own client works against the server, unchanged."""
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,8 @@ import pytest
 from openai import AsyncOpenAI, OpenAI
 from openai.types.chat import ChatCompletionMessageParam
 from tests.servers.served import ServedThread, sample_workspace
+
+from askgraph.serve.protocols.openai.answers import plain
 
 KEY = "none is needed on this machine"
 
@@ -89,6 +92,31 @@ def test_the_answer_is_there_for_programs_too(chat: OpenAI) -> None:
     assert answer["status"] == "answer"
     assert answer["rows"] == [["https://example.org/space/Christiaan_Huygens"]]
     assert answer["cells"][0][0]["label"] == "Christiaan Huygens"
+
+
+def test_next_questions_end_an_answer_and_near_names_a_refusal(chat: OpenAI) -> None:
+    said = asked("Which moons does Jupiter have?")
+    reply = chat.chat.completions.create(model="askgraph", messages=said)
+    message = reply.choices[0].message
+    following = extra(message)["next"]
+    lines = [f"- {plain(one)}" for one in following]
+    assert 1 <= len(following) <= 3
+    assert (message.content or "").endswith("\n\n".join(("**Ask next:**", "\n".join(lines))))
+    stream = chat.chat.completions.create(model="askgraph", messages=said, stream=True)
+    assert "".join(chunk.choices[0].delta.content or "" for chunk in stream) == message.content
+    said += [{"role": "assistant", "content": message.content}]
+    for one in following:
+        went_on = chat.chat.completions.create(
+            model="askgraph", messages=[*said, {"role": "user", "content": one}]
+        )
+        assert extra(went_on.choices[0].message)["answer"]["status"] == "answer", one
+
+    refused = chat.chat.completions.create(
+        model="askgraph", messages=asked("What is the population of Jupiter?")
+    )
+    text = refused.choices[0].message.content or ""
+    assert re.search("^Instead of “population”: .*mass", text, re.MULTILINE), text
+    assert "Ask next" not in text
 
 
 def test_a_stream_says_what_is_done_and_then_the_answer(chat: OpenAI) -> None:

@@ -41,6 +41,8 @@ def test_a_question_is_answered(client: OpenAI) -> None:
     assert [item.type for item in response.output] == ["reasoning", "message"]
     assert "[Ganymede](<https://example.org/space/Ganymede>)" in response.output_text
     assert response.instructions == "You are a pirate." and response.metadata == {"ticket": "7"}
+    assert "**Ask next:**\n\n- " in response.output_text
+    assert (response.model_extra or {})["askgraph"]["next"]
     assert response.usage is not None and response.usage.total_tokens == 0
     assert answer(response)["total"] == 2
 

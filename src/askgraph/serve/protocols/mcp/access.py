@@ -19,7 +19,7 @@ from askgraph.rdf import PrefixMap, best_label, words_of_local_name
 from askgraph.serve.identity.principal import Scope
 from askgraph.serve.runs.request import RunRequest
 from askgraph.tools import Context, Limits
-from askgraph.trace import Question, Step
+from askgraph.trace import Outcome, Question, Step
 from askgraph.workspace import Workspace
 
 GraphName = Annotated[
@@ -32,6 +32,8 @@ Language = Annotated[
         pattern=r"^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$",
     ),
 ]
+FOLLOWING = 3.0
+"""Seconds for the questions that may follow an answer."""
 _CLASSES = 100
 _LIMITS = Limits(rows=30, triples=20, clip=200)
 
@@ -69,6 +71,10 @@ class Access(Protocol):
 
         Raises what is wrong with the question or its graphs, as errors of ours.
         """
+        ...
+
+    async def following(self, asked: Question, outcome: Outcome) -> Sequence[str]:
+        """Return questions that may follow an outcome, tried for `FOLLOWING` seconds."""
         ...
 
 

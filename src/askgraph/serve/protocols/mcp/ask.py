@@ -3,7 +3,7 @@
 import base64
 import json
 from collections.abc import Sequence
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -16,12 +16,13 @@ from pydantic import BaseModel, Field
 
 from askgraph.answers import chosen_answer
 from askgraph.answers.codec import status_of
-from askgraph.errors import QueryError, ServiceError, SetupError
+from askgraph.errors import AskgraphError, QueryError, ServiceError, SetupError
 from askgraph.serve.protocols.mcp.access import Access, Language, chosen, current, tool_errors
 from askgraph.serve.protocols.mcp.results import (
     ROWS,
     Answered,
     Reading,
+    Unknown,
     cells,
     cut_words,
     labels_shown,
@@ -113,7 +114,10 @@ async def ask(
                 return back
             if back is not None:
                 return await _read_as(access, back, outcome, graph, limit)
-        return answered(outcome, limit=limit)
+        following: Sequence[str] = ()
+        with suppress(AskgraphError):  # the answer is there: nothing is to be said of these
+            following = await access.following(asked.question, outcome)
+        return answered(outcome, limit=limit, following=following)
 
 
 async def _outcome(context: Context, access: Access, asked: RunRequest) -> Outcome:
@@ -151,11 +155,12 @@ def _method(access: Access, name: str | None) -> str:
     return wanted
 
 
-def answered(outcome: Outcome, *, limit: int) -> Answered:
-    """Return an outcome with at most `limit` rows."""
+def answered(outcome: Outcome, *, limit: int, following: Sequence[str] = ()) -> Answered:
+    """Return an outcome with at most `limit` rows, and the questions that may follow."""
     best = attempt_of(outcome) or Answer("", "", SelectResult((), ()), (), "", 0.0)
     rows = cells(best.result.rows, limit)
     readings = outcome.options if isinstance(outcome, Clarification) else ()
+    missing = () if isinstance(outcome, Answer) else outcome.missing
     return Answered.model_validate(
         {
             "status": status_of(outcome),
@@ -179,6 +184,8 @@ def answered(outcome: Outcome, *, limit: int) -> Answered:
             ],
             "confirmed": best.confirmed.question if best.confirmed else None,
             "interpretation": best.interpretation or None,
+            "missing": [Unknown(words=one.words, names=list(one.names)) for one in missing],
+            "next": list(following),
             "seconds": round(outcome.usage.seconds, 3),
         }
     )

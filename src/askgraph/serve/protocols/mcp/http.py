@@ -24,11 +24,12 @@ from askgraph.graph import KnowledgeGraph
 from askgraph.serve.hub import Hub, caller_of, hub_of
 from askgraph.serve.identity.principal import Principal, Scope
 from askgraph.serve.protocols.mcp import graph_server
-from askgraph.serve.protocols.mcp.access import Access, Known
+from askgraph.serve.protocols.mcp.access import FOLLOWING, Access, Known
 from askgraph.serve.protocols.streams import steps_of_run
+from askgraph.serve.runs.replies import following_answer
 from askgraph.serve.runs.request import RunRequest, method_names
 from askgraph.serve.runs.views import AskBody
-from askgraph.trace import Step
+from askgraph.trace import Outcome, Question, Step
 
 PATH = "/mcp"
 _MESSAGE = '{"jsonrpc": "2.0", "id": 1, "method": "tools/list"}'
@@ -83,6 +84,10 @@ class HostedAccess:
         async with aclosing(steps_of_run(self._hub, run)) as steps:
             async for step in steps:
                 yield step
+
+    async def following(self, asked: Question, outcome: Outcome) -> Sequence[str]:
+        """Return questions that may follow an outcome."""
+        return await following_answer(self._hub, asked, outcome, self._caller, seconds=FOLLOWING)
 
 
 class _Endpoint:

@@ -72,6 +72,13 @@ class Reading(BaseModel):
     query: str = Field(description="Run it with `execute` to take this reading.")
 
 
+class Unknown(BaseModel):
+    """A word of the question that the graph knows nothing by."""
+
+    words: str
+    names: list[str] = Field(description="Names of the graph to put in its place.")
+
+
 class Answered(FromGraph):
     """What came of a question: an answer, a question back, or a refusal with its reason.
 
@@ -97,6 +104,8 @@ class Answered(FromGraph):
     readings: list[Reading] = Field(description="The readings to choose from.")
     confirmed: str | None = Field(description="The question with which a person confirmed it.")
     interpretation: str | None = Field(description="What a language model says of the result.")
+    missing: list[Unknown] = Field(description="Words that no reading stands for.")
+    next: list[str] = Field(description="Questions that may follow, which have answers.")
     seconds: float
 
 

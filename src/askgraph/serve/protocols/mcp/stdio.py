@@ -11,11 +11,12 @@ from askgraph import registry
 from askgraph.graph import KnowledgeGraph
 from askgraph.methods import searches
 from askgraph.operations import steps_of
+from askgraph.operations.following import following
 from askgraph.serve.identity.principal import Scope
 from askgraph.serve.protocols.mcp import graph_server
-from askgraph.serve.protocols.mcp.access import Access, Known
+from askgraph.serve.protocols.mcp.access import FOLLOWING, Access, Known
 from askgraph.serve.runs.request import RunRequest
-from askgraph.trace import Step
+from askgraph.trace import Answer, Outcome, Question, Step
 from askgraph.workspace import Workspace
 from askgraph.workspace.graphs import build_missing
 from askgraph.workspace.models import Models
@@ -71,6 +72,14 @@ class LocalAccess:
         async with aclosing(steps):
             async for step in steps:
                 yield step
+
+    async def following(self, asked: Question, outcome: Outcome) -> Sequence[str]:
+        """Return questions that may follow an outcome."""
+        if not isinstance(outcome, Answer):
+            return ()
+        method = await asyncio.to_thread(self._workspace.method)
+        graph = await self._opened(outcome.graph, searched=searches(method))
+        return await following(asked, outcome, method, graph, seconds=FOLLOWING)
 
     async def aclose(self) -> None:
         """Close the graphs and language models that were used."""

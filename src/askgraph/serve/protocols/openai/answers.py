@@ -10,7 +10,7 @@ a formula, HTML, or another row of a table.
 import json
 import re
 import time
-from collections.abc import AsyncGenerator, Iterator, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -46,21 +46,37 @@ _START = re.compile(r"^(\d{1,9})([.)])|^([-+=!:])")
 _LONGEST = 200
 
 
-def message_parts(outcome: Outcome) -> list[str]:
-    """Return the paragraphs of a message, in Markdown."""
+Follows = Callable[[Outcome], Awaitable[Sequence[str]]]
+"""Gives the questions that may follow an outcome."""
+
+
+def message_parts(outcome: Outcome, following: Sequence[str] = ()) -> list[str]:
+    """Return the paragraphs of a message, in Markdown; the last are the questions `following`."""
     match outcome:
         case Answer():
-            return list(_answer(outcome))
+            return [*_answer(outcome), *_listing("**Ask next:**", following)]
         case Clarification(question=question, options=options):
             readings = [
                 f"{number}. {plain(one.words, _WORDS)} ({_counted(one.count)})"
                 for number, one in enumerate(options, 1)
             ]
             last = "Answer with a number, or ask in other words."
-            return [plain(question, _WORDS), "\n".join(readings), last]
+            return [plain(question, _WORDS), "\n".join(readings), *_instead(outcome), last]
         case Refusal(reason=reason, best=best):
             attempt = ["The best attempt:", *_answer(best)] if best is not None else []
-            return [f"No answer. {plain(reason, _WORDS)}", *attempt]
+            return [f"No answer. {plain(reason, _WORDS)}", *_instead(outcome), *attempt]
+
+
+def _instead(outcome: Clarification | Refusal) -> Iterator[str]:
+    """The names to put in the place of words that the graph knows nothing by."""
+    for one in outcome.missing:
+        word, names = plain(one.words), ", ".join(map(plain, one.names))
+        yield f"Instead of “{word}”: {names}" if names else f"Not known: “{word}”"
+
+
+def _listing(title: str, lines: Sequence[str]) -> Iterator[str]:
+    if lines:
+        yield f"{title}\n\n" + "\n".join(f"- {plain(line, _WORDS)}" for line in lines)
 
 
 def _answer(answer: Answer) -> Iterator[str]:
@@ -172,6 +188,7 @@ class Completion:
 
     run: str
     model: str
+    follows: Follows
     usage: bool = False
     created: int = field(default_factory=lambda: int(time.time()))
 
@@ -181,7 +198,7 @@ class Completion:
         async with aclosing(steps):
             async for step in steps:
                 if isinstance(step, Answer | Clarification | Refusal):
-                    return self._reply(step, lines)
+                    return self._reply(step, lines, await self.follows(step))
                 lines.append(words_of(step))
         raise AssertionError("steps end with an outcome")
 
@@ -192,7 +209,9 @@ class Completion:
             async with aclosing(steps):
                 async for step in steps:
                     if isinstance(step, Answer | Clarification | Refusal):
-                        for chunk in self._last(step):
+                        for chunk in self._said(step):
+                            yield chunk
+                        for chunk in self._last(step, await self.follows(step)):
                             yield chunk
                     else:
                         yield self._chunk(ChatReply(reasoning_content=f"{words_of(step)}\n"))
@@ -200,28 +219,36 @@ class Completion:
             yield _event(error_of(problem_of(error)).model_dump_json())
         yield _event("[DONE]")
 
-    def _reply(self, outcome: Outcome, lines: list[str]) -> ChatCompletion:
+    def _reply(
+        self, outcome: Outcome, lines: list[str], following: Sequence[str]
+    ) -> ChatCompletion:
         message = ChatReply(
             role="assistant",
-            content="\n\n".join(message_parts(outcome)),
+            content="\n\n".join(message_parts(outcome, following)),
             reasoning_content="\n".join(lines) or None,
-            askgraph=self._answer(outcome),
+            askgraph=self._answer(outcome, following),
         )
         choice = ChatChoice(message=message, finish_reason="stop")
         view = self._view([choice], _usage(outcome.usage))
         return view.model_copy(update={"object": "chat.completion"})
 
-    def _last(self, outcome: Outcome) -> Iterator[str]:
-        """The answer, paragraph by paragraph, then the object for programs, then the costs."""
+    def _said(self, outcome: Outcome) -> Iterator[str]:
+        """The answer, paragraph by paragraph."""
         for at, part in enumerate(message_parts(outcome)):
             yield self._chunk(ChatReply(content=f"\n\n{part}" if at else part))
-        yield self._chunk(ChatReply(askgraph=self._answer(outcome)))
+
+    def _last(self, outcome: Outcome, following: Sequence[str]) -> Iterator[str]:
+        """The questions that may follow, the object for programs, the costs."""
+        for part in message_parts(outcome, following)[len(message_parts(outcome)) :]:
+            yield self._chunk(ChatReply(content=f"\n\n{part}"))
+        yield self._chunk(ChatReply(askgraph=self._answer(outcome, following)))
         yield self._chunk(ChatReply(), finished=True)
         if self.usage:
             yield _event(self._view([], _usage(outcome.usage)).model_dump_json())
 
-    def _answer(self, outcome: Outcome) -> ChatAnswer:
-        return ChatAnswer(run=self.run, answer=answer_view(outcome, limit=VIEW_ROWS))
+    def _answer(self, outcome: Outcome, following: Sequence[str]) -> ChatAnswer:
+        answer = answer_view(outcome, limit=VIEW_ROWS)
+        return ChatAnswer(run=self.run, answer=answer, next=list(following))
 
     def _chunk(self, delta: ChatReply, *, finished: bool = False) -> str:
         choice = ChatChoice(delta=delta, finish_reason="stop" if finished else None)

@@ -6,7 +6,7 @@ request that are not named here are ignored, as those of a chat are.
 """
 
 import time
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from itertools import count
@@ -16,7 +16,7 @@ from pydantic import BaseModel, Field
 
 from askgraph.errors import AskgraphError
 from askgraph.serve.problems import problem_of
-from askgraph.serve.protocols.openai.answers import VIEW_ROWS, message_parts
+from askgraph.serve.protocols.openai.answers import VIEW_ROWS, Follows, message_parts
 from askgraph.serve.protocols.openai.views import (
     LANGUAGE_TAG,
     ChatAnswer,
@@ -165,6 +165,7 @@ class ResponseReply:
 
     run: str
     body: ResponseBody
+    follows: Follows
     created: int = field(default_factory=lambda: int(time.time()))
 
     async def whole(self, steps: AsyncGenerator[Step, None]) -> ResponseView:
@@ -173,7 +174,7 @@ class ResponseReply:
         async with aclosing(steps):
             async for step in steps:
                 if isinstance(step, Answer | Clarification | Refusal):
-                    return self._completed(step, lines)
+                    return self._completed(step, lines, await self.follows(step))
                 lines.append(words_of(step))
         raise AssertionError("steps end with an outcome")
 
@@ -192,7 +193,8 @@ class ResponseReply:
             async with aclosing(steps):
                 async for step in steps:
                     if isinstance(step, Answer | Clarification | Refusal):
-                        for kind, content in self._ended(step, lines):
+                        following = await self.follows(step)
+                        for kind, content in self._ended(step, lines, following):
                             yield told(kind, **content)
                         break
                     if not lines:
@@ -210,7 +212,9 @@ class ResponseReply:
             failed = self._view("failed").model_copy(update={"error": fault})
             yield told("failed", response=failed)
 
-    def _ended(self, outcome: Outcome, lines: list[str]) -> Iterator[tuple[str, dict[str, object]]]:
+    def _ended(
+        self, outcome: Outcome, lines: list[str], following: Sequence[str]
+    ) -> Iterator[tuple[str, dict[str, object]]]:
         """The events of an outcome: the summary ends, the message comes, then all is complete."""
         at = int(bool(lines))
         if lines:
@@ -219,26 +223,29 @@ class ResponseReply:
             yield "reasoning_summary_text.done", {**place, "text": thought.summary[0].text}
             yield "reasoning_summary_part.done", {**place, "part": thought.summary[0]}
             yield "output_item.done", {"output_index": 0, "item": thought}
-        message = self._message(outcome)
+        message = self._message(outcome, following)
         empty = message.model_copy(update={"status": "in_progress", "content": []})
         yield "output_item.added", {"output_index": at, "item": empty}
         place = {"item_id": message.id, "output_index": at, "content_index": 0}
         yield "content_part.added", {**place, "part": OutputText()}
-        for number, part in enumerate(message_parts(outcome)):
+        for number, part in enumerate(message_parts(outcome, following)):
             delta = f"\n\n{part}" if number else part
             yield "output_text.delta", {**place, "delta": delta, "logprobs": []}
         [text] = message.content
         yield "output_text.done", {**place, "text": text.text, "logprobs": []}
         yield "content_part.done", {**place, "part": text}
         yield "output_item.done", {"output_index": at, "item": message}
-        yield "completed", {"response": self._completed(outcome, lines)}
+        yield "completed", {"response": self._completed(outcome, lines, following)}
 
-    def _completed(self, outcome: Outcome, lines: list[str]) -> ResponseView:
+    def _completed(
+        self, outcome: Outcome, lines: list[str], following: Sequence[str]
+    ) -> ResponseView:
         thought = [self._reasoning(lines)] if lines else []
-        answer = ChatAnswer(run=self.run, answer=answer_view(outcome, limit=VIEW_ROWS))
+        view = answer_view(outcome, limit=VIEW_ROWS)
+        answer = ChatAnswer(run=self.run, answer=view, next=list(following))
         return self._view("completed").model_copy(
             update={
-                "output": [*thought, self._message(outcome)],
+                "output": [*thought, self._message(outcome, following)],
                 "completed_at": int(time.time()),
                 "usage": _usage(outcome.usage),
                 "askgraph": answer,
@@ -251,8 +258,8 @@ class ResponseReply:
         summary = [SummaryText(text="".join(f"{line}\n" for line in lines))] if lines else []
         return OutputReasoning(id=f"rs_{self.run}", status=status, summary=summary)
 
-    def _message(self, outcome: Outcome) -> OutputMessage:
-        text = OutputText(text="\n\n".join(message_parts(outcome)))
+    def _message(self, outcome: Outcome, following: Sequence[str]) -> OutputMessage:
+        text = OutputText(text="\n\n".join(message_parts(outcome, following)))
         return OutputMessage(id=f"msg_{self.run}", status="completed", content=[text])
 
     def _view(self, status: Status) -> ResponseView:

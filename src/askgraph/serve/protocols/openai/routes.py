@@ -1,15 +1,16 @@
 """`/v1/models`, `/v1/chat/completions` and `/v1/responses`: methods as OpenAI's models."""
 
 from collections.abc import AsyncGenerator, Sequence
+from contextlib import suppress
 
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse
 
-from askgraph.errors import SetupError
+from askgraph.errors import AskgraphError, SetupError
 from askgraph.serve.hub import Asker, Hub, HubDep
 from askgraph.serve.identity.principal import Principal
 from askgraph.serve.problems import Failed, Missing, Problem
-from askgraph.serve.protocols.openai.answers import Completion, Talk, offers, talk_of
+from askgraph.serve.protocols.openai.answers import Completion, Follows, Talk, offers, talk_of
 from askgraph.serve.protocols.openai.responses import (
     ResponseBody,
     ResponseReply,
@@ -26,10 +27,10 @@ from askgraph.serve.protocols.openai.views import (
 )
 from askgraph.serve.protocols.streams import steps_of_run, text_stream, unless_disconnected
 from askgraph.serve.runs.methods import choices
-from askgraph.serve.runs.replies import chosen
+from askgraph.serve.runs.replies import chosen, following_answer
 from askgraph.serve.runs.request import method_names
 from askgraph.serve.runs.views import MOST_QUESTION, AskBody
-from askgraph.trace import Clarification, Step
+from askgraph.trace import Clarification, Outcome, Question, Step
 from askgraph.workspace import DEFAULT_METHOD
 
 DEFAULT = "askgraph"
@@ -42,6 +43,9 @@ router = APIRouter(
     responses={"4XX": {"model": ChatError}, "5XX": {"model": ChatError}},
 )
 _ALIKE = 20  # runs of one question that are looked at
+_FOLLOWING = 3.0  # seconds for the questions that may follow
+Begun = tuple[str, AsyncGenerator[Step, None], Follows]
+"""A run, its steps, and what gives the questions that may follow."""
 _BEGUN = 1_577_836_800  # of all models: the protocol wants a time, and they have none
 
 
@@ -108,9 +112,9 @@ async def complete(body: ChatBody, request: Request, hub: HubDep, caller: Asker)
     """
     if body.n not in (None, 1):
         raise SetupError("only one answer is given: leave out 'n'")
-    run, steps = await _begun(body, talk_of(body.messages), hub, caller)
+    run, steps, follows = await _begun(body, talk_of(body.messages), hub, caller)
     usage = bool(body.stream_options and body.stream_options.include_usage)
-    reply = Completion(run, body.model, usage)
+    reply = Completion(run, body.model, follows, usage)
     if body.stream:
         return text_stream(reply.chunks(steps))
     whole = await unless_disconnected(request, reply.whole(steps))
@@ -129,8 +133,8 @@ async def respond(body: ResponseBody, request: Request, hub: HubDep, caller: Ask
     after = None
     if body.previous_response_id is not None:
         after = await _previous(body.previous_response_id, hub, caller)
-    run, steps = await _begun(body, talk_of(body.messages), hub, caller, after=after)
-    reply = ResponseReply(run, body)
+    run, steps, follows = await _begun(body, talk_of(body.messages), hub, caller, after=after)
+    reply = ResponseReply(run, body, follows)
     if body.stream:
         return text_stream(reply.events(steps))
     whole = await unless_disconnected(request, reply.whole(steps))
@@ -159,8 +163,8 @@ async def _begun(
     caller: Principal,
     *,
     after: str | None = None,
-) -> tuple[str, AsyncGenerator[Step, None]]:
-    """The run that a request begins, and its steps; `after` is the run that it goes on from."""
+) -> Begun:
+    """The run that a request begins; `after` is the run that it goes on from."""
     if talk.choice is not None and (back := await _asked_back(talk, after, hub, caller)):
         return await _taken(back, talk.choice, hub, caller)
     if len(talk.question) > MOST_QUESTION:
@@ -181,7 +185,16 @@ async def _begun(
         after=after,
     )
     run = await hub.ask(asked, caller, before=talk.before)
-    return run.id, steps_of_run(hub, run)
+    return run.id, steps_of_run(hub, run), _follows(hub, run.asked.question, caller)
+
+
+def _follows(hub: Hub, asked: Question, caller: Principal) -> Follows:
+    async def follows(outcome: Outcome) -> Sequence[str]:
+        with suppress(AskgraphError):  # the answer is there: nothing is to be said of these
+            return await following_answer(hub, asked, outcome, caller, seconds=_FOLLOWING)
+        return ()
+
+    return follows
 
 
 async def _asked_back(talk: Talk, after: str | None, hub: Hub, caller: Principal) -> str | None:
@@ -197,9 +210,7 @@ async def _asked_back(talk: Talk, after: str | None, hub: Hub, caller: Principal
     return None
 
 
-async def _taken(
-    run: str, choice: int, hub: Hub, caller: Principal
-) -> tuple[str, AsyncGenerator[Step, None]]:
+async def _taken(run: str, choice: int, hub: Hub, caller: Principal) -> Begun:
     """The run of a reading that another one offered, by its number from 1, and its only step."""
     _, _, outcome = await hub.records.outcome(run, caller)
     most = len(outcome.options) if isinstance(outcome, Clarification) else 0
@@ -211,4 +222,4 @@ async def _taken(
     async def steps() -> AsyncGenerator[Step, None]:
         yield trace.outcome
 
-    return view.id, steps()
+    return view.id, steps(), _follows(hub, trace.question, caller)

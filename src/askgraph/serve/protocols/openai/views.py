@@ -77,6 +77,7 @@ class ChatAnswer(BaseModel):
 
     run: str
     answer: AnswerView
+    next: list[str] = Field([], description="Questions that may follow, which have answers.")
 
 
 class ChatReply(BaseModel):

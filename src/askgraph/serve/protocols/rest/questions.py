@@ -20,7 +20,7 @@ from askgraph.serve.hub import Asker, Confirmer, Hub, HubDep, Querier
 from askgraph.serve.identity.principal import NotAllowed, Principal
 from askgraph.serve.problems import Failed, Missing
 from askgraph.serve.protocols.streams import event_stream, unless_disconnected
-from askgraph.serve.runs.replies import chosen, confirmed, edited, following, withdrawn
+from askgraph.serve.runs.replies import chosen, confirmed, edited, following_run, withdrawn
 from askgraph.serve.runs.views import (
     AskBody,
     Body,
@@ -140,7 +140,7 @@ async def trace(id: str, hub: HubDep, caller: Asker) -> Response:
 @router.get("/runs/{id}/next")
 async def next_ones(id: str, hub: HubDep, caller: Asker) -> NextView:
     """Return up to three questions that may follow an answer, each checked to have one itself."""
-    return NextView(questions=list(await following(hub, id, caller)))
+    return NextView(questions=list(await following_run(hub, id, caller)))
 
 
 @router.post("/runs/{id}/cancel")
