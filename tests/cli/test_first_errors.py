@@ -1,9 +1,15 @@
 """First errors of a person: the line says what is wrong and what to do."""
 
+import inspect
+import re
+from collections.abc import Iterator
+from enum import Enum
 from pathlib import Path
+from typing import get_args
 
 import pytest
 from tests.cli.running import askgraph
+from tests.cli.test_options import commands
 
 SOURCES = "name RDF files, a folder of them, or the URL of an endpoint"
 QUESTIONS = "'askgraph benchmark list' names"
@@ -54,3 +60,55 @@ def test_a_missing_argument_is_named_with_the_command_that_explains_it(
 
     assert done.returncode == 2
     assert "Missing argument" in done.stderr and f"{words} -h' for help" in done.stderr
+
+
+FOREIGN = re.compile(r"Input should|Value error|validation error|type=|pydantic|unable to parse")
+
+
+def options_with_bounds() -> Iterator[tuple[str, str, str]]:
+    """Every option that takes a number or one of some choices: its command, flag and a value."""
+    for name, command in commands():
+        for one in inspect.signature(command, eval_str=True).parameters.values():
+            kinds = {one.annotation, *get_args(one.annotation)}
+            kinds |= {inner for kind in kinds for inner in get_args(kind)}
+            about = next((k for k in get_args(one.annotation) if hasattr(k, "param_decls")), None)
+            flags = (getattr(about, "default", None), *(getattr(about, "param_decls", None) or ()))
+            flag = next((f for f in flags if isinstance(f, str) and f[:2] == "--"), None)
+            if flag is not None and any(
+                isinstance(kind, type) and (kind in (int, float) or issubclass(kind, Enum))
+                for kind in kinds
+            ):
+                yield name, flag, "-7" if getattr(about, "min", None) is not None else "x"
+
+
+def test_a_wrong_number_or_choice_of_any_option_is_said_in_our_words(
+    moons: Path, tmp_path: Path
+) -> None:
+    told = 0
+    for name, flag, value in options_with_bounds():
+        for given in {value, "x"}:
+            words = (*name.split(), "moons", "moons", f"{flag}={given}")
+            done = askgraph(*words, workspace=moons, folder=tmp_path)
+            said = done.stdout + done.stderr
+            assert not FOREIGN.search(said), (words, said)
+            if given == "x" and "Missing" not in said:
+                assert re.search(rf"{flag}( takes a|: 'x' is not one of)", said), (words, said)
+                told += 1
+    assert told > 40
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("ask moons --limit x", "--limit takes a whole number of at least 1; got 'x'"),
+        ("ask moons --timeout 0", "--timeout takes a number of at least 0.001; got '0'"),
+        ("serve --port 70000", "--port takes a whole number from 0 to 65535; got '70000'"),
+        ("report run --by foo", "--by: 'foo' is not one of 'metric', 'tag'"),
+    ],
+)
+def test_a_wrong_value_of_an_option_says_what_it_takes(
+    words: str, said: str, moons: Path, tmp_path: Path
+) -> None:
+    done = askgraph(*words.split(), workspace=moons, folder=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith(f"askgraph: {said}")

@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import httpx2
@@ -139,6 +140,23 @@ def test_faults_of_settings_name_the_setting(
     monkeypatch.setenv("ASKGRAPH_SERVE_METHODS", "grasp")
     with pytest.raises(SetupError, match="ASKGRAPH_SERVE_METHODS has to hold JSON"):
         ServeSettings.of(sample_place.folder)
+
+
+@pytest.mark.parametrize("value", ["x", [], {}, True, -1, 1e400, "x" * 10_000, None])
+def test_no_wrong_setting_in_a_file_or_a_variable_is_told_in_words_of_a_library(
+    value: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refused = 0
+    for name in ServeSettings.model_fields:
+        monkeypatch.setenv(f"ASKGRAPH_SERVE_{name.upper()}", str(value))
+        for given in ({name: value}, {}):
+            try:
+                ServeSettings.of(tmp_path, given)
+            except SetupError as error:
+                assert not FOREIGN.search(str(error)) and name in str(error).lower(), (name, error)
+                refused += 1
+        monkeypatch.delenv(f"ASKGRAPH_SERVE_{name.upper()}")
+    assert refused > 5
 
 
 @pytest.mark.parametrize("accept", ["application/json", "text/event-stream"])

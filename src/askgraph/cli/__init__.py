@@ -240,10 +240,35 @@ class _Commands(TyperGroup):
         try:
             return super().invoke(ctx)
         except (KeyboardInterrupt, Exception) as error:
-            code = exit_code(error, debug=shared(ctx).debug)
+            told = bad_value(error) if isinstance(error, typer.BadParameter) else None
+            code = exit_code(told or error, debug=shared(ctx).debug)
             if code is None:
                 raise
             raise typer.Exit(code) from error
+
+
+def bad_value(error: typer.BadParameter) -> SetupError | None:
+    """Return the error of a value that an option cannot take, in our words; None for another."""
+    option, faults = error.param, getattr(error.__cause__, "errors", None)
+    if option is None or faults is None:
+        return None
+    fault = faults()[0]
+    name = max(option.opts, key=len)
+    if said := fault.get("ctx", {}).get("error"):  # of choices: 'x' is not one of …
+        return SetupError(f"{name}: {said}")
+    kind = option.type_descriptor
+    is_whole = kind.annotation is int or fault["type"].startswith("int")
+    wanted = "a whole number" if is_whole else "a number"
+    match kind.parameter_info.min, kind.parameter_info.max:
+        case None, None:
+            bounds = ""
+        case least, None:
+            bounds = f" of at least {least:g}"
+        case None, most:
+            bounds = f" of at most {most:g}"
+        case least, most:
+            bounds = f" from {least:g} to {most:g}"
+    return SetupError(f"{name} takes {wanted}{bounds}; got {fault['input']!r}")
 
 
 def _imported(name: str) -> Any:
