@@ -160,6 +160,19 @@ def test_every_setting_of_the_methods_with_a_model_is_explained(
     assert set(said) == {field.name for field in dataclasses.fields(method)}
 
 
+def test_each_part_of_a_paper_has_a_setting_and_a_test_that_is_there() -> None:
+    section = _text("docs/reproductions.md").split("## As published\n")[1].split("\n## ")[0]
+    rows = [line for line in section.splitlines() if line.startswith("| ")]
+    cells = [[cell.strip() for cell in row.strip("|").split("|")] for row in rows]
+    parts = [row for row in cells if row[0] != "section"]
+
+    assert len(parts) > 60 and all(len(row) == 3 and all(row) for row in parts)
+    for *_, test in parts:
+        file, _, name = test.strip("`").partition("::")
+        text = (ROOT / "tests" / file).read_text(encoding="utf-8")
+        assert f"def {name}(" in text, test
+
+
 def test_every_setting_of_the_server_is_explained() -> None:
     rows = _rows("docs/server.md", "## Settings")
 

@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +19,7 @@ from askgraph.evaluation.runs.one_question import trace_of
 from askgraph.graph import KnowledgeGraph
 from askgraph.llm import Request as LlmRequest
 from askgraph.llm.scripted import ScriptedModel
+from askgraph.metadata.examples import QueryExample
 from askgraph.methods.multi_stage import MultiStage
 from askgraph.trace import (
     Answer,
@@ -189,6 +191,32 @@ def test_a_model_writes_the_query_over_references(moons: KnowledgeGraph) -> None
 
     assert isinstance(trace.outcome, Answer) and names(trace.outcome) == {"Io", "Europa"}
     assert [step.purpose for step in trace.steps if isinstance(step, Prompt)] == ["write"]
+
+
+@pytest.mark.parametrize("strange", [False, True])
+def test_a_model_writes_plain_sparql_from_what_is_linked(
+    moons: KnowledgeGraph, strange: bool
+) -> None:
+    def writing(request: LlmRequest) -> str:
+        shown = str(getattr(request.messages[-1], "text", ""))
+        found = {label: iri for iri, label in re.findall(r"(<.*>) - (.*)", shown)}
+        target = "<http://example.org/Pluto>" if strange else found["Jupiter"]
+        return f"```sparql\nSELECT ?m WHERE {{ ?m {found['orbits']} {target} }}\n```"
+
+    query = "SELECT ?m { ?m <http://example.org/onto#orbits> <http://example.org/Mars> }"
+    graph = replace(moons, examples=(QueryExample("Which moons orbit Mars?", query),))
+
+    trace = run(graph, model=ScriptedModel(writing), writer="sparql", shots=1, n=1)
+
+    [prompt] = [step for step in trace.steps if isinstance(step, Prompt)]
+    assert [getattr(one, "text", "") for one in prompt.messages[1:3]] == [
+        "Question: Which moons orbit Mars?",
+        query,
+    ]
+    if strange:
+        assert isinstance(trace.outcome, Refusal)
+    else:
+        assert isinstance(trace.outcome, Answer) and names(trace.outcome) == {"Io", "Europa"}
 
 
 def test_where_the_model_writes_nothing_that_is_listed_the_question_is_refused(

@@ -1,13 +1,17 @@
 """A study of representations: a run for each variant of a graph, made if it is missing."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from tests.graphs_in_regions import FIRMS
+from tests.servers.llm import LlmServer, Turn
 
 from askgraph.errors import SetupError
 from askgraph.evaluation.questions import GoldQuestion, write_questions
+from askgraph.evaluation.studies.representations import EXPERIMENTS as EXPERIMENTS_OF_THE_PAPER
 from askgraph.evaluation.studies.representations import Experiment
+from askgraph.metadata.definitions import read_definitions
 from askgraph.operations.study import Study, studied
 from askgraph.workspace import Workspace
 
@@ -60,3 +64,49 @@ def test_what_no_question_or_graph_is_called_is_told_before_any_run(place: Works
     with pytest.raises(SetupError, match="there is no graph 'nowhere'"):
         studied(place, study(place, variants={"inverse": "nowhere"}))
     assert not (place.folder / "runs").exists()
+
+
+DEFINED = """
+[prefixes]
+ex = "http://example.org/"
+
+[[shortcut]]
+property = "ex:locatedIn"
+path = "ex:hasSeat/ex:partOf+"
+label = "located in"
+
+[[inverse]]
+property = "ex:seatOf"
+of = "ex:hasSeat"
+label = "seat of"
+
+[[comment]]
+term = "ex:hasSeat"
+text = "The office from which a firm is led."
+"""
+
+
+def test_the_method_of_the_paper_is_run_over_all_kinds_of_variants(
+    place: Workspace, llm_server: LlmServer
+) -> None:
+    (place.folder / "defined.toml").write_text(DEFINED)
+    deref = Turn("Think: so.\nAct: deref('http://example.org/hasSeat')")
+    query = Turn(f"Think: so.\nAct: query('{QUERY}') | success('Done.')")
+    llm_server.turns.extend([deref, query] * len(EXPERIMENTS_OF_THE_PAPER))
+    wanted = replace(
+        study(place),
+        method="graf-von-data:preset=paper",
+        experiments=EXPERIMENTS_OF_THE_PAPER,
+        settings=(f"base_url={llm_server.base}/v1", "model=scripted", "provider=openai"),
+        definitions=read_definitions(place.folder / "defined.toml"),
+    )
+
+    found = studied(place, wanted)
+
+    assert found.left_out == () and found.bounded
+    assert [one.number for one in found.figures] == list(range(1, 14))
+    assert all(figures[0] == (1.0, 1.0) for figures in found.figures.values())
+    shown = [str(body["messages"][-1]) for body in llm_server.bodies[1::2]]
+    assert ["office" in one for one in shown] == [n > 10 for n in range(1, 14)]
+    asked = len(llm_server.bodies)
+    assert studied(place, wanted).figures == found.figures and len(llm_server.bodies) == asked

@@ -4,15 +4,26 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from askgraph.errors import QueryError
+from askgraph.explanation import iris_of
 from askgraph.graph import KnowledgeGraph
 from askgraph.index.names import Kind
-from askgraph.llm import Choice, LanguageModel, Options, completed
+from askgraph.llm import (
+    Assistant,
+    Choice,
+    LanguageModel,
+    Message,
+    Options,
+    System,
+    User,
+    completed,
+)
 from askgraph.llm.structured import takes_grammar
+from askgraph.metadata.examples import similar_examples
 from askgraph.sparql.judge import checked
 from askgraph.sparql.rewrite.canonical import canonical_query
 from askgraph.trace import Question
 from askgraph.writing import Hypothesis, Listed
-from askgraph.writing.prompt import IT, MULTI_HOP, SINGLE_HOP, THEN, messages, query_in
+from askgraph.writing.prompt import FENCE, IT, MULTI_HOP, SINGLE_HOP, THEN, messages, query_in
 from askgraph.writing.references import ALWAYS, CASTS, SEPARATOR, References
 
 _DEPTH = 3  # groups within groups
@@ -198,6 +209,72 @@ class PromptedWriter:
         asked = messages(question.text, references, self.known)
         reply = await completed(self.model.complete(asked, **options))
         return read_hypotheses(reply.choices, references)
+
+
+SPARQL_TASK = """\
+You write the SPARQL query that answers a question over a knowledge graph. With the question come
+the entities and relations that were found for it, of which some may be superfluous; use no others.
+Reply with the query alone."""
+
+
+@dataclass(frozen=True)
+class SparqlWriter:
+    """Writes plain SPARQL with a language model, from the listed terms by IRI and label.
+
+    So many `shots` of the graph's examples, the most similar ones, are shown before the question
+    (Alekseev et al., NLDB 2025, section 5). What names other IRIs, or does not parse, is none.
+    """
+
+    model: LanguageModel
+    shots: int = 0
+    known: Sequence[str] = ()
+    max_tokens: int = 300
+
+    async def write(
+        self, question: Question, listed: Sequence[Listed], graph: KnowledgeGraph, *, n: int = 1
+    ) -> list[Hypothesis]:
+        """Write up to `n` different queries, most believed first; see `QueryWriter`."""
+        options = Options(n=n, max_tokens=self.max_tokens, logprobs=True)
+        options["temperature"] = 0.7 if n > 1 else 0.0
+        asked = sparql_messages(question.text, listed, graph, shots=self.shots, known=self.known)
+        reply = await completed(self.model.complete(asked, **options))
+        allowed = {one.target for one in listed if one.kind is not Kind.VALUE}
+        found: dict[str, Hypothesis] = {}
+        for choice in reply.choices:
+            text = next(reversed(FENCE.findall(choice.text)), choice.text).strip()
+            try:
+                query = checked(text, prefixes=graph.prefixes.namespaces).text
+            except QueryError:
+                continue
+            if all(iri in allowed or iri.startswith(_STANDARD) for iri in iris_of(query)):
+                found.setdefault(canonical_query(query), Hypothesis(query, choice.logprob))
+        return sorted(found.values(), key=lambda each: -_belief(each.score))
+
+
+def sparql_messages(
+    question: str,
+    listed: Sequence[Listed],
+    graph: KnowledgeGraph,
+    *,
+    shots: int = 0,
+    known: Sequence[str] = (),
+) -> list[Message]:
+    """Return the conversation that a query in plain SPARQL is the reply to."""
+    similar = similar_examples(question, graph.examples, limit=shots) if shots else []
+    told: list[Message] = [System(SPARQL_TASK)]
+    for example, _ in reversed(similar):
+        told += [User(f"Question: {example.question}"), Assistant(example.query)]
+    lines = [f"Question: {question}"]
+    for heading, kinds in _HEADS.items():
+        terms = [f"<{one.target}> - {one.label}" for one in listed if one.kind in kinds]
+        lines += [f"{heading}:", *terms] if terms else []
+    values = [one.label for one in listed if one.kind is Kind.VALUE]
+    lines += ["Values:", *values] if values else []
+    return [*told, User("\n\n".join((*known, "\n".join(lines))))]
+
+
+_HEADS = {"Entities": (Kind.ENTITY, Kind.CLASS), "Relations": (Kind.PREDICATE,)}
+_STANDARD = ("http://www.w3.org/",)
 
 
 def read_hypotheses(choices: Sequence[Choice], references: References) -> list[Hypothesis]:

@@ -58,7 +58,7 @@ _HEADINGS = {
 }
 _DESCRIPTION = 160  # characters of a description that are shown
 _START = re.compile(r"\b(?:SELECT|ASK)\b", re.IGNORECASE)
-_FENCE = re.compile(r"```[\w-]*[^\S\n]*\n(.*?)(?:```|\Z)", re.DOTALL)
+FENCE = re.compile(r"```[\w-]*[^\S\n]*\n(.*?)(?:```|\Z)", re.DOTALL)
 
 
 def messages(question: str, references: References, known: Sequence[str] = ()) -> list[Message]:
@@ -95,7 +95,7 @@ def query_in(reply: str, references: References) -> str:
     Words and a fence around the query are forgiven. Raises `QuerySyntaxError` if there is no
     query, and `Unlisted` if it names what is not listed.
     """
-    text = next(reversed(_FENCE.findall(reply)), reply)
+    text = next(reversed(FENCE.findall(reply)), reply)
     start = _START.search(text)
     if start is None:
         raise QuerySyntaxError("the reply holds no SELECT or ASK query")

@@ -55,7 +55,7 @@ from askgraph.tools.query_run import Ran, built_answer, ready, run
 from askgraph.trace import Answer, Draft, Prompt, Question, Refusal, Step, Thought
 from askgraph.writing import Hypothesis, Listed, QueryWriter
 from askgraph.writing.grown import GrownWriter
-from askgraph.writing.model_writer import PromptedWriter
+from askgraph.writing.model_writer import PromptedWriter, SparqlWriter, sparql_messages
 from askgraph.writing.pointer.writer import pointer_writer
 from askgraph.writing.prompt import messages
 from askgraph.writing.references import References
@@ -76,6 +76,13 @@ PUBLISHED = Published(
         "writer": Departure("model", "4.3: fine-tuned, by the setting 'model'"),
         "n": Departure(2, "authors' code: two beams"),
     },
+    (
+        "4.1: no linker comes along (ReFinED, Falcon, spaCy's): entities=outside asks another",
+        "4.2: predicates are those of the graph, and their search is built in each process",
+        "4.3: the model answers in references, of which a program makes IRIs; with writer=sparql "
+        "it writes SPARQL, and is not trained (section 5)",
+        "4.3: no trained model comes along; askgraph finetune trains one",
+    ),
 )
 """The settings of the paper; ten candidates are its own (4.1)."""
 
@@ -99,11 +106,11 @@ class MultiStage:
     entity has any matched predicate, as the paper has it; reach, if none has one within two
     steps; or off.
 
-    The `writer` is grown (by a `ranking`, as in graph search), model, or the path of trained
-    weights, with `{graph}` for the name of the graph; of its `n` queries the first with a result is
-    the answer, and below `answer_from` (a confidence) there is none. With `interpret` the model
-    says the answer in words. `rows` caps the result,
-    `timeout` is in seconds a query.
+    The `writer` is grown (by a `ranking`, as in graph search), model, sparql (a model that writes
+    plain SPARQL, shown so many `shots` of the graph's examples), or the path of trained weights,
+    with `{graph}` for the name of the graph; of its `n` queries the first with a result is the
+    answer, and below `answer_from` (a confidence) there is none. With `interpret` the model says
+    the answer in words. `rows` caps the result, `timeout` is in seconds a query.
     """
 
     published: ClassVar[Published] = PUBLISHED
@@ -122,6 +129,7 @@ class MultiStage:
     filter: str = "reach"
     writer: str = "grown"
     ranking: str = ""
+    shots: int = 0
     n: int = 5
     answer_from: float = 0.0
     interpret: bool = False
@@ -134,7 +142,7 @@ class MultiStage:
 
     def __post_init__(self) -> None:
         one_of(self, entities=(*_LINKS, "outside"), predicates=_LINKS, filter=FILTERS)
-        at_least(self, 0, "near")
+        at_least(self, 0, "near", "shots")
         at_least(self, 1, "candidates", "readings", "n", "rows")
         above_zero(self, "timeout", "tokens", "seconds", "money")
         shares(self, "answer_from")
@@ -273,11 +281,17 @@ class _Run:
             [graph],
             shown=lambda iri: names.get(iri) or graph.prefixes.shorten(iri),
         )
-        writer = writer_of(
-            method.writer, self.model, graph=graph.name, ranking=method.ranking, known=known
-        )
+        if method.writer == "sparql" and self.model is not None:
+            writer: QueryWriter = SparqlWriter(self.model, method.shots, known)
+        else:
+            writer = writer_of(
+                method.writer, self.model, graph=graph.name, ranking=method.ranking, known=known
+            )
+        text = self.context.question.text
         if method.writer == "model":
-            told = messages(self.context.question.text, references, known)
+            yield Prompt("write", tuple(messages(text, references, known)))
+        if method.writer == "sparql":
+            told = sparql_messages(text, listed, graph, shots=method.shots, known=known)
             yield Prompt("write", tuple(told))
         queries = await writer.write(self.context.question, listed, graph, n=method.n)
         for one in queries:
@@ -364,13 +378,14 @@ def check_writer(name: str, model: LanguageModel | None, *, graph: str = "") -> 
 
     The file of a graph is looked for if `graph` names it.
     """
-    if name == "model" and model is None:
-        raise SetupError("writer=model needs a language model: name one with the setting 'model'")
-    if name in ("grown", "model") or (GRAPH in name and not graph):
+    if name in ("model", "sparql") and model is None:
+        raise SetupError(f"writer={name} needs a language model: name one with the setting 'model'")
+    if name in ("grown", "model", "sparql") or (GRAPH in name and not graph):
         return
     if not Path(path := name.replace(GRAPH, graph)).is_file():
         raise SetupError(
-            f"'writer' is grown, model, or the path of trained weights; there is no file {path!r}"
+            "'writer' is grown, model, sparql, or the path of trained weights; there is no file "
+            f"{path!r}"
         )
 
 

@@ -1,0 +1,148 @@
+"""Direct: a language model answers from what it knows, without the graph. A baseline, no more.
+
+Alekseev et al., "The benefits of query-based KGQA systems" (NLDB 2025): direct answering (section
+5) and how often a model rejects what it would get wrong (section 7). The names that it gives are
+looked up in the graph, so that they can be scored as any answer; that is ours.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import ClassVar
+
+from pyoxigraph import Literal, NamedNode
+
+from askgraph.agent import Conversation, with_cost
+from askgraph.endpoint import Counted
+from askgraph.errors import QueryError, ServiceError
+from askgraph.graph import KnowledgeGraph
+from askgraph.index import tokens
+from askgraph.llm import LanguageModel, Options, System, User
+from askgraph.llm.budget import Account, Budget, Prices, charged
+from askgraph.llm.structured import Structured, read_structured
+from askgraph.methods import above_zero, within
+from askgraph.tools import Context, Limits
+from askgraph.tools.query_run import built_answer, run
+from askgraph.trace import Answer, Draft, Question, Refusal, Step
+
+__all__ = ["Direct"]
+
+INSTRUCTION = """\
+Answer questions about facts from what you know. Reply with a JSON object:
+`known`: false if you do not know the answer for sure; then nothing else counts.
+`yes`: true or false if the question wants a yes or no, else null.
+`answers`: all that answers it, each by its usual name, or as a number, or a date (YYYY-MM-DD).
+
+Question: Which rivers flow through Vienna?
+{"known": true, "yes": null, "answers": ["Danube", "Wien"]}
+Question: Is Lisbon larger than Rome?
+{"known": true, "yes": false, "answers": []}
+Question: What had the mayor of Padua for breakfast?
+{"known": false, "yes": null, "answers": []}"""
+SCHEMA: Mapping[str, object] = {
+    "type": "object",
+    "properties": {
+        "known": {"type": "boolean"},
+        "yes": {"type": ["boolean", "null"]},
+        "answers": {"type": "array", "items": {"type": "string"}},
+    },
+    "required": ["known", "yes", "answers"],
+}
+_BELIEVED = 0.5  # nothing says how sure it is
+_MOST = 1_000  # answers that are looked up
+_HITS = 10
+
+
+@dataclass(frozen=True)
+class Direct:
+    """A model that is asked without a graph; its fields are its settings.
+
+    What it does not know is a refusal. A run ends after `tokens`, `seconds` or `money`; `timeout`
+    is in seconds a query.
+    """
+
+    searches: ClassVar[bool] = True
+
+    model: LanguageModel
+    timeout: float = 20.0
+    tokens: int | None = None
+    seconds: float | None = None
+    money: float | None = None
+    temperature: float | None = None
+    seed: int | None = None
+    prices: Prices | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        above_zero(self, "timeout", "tokens", "seconds", "money")
+
+    def answer(self, question: Question, graphs: Sequence[KnowledgeGraph]) -> AsyncIterator[Step]:
+        """Answer a question, in the names of the first graph."""
+        if not graphs:
+            raise ValueError("no graph was given")
+        endpoint = Counted(graphs[0].endpoint)
+        account = Account(Budget(None, self.tokens, self.money, self.seconds))
+        limits = Limits(timeout=within(self.timeout, self.seconds))
+        context = Context(replace(graphs[0], endpoint=endpoint), question, limits)
+        model = charged(self.model, account, prices=self.prices)
+        return with_cost(_Run(self, context, account, model), lambda: endpoint.requests)
+
+
+@dataclass(eq=False)
+class _Run:
+    method: Direct
+    context: Context
+    account: Account
+    model: LanguageModel
+    outcome: Answer | Refusal = field(
+        default_factory=lambda: Refusal("The model does not know the answer.")
+    )
+
+    async def steps(self) -> AsyncGenerator[Step, None]:
+        """Ask the model once, and look up what it names."""
+        method, asked = self.method, self.context.question.text
+        options = Options(temperature=method.temperature, seed=method.seed, schema=SCHEMA)
+        told = (System(INSTRUCTION), User(f"Question: {asked}"))
+        talk = Conversation(self.model, self.account, [*told], options=options)
+        yield talk.prompt("question")
+        turn = (await talk.turn()).step
+        yield turn
+        match read_structured(turn.choice, SCHEMA):
+            case Structured(value):
+                query = await asyncio.to_thread(self.query, value)
+            case unfit:
+                self.outcome = Refusal(f"The model gave no answer: {unfit.feedback}")
+                return
+        if not query:
+            return
+        yield Draft(query, _BELIEVED)
+        try:
+            ran = await run(self.context, query, rows=_MOST)
+            self.outcome = await built_answer(self.context, ran, confidence=_BELIEVED)
+        except (QueryError, ServiceError) as problem:
+            self.outcome = Refusal(f"What the model said cannot be told of the graph: {problem}")
+
+    def query(self, value: Mapping[str, object]) -> str:
+        """The query that gives what the model said; empty if it does not know."""
+        if value["known"] is not True:
+            return ""
+        if isinstance(value["yes"], bool):
+            return f"ASK {{ FILTER({str(value['yes']).lower()}) }}"
+        said = value["answers"]
+        names = [str(one) for one in said][:_MOST] if isinstance(said, list) else []
+        terms = dict.fromkeys(term for name in names if name.strip() for term in self.terms(name))
+        listed = " ".join(terms)
+        return f"SELECT DISTINCT ?answer WHERE {{ VALUES ?answer {{ {listed} }} }}" if terms else ""
+
+    def terms(self, name: str) -> Iterator[str]:
+        """What a name means in the graph: the thing used most that is called so, else a text."""
+        graph, wanted = self.context.graph, tokens(name)
+        for key in ("entities", "literals"):
+            if key not in graph.indices:
+                continue
+            hits = graph.indices[key].search(name, limit=_HITS)
+            for hit in hits:
+                if wanted in (tokens(known) for known in hit.item.names):
+                    is_text = hit.item.iri.startswith('"')
+                    yield hit.item.iri if is_text else str(NamedNode(hit.item.iri))
+                    return
+        yield str(Literal(name.strip()))
