@@ -47,7 +47,11 @@ export function Options({ turn, run, answer, isNone, none }: OptionsProps) {
             >
               <bdi class="option-words">{option.words}</bdi>
               <span class="option-count muted small number">
-                {busy === at ? <span class="spinner" /> : say.rows(option.count)}
+                {busy === at ? (
+                  <span class="spinner" />
+                ) : (
+                  !isQuestion(option.words) && say.rows(option.count)
+                )}
               </span>
             </button>
           </li>
@@ -66,6 +70,11 @@ export function Options({ turn, run, answer, isNone, none }: OptionsProps) {
       <ProblemNote problem={problem} />
     </div>
   );
+}
+
+/** Whether it is a question to start with, and no reading of one. */
+function isQuestion(words: string): boolean {
+  return words.endsWith("?");
 }
 
 // Names of the graph to put in the place of words that it knows nothing by.

@@ -65,13 +65,17 @@ export function HistoryPage({ query }: { query: URLSearchParams }) {
 
 function HistoryRow({ run, drop }: { run: RunSummary; drop: () => void }) {
   const time = new Date(run.created).toLocaleTimeString(locale.value, { timeStyle: "short" });
-  const about = [time, run.graphs.map(graphTitle).join(", "), methodTitle(run.method)];
+  const about = [
+    run.changes && say.changed,
+    run.follows && say.follows(run.follows),
+    time,
+    run.graphs.map(graphTitle).join(", "),
+    methodTitle(run.method),
+  ];
   return (
     <li>
       <a href={`/run/${run.id}`}>
         <bdi class="history-question">{run.question}</bdi>
-        {run.changes && <span class="history-about">{say.changed}</span>}
-        {run.follows && <span class="history-about">{say.follows(run.follows)}</span>}
         <span class="history-about">{dotted(...about, stateWords(run))}</span>
       </a>
       <Button

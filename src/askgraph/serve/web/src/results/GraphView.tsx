@@ -14,7 +14,7 @@ import { say } from "./words.ts";
 import { ZoomButtons } from "./ZoomButtons.tsx";
 
 /** More nodes than this have a larger frame. */
-const MANY = 14;
+const MANY = 10;
 
 export function GraphView({ drawing, graph }: { drawing: Drawing; graph: string }) {
   const [more, setMore] = useState<readonly Drawing[]>([]);

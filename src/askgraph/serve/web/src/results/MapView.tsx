@@ -207,9 +207,11 @@ function Net({ view, width, height }: { view: View; width: number; height: numbe
         return (
           <g key={longitude}>
             <line x1={x} x2={x} y1={0} y2={height} />
-            <text x={x + 3} y={height - 5}>
-              {Math.abs(longitude)}°
-            </text>
+            {x < width - 36 && (
+              <text x={x + 3} y={height - 5}>
+                {Math.abs(longitude)}°
+              </text>
+            )}
           </g>
         );
       })}

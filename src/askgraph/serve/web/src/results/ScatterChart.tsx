@@ -40,7 +40,9 @@ export function Dots({
   const across = numberScale(
     dots.map((dot) => dot.across),
     count,
-  ).range([left, width - 24]);
+  );
+  const ticks = across.ticks(count).map((at) => ({ at, text: numberText(at, locale) }));
+  across.range([left, width - Math.max(24, widthOf(ticks.at(-1)?.text ?? "") / 2)]);
   const marks = dots.map((dot) => ({
     words: [
       dot.name,
@@ -81,13 +83,13 @@ export function Dots({
         at={level}
         written={(tick) => numberText(tick, locale)}
       />
-      {across.ticks(count).map((tick) => (
-        <XTick key={tick} x={across(tick)} height={height - NAME} text={numberText(tick, locale)} />
+      {ticks.map(({ at, text }) => (
+        <XTick key={at} x={across(at)} height={height - NAME} text={text} />
       ))}
       <text class="tick" x={0} y={TOP + 2}>
         {value}
       </text>
-      <text class="tick" x={width - 24} y={height - 6} text-anchor="end">
+      <text class="tick" x={width} y={height - 6} text-anchor="end">
         {by}
       </text>
     </Marks>
