@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 from tests.graphs import PETS
 
-from askgraph.agent.kept_index import keep_index, kept_index
+from askgraph.agent.kept_index import Bm25, keep_index, kept_index, ranked_names
 from askgraph.errors import SetupError
 from askgraph.graph import KnowledgeGraph
 from askgraph.index import Resource
+from askgraph.operations.indices import build_indices
 from askgraph.workspace import Workspace
 from askgraph.workspace.synchronous import result_of
 
@@ -70,3 +71,23 @@ def test_an_embedder_that_does_not_exist_leaves_nothing_behind(
         keep_index(pets, "classes", 1, [DOG], "nothing")
 
     assert list((tmp_path / "files").iterdir()) == []
+
+
+def test_names_by_bm25_are_kept_with_the_index_that_they_are_of(tmp_path: Path) -> None:
+    (tmp_path / "pets.ttl").write_text(PETS)
+    place = Workspace(tmp_path / "workspace")
+    place.add("pets", [tmp_path / "pets.ttl"])
+    kept = place.data("pets") / "indices" / "kept"
+
+    def built() -> dict[Path, int]:
+        graph = place.graph("pets")
+        assert len(ranked_names(graph, "entities", Bm25())) > 0
+        result_of(graph.endpoint.close())
+        return {one: one.stat().st_mtime_ns for one in kept.rglob("*")}
+
+    first = built()
+    assert first and built() == first
+
+    build_indices(place, "pets", settings={"index": "trigram"}, progress=lambda *_: None)
+    assert not list(kept.glob("*"))
+    assert built()

@@ -19,6 +19,7 @@ from askgraph.workspace import Workspace
 from askgraph.workspace.synchronous import result_of
 
 METHODS = registry.names("method")
+PUBLISHED = [name for name in METHODS if hasattr(registry.load("method", name), "published")]
 GRAPHS = ("moons", "empty", "blanks")
 ASKED = ("nothing", "stop words", "emoji", "one very long word", "SPARQL", "lone surrogate")
 WITHOUT = {"graph_search", "nearest_example"}
@@ -114,6 +115,23 @@ async def test_a_strange_reply_ends_with_one_outcome_or_says_that_the_server_fai
 
     try:
         check(await steps_of(asked, "Which moons orbit Jupiter?", both))
+    except ServiceError as failed:
+        assert said == "a failing server" and "too busy" in str(failed)
+
+
+@pytest.mark.parametrize("method", PUBLISHED)
+@pytest.mark.parametrize("said", SAID)
+async def test_as_published_a_strange_reply_ends_with_one_outcome(
+    place: Workspace, graphs: dict[str, KnowledgeGraph], method: str, said: str
+) -> None:
+    settings = {"preset": "paper", "hypotheses": "one"} if method == "dfsl" else {"preset": "paper"}
+    asked = place.method(method, {"model": ScriptedModel(lambda _: SAID[said]), **settings})
+    question = Question("Which moons orbit Jupiter?", given=("http://example.org/Jupiter",))
+
+    try:
+        stream = asked.answer(question, [graphs["moons"], graphs["blanks"]])
+        async with aclosing(stream) as steps:  # type: ignore[type-var]
+            check([step async for step in steps])
     except ServiceError as failed:
         assert said == "a failing server" and "too busy" in str(failed)
 

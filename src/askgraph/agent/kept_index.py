@@ -153,21 +153,31 @@ def bm25_of(text: str) -> Bm25:
 def ranked_names(graph: KnowledgeGraph, key: str, bm25: Bm25) -> DiskIndex:
     """Return the index `key` (entities, properties) of a graph, ranked by BM25.
 
-    It is built from the graph's own index when first asked for, and kept as long as its names are.
-    That takes time: from asynchronous code, call it in a thread. Raises `SetupError` if the graph
-    has no such index.
+    It is built from the graph's own index when first asked for, and kept with that, or else as long
+    as its names are. That takes time: from asynchronous code, call it in a thread. Raises
+    `SetupError` if the graph has no such index.
     """
     with _LOCK:
         kept = _RANKED.setdefault(graph.names, {})
-        if key not in kept:
+        if key not in kept or not kept[key].is_dir():
             if key not in graph.indices:
                 raise SetupError(f"the graph {graph.name!r} has no index of {key}")
-            known = cast("DiskIndex", graph.indices[key])
-            with _new_folder() as folder:
-                _plugin("bm25").build(known.resources(), folder / key)
-            finalize(graph.names, shutil.rmtree, folder, ignore_errors=True)
-            kept[key] = folder / key
+            kept[key] = _ranked(graph, key)
     return cast("DiskIndex", _plugin("bm25").open(kept[key], k1=bm25.k1, b=bm25.b))
+
+
+def _ranked(graph: KnowledgeGraph, key: str) -> Path:
+    """The folder of a graph's names by BM25: on disk already, or built."""
+    place = _place(graph, f"bm25 {key}", "", graph.snapshot)
+    if place is not None and (place / key).is_dir():
+        return place / key
+    known = cast("DiskIndex", graph.indices[key])
+    with _new_folder() as folder:
+        _plugin("bm25").build(known.resources(), folder / key)
+    if place is not None and _put(folder, place):
+        return place / key
+    finalize(graph.names, shutil.rmtree, folder, ignore_errors=True)
+    return folder / key
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 import json
 import logging
+import shutil
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -122,6 +123,8 @@ def _built(
             on=ground.settings.on,
             comments=comments,
         )
+        for old in index_folder(ground.data, "kept").glob(f"bm25-{key}~*"):  # of what it was before
+            shutil.rmtree(old, ignore_errors=True)
         write_whole(note_of(ground.data, key), json.dumps(asdict(made)))
     except OSError as error:
         _check_same(ground)

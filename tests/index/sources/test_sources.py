@@ -62,6 +62,23 @@ def test_each_query_is_sound_has_the_columns_and_can_be_paged(query_of, graph) -
     assert list(empty) == []
 
 
+def test_items_of_wikidata_without_an_article_are_found_too() -> None:
+    store = pyoxigraph.Store()
+    for name, articles in (("Q1", 300), ("Q2", 0)):
+        store.update(
+            f"INSERT DATA {{ <{EX}{name}> <http://wikiba.se/ontology#sitelinks> {articles} ; "
+            f"<http://www.w3.org/2000/01/rdf-schema#label> '{name}'@en }}"
+        )
+
+    found = store.query(entities_query("wikidata"))
+
+    assert isinstance(found, QuerySolutions)
+    assert {(row["label"].value, row["score"].value) for row in found} == {
+        ("Q1", "300"),
+        ("Q2", "0"),
+    }
+
+
 def test_the_default_gives_every_entity_of_any_graph() -> None:
     found = asked(entities_query())
     ganymede = found[EX + "ganymede"]

@@ -78,7 +78,6 @@ PUBLISHED = Published(
     },
     (
         "4.1: no linker comes along (ReFinED, Falcon, spaCy's): entities=outside asks another",
-        "4.2: predicates are those of the graph, and their search is built in each process",
         "4.3: the model answers in references, of which a program makes IRIs; with writer=sparql "
         "it writes SPARQL, and is not trained (section 5)",
         "4.3: no trained model comes along; askgraph finetune trains one",
