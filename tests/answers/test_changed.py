@@ -64,6 +64,12 @@ async def test_the_first_are_those_that_were_shown_first(
     )
 
 
+async def test_the_first_ones_are_named_once(space: KnowledgeGraph) -> None:
+    answer = await after(space, "only the first two")
+    assert answer is not None
+    assert answer.sentence == "The things that orbit Jupiter, some of them: Adrastea and Amalthea."
+
+
 async def test_the_first_groups_are_the_greatest(space: KnowledgeGraph) -> None:
     answer = await after(space, "only the first two", AGENCIES)
     assert answer is not None

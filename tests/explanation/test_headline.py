@@ -91,6 +91,10 @@ async def said(graph: KnowledgeGraph, query: str, language: str = "en") -> str:
             "No, it is not so that the height of Aix 10 (90 m) is more than the height of iTown "
             "(1,200 m).",
         ),
+        (
+            "SELECT ?t { ?t a :Town . VALUES ?t { :a :b } }",
+            "The towns, some of them: Aix 10 and iTown.",
+        ),
         ("SELECT ?x { :c :mayor ?x }", ""),
         ("CONSTRUCT { ?s ?p ?o } WHERE { ?s ?p ?o }", ""),
     ],

@@ -246,7 +246,7 @@ class Headline:
     def _table(self, given: SelectResult) -> str:
         if self.query.form != "SELECT" or not self.query.columns:
             return ""
-        told = Sentence(self.query, self._names)
+        told = Sentence(self._whole(given), self._names)
         phrase = " ".join(told.text().split()).rstrip(",")
         phrase = phrase if len(phrase) <= _LONG else ""
         if not given.rows:
@@ -266,6 +266,20 @@ class Headline:
         if self.query.group_by and len(given.variables) == 2 and len(items) > 1:
             return self._ranked(given, items)
         return self._listed(told, phrase, items, given)
+
+    def _whole(self, given: SelectResult) -> Query:
+        """The query, without the things that it gives if these are all of its answer.
+
+        So "only the first five" names its things once.
+        """
+        one, where = Variable(given.variables[0]), self.query.where
+        kept = [e for e in where.elements if not (isinstance(e, Given) and e.variables == (one,))]
+        named = [e for e in where.elements if e not in kept and isinstance(e, Given)]
+        rows = {row[0] for row in given.rows}
+        is_all = len(named) == 1 and {row[0] for row in named[0].rows} == rows
+        if not is_all or not any(isinstance(e, Pattern) and e.subject == one for e in kept):
+            return self.query
+        return replace(self.query, where=replace(where, elements=tuple(kept)))
 
     def _count(self, phrase: str) -> str:
         """`There are 12 crewed missions`; empty if the query is no mere count."""
@@ -349,6 +363,8 @@ class Headline:
         listed = self._listing(items)
         if not phrase:
             return listed
+        if told.query is not self.query:
+            return self.say("said some", listed, phrase)
         begins = phrase.startswith(self.say("the", ""))
         are_things = isinstance(given.rows[0][0], NamedNode) and not told.scope.selects
         is_of_one = not isinstance(told.root(), Variable) or self.query.limit == 1 or not are_things
