@@ -36,6 +36,7 @@ def test_an_answer() -> None:
         "answer_columns": ["moon"],
         "ordered": False,
         "confidence": 0.8,
+        "chosen": False,
         "words": "moons with their radius",
         "sentence": "",
         "unused_words": [],

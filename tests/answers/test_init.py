@@ -38,7 +38,7 @@ def test_the_reading_that_was_chosen_is_run(
     answer = result_of(chosen_answer(option, asked_back, space, languages=["en"]))
 
     assert len(answer.result.rows) == option.count == 2
-    assert answer.confidence == 1.0
+    assert answer.chosen
     assert "Phobos" in answer.labels.values()
     assert answer.sentence == "Deimos and Phobos are the things that orbit Mars."
     assert answer.words == option.words and answer.evidence
@@ -53,7 +53,7 @@ def test_the_best_attempt_is_not_run_again(
 
     answer = result_of(chosen_answer(option, asked_back, space))
 
-    assert answer == replace(best, confidence=1.0)
+    assert answer == replace(best, confidence=1.0, chosen=True)
 
 
 def test_a_reading_that_is_a_yes_or_no_is_asked(

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -95,6 +96,7 @@ OUTCOMES: dict[str, Outcome] = {
         ANSWER,
         Usage(seconds=1.5, requests=7),
     ),
+    "chosen": replace(NO, chosen=True, confidence=1.0),
     "refusal": Refusal("No reading is sure enough.", NO, Usage(seconds=0.5)),
     "nothing": Refusal("Nothing in the graph goes by 'warp'."),
     "missing": Refusal("Nothing goes by 'moooon'.", missing=(Missing("moooon", ("moon",)),)),

@@ -258,7 +258,7 @@ async def chosen_answer(
     """
     best = clarification.best
     if best and best.query == option.query:
-        return replace(best, confidence=1.0)
+        return replace(best, confidence=1.0, chosen=True)
     ready = admitted(option.query, prefixes=graph.prefixes.namespaces)
     given: SelectResult | bool
     if ready.form == "ASK":
@@ -267,7 +267,7 @@ async def chosen_answer(
         given = await graph.endpoint.select(ready.text, timeout=timeout, limit=limit)
     builder = AnswerBuilder(graph, languages or ["en"], timeout, evidence_seconds=_COURTESY)
     built = await builder.written(ready.text, given)
-    return replace(built, query=option.query, words=option.words)
+    return replace(built, query=option.query, words=option.words, chosen=True)
 
 
 async def _tree(query: str) -> Query | None:

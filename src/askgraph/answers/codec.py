@@ -30,7 +30,8 @@ def answer_object(outcome: Outcome, *, limit: int | None = None) -> Json:
     - `boolean`: the answer of an ASK query, else null;
     - `answer_columns`: the columns that answer; the others are context;
     - `ordered`: whether the order of the rows is part of the answer;
-    - `confidence`: 0 to 1; `words`: the query read back; `graph`: the graph it ran on;
+    - `confidence`: 0 to 1, null if a person has `chosen` or written the query;
+    - `words`: the query read back; `graph`: the graph it ran on;
     - `sentence`: the result in a sentence, with the values that decided; empty if it has none;
     - `unused_words`: words of the question that the query leaves out, if the method knows;
     - `interpretation`: null, or a language model's words about the result;
@@ -115,7 +116,8 @@ def _attempt(answer: Answer) -> Json:
         "boolean": answer.boolean,
         "answer_columns": answer_columns,
         "ordered": answer.ordered,
-        "confidence": answer.confidence,
+        "confidence": None if answer.chosen else answer.confidence,
+        "chosen": answer.chosen,
         "words": answer.words,
         "sentence": answer.sentence,
         "unused_words": list(answer.unused_words),

@@ -191,7 +191,7 @@ async def _show(outcome: Outcome, graph: KnowledgeGraph, asking: Asking) -> Outc
         if option is not None:
             languages = [asking.lang] if asking.lang else []
             chosen = await chosen_answer(option, outcome, graph, languages=languages)
-            show(shown(chosen, graph.prefixes, limit=most, colour=colour, chosen=True))
+            show(shown(chosen, graph.prefixes, limit=most, colour=colour))
             return chosen
     return outcome
 

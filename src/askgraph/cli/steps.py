@@ -44,15 +44,11 @@ def shown(
     *,
     limit: int | None = None,
     colour: bool = False,
-    chosen: bool = False,
 ) -> Iterator[RenderableType]:
-    """Yield what to print for an outcome: the answer first, then what it takes to trust it.
-
-    One that the person has `chosen` says so instead of how sure it is.
-    """
+    """Yield what to print for an outcome: the answer first, then what it takes to trust it."""
     match outcome:
         case Answer():
-            yield from _answer(outcome, prefixes, limit, colour, chosen=chosen)
+            yield from _answer(outcome, prefixes, limit, colour)
         case Clarification():
             yield Text(outcome.question, style="bold")
             yield ""
@@ -91,11 +87,10 @@ def _answer(
     prefixes: PrefixMap,
     limit: int | None,
     colour: bool,
-    *,
-    chosen: bool = False,
 ) -> Iterator[RenderableType]:
     yield from _result(answer, prefixes, limit)
     yield ""
+    sure = "you chose this" if answer.chosen else confidence_in_words(answer.confidence)
     cut = f"{answer.cut_short}; this is the best so far" if answer.cut_short else ""
     fields = (
         ("Cut short", cut),
@@ -103,7 +98,7 @@ def _answer(
         ("Read as", answer.words),
         ("Not used", plain(", ".join(answer.unused_words))),
         ("Confirmed", _confirmation(answer.confirmed) if answer.confirmed else ""),
-        ("Confidence", "you chose this" if chosen else confidence_in_words(answer.confidence)),
+        ("Confidence", sure),
     )
     yield from (Text.assemble((f"{name}  ", "bold"), value) for name, value in fields if value)
     yield Text("Query", style="bold")

@@ -153,7 +153,8 @@ class Answer:
     set if the query was not found by a method, but confirmed for the same question before.
     `words` read the query, `sentence` says the result, with the values that decided;
     `interpretation` is what a language model says of the result, if it was asked to. `unused_words`
-    are those of the question that the query leaves out, if the method knows.
+    are those of the question that the query leaves out, if the method knows. A query that a person
+    has `chosen`, or written, is right by this: its confidence says nothing.
     """
 
     query: str
@@ -173,6 +174,7 @@ class Answer:
     interpretation: str = ""
     unused_words: tuple[str, ...] = ()
     sentence: str = ""
+    chosen: bool = False
 
     @property
     def is_empty(self) -> bool:

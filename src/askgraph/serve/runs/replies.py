@@ -132,7 +132,7 @@ async def written_answer(
         columns = columns or [name for name in there if name not in context]
         built = await builder.written(ready.text, result, columns=columns)
     spent = 0.0 if isinstance(result, bool) else result.seconds
-    return replace(built, query=query, usage=Usage(spent, endpoint.requests))
+    return replace(built, query=query, usage=Usage(spent, endpoint.requests), chosen=True)
 
 
 async def _changed(

@@ -275,7 +275,8 @@ class AnswerView(BaseModel):
     boolean: bool | None
     answer_columns: list[str]
     ordered: bool
-    confidence: float
+    confidence: float | None = Field(description="0 to 1; null if a person chose the query.")
+    chosen: bool = Field(False, description="Whether a person chose or wrote the query.")
     words: str
     sentence: str = Field(description="The result in a sentence; empty if it has none.")
     unused_words: list[str] = Field(description="Words of the question that the query leaves out.")

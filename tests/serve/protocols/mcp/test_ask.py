@@ -38,7 +38,8 @@ async def test_the_reading_that_the_user_takes_is_answered(agents: Agents, mode:
     assert found is not None
     assert found["status"] == "answer"
     assert found["words"] == "The discoverers of the things that orbit Mars."
-    assert (found["total"], found["confidence"], len(found["rows"])) == (1, 1.0, 1)
+    assert (found["total"], found["confidence"], len(found["rows"])) == (1, None, 1)
+    assert found["chosen"] is True
 
 
 @pytest.mark.parametrize("mode", ["legacy", MODERN])

@@ -89,7 +89,10 @@ class Answered(FromGraph):
     message: str = Field(description="The answer, question back or reason in a sentence.")
     words: str = Field(description="How the question was read: the query in words.")
     unused_words: list[str] = Field(description="Words of the question that it leaves out.")
-    confidence: float = Field(description="The probability, 0 to 1, that the answer is right.")
+    confidence: float | None = Field(
+        description="The probability, 0 to 1, that the answer is right; null if it was chosen."
+    )
+    chosen: bool = Field(description="Whether the user chose this reading.")
     query: str | None
     graph: str | None
     columns: list[str]

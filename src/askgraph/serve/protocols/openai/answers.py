@@ -91,7 +91,8 @@ def _answer(answer: Answer) -> Iterator[str]:
         yield f"**Not used:** {plain(', '.join(answer.unused_words), _WORDS)}"
     if answer.confirmed:
         yield f"**Confirmed** as the answer to: {plain(answer.confirmed.question, _WORDS)}"
-    yield f"**Confidence:** {confidence_in_words(answer.confidence)}"
+    sure = "you chose this" if answer.chosen else confidence_in_words(answer.confidence)
+    yield f"**Confidence:** {sure}"
     yield f"**Query** on {plain(answer.graph)}:\n\n{code_block(answer.query, 'sparql')}"
     evidence = [
         f"- row {piece.row + 1}: {plain(line)}"

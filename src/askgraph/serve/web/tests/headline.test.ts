@@ -22,6 +22,7 @@ function answer(changes: Partial<AnswerView>): AnswerView {
     boolean: null,
     answer_columns: ["moon"],
     ordered: false,
+    chosen: false,
     confidence: 0.9,
     words: "The moons.",
     sentence: "",

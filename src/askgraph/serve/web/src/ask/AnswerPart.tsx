@@ -93,7 +93,7 @@ export function AnswerPart({ turn, run, answer, isLast }: AnswerPartProps) {
           />
           <Unused words={answer.unused_words} />
           {run.changes === null ? (
-            <Confidence value={answer.confidence} />
+            answer.confidence !== null && <Confidence value={answer.confidence} />
           ) : (
             <Chosen original={run.changes} />
           )}

@@ -102,7 +102,7 @@ function Numbers({ run, answer }: { run: RunView; answer: AnswerView }) {
   const tokens = usage.input_tokens + usage.output_tokens;
   const numbers: readonly (readonly [string, string])[] = [
     [say.time, formatSeconds(run.seconds ?? answer.seconds)],
-    [say.sure, say.percent(Math.round(answer.confidence * 100))],
+    [say.sure, say.percent(Math.round((answer.confidence ?? 1) * 100))],
     [say.queries, formatNumber(usage.requests)],
     [say.tokens, formatNumber(tokens)],
     [say.money, usage.money === 0 ? "0" : usage.money.toFixed(4)],
