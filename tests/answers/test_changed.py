@@ -10,7 +10,7 @@ from askgraph.graph import KnowledgeGraph
 from askgraph.operations import outcome_of
 from askgraph.sample import graph_path
 from askgraph.sparql.results import value_of
-from askgraph.trace import Answer, Earlier, Question, Refusal
+from askgraph.trace import Answer, Clarification, Earlier, Question, Refusal, follow_up
 from askgraph.workspace import Workspace
 
 PREFIX = "PREFIX s: <https://example.org/space/> PREFIX o: <https://example.org/space/ontology#> "
@@ -37,7 +37,9 @@ async def space(place: Workspace) -> AsyncIterator[KnowledgeGraph]:
 async def after(
     graph: KnowledgeGraph, text: str, query: str = MOONS, language: str | None = None
 ) -> Answer | None:
-    return await changed(Question(text, language, (Earlier("Moons?", query),)), [graph])
+    outcome = await changed(Question(text, language, (Earlier("Moons?", query),)), [graph])
+    assert not isinstance(outcome, Refusal)
+    return outcome
 
 
 def names(answer: Answer | None) -> list[str]:
@@ -141,6 +143,10 @@ async def test_a_query_that_would_write_is_not_run(space: KnowledgeGraph) -> Non
     [
         ("only the first two", None, "There is no result before this"),
         ("sort by diameter", None, "There is no result before this"),
+        ("which of them is the largest?", None, "There is no result before this"),
+        ("welcher davon ist der größte?", "de", "Davor gibt es kein Ergebnis"),
+        ("lequel d'entre eux est le plus grand ?", "fr", "Il n’y a avant cela aucun"),
+        ("¿cuál de ellas es la más grande?", "es", "No hay antes ningún resultado"),
         ("nur die ersten zwei", "de", "Davor gibt es kein Ergebnis"),
         ("muéstralos en un mapa", "es", "No hay antes ningún resultado"),
         ("seulement les deux premières", "fr", "Il n’y a avant cela aucun résultat"),
@@ -159,3 +165,74 @@ async def test_a_question_of_its_own_needs_none_before(space: KnowledgeGraph) ->
     for text in ("What are the three largest planets?", "List the planets by their diameter."):
         outcome = await outcome_of(Question(text), Workspace().method(), [space])
         assert isinstance(outcome, Answer)
+
+
+@pytest.mark.parametrize(
+    ("language", "first", "wish", "said"),
+    [
+        ("en", "Which moons does Jupiter have?", "show them on a map", "None of these has coord"),
+        ("de", "Welche Monde hat Jupiter?", "zeige sie auf einer Karte", "Davon hat nichts Koord"),
+        ("es", "¿Qué lunas tiene Júpiter?", "muéstralas en un mapa", "Nada de esto tiene coord"),
+        ("fr", "Combien de moons ?", "montre-les sur une carte", "Rien de cela n’a de coord"),
+    ],
+)
+async def test_a_map_of_what_has_no_coordinates_is_refused_with_the_reason(
+    space: KnowledgeGraph, language: str, first: str, wish: str, said: str
+) -> None:
+    query = PREFIX + "SELECT ?moon { ?moon o:orbits s:Jupiter }"
+    outcome = await changed(Question(wish, language, (Earlier(first, query),)), [space])
+    assert isinstance(outcome, Refusal) and outcome.reason.startswith(said)
+
+
+FOLLOWING = {
+    "en": ("which of them is the largest?", "sort them by diameter", "only the first five",
+           "how many are these?", "And Saturn?", "and in 1990?"),
+    "de": ("welcher davon ist der größte?", "sortiere sie nach Durchmesser", "nur die ersten fünf",
+           "wie viele sind das?", "Und Saturn?", "und 1990?"),
+    "fr": ("lequel d'entre eux est le plus grand ?", "trie-les par diameter",
+           "seulement les cinq premiers", "combien sont-ils ?", "Et Saturn ?", "et en 1990 ?"),
+    "es": ("¿cuál de ellas es la más grande?", "ordénalas por diámetro", "solo las cinco primeras",
+           "¿cuántas son?", "¿Y Saturno?", "¿y en 1990?"),
+}  # fmt: skip
+FIRST = {
+    "en": "Which moons does Jupiter have?",
+    "de": "Welche Monde hat Jupiter?",
+    "fr": "Quelles moons orbits Jupiter ?",
+    "es": "¿Qué lunas tiene Júpiter?",
+}
+
+
+@pytest.mark.parametrize("language", FOLLOWING)
+async def test_talks_go_on_in_four_languages(space: KnowledgeGraph, language: str) -> None:
+    method = Workspace().method()
+    first = Question(FIRST[language], language)
+    before = await outcome_of(first, method, [space])
+    assert isinstance(before, Answer)
+    found = []
+    for text in FOLLOWING[language]:
+        outcome = await outcome_of(
+            follow_up(text, first, before, language=language), method, [space]
+        )
+        assert isinstance(outcome, Answer), (text, outcome)
+        found.append(outcome)
+    largest, by_size, five, number, saturn, year = found
+    assert "Ganymed" in largest.sentence or "Ganimedes" in largest.sentence
+    assert by_size.ordered and len(five.result.rows) == 5
+    assert value_of(number.result.rows[0][0]) == str(len(before.result.rows))
+    assert len(saturn.result.rows) == 18 and "Pan" in year.sentence
+
+
+@pytest.mark.parametrize("language", FOLLOWING)
+async def test_greetings_are_answered_with_questions_that_have_answers(
+    space: KnowledgeGraph, language: str
+) -> None:
+    said = {
+        "en": ("hello", "what can I ask?"),
+        "de": ("hallo", "was kann ich fragen?"),
+        "fr": ("bonjour", "que puis-je demander ?"),
+        "es": ("hola", "¿qué puedo preguntar?"),
+    }
+    method = Workspace().method()
+    for text in said[language]:
+        outcome = await outcome_of(Question(text, language), method, [space])
+        assert isinstance(outcome, Clarification) and len(outcome.options) >= 2, text

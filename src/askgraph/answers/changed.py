@@ -14,6 +14,7 @@ from pyoxigraph import NamedNode, Variable
 from askgraph.answers import AnswerBuilder, arranged
 from askgraph.errors import QueryError, ServiceError
 from askgraph.explanation import labels_of
+from askgraph.explanation._names import phrases_in
 from askgraph.graph import KnowledgeGraph
 from askgraph.index import tokens
 from askgraph.rdf import words_of_local_name
@@ -23,7 +24,7 @@ from askgraph.sparql import Call, Group, Nested, Pattern, Query, Values, variabl
 from askgraph.sparql.judge import admitted
 from askgraph.sparql.results import SelectResult
 from askgraph.sparql.write import tree_of
-from askgraph.trace import Answer, Question
+from askgraph.trace import Answer, Question, Refusal
 
 _SECONDS = 10.0
 _SURE = 0.9  # that a query is the one that is meant, if nothing but its result is spoken of
@@ -33,9 +34,10 @@ PLACE = (frozenset(["lat", "latitude"]), frozenset(["long", "lon", "lng", "longi
 """What a latitude and a longitude are called."""
 
 
-async def changed(question: Question, graphs: Sequence[KnowledgeGraph]) -> Answer | None:
+async def changed(question: Question, graphs: Sequence[KnowledgeGraph]) -> Answer | Refusal | None:
     """Return the answer of the last query, changed as a question says; None if it says else.
 
+    A map of what has no coordinates is refused.
     It is that of the first graph on which the last query gives a row.
     """
     last = question.before[-1]
@@ -53,7 +55,7 @@ async def changed(question: Question, graphs: Sequence[KnowledgeGraph]) -> Answe
 
 async def _answer(
     wanted: Change, query: str, graph: KnowledgeGraph, language: str
-) -> Answer | None:
+) -> Answer | Refusal | None:
     ready = admitted(query, prefixes=graph.prefixes.namespaces)
     tree = tree_of(ready.text)
     if tree.form != "SELECT" or all(value is not None for _, value in tree.columns):
@@ -65,6 +67,8 @@ async def _answer(
     for new in await _changed(tree, wanted, before, graph, language):
         text, labels = await builder.layout(new)
         result = await graph.endpoint.select(text, timeout=_SECONDS, limit=_ROWS)
+        if wanted.maps and not any(None not in row[-len(PLACE) :] for row in result.rows):
+            return Refusal(phrases_in(language).say("refuse no places"))
         if result.rows:
             return await builder.answer(
                 text,

@@ -99,9 +99,11 @@ class GraphSearch(SearchLimits):
 
 def _changing_nothing(question: Question, graph: KnowledgeGraph) -> Refusal | None:
     """Refuse a change ("only the first two") that has no result before it."""
-    from askgraph.search.linking.follow_up import change_of  # most questions ask for something
+    from askgraph.search.linking import follow_up  # most questions ask for something
 
-    if not change_of(question.text, graph.names, language=question.language):
+    text, language = question.text, question.language
+    changes = follow_up.change_of(text, graph.names, language=language)
+    if not changes and not follow_up.leans_on_a_result(text, language):
         return None
     language = question.language or read(question.text).language
     return Refusal(phrases_in(language).say("refuse no result"))
@@ -115,7 +117,7 @@ async def _alone(question: Question, graphs: Sequence[KnowledgeGraph]) -> Questi
     return await standalone(question, graphs)
 
 
-async def _changed(question: Question, graphs: Sequence[KnowledgeGraph]) -> Answer | None:
+async def _changed(question: Question, graphs: Sequence[KnowledgeGraph]) -> Outcome | None:
     """Return the answer of the last query, changed as a question says; None if it says else."""
     from askgraph.answers.changed import changed  # few questions follow another
 

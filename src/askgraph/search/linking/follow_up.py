@@ -140,6 +140,11 @@ def _year(reading: Reading, rest: Sequence[int]) -> str | None:
     return content[0] if len(content) == 1 and _YEAR.fullmatch(content[0]) else None
 
 
+def leans_on_a_result(text: str, language: str | None = None) -> bool:
+    """Whether a question says "of them" of what was found before."""
+    return _says(read(text, language), "of_them")
+
+
 def leans_on_a_thing(text: str, language: str | None = None) -> bool:
     """Whether a question says "it" or "its" of something named before."""
     reading = read(text, language)
