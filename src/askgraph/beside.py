@@ -25,7 +25,8 @@ _BORN = f"{time.time_ns() // 1_000_000:x}"  # an id of a process is used again, 
 _REMEDY = "make room, then do the same again"
 _NUMBERS = itertools.count(1)
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-_FULL_IN_WORDS = re.compile(r"No space left|\d requested and \d+ written")  # Oxigraph, NumPy
+# as Oxigraph and NumPy say it
+_FULL_IN_WORDS = re.compile(r"No space left|File too large|\d requested and \d+ written")
 
 
 def fresh(path: Path) -> Path:

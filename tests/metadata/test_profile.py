@@ -1,5 +1,6 @@
 """The facts of a profile, each on a graph small enough to count by hand."""
 
+import time
 from collections import Counter
 
 import pytest
@@ -82,6 +83,14 @@ def test_a_chain_deeper_than_two_is_transitive() -> None:
 
 def test_a_chain_of_two_is_not_transitive() -> None:
     assert not predicate(":a :in :b . :b :in :c . :x :in :c .", "in").transitive
+
+
+def test_a_chain_of_twenty_thousand_is_followed_some_way_only() -> None:
+    chain = " ".join(f":a{at} :in :a{at + 1} ." for at in range(20_000))
+    began = time.process_time()
+
+    assert predicate(chain, "in").transitive
+    assert time.process_time() - began < 8  # of which reading it takes one
 
 
 def test_a_network_of_peers_is_not_transitive() -> None:

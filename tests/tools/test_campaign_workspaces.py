@@ -1,4 +1,4 @@
-"""The campaigns on workspaces, in short: killed commands, a full disk."""
+"""The campaigns on workspaces, in short: kills, a full disk, others at work, odd files."""
 
 import subprocess
 import sys
@@ -23,3 +23,13 @@ def test_a_command_that_is_killed_leaves_all_whole() -> None:
 
 def test_a_full_disk_is_said_to_be_full_and_nothing_is_lost() -> None:
     assert tried("disk_full", "--only", "batch", "--room", "0") == "tried 1, survived 1"
+
+
+def test_graphs_that_are_added_at_once_are_all_whole() -> None:
+    only = ["--only", "graphs of one name added at once", "--rounds", "1"]
+
+    assert tried("two_processes", *only) == "tried 1, survived 1"
+
+
+def test_files_by_odd_names_are_read_and_nothing_else_is_kept() -> None:
+    assert tried("uploads", "--only", "names") == "tried 10, survived 10"

@@ -27,6 +27,8 @@ PARTS = {
     "grammar": ("queries drawn from the grammar, whole and broken", "not tried"),
     "model_faults": ("model servers that fail, under each method", "240: an error, no answer"),
     "query_bombs": ("queries made to hold a server", "20: others waited 8 s, 500s, signal 11"),
+    "two_processes": ("several processes on one workspace", "25 adds at once: all there"),
+    "uploads": ("files that grow, reach out or are broken", "20: bounded; one ended as a bug"),
     "questions": ("questions that nobody would ask", "1,000: all; one token of 100,000: > 60 s"),
 }
 

@@ -13,7 +13,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 
-from _measure import print_table
+import httpx2
+
+from _measure import print_table, tree
 from _served import served as served
 from askgraph import sample
 from askgraph.workspace import Workspace
@@ -42,6 +44,8 @@ class Ran:
     out: str
     said: str
     seconds: float
+    mb: float = 0.0
+    """The most memory that one of its processes had, as far as was seen."""
 
     @property
     def last(self) -> str:
@@ -75,14 +79,41 @@ def askgraph(
         text=True,
         preexec_fn=limits,
     ) as process:
-        try:
-            out, said = process.communicate(timeout=seconds)
-            code = process.returncode
-        except subprocess.TimeoutExpired:
-            process.kill()
-            out, said = process.communicate()
-            code = 124
-    return Ran(code, out, said, time.monotonic() - began)
+        most, late = 0.0, False
+        while True:
+            try:
+                out, said = process.communicate(timeout=0.1)
+                break
+            except subprocess.TimeoutExpired:
+                most = max(most, *map(peak, tree(process.pid)))
+                if time.monotonic() - began > seconds:
+                    process.kill()
+                    late = True
+    return Ran(124 if late else process.returncode, out, said, time.monotonic() - began, most)
+
+
+def peak(pid: int) -> float:
+    """Return the most memory that a process ever had, in MB; 0 for one that has ended."""
+    try:
+        lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    except OSError:
+        return 0.0
+    return sum(int(line.split()[1]) / 1024 for line in lines if line.startswith("VmHWM:"))
+
+
+def uploaded(client: httpx2.Client, graph: str, name: str, content: bytes) -> tuple[int, str]:
+    """Upload a file as a graph; return 200, or the status and text of why it was not added."""
+    files = [("files", (name, content))]
+    reply = client.post("/api/v1/graphs/upload", data={"name": graph}, files=files)
+    if reply.status_code >= 400:
+        return reply.status_code, reply.text
+    id, until = reply.json()["id"], time.monotonic() + 90
+    while (job := client.get(f"/api/v1/jobs/{id}").json())["state"] in ("queued", "running"):
+        if time.monotonic() > until:
+            return 0, "it does not end"
+        time.sleep(0.05)
+    problem = job["problem"]
+    return (problem["status"], json.dumps(problem)) if problem else (200, "")
 
 
 def base(place: Path) -> Path:

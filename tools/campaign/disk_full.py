@@ -22,7 +22,16 @@ import httpx2
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from tools.campaign._tries import Tried, askgraph, base, concluded, parser_of, served, triples
+from tools.campaign._tries import (
+    Tried,
+    askgraph,
+    base,
+    concluded,
+    parser_of,
+    served,
+    triples,
+    uploaded,
+)
 from tools.campaign.kills import CASES, survived
 
 _ROOM = (0, 16, 64, 256, 1024)  # kB
@@ -96,44 +105,29 @@ def server(template: Path, disk: Path) -> Iterator[tuple[str, str]]:
     with served(place) as (url, _), httpx2.Client(base_url=url, timeout=30) as client:
         question = {"question": "Which moons orbit Jupiter?"}
         id = client.post("/api/v1/ask", json=question).json()["id"]
-        calls: dict[str, Callable[[], httpx2.Response]] = {
-            "a question": lambda: client.post("/api/v1/ask", json=question),
-            "a verdict": lambda: client.post(
-                f"/api/v1/runs/{id}/feedback", json={"verdict": "right"}
-            ),
-            "an upload": lambda: _uploaded(client, place / "more.ttl"),
+        more = (place / "more.ttl").read_bytes()
+
+        def posted(path: str, body: dict[str, str]) -> tuple[int, str]:
+            reply = client.post(f"/api/v1/{path}", json=body)
+            return reply.status_code, reply.text
+
+        calls: dict[str, Callable[[], tuple[int, str]]] = {
+            "a question": lambda: posted("ask", question),
+            "a verdict": lambda: posted(f"runs/{id}/feedback", {"verdict": "right"}),
+            "an upload": lambda: uploaded(client, "sent", "more.ttl", more),
         }
         fill(disk, 0)
         for name, call in calls.items():
-            reply = call()
-            clear = reply.status_code < 400 or (
-                reply.status_code in (502, 507) and all(word in reply.text for word in _WORDS)
-            )
-            yield f"{name}, full", "" if clear else f"{reply.status_code} {reply.text[:300]}"
+            status, said = call()
+            clear = status < 400 or (status in (502, 507) and all(w in said for w in _WORDS))
+            yield f"{name}, full", "" if clear else f"{status} {said[:300]}"
         health = client.get("/healthz").status_code
         yield "healthz, full", "" if health == 200 else str(health)
         (disk / "ballast").unlink()
         for name, call in calls.items():
-            reply = call()
-            fine = reply.status_code < 400
-            yield f"{name}, again", "" if fine else f"{reply.status_code} {reply.text[:300]}"
+            status, said = call()
+            yield f"{name}, again", "" if status < 400 else f"{status} {said[:300]}"
     shutil.rmtree(place)
-
-
-def _uploaded(client: httpx2.Client, file: Path) -> httpx2.Response:
-    """Upload a graph, and return the reply, or the job as it ended."""
-    form = {"name": f"sent{time.monotonic_ns()}"}
-    files = [("files", ("more.ttl", file.read_bytes()))]
-    reply = client.post("/api/v1/graphs/upload", data=form, files=files)
-    if reply.status_code >= 400:
-        return reply
-    while (job := client.get(f"/api/v1/jobs/{reply.json()['id']}")).is_success:
-        if job.json()["state"] not in ("queued", "running"):
-            break
-        time.sleep(0.1)
-    if job.is_success and (problem := job.json()["problem"]):
-        return httpx2.Response(problem["status"], json=problem)
-    return job
 
 
 def main() -> int:

@@ -35,8 +35,10 @@ from askgraph.errors import (
     QueryError,
     QuerySyntaxError,
     ServiceError,
+    SetupError,
     TimedOut,
 )
+from askgraph.rdf.entities import check_entities
 from askgraph.sparql.judge import CheckedQuery, Form, admitted, checked, own_limit
 from askgraph.sparql.results import GraphResult, SelectResult, Truncation
 
@@ -309,8 +311,12 @@ class HttpEndpoint:
 
     def _parsed(self, body: bytes, kind: RdfFormat, most: int) -> tuple[Triple, ...]:
         try:
+            if kind == RdfFormat.RDF_XML:
+                check_entities(self.address, [body])
             quads = parse(body, kind, base_iri=self.address)
             return tuple([quad.triple for quad in islice(quads, most)])
+        except SetupError as problem:
+            raise MalformedReply(str(problem)) from problem
         except SyntaxError as problem:
             text = body[:2000].decode("utf-8", "replace")
             if problem_in(text):

@@ -39,6 +39,7 @@ from pyoxigraph import (
 
 from askgraph.errors import ServiceError, SetupError
 from askgraph.rdf import vocabulary as v
+from askgraph.rdf.entities import check_entities
 from askgraph.rdf.statements import FORMATS
 
 _PACKED = (".gz", ".bz2", ".xz")
@@ -310,7 +311,11 @@ def _format(file: Path) -> RdfFormat:
 
 def _quads(file: Path, tell: "_Progress") -> Iterator[Quad]:
     with _explained(file), _opened(file, tell) as told:
-        yield from parse(told, _sniffed(file, told), base_iri=file.resolve().as_uri())  # type: ignore[arg-type]
+        format = _sniffed(file, told)
+        if format == RdfFormat.RDF_XML:
+            with file.open("rb") as raw, _unpacked(file, raw) as again:
+                check_entities(str(file), iter(lambda: again.read(1 << 16), b""))
+        yield from parse(told, format, base_iri=file.resolve().as_uri())  # type: ignore[arg-type]
     tell(file.stat().st_size)
 
 
@@ -326,6 +331,7 @@ def _lines(file: Path, tell: "_Progress", size: int) -> Iterator[Lines]:
     tell(file.stat().st_size)
 
 
+_LONGEST = 300  # characters of a message
 _PAGE = re.compile(rb"\s*<(!doctype\s+)?html\b", re.IGNORECASE)
 
 
@@ -412,7 +418,8 @@ def _place(problem: SyntaxError, before: int) -> str:
 
 
 def _message(problem: SyntaxError) -> str:
-    return re.sub(r"^Parser error at line [^:]*: ", "", str(problem.args[0]))
+    said = re.sub(r"^Parser error at line [^:]*: ", "", str(problem.args[0]))
+    return f"{said[:_LONGEST]} …" if len(said) > _LONGEST else said  # it may quote a whole file
 
 
 if __name__ == "__main__":

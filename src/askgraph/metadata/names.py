@@ -21,6 +21,7 @@ from askgraph.traversal import GraphArrays, Ids
 from askgraph.traversal.literals import Sort, split_literal
 
 _LONGEST_VALUE = 80
+_FARTHEST = 200  # steps in which a node of a network would come back to itself
 _MOST_VALUE_TOKENS = 8
 _ALIKE = 5
 _SENTENCE, _SHORT = 4, 3  # words of a label, and letters of words that tell nothing in it
@@ -416,7 +417,9 @@ def _cyclic(graph: GraphArrays, number: int, resources: Ids) -> bool:
 def _reaches_itself(graph: GraphArrays, number: int, node: int) -> bool:
     seen = np.zeros(len(graph.terms), dtype=np.bool_)
     frontier = np.array([node], dtype=np.int32)
-    while len(frontier) and not seen[node]:
+    for _ in range(_FARTHEST):
+        if not len(frontier) or seen[node]:
+            break
         found = graph.step(frontier, number)
         frontier = found[~seen[found]]
         seen[frontier] = True

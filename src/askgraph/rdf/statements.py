@@ -14,6 +14,7 @@ from pyoxigraph import BlankNode, Literal, NamedNode, Quad, RdfFormat, Triple, p
 
 from askgraph.errors import SetupError
 from askgraph.rdf import vocabulary as voc
+from askgraph.rdf.entities import check_entities
 
 Node = NamedNode | BlankNode
 Term = NamedNode | BlankNode | Literal | Triple
@@ -80,11 +81,15 @@ class Statements:
     @classmethod
     def parsed(cls, content: bytes, kind: RdfFormat, *, base: str) -> "Statements":
         """Parse a document; `SetupError`, naming its base, if it is no RDF of this kind."""
+        if kind == RdfFormat.RDF_XML:
+            check_entities(base, [content])
         quads = parse(content, kind, base_iri=base)
         try:
             statements = cls(quads)
         except SyntaxError as error:
-            raise SetupError(f"{base!r} does not parse as {kind.name}: {error}") from error
+            raise SetupError(
+                f"{base!r} does not parse as {kind.name}: {str(error)[:300]}"
+            ) from error
         statements.prefixes = dict(quads.prefixes)
         return statements
 

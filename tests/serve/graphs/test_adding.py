@@ -102,6 +102,17 @@ def test_what_does_not_parse_fails_with_its_line_and_leaves_nothing(
     assert nothing_left("wrong")
 
 
+def test_what_is_wrong_with_a_line_of_megabytes_is_told_in_short(
+    adding: httpx2.Client, ended: Wait, nothing_left: Left
+) -> None:
+    response = upload(adding, "long", ("moons.ttl", MOONS + b"x" * 2_000_000))
+    job = ended(response.json()["id"])
+    assert (job["state"], job["problem"]["status"]) == ("failed", 422)
+    assert job["problem"]["detail"].startswith("moons.ttl, line 2")
+    assert len(job["problem"]["detail"]) < 1000
+    assert nothing_left("long")
+
+
 def test_an_endpoint_that_fails_leaves_nothing(
     adding: httpx2.Client, ended: Wait, nothing_left: Left, sparql_server: SparqlServer
 ) -> None:
