@@ -7,8 +7,7 @@ import pytest
 from pyoxigraph import RdfFormat
 
 from askgraph.errors import SetupError
-from askgraph.rdf.entities import check_entities
-from askgraph.rdf.statements import Statements
+from askgraph.rdf.statements import Statements, check_entities
 from askgraph.workspace import Workspace
 
 NAMESPACE = 'xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:e="http://e/"'

@@ -38,7 +38,7 @@ from askgraph.errors import (
     SetupError,
     TimedOut,
 )
-from askgraph.rdf.entities import check_entities
+from askgraph.rdf.statements import check_entities
 from askgraph.sparql.judge import CheckedQuery, Form, admitted, checked, own_limit
 from askgraph.sparql.results import GraphResult, SelectResult, Truncation
 

@@ -39,8 +39,7 @@ from pyoxigraph import (
 
 from askgraph.errors import ServiceError, SetupError
 from askgraph.rdf import vocabulary as v
-from askgraph.rdf.entities import check_entities
-from askgraph.rdf.statements import FORMATS
+from askgraph.rdf.statements import FORMATS, check_entities
 
 _PACKED = (".gz", ".bz2", ".xz")
 _KNOWN = f"{', '.join(FORMATS)}, each also with {', '.join(_PACKED)}"

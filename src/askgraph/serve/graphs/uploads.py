@@ -18,8 +18,7 @@ from pathlib import Path
 from typing import IO, cast
 
 from askgraph.errors import SetupError
-from askgraph.rdf.entities import check_entities
-from askgraph.rdf.statements import FORMATS
+from askgraph.rdf.statements import FORMATS, check_entities
 from askgraph.serve.problems import TooLarge
 from askgraph.workspace import Workspace
 from askgraph.workspace.data import locked
