@@ -24,6 +24,7 @@ PARTS = {
     "disk_full": ("commands and a server on a full disk", "not tried"),
     "authorisation": ("who may do what, and what is another's", "112: all"),
     "kills": ("commands and servers killed at any moment", "20: none lost; folders left over"),
+    "forgery": ("requests to this machine and its network", "160: all"),
     "grammar": ("queries drawn from the grammar, whole and broken", "not tried"),
     "model_faults": ("model servers that fail, under each method", "240: an error, no answer"),
     "query_bombs": ("queries made to hold a server", "20: others waited 8 s, 500s, signal 11"),
