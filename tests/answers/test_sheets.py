@@ -27,6 +27,10 @@ def test_things_have_their_names_and_their_iris_beside_them() -> None:
 def test_csv_computes_nothing() -> None:
     text = as_csv(sheet_of(RESULT, LABELS)).decode("utf-8-sig")
     assert list(csv.reader(io.StringIO(text)))[1] == ["Ió", "http://x/Io", "3643", "'=1+1"]
+    for text in ("\t=1+1", "\r=1+1", "＝1+1", "@SUM(1)"):
+        row = (IO, SIZE, Literal(text))
+        sheet = as_csv(sheet_of(SelectResult(RESULT.variables, (row,)), LABELS)).decode("utf-8-sig")
+        assert f"'{text}" in sheet
 
 
 def test_a_workbook_has_numbers_as_numbers_and_texts_as_they_are() -> None:

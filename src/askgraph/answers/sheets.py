@@ -20,7 +20,7 @@ Value = str | int | float | bool | None
 Sheet = list[list[Value]]
 """Rows of values, the first of which are the headings."""
 
-_COMPUTED = ("=", "+", "-", "@")
+_COMPUTED = tuple("=+-@\t\r\n＝＋－＠")
 _MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
 _RELATIONS = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
 _PACKAGE = "http://schemas.openxmlformats.org/package/2006"

@@ -1,0 +1,361 @@
+"""Script in all that a graph, an address or a person says, in the built page in Chromium.
+
+    python tools/campaign/scripting.py [--only PLACE ...] [--json FILE]
+
+A graph has script for labels, comments, values, places, IRIs, classes and predicates; questions,
+talks, boards and headings of pins are script, too. Every view of every place is opened, and what
+can be saved is saved and opened. It is survived if nothing runs (a dialog, a variable of `window`,
+a request elsewhere, a report of the content policy), nothing of it is an element or an attribute,
+no link leads to what would run, and no cell of a saved table would be run by a spreadsheet.
+"""
+
+import csv
+import io
+import json
+import os
+import re
+import shutil
+import sys
+import tempfile
+import time
+import zipfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import httpx2
+from playwright.sync_api import Browser, Dialog, Page, expect, sync_playwright
+from playwright.sync_api import Error as BrowserError
+
+sys.path.insert(0, str(Path(__file__).parents[2]))
+sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
+
+from tools.campaign._tries import Tried, concluded, parser_of
+
+from _served import served
+from askgraph.serve.identity.identify import VISITOR, new_visitor
+from askgraph.workspace import Workspace
+
+BURST = "window.burst=1;alert(1)"
+SAID = tuple(
+    text.replace("BURST", BURST)
+    for text in (
+        "<script>BURST</script>", "<img src=x onerror='BURST'>", "<svg onload=BURST>",
+        '"><svg/onload=BURST>', "' onmouseover='BURST' autofocus onfocus='BURST' x='",
+        '" onmouseover="BURST" autofocus onfocus="BURST" x="', "</title><script>BURST</script>",
+        "</textarea></style></script><script>BURST</script>", "<iframe srcdoc='<script>BURST'>",
+        "<a href='javascript:BURST'>a</a>", "<base href='https://evil.test/'>",
+        "<!--><script>BURST", "<meta http-equiv=refresh content='0;url=javascript:BURST'>",
+        "]]><script>BURST</script>",
+        "<math><mi xlink:href='javascript:BURST'>", "{{constructor('BURST')()}}", "${BURST}",
+        "<link rel=stylesheet href='https://evil.test/a.css'>", "<form action='https://evil.test/'>",
+        "<style>@import 'https://evil.test/a.css'</style>", "javascript:BURST", "&lt;script>BURST",
+        "\\\\\\\"><img src=x onerror=BURST>", "<img src='https://evil.test/a.png'>",
+        "<template><script>BURST</script></template>", "<object data='javascript:BURST'>",
+    )
+)  # fmt: skip
+RUN = ("=1+1", "+1+1", "-1+1", "@SUM(1)", "\t=1+1", "\r=1+1", "=cmd|'/C calc'!A0", "＝1+1")
+IRIS = (
+    "javascript:alert%281%29", "JaVaScRiPt:alert(1)//", "data:text/html,%3Cscript%3Ealert(1)",
+    "vbscript:alert(1)", "https://e.org/'onmouseover='alert(1)", "https://e.org/%22%3E%3Cscript%3E",
+    "https://e.org/a#javascript:alert(1)", "file:///etc/passwd", "blob:https://e.org/a",
+    "https://u:p@e.org/", "jAvascript&colon;alert(1)", "//evil.test/a",
+)  # fmt: skip
+QUERIES = {
+    "table": "SELECT ?thing ?remark ?home ?size "
+    "{ ?thing e:remark ?remark ; e:home ?home ; e:size ?size }",
+    "chart": "SELECT ?thing ?size { ?thing a e:Thing ; e:size ?size }",
+    "map": "SELECT ?thing ?place { ?thing a e:Thing ; e:place ?place }",
+    "card": "SELECT ?thing { ?thing e:size 1 }",
+    "graph": "SELECT ?thing ?class { ?thing a ?class }",
+}
+COMES = """() => {
+  const bad = 'script, iframe, object, embed, base, form[action], meta, link, template, math';
+  const leads = ['href', 'src', 'xlink:href', 'action', 'formaction', 'srcdoc', 'data'];
+  const main = document.querySelector('main') ?? document.documentElement;
+  const isFile = location.protocol === 'file:';
+  const parts = isFile ? [] : [...main.querySelectorAll(bad)];
+  const found = parts.map(one => one.outerHTML.slice(0, 120));
+  for (const one of document.querySelectorAll('*'))
+    for (const {name, value} of one.attributes) {
+      const place = leads.includes(name) && URL.canParse(value, location.href)
+        ? new URL(value, location.href) : null;
+      const runs = place && /^(javascript|data|vbscript|blob):/.test(place.protocol);
+      if (/^on/i.test(name) || (runs && one.tagName !== 'LINK') || place?.host === 'evil.test')
+        found.push(`${one.tagName} ${name}=${value}`.slice(0, 120));
+    }
+  if (window.burst) found.push('it ran');
+  return found;
+}"""
+"""What of the graph became more than text."""
+
+
+def turtle() -> str:
+    """Return the graph: for each text a thing, a class and a predicate of that label."""
+    lines = [
+        "@prefix e: <https://e.org/> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .",
+        "@prefix geo: <http://www.opengis.net/ont/geosparql#> .",
+        "@prefix foaf: <http://xmlns.com/foaf/0.1/> .",
+        'e:Thing a rdfs:Class ; rdfs:label "thing" .',
+    ]
+    for at, text in enumerate((*SAID, *RUN)):
+        said, iri = json.dumps(text), IRIS[at % len(IRIS)].replace("//evil", "https://evil")
+        lines.append(
+            f"e:t{at} a e:Thing, e:C{at} ; rdfs:label {said} ; rdfs:comment {said} ; e:size {at} ;"
+            f" e:remark {said} ; e:p{at} {said} ; e:home <{iri}> ; foaf:depiction <{iri}> ;"
+            f' e:place "POINT({at} {at})"^^geo:wktLiteral .'
+            f" e:C{at} a rdfs:Class ; rdfs:label {said} . e:p{at} rdfs:label {said} ."
+            f" <{iri}> rdfs:label {said} ."
+        )
+    return "\n".join(lines)
+
+
+@dataclass
+class Watched:
+    """A page of a browser, and what ran or was refused there."""
+
+    browser: Browser
+    url: str
+    visitor: str
+    wrong: list[str] = field(default_factory=list)
+
+    def opened(self) -> Page:
+        """Open a page of the person who left all that."""
+        context = self.browser.new_context(reduced_motion="reduce", locale="en-GB")
+        context.add_cookies([{"name": VISITOR, "value": self.visitor, "url": self.url}])
+        context.set_default_timeout(20_000)
+        page = context.new_page()
+        page.on("console", lambda said: self._said(said.text))
+        page.on("dialog", self._interrupted)
+        page.on("request", lambda request: self._asked(request.url))
+        return page
+
+    def _said(self, text: str) -> None:
+        if re.search(r"Content Security Policy|Refused to|violates", text):
+            self.wrong.append(text[:160])
+
+    def _interrupted(self, dialog: Dialog) -> None:
+        self.wrong.append("a dialog")
+        dialog.dismiss()
+
+    def _asked(self, url: str) -> None:
+        if not url.startswith((self.url, "data:", "blob:", "file:", "about:")):
+            self.wrong.append(f"a request to {url[:100]}")
+
+    def fault(self, page: Page) -> str:
+        """Return what is wrong with a page, once all of it is there."""
+        expect(page.locator(".later, .spinner")).to_have_count(0, timeout=20_000)
+        page.mouse.move(200, 300)
+        page.mouse.move(400, 450)
+        found = [*self.wrong, *page.evaluate(COMES)]
+        if "taken" in page.title():
+            found.append("the title was taken")
+        self.wrong.clear()
+        return "; ".join(dict.fromkeys(found))[:400]
+
+
+@dataclass
+class Campaign:
+    """A server with the graph, what was left there, and a page."""
+
+    client: httpx2.Client
+    watched: Watched
+    page: Page
+    folder: Path
+    runs: dict[str, str] = field(default_factory=dict)
+    board: str = ""
+
+    def leave(self) -> None:
+        """Ask, run queries, and pin their answers under titles that are script."""
+        for at, (view, query) in enumerate(QUERIES.items()):
+            asked = self._posted("ask", question=f"{SAID[at]} size of things?", graphs=["hostile"])
+            prefixed = f"PREFIX e: <https://e.org/> {query}"
+            self.runs[view] = self._posted(f"runs/{asked['id']}/edit", query=prefixed)["id"]
+        self.board = self._posted("boards", title=SAID[6])["id"]
+        for view, run in self.runs.items():
+            shown = {"view": view}
+            self._posted(f"boards/{self.board}/pins", run=run, title=SAID[1], shown=shown)
+        self._posted(f"boards/{self.board}/share", shared=True)
+
+    def _posted(self, path: str, **body: Any) -> Any:
+        reply = self.client.post(f"/api/v1/{path}", json=body)
+        assert reply.is_success, reply.text
+        return reply.json()
+
+    def tried(self, place: str, what: str, act: Callable[[], object]) -> Tried:
+        """Do something on the page, and look at it."""
+        began = time.monotonic()
+        try:
+            act()
+            fault = self.watched.fault(self.page)
+        except BrowserError as error:
+            fault = f"the page does not answer: {str(error)[:200]}"
+        return Tried(place, repr(what), fault, time.monotonic() - began)
+
+    def at(self, path: str) -> None:
+        """Open an address of the server."""
+        self.page.goto(self.watched.url + path)
+
+    def control(self) -> Tried:
+        """Put an element with an attribute in, which has to be seen."""
+        self.at("/")
+        put = "document.body.insertAdjacentHTML('beforeend', '<b onclick=1></b>')"
+        seen = self.tried("the watch", "sees what is put in", lambda: self.page.evaluate(put))
+        return Tried(seen.what, seen.how, "" if seen.fault else "it saw nothing", seen.seconds)
+
+    def answers(self) -> Iterator[Tried]:
+        """Answers in each of their views, with what folds out of them."""
+        for view, run in self.runs.items():
+            yield self.tried("answers", view, lambda run=run: self.at(f"/run/{run}"))  # type: ignore[misc]
+            self.page.locator(".answer, .note").first.wait_for()
+            tabs = self.page.get_by_role("tab")
+            for at in range(tabs.count()):
+                name = tabs.nth(at).inner_text()
+                yield self.tried("answers", f"{view}, {name}", tabs.nth(at).click)
+            folds = self.page.locator("main details > summary")
+            for at in range(folds.count()):
+                fold = folds.nth(at)
+                yield self.tried("answers", f"{view}, fold {at}", lambda fold=fold: _pressed(fold))  # type: ignore[misc]
+            marks = self.page.locator("main .pin, main .dot, main .bar, main svg [tabindex]")
+            for at in range(min(marks.count(), 6)):
+                mark = marks.nth(at)
+                yield self.tried("answers", f"{view}, mark {at}", lambda mark=mark: _pressed(mark))  # type: ignore[misc]
+
+    def asking(self) -> Iterator[Tried]:
+        """Questions that are script, asked in the page, and offers while they are written."""
+        for text in SAID:
+            yield self.tried("asking", text, lambda text=text: self._asks(text))  # type: ignore[misc]
+        yield self.tried("asking", "history", lambda: self.at("/history"))
+
+    def _asks(self, text: str) -> None:
+        self.at("/?graph=hostile")
+        box = self.page.locator("[data-question]")
+        box.fill(f"size of {text}"[:300])
+        self.page.wait_for_timeout(150)
+        box.press("Enter")
+        self.page.locator(".answer, .note").first.wait_for()
+
+    def browsing(self) -> Iterator[Tried]:
+        """The pages of the graph, of its classes and predicates and of each thing."""
+        for path in ("/graphs", "/graphs/hostile", "/add", "/compare", "/boards"):
+            yield self.tried("browsing", path, lambda path=path: self.at(path))  # type: ignore[misc]
+        for at in range(len(SAID)):
+            for kind, name in (("iri", f"t{at}"), ("class", f"C{at}"), ("property", f"p{at}")):
+                path = f"/graphs/hostile?{kind}={quote(f'https://e.org/{name}', safe='')}"
+                yield self.tried("browsing", path, lambda path=path: self._browsed(path))  # type: ignore[misc]
+
+    def _browsed(self, path: str) -> None:
+        self.at(path)
+        self.page.locator("main h1:not(:empty)").first.wait_for()
+
+    def addresses(self) -> Iterator[Tried]:
+        """Addresses of the page that are script."""
+        for text in (*SAID, *IRIS):
+            said = quote(text, safe="")
+            asked = f"/?q={said}&graph={said}"
+            for path in (f"/run/{said}", f"/graphs/{said}", f"/boards/{said}", asked):
+                yield self.tried("addresses", path, lambda path=path: self.at(path))  # type: ignore[misc]
+
+    def boards(self) -> Iterator[Tried]:
+        """The board, as its owner and as another, and the file that is made of it."""
+        yield self.tried("boards", "its owner's", lambda: self.at(f"/boards/{self.board}"))
+        self.page.locator(".board[aria-busy=false]").wait_for()
+        yield self.tried("boards", "brought up to date", lambda: None)
+        with self.page.expect_download() as begun:
+            self.page.get_by_role("button", name="Export as HTML").click()
+        file = self.folder / "board.html"
+        shutil.copy(begun.value.path(), file)
+        yield self.tried("boards", "as a file", lambda: self.page.goto(file.as_uri()))
+        own, self.watched.visitor = self.watched.visitor, new_visitor()
+        self.page = self.watched.opened()
+        yield self.tried("boards", "another's", lambda: self.at(f"/boards/{self.board}"))
+        self.watched.visitor = own
+        self.page = self.watched.opened()
+
+    def saved(self) -> Iterator[Tried]:
+        """Pictures and tables that are saved."""
+        self.at(f"/run/{self.runs['chart']}")
+        files = [self._picture(form) for form in ("SVG", "PNG")]
+        yield self.tried("saved", "SVG", lambda: self.page.goto(files[0].as_uri()))
+        fault = "" if files[1].read_bytes().startswith(b"\x89PNG") else "no picture"
+        yield Tried("saved", "PNG", fault, 0.0)
+        run = self.runs["table"]
+        for query in ("format=csv&names=true", "format=csv"):
+            reply = self.client.get(f"/api/v1/runs/{run}/result?{query}")
+            cells = [cell for row in csv.reader(io.StringIO(reply.text)) for cell in row]
+            ran = [one for one in cells if re.match(r"[=+@＝\t\r-]", one) and not _is_number(one)]
+            fault = "" if "names" not in query else ", ".join(map(repr, ran))
+            shown = "attachment" not in reply.headers["content-disposition"]
+            fault += "shown, not saved" if shown else ""
+            yield Tried("saved", query, fault, 0.0)
+        book = self.client.get(f"/api/v1/runs/{run}/result?format=xlsx").content
+        with zipfile.ZipFile(io.BytesIO(book)) as opened:
+            sheets = [opened.read(name).decode() for name in opened.namelist() if "sheet" in name]
+        fault = "a formula" if any(re.search(r"<f[ >]", one) for one in sheets) else ""
+        yield Tried("saved", "format=xlsx", fault, 0.0)
+
+    def _picture(self, form: str) -> Path:
+        self.page.get_by_role("button", name="Picture").click()
+        with self.page.expect_download() as begun:
+            self.page.get_by_role("button", name=form, exact=True).click()
+        file = self.folder / f"chart.{form.lower()}"
+        shutil.copy(begun.value.path(), file)
+        return file
+
+
+def _pressed(part: Any) -> None:
+    part.dispatch_event("click")
+    part.page.wait_for_timeout(100)
+
+
+def _is_number(text: str) -> bool:
+    return bool(re.fullmatch(r"[+-]?[\d.]+(e[+-]?\d+)?", text, re.IGNORECASE))
+
+
+PLACES: dict[str, Callable[[Campaign], Iterator[Tried]]] = {
+    "answers": Campaign.answers,
+    "asking": Campaign.asking,
+    "browsing": Campaign.browsing,
+    "addresses": Campaign.addresses,
+    "boards": Campaign.boards,
+    "saved": Campaign.saved,
+}
+
+
+def campaign(folder: Path, places: list[str]) -> list[Tried]:
+    """Start the server and the browser, and try the places."""
+    (folder / "hostile.ttl").write_text(turtle(), encoding="utf-8")
+    Workspace(folder).add("hostile", [folder / "hostile.ttl"])
+    chromium = os.environ.get("ASKGRAPH_CHROMIUM") or shutil.which("chromium")
+    visitor = new_visitor()
+    with (
+        served(folder) as (url, _),
+        sync_playwright() as started,
+        httpx2.Client(base_url=url, cookies={VISITOR: visitor}, timeout=60) as client,
+    ):
+        arguments = ["--disable-gpu", *(["--no-sandbox"] if os.geteuid() == 0 else [])]
+        browser = started.chromium.launch(executable_path=chromium, args=arguments)
+        watched = Watched(browser, url, visitor)
+        tried = Campaign(client, watched, watched.opened(), folder)
+        tried.leave()
+        found = [tried.control()]
+        for place in places:
+            began = time.monotonic()
+            found += PLACES[place](tried)
+            print(place, f"{time.monotonic() - began:.1f} s", file=sys.stderr, flush=True)
+        browser.close()
+    return found
+
+
+def main() -> int:
+    """Try all and print the table; return 1 if something was not survived."""
+    given = parser_of(__doc__).parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        found = campaign(Path(folder), given.only or list(PLACES))
+    return concluded(found, given.json)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
