@@ -132,6 +132,18 @@ def test_allowed_services_pass_and_are_listed() -> None:
         checked(query, allowed_services=frozenset({"http://ok.example/"}))
 
 
+def test_all_services_that_are_missing_are_named_with_how_to_add_one() -> None:
+    query = (
+        "SELECT * { SERVICE <https://a.example/sparql> { ?s ?p ?o } SERVICE <ftp://b> { ?s ?q ?r }"
+    )
+
+    with pytest.raises(ForbiddenQuery) as refused:
+        checked(query + " }")
+
+    assert "<https://a.example/sparql> is not allowed, nor to <ftp://b>: " in str(refused.value)
+    assert str(refused.value).endswith("add it: askgraph add NAME https://a.example/sparql")
+
+
 def test_a_hash_before_a_service_is_no_comment() -> None:
     query = (
         "PREFIX o: <http://o.example/#> SELECT * { ?s o:p 'C# x' . SERVICE <a:b> { ?s ?p '#' } }"

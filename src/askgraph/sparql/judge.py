@@ -211,6 +211,8 @@ def _two_readings(given: Sequence[Token]) -> bool:
     )
 
 
+_NAMED = 5  # services that are refused together, by name
+_ADDED = re.compile(r"https?://[^\s<>\"{}|^`\\]+\Z")
 _ABSOLUTE = re.compile(r"<[A-Za-z][A-Za-z0-9+.-]*://")
 
 
@@ -265,21 +267,23 @@ def _named_services(text: str) -> list[str]:
 
 
 def _refuse_services(named: Collection[str], allowed: Collection[str]) -> None:
-    for service in named:
-        if service not in allowed:
-            _refuse_service(service, allowed)
+    refused = [service for service in dict.fromkeys(named) if service not in allowed]
+    if refused:
+        _refuse_service(refused[0], allowed, refused[1:])
 
 
-def _refuse_service(service: str, allowed: Collection[str]) -> NoReturn:
+def _refuse_service(service: str, allowed: Collection[str], others: Sequence[str] = ()) -> NoReturn:
     hint = "; allowed: " + ", ".join(sorted(allowed)) if allowed else ""
     if service.startswith("?"):
         raise ForbiddenQuery(
             f"a SERVICE to a variable ({service}) is not run, as where it leads is not known"
             f" before: name the graph{hint}"
         )
+    also = "".join(f", nor to <{other}>" for other in others[:_NAMED])
+    added = f"; to call it, add it: askgraph add NAME {service}" if _ADDED.match(service) else ""
     raise ForbiddenQuery(
-        f"a SERVICE to <{service}> is not allowed:"
-        f" only the workspace's own graphs may be called{hint}"
+        f"a SERVICE to <{service}> is not allowed{also}:"
+        f" only the workspace's own graphs may be called{hint}{added}"
     )
 
 
