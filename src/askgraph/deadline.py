@@ -80,8 +80,23 @@ def before_closing(seconds: float | None) -> float | None:
     return left if seconds is None else min(seconds, left)
 
 
-def in_time(items: Iterable[Item], *, share: float = 1.0) -> Iterator[Item]:
-    """Yield items until a share of the seconds for searching is gone: for work that waits on none.
+class InTime(Iterator[Item]):
+    """Items until a moment is over; `cut` once one was left out."""
+
+    def __init__(self, items: Iterable[Item], end: float) -> None:
+        self._items, self._end, self.cut = iter(items), end, False
+
+    def __next__(self) -> Item:
+        """Return the next item, if it is not too late for it."""
+        item = next(self._items)
+        self.cut = self.cut or time.monotonic() > self._end
+        if self.cut:
+            raise StopIteration
+        return item
+
+
+def in_time(items: Iterable[Item], *, share: float = 1.0) -> InTime[Item]:
+    """Return items until a share of the seconds for searching is gone: for work that waits on none.
 
     Without a deadline all of them.
     """
@@ -89,10 +104,7 @@ def in_time(items: Iterable[Item], *, share: float = 1.0) -> Iterator[Item]:
     end = math.inf
     if deadline is not None:
         end = deadline.began + share * (deadline.seconds - deadline.closing)
-    for item in items:
-        if time.monotonic() > end:
-            return
-        yield item
+    return InTime(items, end)
 
 
 def over() -> str:

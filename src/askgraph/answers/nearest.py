@@ -6,6 +6,7 @@ from difflib import get_close_matches
 
 import numpy as np
 
+from askgraph.deadline import in_time
 from askgraph.explanation.resource import classes_of
 from askgraph.explanation.starters import is_noun, is_spoken
 from askgraph.graph import KnowledgeGraph
@@ -77,19 +78,23 @@ def _had(word: str, proposal: Proposal, graph: KnowledgeGraph) -> Iterator[str]:
     if about is None:
         return
     own = {about.target, *(one.iri for one in classes_of(about.target, graph)[:1])}
-    for one in graph.profile.predicates:
-        label = best_label(one.names, [reading.language]) or words_of_local_name(one.iri)
-        counted = any(iri in own for iri, _ in one.subject_classes)
-        if one.naming or not counted or one.iri.startswith((v.RDF, v.RDFS, v.OWL)):
+    has = _has(about.target, graph)
+    for one in in_time(graph.profile.predicates):
+        if one.naming or (has is not None and one.iri not in has):
             continue
-        if is_noun(label, reading.language) and _has(about.target, one.iri, graph):
+        counted = any(iri in own for iri, _ in one.subject_classes)
+        if not counted or one.iri.startswith((v.RDF, v.RDFS, v.OWL)):
+            continue
+        label = best_label(one.names, [reading.language]) or words_of_local_name(one.iri)
+        if is_noun(label, reading.language):
             yield label
 
 
-def _has(thing: str, predicate: str, graph: KnowledgeGraph) -> bool:
-    """Whether a thing has a predicate; a class, and what does not lie here, may have any."""
+def _has(thing: str, graph: KnowledgeGraph) -> frozenset[str] | None:
+    """The predicates of a thing; None of a class, and of what does not lie here: any it may be."""
     arrays = graph.arrays
-    at, number = (arrays.terms.iri(thing), arrays.number(predicate)) if arrays else (None, None)
-    if arrays is None or at is None or number is None or not classes_of(thing, graph):
-        return True
-    return number in arrays.present(np.array([at], dtype=np.int32))
+    at = arrays.terms.iri(thing) if arrays else None
+    if arrays is None or at is None or not classes_of(thing, graph):
+        return None
+    present = arrays.present(np.array([at], dtype=np.int32))
+    return frozenset(map(arrays.iri_of, present))

@@ -5,10 +5,12 @@ On disk it is JSON with a version and a checksum, never half-written:
 {"version": 2, "sha256": "…", "profile": {"triples": 2391, "classes": […], …}}
 """
 
+import gc
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -195,11 +197,12 @@ def load_profile(path: Path) -> Profile:
     except (OSError, UnicodeDecodeError) as error:
         raise SetupError(f"the profile {path} cannot be read: {error}") from error
     try:
-        stored = json.loads(text)
-        version, digest = stored["version"], stored["sha256"]
-        body = text.split(_BODY, 1)[1].rstrip()[:-1]
-        if version == VERSION and digest == _digest(body):
-            return _profile(stored["profile"])
+        with _uncollected():
+            stored = json.loads(text)
+            version, digest = stored["version"], stored["sha256"]
+            body = text.split(_BODY, 1)[1].rstrip()[:-1]
+            if version == VERSION and digest == _digest(body):
+                return _profile(stored["profile"])
     except (ValueError, KeyError, IndexError, TypeError) as error:
         raise SetupError(f"the profile {path} is damaged; add the graph again") from error
     if version != VERSION:
@@ -210,25 +213,36 @@ def load_profile(path: Path) -> Profile:
     raise SetupError(f"the profile {path} does not match its checksum; add the graph again")
 
 
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Collect no garbage: among millions of new objects that stay it takes as long as they do."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
+
+
 def _digest(body: str) -> str:
     return hashlib.sha256(body.encode()).hexdigest()
 
 
 def _profile(stored: Mapping[str, Any]) -> Profile:
-    listed = {
+    listed: dict[str, Any] = {
         "classes": tuple(ClassProfile(**_tuples(item)) for item in stored["classes"]),
         "predicates": tuple(PredicateProfile(**_tuples(item)) for item in stored["predicates"]),
         "partitions": tuple(Partition(**_tuples(item)) for item in stored["partitions"]),
         "completeness": tuple(Part(**_tuples(item)) for item in stored["completeness"]),
     }
-    return Profile(**(_tuples(stored) | listed))
+    others = {name: value for name, value in stored.items() if name not in listed}
+    return Profile(**_tuples(others), **listed)
 
 
 def _tuples(fields: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: _tuple(value) for name, value in fields.items()}
+    return {name: _tuple(value) if type(value) is list else value for name, value in fields.items()}
 
 
-def _tuple(value: Any) -> Any:
-    if not isinstance(value, list):
-        return value
-    return tuple(tuple(item) if isinstance(item, list) else item for item in value)
+def _tuple(value: list[Any]) -> tuple[Any, ...]:
+    return tuple([tuple(item) if type(item) is list else item for item in value])

@@ -185,8 +185,16 @@ class GraphArrays:
 
     def number(self, iri: str) -> int | None:
         """Return the number of a predicate, or None if no triple has it."""
-        at = self.terms.iri(iri)
-        return None if at is None else self.numbers.get(at)
+        known = self._numbered
+        if iri not in known:
+            at = self.terms.iri(iri)
+            known[iri] = None if at is None else self.numbers.get(at)
+        return known[iri]
+
+    @cached_property
+    def _numbered(self) -> dict[str, int | None]:
+        """The numbers of predicates that were asked for, by their IRIs."""
+        return {}
 
     def iri_of(self, predicate: int) -> str:
         """Return the IRI of a predicate's number."""

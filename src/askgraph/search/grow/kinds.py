@@ -18,6 +18,7 @@ from typing import Final, TypeVar
 
 import numpy as np
 
+from askgraph.deadline import in_time
 from askgraph.index import folded, stem, tokens
 from askgraph.index.names import Kind
 from askgraph.metadata.names import objects_of
@@ -69,6 +70,8 @@ _BEGINNING = 5
 """So many letters that words of one root begin with: the kind tells the rest."""
 _AKIN = 0.7
 """Words at least so alike stand for each other."""
+_SHARE = 0.3
+"""All predicates are read until this share of the time is gone; a later question tries anew."""
 _DATES = (Sort.DATE, Sort.YEAR, Sort.TEXT_DATE)
 
 
@@ -103,13 +106,16 @@ def _signs(schema: Schema) -> dict[str, Kinds]:
     """The kinds that a class's predicates tell of."""
     known = schema.found["signs_of_classes"]
     if not known:
-        known[""] = NONE
-        for number, profile in schema.predicates.items():
+        found: dict[str, Kinds] = {"": NONE}
+        for number, profile in (read := in_time(schema.predicates.items(), share=_SHARE)):
             told = signs_in(schema.words(number))
             if any(name.startswith(GEO) for name, _ in profile.datatypes):
                 told |= {"places"}
             for cls, _ in profile.subject_classes if told else ():
-                known[cls] = known.get(cls, NONE) | told
+                found[cls] = found.get(cls, NONE) | told
+        if read.cut:
+            return found
+        known |= found
     return known
 
 
@@ -244,9 +250,13 @@ def _fit(own: str, word: str, synonyms: Mapping[str, frozenset[str]]) -> float:
 def predicates_asked(schema: Schema, asked: str) -> list[_Named]:
     """Return the predicates that lead to what a question word asks for, by what names leave."""
     known = schema.found["predicates_asked"]
-    if asked not in known:
-        known[asked] = [one for number in schema.open for one in _named(schema, number, asked)]
-    found: list[_Named] = known[asked]
+    if asked in known:
+        told: list[_Named] = known[asked]
+        return told
+    read = in_time(schema.open, share=_SHARE)
+    found = [one for number in read for one in _named(schema, number, asked)]
+    if not read.cut:
+        known[asked] = found
     return found
 
 
@@ -349,24 +359,25 @@ def explained_codes(schema: Schema) -> Mapping[str, Sequence[tuple[str, str]]]:
     known = schema.found["explained_codes"]
     if not known:
         known[None] = found = defaultdict[str, list[tuple[str, str]]](list)
-        for number, profile in schema.predicates.items():
-            text = "; ".join(_descriptions(schema, profile.iri))
+        for number, text in _descriptions(schema).items():
             explains = _EXPLAINS.search(text) is not None
             for value, term in _values(schema, number, _MOST_CODES) if explains else ():
                 for word in _explained(value, text):
-                    found[word].append((term, profile.iri))
+                    found[word].append((term, schema.graph.iri_of(number)))
     codes: Mapping[str, Sequence[tuple[str, str]]] = known[None]
     return codes
 
 
-def _descriptions(schema: Schema, iri: str) -> Iterator[str]:
-    """What the graph says of a predicate in a sentence or more, folded."""
-    node = schema.node(iri)
-    for described in v.DESCRIPTION_PREDICATES if node is not None else ():
-        number = schema.graph.number(described)
-        if number is not None and node is not None:
-            for at in schema.graph.step(np.array([node], dtype=np.int32), number):
-                yield folded(split_literal(schema.graph.terms.text(int(at)))[0])
+def _descriptions(schema: Schema) -> dict[int, str]:
+    """What the graph says of predicates in a sentence or more, folded, by their numbers."""
+    graph, told = schema.graph, defaultdict[int, list[str]](list)
+    for described in v.DESCRIPTION_PREDICATES:
+        number = graph.number(described)
+        if number is not None:
+            for node, at in zip(*graph.pairs(np.sort(graph.predicates), number), strict=True):
+                text = split_literal(graph.terms.text(int(at)))[0]
+                told[graph.numbers[int(node)]].append(folded(text))
+    return {number: "; ".join(told[number]) for number in schema.predicates if number in told}
 
 
 def _explained(code: str, text: str) -> set[str]:

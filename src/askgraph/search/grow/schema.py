@@ -1,5 +1,6 @@
 """A profile's facts by predicate number and class, as growing candidates asks for them."""
 
+import re
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
@@ -7,6 +8,7 @@ from functools import cached_property, wraps
 from typing import Any, Final, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from askgraph.index import stem, tokens
 from askgraph.metadata import ClassProfile, PredicateProfile, Profile
@@ -42,6 +44,8 @@ _SPREAD = 400
 """So many nodes, spread over all, say which predicates there are."""
 _FEW = 16
 """So many nodes say whether a predicate repeats another one."""
+_BEGUN = 4
+"""So many letters of a word are looked for in all names, before those that have them are read."""
 _DESCRIBING = frozenset(v.DESCRIPTION_PREDICATES)
 _EMPTY = np.zeros(0, dtype=np.int32)
 
@@ -87,8 +91,9 @@ class Schema:
     @cached_property
     def predicates(self) -> dict[int, PredicateProfile]:
         """Profiles by predicate number."""
-        numbered = ((self.graph.number(p.iri), p) for p in self.profile.predicates)
-        return {number: p for number, p in numbered if number is not None}
+        iris = self.graph.terms.values(self.graph.predicates)
+        numbers = {iri: number for number, iri in enumerate(iris)}
+        return {numbers[p.iri]: p for p in self.profile.predicates if p.iri in numbers}
 
     @cached_property
     def predicates_by_iri(self) -> dict[str, PredicateProfile]:
@@ -128,12 +133,22 @@ class Schema:
 
     def _repeats_classes(self, predicate: int) -> bool:
         """Whether a predicate leads from things to their classes, as far as a few of them tell."""
-        if self.kind is None or not self.leads_on(predicate):
+        if self.kind is None or not self._leads_to_class[predicate] or not self.leads_on(predicate):
             return False
         step, ends = self.graph.step, self.graph.ends(predicate)
         some = ends[:: max(1, len(ends) // _FEW), None]
         left = (np.setdiff1d(step(one, predicate), step(one, self.kind)) for one in some)
         return not any(map(len, left))
+
+    @cached_property
+    def _leads_to_class(self) -> NDArray[np.bool_]:
+        """Whether the first object of each predicate is what something is of."""
+        assert self.kind is not None
+        starts, ends = self.graph.predicate_offsets[:-1], self.graph.predicate_offsets[1:]
+        leads: NDArray[np.bool_] = starts == ends  # a predicate of no triple is like any other
+        first = self.graph.objects[starts[~leads]]
+        leads[~leads] = np.isin(first, self.graph.ends(self.kind, inverse=True))
+        return leads
 
     @cached_property
     def open(self) -> frozenset[int]:
@@ -248,15 +263,23 @@ class Schema:
         listed = (*self.profile.classes, *classes_above(self.graph, self.profile))
         return {c.iri: c for c in listed if not c.iri.startswith(SCHEMA_SPACES)}
 
+    @cached_property
+    def _children(self) -> dict[str, list[str]]:
+        """The classes right below each class that has such."""
+        found: dict[str, list[str]] = {}
+        for one in self.classes.values():
+            for parent in dict.fromkeys(one.parents):
+                found.setdefault(parent, []).append(one.iri)
+        return found
+
     @_kept
     def instances(self, cls: str) -> Ids:
         """All instances of a class or of a class below it."""
         below, listed = {cls}, [cls]
         for one in listed:
-            for other in self.classes.values():
-                if one in other.parents and other.iri not in below:
-                    below.add(other.iri)
-                    listed.append(other.iri)
+            further = [other for other in self._children.get(one, ()) if other not in below]
+            below.update(further)
+            listed += further
         ids = [self.graph.terms.iri(iri) for iri in sorted(below)]
         known = np.array(sorted(at for at in ids if at is not None), dtype=np.int32)
         if self.kind is None or not len(known):
@@ -267,7 +290,7 @@ class Schema:
     def below(self, cls: str) -> bool:
         """Whether some instances of a class are only typed with a class below it."""
         if self.profile.types and not self.graph.complete:
-            return any(cls in one.parents for one in self.classes.values())
+            return cls in self._children
         at = self.graph.terms.iri(cls)
         if at is None or self.kind is None:
             return True
@@ -378,11 +401,16 @@ class Schema:
     def redirects(self) -> frozenset[int]:
         """The predicates that lead from what has only a name left to what it was merged into."""
         said = shared_words().names["redirects"]
+        begun = re.compile("|".join({word[:_BEGUN] for word in said}))
+
+        def tells(number: int, p: PredicateProfile) -> bool:
+            texts = " ".join((p.iri, *(text for text, _ in p.names))).casefold()
+            return bool(begun.search(texts)) and not said.isdisjoint(self.words(number))
+
         return frozenset(
             number
             for number, p in self.predicates.items()
-            if p.object_classes
-            and (p.iri == v.OWL_SAME_AS or not said.isdisjoint(self.words(number)))
+            if p.object_classes and (p.iri == v.OWL_SAME_AS or tells(number, p))
         )
 
     @cached_property

@@ -23,6 +23,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from askgraph.deadline import in_time
 from askgraph.index.names import Kind, NameIndex, name_tokens
 from askgraph.search.linking import Reading
 from askgraph.search.linking.word_lists import (
@@ -215,29 +216,38 @@ class SchemaWords:
     initialled: Mapping[str, tuple[tuple[int, ...], ...]]
 
 
+_SHARE = 0.2
+"""The names of a large schema are read until this share of a question's time is gone."""
 _kept: WeakKeyDictionary[NameIndex, SchemaWords] = WeakKeyDictionary()
 
 
 def schema_words(index: NameIndex) -> SchemaWords:
-    """Return the words of an index's classes and predicates; they are worked out once."""
-    if index not in _kept:
-        _kept[index] = _found(index)
-    return _kept[index]
+    """Return the words of an index's classes and predicates; they are worked out once.
+
+    Of very many names those that a share of the time is enough for, and the next question anew.
+    """
+    if index in _kept:
+        return _kept[index]
+    found, whole = _found(index)
+    if whole:
+        _kept[index] = found
+    return found
 
 
-def _found(index: NameIndex) -> SchemaWords:
+def _found(index: NameIndex) -> tuple[SchemaWords, bool]:
+    """The words, and whether they are all."""
     ours = np.isin(index.kinds, (int(Kind.CLASS), int(Kind.PREDICATE)))
     bent: dict[str, list[int]] = defaultdict(list)
     short: dict[str, list[tuple[int, str, bool]]] = defaultdict(list)
     initialled: dict[str, dict[tuple[int, ...], None]] = defaultdict(dict)
     numbers: set[int] = set()
-    for at in np.flatnonzero(ours).tolist():
+    for at in (names := in_time(np.flatnonzero(ours).tolist(), share=_SHARE)):
         words = name_tokens(index.name(at).text)
         found = tuple(n for word in words if (n := index.word_id(word)) is not None)
         numbers.update(found)
         if len(found) in _INITIALS:
             initialled["".join(word[0] for word in words)][found] = None
-    for number in sorted(numbers):
+    for number in (listed := in_time(sorted(numbers), share=_SHARE)):
         word = index.listed[number]
         if not word.isalpha() or word in _functional():
             continue
@@ -247,12 +257,13 @@ def _found(index: NameIndex) -> SchemaWords:
                 bent[base].append(number)
         if len(word) > 1:
             short[word[0]].append((number, word, bool(known)))
-    return SchemaWords(
+    all_words = SchemaWords(
         frozenset(numbers),
-        {base: tuple(listed) for base, listed in bent.items()},
-        {letter: tuple(listed) for letter, listed in short.items()},
-        {letters: tuple(listed) for letters, listed in initialled.items()},
+        {base: tuple(some) for base, some in bent.items()},
+        {letter: tuple(some) for letter, some in short.items()},
+        {letters: tuple(some) for letters, some in initialled.items()},
     )
+    return all_words, not (names.cut or listed.cut)
 
 
 @cache
