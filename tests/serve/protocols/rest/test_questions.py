@@ -89,6 +89,27 @@ def test_a_shared_question_can_be_read_but_not_changed_by_others(
         assert other.post(f"/api/v1/runs/{id}/share", json={"shared": False}).status_code == 404
 
 
+@pytest.mark.parametrize(
+    ("refused", "alone"),
+    [
+        ("What is the population of Jupiter?", LARGER),
+        ("Welche Einwohnerzahl hat Zorbax?", "Welche Planeten haben Monde?"),
+        ("Combien de zorbax ?", "Combien de moons ?"),
+        ("¿Cuántos zorbax hay?", "¿Cuántas lunas tiene Saturno?"),
+    ],
+)
+def test_after_a_refusal_a_question_of_its_own_is_answered_and_a_change_is_no_error(
+    client: httpx2.Client, refused: str, alone: str
+) -> None:
+    first = asked(client, refused)
+    assert isinstance(first["answer"], dict) and first["answer"]["status"] != "answer"
+    second = asked(client, alone, after=first["id"])
+    assert isinstance(second["answer"], dict) and second["answer"]["status"] == "answer"
+    changed = asked(client, "only the first two", after=first["id"])
+    assert isinstance(changed["answer"], dict)
+    assert changed["answer"]["status"] in ("answer", "refusal")
+
+
 def test_who_shares_a_follow_up_does_not_share_what_was_asked_before(
     client: httpx2.Client, served: str
 ) -> None:
