@@ -182,4 +182,4 @@ def test_a_name_is_found_among_50_000_in_less_than_half_a_second(
     linked = read_and_linked(text, None, graphs[name].names)
 
     assert time.process_time() - began < 0.5
-    assert text in {link.name for link in linked.links}
+    assert {*linked.links[0].name.split()} <= {*text.split()}
