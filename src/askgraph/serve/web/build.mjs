@@ -40,7 +40,7 @@ const coast = {
   setup(builds) {
     builds.onResolve({ filter: /^coast$/ }, ({ path }) => ({ path, namespace: "coast" }));
     builds.onLoad({ filter: /.*/, namespace: "coast" }, () => {
-      const units = 20_000; // whole ones: 2 km at the equator, finer than the coast lines are
+      const units = 10_000; // whole ones: 4 km at the equator, finer than the coast lines are
       const land = read(join(HERE, "node_modules/world-atlas/land-110m.json"));
       const projection = geoMercator()
         .scale(units / (2 * Math.PI))
