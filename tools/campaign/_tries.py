@@ -15,7 +15,8 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 
 import httpx2
 
-from _measure import print_table, tree
+from _measure import print_table
+from _measure import tree as tree
 from _served import served as served
 from askgraph import sample
 from askgraph.workspace import Workspace

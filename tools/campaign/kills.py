@@ -1,16 +1,19 @@
 """Commands and servers killed (SIGKILL) at any moment, then looked at, then run again.
 
-    python tools/campaign/kills.py [--changes 8] [--moments 3] [--only COMMAND ...] [--json FILE]
+    python tools/campaign/kills.py [--changes 5] [--moments 2] [--only COMMAND ...] [--json FILE]
 
 A command is killed at so many of its changes to the disk, evenly taken, and at so many moments by
-chance. Survived is: what was there is whole, old or
-new; no process stays; the same command then
-ends well, with all that it should give, what was done is not done again, and nothing is left over.
+chance; a server, so many times, while it takes verdicts and adds a graph. Survived is: what was
+there is whole, old or new; no process stays; the same command then ends well, with all that it
+should give, what was done is not done again, and nothing is left over.
 """
 
+import contextlib
 import json
+import os
 import random
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -20,6 +23,8 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+
+import httpx2
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
@@ -32,7 +37,10 @@ from tools.campaign._tries import (
     gone,
     left_over,
     parser_of,
+    served,
+    tree,
     triples,
+    uploaded,
 )
 
 from askgraph.evaluation.runs import read_run
@@ -217,15 +225,85 @@ def commands(only: list[str], changes: int, moments: int, folder: Path) -> Itera
             yield found
 
 
+def serves(number: int, folder: Path) -> Iterator[Tried]:
+    """Kill a server so many times while it answers, takes verdicts and adds a graph."""
+    place, chance = base(folder / "served"), random.Random(24)
+    for at in range(number):
+        began, graph = time.monotonic(), f"sent{at}"
+        visitor, kept, family = _struck(place, graph, chance.uniform(0, 1.5))
+        stay = [one for one in family if not ended(one)]
+        fault = f"processes stay: {stay}" if stay else _went_on(place, graph, visitor, kept)
+        fault = fault or left_over(place)
+        yield Tried("serve", f"{len(kept)} verdicts", fault, time.monotonic() - began)
+
+
+def _struck(place: Path, graph: str, seconds: float) -> tuple[dict[str, str], list[str], list[int]]:
+    """Kill a server at work; return its visitor, the verdicts it took, and its processes."""
+    question = {"question": "Which moons orbit Jupiter?"}
+    kept: list[str] = []
+    with served(place) as (url, pid), httpx2.Client(base_url=url, timeout=60) as client:
+        client.get("/api/v1/me")  # from here on it is one visitor, by a cookie
+
+        def judged() -> None:
+            with contextlib.suppress(httpx2.TransportError):
+                while True:
+                    id = client.post("/api/v1/ask", json=question).json()["id"]
+                    said = client.post(f"/api/v1/runs/{id}/feedback", json={"verdict": "right"})
+                    if said.status_code == 200:
+                        kept.append(id)
+
+        with ThreadPoolExecutor(3) as pool:
+            working = [pool.submit(judged) for _ in range(3)]
+            while not kept and not any(one.done() for one in working):
+                time.sleep(0.05)
+            files = [("files", ("more.ttl", (place / "more.ttl").read_bytes()))]
+            client.post("/api/v1/graphs/upload", data={"name": graph}, files=files)
+            time.sleep(seconds)
+            family = list(tree(pid))
+            os.kill(pid, signal.SIGKILL)
+            for one in working:
+                one.result()
+        return dict(client.cookies), kept, family
+
+
+def _went_on(place: Path, graph: str, visitor: dict[str, str], kept: list[str]) -> str:
+    """Serve again; return a fault of the verdicts or of the graph that was being added."""
+    with (
+        served(place) as (url, _),
+        httpx2.Client(base_url=url, cookies=visitor, timeout=60) as client,
+    ):
+        runs = [client.get(f"/api/v1/runs/{id}").json() for id in kept]
+        if lost := [run for run in runs if not run.get("feedback")]:
+            return f"{len(lost)} of {len(kept)} verdicts are lost"
+        found = triples(place, graph)
+        if found is None:
+            status, said = uploaded(client, graph, "more.ttl", (place / "more.ttl").read_bytes())
+            return "" if status == 200 else f"again: {status} {said}"
+        return "" if found == _NEW else f"half of a graph: {found}"
+
+
+def ended(pid: int, seconds: float = 10.0) -> bool:
+    """Wait until a process has ended; whether it has."""
+    until = time.monotonic() + seconds
+    while Path(f"/proc/{pid}").exists():
+        if time.monotonic() > until:
+            return False
+        time.sleep(0.05)
+    return True
+
+
 def main() -> int:
     """Kill all and print the table; return 1 if something was not survived."""
-    parser = parser_of(__doc__, CASES)
-    parser.add_argument("--changes", type=int, default=8, help="of each command")
-    parser.add_argument("--moments", type=int, default=3, help="of each command")
+    parser = parser_of(__doc__, [*CASES, "serve"])
+    parser.add_argument("--changes", type=int, default=5, help="of each command")
+    parser.add_argument("--moments", type=int, default=2, help="of each command")
     given = parser.parse_args()
-    only = given.only or list(CASES)
+    only = given.only or [*CASES, "serve"]
     with tempfile.TemporaryDirectory() as folder:
-        found = list(commands(only, given.changes, given.moments, Path(folder)))
+        known = [name for name in only if name in CASES]
+        found = list(commands(known, given.changes, given.moments, Path(folder)))
+        if "serve" in only:
+            found += serves(given.moments, Path(folder))
     return concluded(found, given.json)
 
 

@@ -1,6 +1,6 @@
 """Several processes at work on one workspace: commands beside commands, and beside servers.
 
-    python tools/campaign/two_processes.py [--rounds 3] [--only WHAT ...] [--json FILE]
+    python tools/campaign/two_processes.py [--rounds 1] [--only WHAT ...] [--json FILE]
 
 Survived is: each command and request ends well, or says that another one was faster; what is asked
 meanwhile is answered of the old or the new content, or there is no such graph; and at the end all
@@ -201,7 +201,7 @@ TOGETHER: dict[str, Callable[[Path], Iterator[str]]] = {
 def main() -> int:
     """Try all and print the table; return 1 if something was not survived."""
     parser = parser_of(__doc__, TOGETHER)
-    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--rounds", type=int, default=1)
     given = parser.parse_args()
     found = []
     with tempfile.TemporaryDirectory() as folder:
