@@ -1,6 +1,6 @@
 """Queries drawn from the grammar of SPARQL 1.1, whole and slightly broken, down every way there is.
 
-    python tools/campaign/grammar.py [--number 3000] [--sent 400] [--seed 0] [--json FILE]
+    python tools/campaign/grammar.py [--number 1500] [--sent 250] [--seed 0] [--json FILE]
 
 Each is judged, read, written, laid out and put in words by the library, and some are sent to every
 route of a server that reads a query. It is survived if nothing but errors of askgraph's own comes,
@@ -350,8 +350,8 @@ async def over_rest(folder: Path, texts: list[str]) -> list[Tried]:
 def main() -> int:
     """Draw texts, try each, and print the table; return 1 if one was not survived."""
     parser = parser_of(__doc__)
-    parser.add_argument("--number", type=int, default=3000, help="of texts for the library")
-    parser.add_argument("--sent", type=int, default=400, help="of these, so many for the server")
+    parser.add_argument("--number", type=int, default=1500, help="of texts for the library")
+    parser.add_argument("--sent", type=int, default=250, help="of these, so many for the server")
     parser.add_argument("--seed", type=int, default=0)
     given = parser.parse_args()
     drawn = Drawn(given.seed)
