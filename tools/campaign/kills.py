@@ -239,7 +239,7 @@ def serves(number: int, folder: Path) -> Iterator[Tried]:
 
 def _struck(place: Path, graph: str, seconds: float) -> tuple[dict[str, str], list[str], list[int]]:
     """Kill a server at work; return its visitor, the verdicts it took, and its processes."""
-    question = {"question": "Which moons orbit Jupiter?"}
+    question = {"question": "Which moons orbit Jupiter?", "graphs": ["space"]}
     kept: list[str] = []
     with served(place) as (url, pid), httpx2.Client(base_url=url, timeout=60) as client:
         client.get("/api/v1/me")  # from here on it is one visitor, by a cookie
