@@ -45,7 +45,7 @@ check: $(VENV)/dev.stamp ## lint, format, types and layers
 docs: $(VENV)/dev.stamp ## build the documentation site, build/site
 	@$(BIN)/python -m tools.documentation
 
-campaign: page $(VENV)/local.stamp ## try to break it: queries, questions, failing models; a table of what survived
+campaign: page $(VENV)/local.stamp ## try to break it: kills, full disks, uploads, callers, script, queries, models; a table of what survived
 	@$(BIN)/python -m tools.campaign
 
 bench: $(VENV)/dev.stamp ## run every script in benchmarks/
