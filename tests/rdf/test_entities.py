@@ -1,13 +1,16 @@
-"""Documents of XML that grow or reach out are refused by everything that reads RDF."""
+"""Documents that grow, reach out or end their reader are refused by everything that reads RDF."""
 
+import json
 import time
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from pyoxigraph import RdfFormat
 
 from askgraph.errors import SetupError
-from askgraph.rdf.statements import Statements, check_entities
+from askgraph.rdf.statements import Statements, check_depth, check_entities
 from askgraph.workspace import Workspace
 
 NAMESPACE = 'xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:e="http://e/"'
@@ -49,3 +52,35 @@ def test_entities_that_stand_for_a_namespace_are_read(tmp_path: Path) -> None:
 def test_what_is_no_xml_passes() -> None:
     for text in (b"", b"no xml", b"<http://e/a> <http://e/b> 1 .", b"<r>&undefined;</r>"):
         check_entities("a", [text])
+
+
+def test_json_that_is_too_deep_for_its_reader_is_refused(tmp_path: Path) -> None:
+    deep = '{"http://e/p": ' * 20_000 + '"x"' + "}" * 20_000
+    (tmp_path / "deep.jsonld").write_text(deep)
+    with pytest.raises(SetupError, match=r"deep\.jsonld has more than 1,000 objects and lists"):
+        Workspace(tmp_path / "workspace").add("deep", [tmp_path / "deep.jsonld"])
+    with pytest.raises(SetupError, match="within each other"):
+        Statements.parsed(deep.encode(), RdfFormat.JSON_LD, base="http://e/")
+
+
+_JSON = st.recursive(
+    st.text(alphabet='a"\\{}[]', max_size=6),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text('"{\\', max_size=3), inner),
+)
+
+
+@given(_JSON, st.integers(1, 9))
+def test_json_is_as_deep_as_its_objects_however_it_is_cut(value: object, size: int) -> None:
+    def nested(inner: int) -> bytes:
+        return b"[" * inner + json.dumps(value).encode() + b"]" * inner
+
+    def parts(text: bytes) -> list[bytes]:
+        return [text[at : at + size] for at in range(0, len(text), size)]
+
+    def depth(one: object) -> int:
+        inner = one if isinstance(one, list) else one.values() if isinstance(one, dict) else None
+        return 0 if inner is None else 1 + max(map(depth, inner), default=0)
+
+    check_depth("a", parts(nested(1000 - depth(value))))
+    with pytest.raises(SetupError, match="more than 1,000"):
+        check_depth("a", parts(nested(1001 - depth(value))))

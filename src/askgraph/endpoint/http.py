@@ -38,7 +38,7 @@ from askgraph.errors import (
     SetupError,
     TimedOut,
 )
-from askgraph.rdf.statements import check_entities
+from askgraph.rdf.statements import check_document
 from askgraph.sparql.judge import CheckedQuery, Form, admitted, checked, own_limit
 from askgraph.sparql.results import GraphResult, SelectResult, Truncation
 
@@ -311,8 +311,7 @@ class HttpEndpoint:
 
     def _parsed(self, body: bytes, kind: RdfFormat, most: int) -> tuple[Triple, ...]:
         try:
-            if kind == RdfFormat.RDF_XML:
-                check_entities(self.address, [body])
+            check_document(self.address, kind, [body])
             quads = parse(body, kind, base_iri=self.address)
             return tuple([quad.triple for quad in islice(quads, most)])
         except SetupError as problem:

@@ -39,7 +39,7 @@ from pyoxigraph import (
 
 from askgraph.errors import ServiceError, SetupError
 from askgraph.rdf import vocabulary as v
-from askgraph.rdf.statements import FORMATS, check_entities
+from askgraph.rdf.statements import FORMATS, check_document
 
 _PACKED = (".gz", ".bz2", ".xz")
 _KNOWN = f"{', '.join(FORMATS)}, each also with {', '.join(_PACKED)}"
@@ -311,9 +311,9 @@ def _format(file: Path) -> RdfFormat:
 def _quads(file: Path, tell: "_Progress") -> Iterator[Quad]:
     with _explained(file), _opened(file, tell) as told:
         format = _sniffed(file, told)
-        if format == RdfFormat.RDF_XML:
+        if format in (RdfFormat.RDF_XML, RdfFormat.JSON_LD):
             with file.open("rb") as raw, _unpacked(file, raw) as again:
-                check_entities(str(file), iter(lambda: again.read(1 << 16), b""))
+                check_document(str(file), format, iter(lambda: again.read(1 << 16), b""))
         yield from parse(told, format, base_iri=file.resolve().as_uri())  # type: ignore[arg-type]
     tell(file.stat().st_size)
 

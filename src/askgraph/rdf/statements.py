@@ -7,6 +7,7 @@ import re
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from pathlib import Path
 from typing import TypeGuard
 from xml.parsers import expat
@@ -81,8 +82,7 @@ class Statements:
     @classmethod
     def parsed(cls, content: bytes, kind: RdfFormat, *, base: str) -> "Statements":
         """Parse a document; `SetupError`, naming its base, if it is no RDF of this kind."""
-        if kind == RdfFormat.RDF_XML:
-            check_entities(base, [content])
+        check_document(base, kind, [content])
         quads = parse(content, kind, base_iri=base)
         try:
             statements = cls(quads)
@@ -264,6 +264,37 @@ def with_types(triples: Iterable[Triple | Quad], own: OwnTypes) -> Iterator[Trip
         said = standard.get(triple.predicate)
         if said is not None:
             yield Triple(triple.subject, said, triple.object)
+
+
+def check_document(name: str, kind: RdfFormat, content: Iterable[bytes]) -> None:
+    """Raise `SetupError` if a document would end or hold its reader: see the checks it calls."""
+    if kind == RdfFormat.RDF_XML:
+        check_entities(name, content)
+    elif kind == RdfFormat.JSON_LD:
+        check_depth(name, content)
+
+
+_DEEPEST = 1000  # objects and lists within each other, of which the reader takes some thousand
+_ESCAPED = re.compile(rb"\\.", re.DOTALL)
+_SIGNS = bytes(sign for sign in range(256) if sign not in b'"{}[]')
+_STRING = re.compile(rb'"[^"]*"')
+
+
+def check_depth(name: str, content: Iterable[bytes]) -> None:
+    """Raise `SetupError` if JSON has more than 1,000 objects and lists within each other."""
+    depth, before = 0, b""  # what is left of a part: a string, or an escape, that has not ended
+    for part in content:
+        text = _ESCAPED.sub(b"", before + part)
+        signs = _STRING.sub(b"", text.translate(None, _SIGNS))
+        open_string, before = signs.partition(b'"')[1], b"\\" if text.endswith(b"\\") else b""
+        steps = [1 if sign in b"{[" else -1 for sign in signs.partition(b'"')[0]]
+        if max(accumulate(steps, initial=depth)) > _DEEPEST:
+            raise SetupError(
+                f"{name} has more than {_DEEPEST:,} objects and lists within each other: write it"
+                " flat, as N-Triples or flattened JSON-LD"
+            )
+        depth += sum(steps)
+        before = open_string + before
 
 
 _ENTITIES = 1000  # that a document may define
