@@ -1,10 +1,15 @@
-"""A server that cannot start says why, as a sentence."""
+"""A server that cannot start says why; one that starts puts first what it was given."""
 
 import subprocess
 import sys
 from pathlib import Path
 
+import httpx2
 import pytest
+from tests.graphs import MOONS
+from tests.servers.served import ServedProcess
+
+from askgraph.workspace import Workspace
 
 
 def started(place: Path, **settings: str) -> tuple[int, str]:
@@ -32,3 +37,18 @@ def test_a_server_that_cannot_start_says_why(
     assert said.startswith("askgraph: ")
     assert words in said
     assert "Traceback" not in said
+
+
+def test_the_graph_that_a_server_is_started_with_is_the_one_that_the_page_asks(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "moons.ttl").write_text(MOONS)
+    Workspace(tmp_path / "place").add("almanac", [tmp_path / "moons.ttl"])
+
+    with ServedProcess.start(tmp_path / "place", "--sample") as served:
+        graphs = httpx2.get(f"{served.url}/api/v1/graphs", timeout=60).json()["graphs"]
+    with ServedProcess.start(tmp_path / "place") as served:
+        again = httpx2.get(f"{served.url}/api/v1/graphs", timeout=60).json()["graphs"]
+
+    assert [one["name"] for one in graphs] == ["space", "almanac"]
+    assert [one["name"] for one in again] == ["almanac", "space"]

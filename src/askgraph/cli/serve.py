@@ -37,7 +37,7 @@ def serve(
     see docs/server.md. Stop it with Ctrl-C: questions under way are finished first.
     """
     place = common.workspace
-    _add(place, sources or (), sample=sample)
+    given = _add(place, sources or (), sample=sample)
     settings = ServeSettings.of(
         place.folder,
         {
@@ -46,6 +46,7 @@ def serve(
             "database": database,
             "anonymous": tuple(anonymous) if anonymous else None,
             "processes": processes,
+            "first_graphs": given or None,
         },
         processes=os.cpu_count() or 1,
     )
@@ -74,8 +75,11 @@ def _open(address: str) -> None:
     webbrowser.open(address)
 
 
-def _add(place: Workspace, sources: Sequence[Path], *, sample: bool) -> None:
-    """Add graphs that are not there yet, so that starting again with the same command works."""
+def _add(place: Workspace, sources: Sequence[Path], *, sample: bool) -> tuple[str, ...]:
+    """Add graphs that are not there yet, so that starting again with the same command works.
+
+    Returns the names of all that were given.
+    """
     wanted = {source.resolve().stem.partition(".")[0]: source for source in sources}
     examples: dict[str, dict[str, object]] = {}
     if len(wanted) < len(sources):
@@ -93,3 +97,4 @@ def _add(place: Workspace, sources: Sequence[Path], *, sample: bool) -> None:
                     f"there is a graph {name!r} of other files already: add this one under another "
                     "name with askgraph add NAME FILE"
                 )
+    return tuple(wanted)

@@ -96,7 +96,7 @@ async def open_hub(settings: ServeSettings, workspace: Workspace) -> AsyncIterat
         if settings.processes
         else Answering(workspace, shelf, models)
     )
-    graphs = OpenGraphs(workspace, store, shelf, answering.forget)
+    graphs = OpenGraphs(workspace, store, shelf, answering.forget, first=settings.first_graphs)
     secrets = known_secrets(workspace.folder)
     records = RunRecords(store, process, rows=settings.page_rows, secrets=secrets)
     runs = Runs(settings, graphs, answering, records)

@@ -109,6 +109,11 @@ class ServeSettings(BaseSettings):
     requests_per_minute: Whole = Field(240, description="Requests of one caller in a minute.")
     tokens_per_day: Whole = Field(0, description="Tokens of language models a day and caller.")
     money_per_day: float = Field(0.0, ge=0, description="Money for models a day and caller.")
+    first_graphs: tuple[str, ...] = Field(
+        (),
+        description="Graphs that stand before all others, the first of which the page asks; "
+        "`askgraph serve` sets those that it is given.",
+    )
     methods: tuple[str, ...] = Field((), description="Methods that callers may choose; empty: all.")
     tiles: str = Field(
         "", description="URL template of map tiles, with {z}, {x} and {y}; empty: no tiles."

@@ -49,11 +49,14 @@ class OpenGraphs:
         store: Store,
         shelf: Shelf,
         forgotten: Callable[[str], Awaitable[None]],
+        *,
+        first: Sequence[str] = (),
     ) -> None:
         self._workspace = workspace
         self._store = store
         self._shelf = shelf
         self._forgotten = forgotten
+        self._first = {name: at for at, name in enumerate(first)}
         self._verified: dict[str, Verified] = {}
 
     @property
@@ -62,8 +65,9 @@ class OpenGraphs:
         return self._shelf.opened
 
     def names(self, caller: Principal) -> list[str]:
-        """Return the graphs that a caller may see, in the order of the workspace."""
-        return [name for name in self._workspace.graphs() if caller.sees(name)]
+        """Return the graphs that a caller may see, the first ones before those of the workspace."""
+        seen = (name for name in self._workspace.graphs() if caller.sees(name))
+        return sorted(seen, key=lambda name: self._first.get(name, len(self._first)))
 
     def services(self, caller: Principal) -> frozenset[str] | None:
         """Return the graphs that a SERVICE of the caller may reach; None for all."""
