@@ -37,6 +37,7 @@ METHODS = (
     ("graf_von_data", "GrafVonData", "agents.md"),
     ("sparql_llm", "SparqlLlm", "retrieval.md"),
     ("dfsl", "Dfsl", "retrieval.md"),
+    ("direct", "Direct", "evaluation.md"),
     ("nearest_example", "NearestExample", "evaluation.md"),
 )
 """The methods by the names of their plugins: the class, and the page that explains them."""

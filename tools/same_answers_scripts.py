@@ -212,6 +212,11 @@ STAGES: tuple[Script, ...] = (
     ({**GIVEN, "filter": "off", "answer_from": 0.5}, ()),
 )
 
+DIRECT: tuple[Script, ...] = tuple(
+    ({}, (json.dumps({"known": known, "yes": None, "answers": answers}),))
+    for known, answers in ((True, ["Titan", "Ganymede", "12"]), (False, []))
+)
+
 SCRIPTS: Mapping[str, tuple[Script, ...]] = {
     "guided": GUIDED,
     "grasp": GRASP,
@@ -219,6 +224,7 @@ SCRIPTS: Mapping[str, tuple[Script, ...]] = {
     "sparql-llm": SPARQL_LLM,
     "dfsl": DFSL,
     "multi-stage": STAGES,
+    "direct": DIRECT,
     "nearest-example": ((EXAMPLES, ()),),
 }
 

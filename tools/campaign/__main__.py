@@ -24,7 +24,10 @@ PARTS = {
     "disk_full": ("commands and a server on a full disk", "not tried"),
     "authorisation": ("who may do what, and what is another's", "112: all"),
     "kills": ("commands and servers killed at any moment", "20: none lost; folders left over"),
-    "scripting": ("script in what is shown and saved, in Chromium", "cells of CSV ran; script not tried"),
+    "scripting": (
+        "script in what is shown and saved, in Chromium",
+        "cells of CSV ran; else not tried",
+    ),
     "forgery": ("requests to this machine and its network", "160: all"),
     "grammar": ("queries drawn from the grammar, whole and broken", "not tried"),
     "model_faults": ("model servers that fail, under each method", "240: an error, no answer"),

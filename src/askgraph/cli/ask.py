@@ -19,7 +19,6 @@ from askgraph.errors import AskgraphError, SetupError
 from askgraph.graph import KnowledgeGraph
 from askgraph.methods import Method, closed, converses
 from askgraph.operations import head_of, steps_of
-from askgraph.operations.following import following
 from askgraph.trace import Answer, Clarification, Option, Outcome, Question, Trace, follow_up
 from askgraph.workspace import Workspace
 from askgraph.workspace.graphs import ready_graphs
@@ -175,6 +174,8 @@ async def _following(
     asked: Question, outcome: Outcome, place: Workspace, graph: KnowledgeGraph
 ) -> tuple[str, ...]:
     """The questions that may follow; none if those that are tried fail."""
+    from askgraph.operations.following import following
+
     try:
         method = await asyncio.to_thread(place.method)
         return await following(asked, outcome, method, graph, seconds=_FOLLOWING)

@@ -12,9 +12,8 @@ from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
-from askgraph.agent import Conversation, columns_rule, with_cost
+from askgraph.agent import Conversation, columns_rule, in_words, with_cost
 from askgraph.agent.examples import with_examples
-from askgraph.agent.in_words import in_words
 from askgraph.agent.retrieval import Shown, message_for
 from askgraph.agent.schema_near import ShapeParts
 from askgraph.agent.several_graphs import AskedGraphs

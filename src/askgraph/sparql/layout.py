@@ -13,7 +13,8 @@ from askgraph.errors import QuerySyntaxError
 from askgraph.rdf import PrefixMap
 from askgraph.rdf.vocabulary import RDF_TYPE, XSD_BOOLEAN, XSD_INTEGER
 from askgraph.sparql.lexer import Cursor, Token, lexed
-from askgraph.sparql.lines import (
+from askgraph.sparql.write import (
+    CAMEL,
     Names,
     Triples,
     braced,
@@ -23,7 +24,6 @@ from askgraph.sparql.lines import (
     union_lines,
     values_lines,
 )
-from askgraph.sparql.write import CAMEL
 
 _BINARY = frozenset(["&&", "||", "=", "!=", "<", ">", "<=", ">=", "+", "-", "*", "/", "AS", "IN"])
 _MODIFIERS = ("GROUP", "HAVING", "ORDER", "LIMIT", "OFFSET", "VALUES")

@@ -14,8 +14,7 @@ from dataclasses import dataclass, field, replace
 from inspect import signature
 from typing import ClassVar, get_args
 
-from askgraph.agent import Conversation, with_cost
-from askgraph.agent.in_words import in_words
+from askgraph.agent import Conversation, in_words, with_cost
 from askgraph.agent.retrieval import Shown
 from askgraph.agent.schema_near import ShapeParts
 from askgraph.agent.several_graphs import AskedGraphs
