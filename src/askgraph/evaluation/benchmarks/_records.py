@@ -228,6 +228,16 @@ def query_in(record: Record, key: str = "query") -> str | None:
     return text_in(value, "sparql") if isinstance(value, dict) else text_in(record, key)
 
 
+def answers_in(record: Record, key: str, value_of: Callable[[object], str]) -> Table | None:
+    """Return the listed answers as a table of one column, None if there are none."""
+    answers = record.get(key)
+    if answers is None or answers == []:
+        return None
+    if not isinstance(answers, list):
+        raise Unfit(f"{key!r} must be a list of objects")
+    return Table.of_json(["x"], [[value_of(one)] for one in answers])
+
+
 def _object(line: str) -> Record | str:
     try:
         record = json.loads(line)

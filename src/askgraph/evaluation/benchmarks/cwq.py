@@ -17,13 +17,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import ClassVar
 
-from askgraph.evaluation import Table
 from askgraph.evaluation.benchmarks._records import (
     FREEBASE,
     Reader,
     Record,
     Text,
     Unfit,
+    answers_in,
     english,
     identity,
     keys_in,
@@ -52,19 +52,11 @@ class ComplexWebQuestions(Reader):
             identity(record, "ID", place),
             "",
             sparql=query_in(record, "sparql"),
-            answers=_answers(record.get("answers")),
+            answers=answers_in(record, "answers", _value),
             tags=texts_in(record, "compositionality_type"),
             paraphrases=texts_in(record, "machine_question"),
         )
         return question, english(record, "question")
-
-
-def _answers(answers: object) -> Table | None:
-    if answers is None or answers == []:
-        return None
-    if not isinstance(answers, list):
-        raise Unfit("'answers' must be a list of objects")
-    return Table.of_json(["x"], [[_value(one)] for one in answers])
 
 
 def _value(answer: object) -> str:

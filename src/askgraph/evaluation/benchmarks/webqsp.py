@@ -19,13 +19,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import ClassVar
 
-from askgraph.evaluation import Table
 from askgraph.evaluation.benchmarks._records import (
     FREEBASE,
     Reader,
     Record,
     Text,
     Unfit,
+    answers_in,
     english,
     identity,
     keys_in,
@@ -62,7 +62,7 @@ class WebQsp(Reader):
             identity(record, "QuestionId", place),
             "",
             sparql=query_in(parse, "Sparql"),
-            answers=_answers(parse.get("Answers")),
+            answers=answers_in(parse, "Answers", _value),
             entities=(_NS + topic,) if topic else (),
             predicates=tuple(_NS + name for name in texts_in(parse, "InferentialChain")),
         )
@@ -74,14 +74,6 @@ def _parses(record: Record) -> list[Record]:
     if not isinstance(parses, list) or not all(isinstance(one, dict) for one in parses):
         raise Unfit("'Parses' must be a list of objects")
     return parses
-
-
-def _answers(answers: object) -> Table | None:
-    if answers is None or answers == []:
-        return None
-    if not isinstance(answers, list):
-        raise Unfit("'Answers' must be a list of objects")
-    return Table.of_json(["x"], [[_value(one)] for one in answers])
 
 
 def _value(answer: object) -> str:
