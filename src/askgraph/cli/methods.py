@@ -18,7 +18,7 @@ _OBJECTS = ("model", "further", "others", "prices")  # which the workspace makes
 def methods(common: Common, name: str | None = None, json: bool = False) -> None:
     """List the methods, or the settings of one: ours, those of its paper and where that has them.
 
-    A setting that is given goes before both: `--set preset=paper --set hits=5`.
+    A setting that is given goes before both: `--method grasp:preset=paper,hits=5`.
     """
     names = [one.replace("_", "-") for one in registry.names("method")] if name is None else [name]
     found = [_described(one) for one in names]
