@@ -19,6 +19,7 @@ from tests.temporal.asked import HERE
 from askgraph.endpoint.http import HttpEndpoint
 from askgraph.errors import ServiceError, SetupError, TimedOut, Unreachable
 from askgraph.evaluation.runs.one_question import trace_of
+from askgraph.explanation import in_words
 from askgraph.graph import KnowledgeGraph
 from askgraph.index.names import NameIndex
 from askgraph.metadata.names import names_in
@@ -26,6 +27,7 @@ from askgraph.metadata.profile import profile_of
 from askgraph.methods.graph_search import GraphSearch
 from askgraph.operations import outcome_of
 from askgraph.rdf import PrefixMap
+from askgraph.sample import graph_path
 from askgraph.sparql.results import value_of
 from askgraph.trace import Answer, Clarification, Draft, Findings, Question, Refusal, Trace
 from askgraph.traversal import build_arrays
@@ -92,6 +94,15 @@ def test_drafts_come_best_first(graphs: Mapping[str, KnowledgeGraph]) -> None:
     steps = asked("Which moons orbit Jupiter?", graphs["moons"]).steps
     scores = [step.score for step in steps if isinstance(step, Draft)]
     assert scores == sorted(scores, reverse=True)
+
+
+def test_no_two_drafts_read_the_same(tmp_path: Path) -> None:
+    space = Workspace(tmp_path).open(graph_path())
+    for question in ("When was Armstrong born?", "Which moons orbit Mars?"):
+        steps = asked(question, space).steps
+        told = [in_words(step.query, {}) for step in steps if isinstance(step, Draft)]
+        assert len(told) == len(set(told)) == 5
+    result_of(space.endpoint.close())
 
 
 def test_what_was_not_understood_is_told(graphs: Mapping[str, KnowledgeGraph]) -> None:

@@ -11,7 +11,7 @@ from askgraph.answers import AnswerBuilder
 from askgraph.deadline import SECONDS
 from askgraph.endpoint import Counted
 from askgraph.errors import QueryError, TimedOut
-from askgraph.explanation import merged_in_words, taught_in_words
+from askgraph.explanation import in_words, iris_of, merged_in_words, taught_in_words
 from askgraph.explanation._names import Phrases, phrases_in
 from askgraph.graph import KnowledgeGraph
 from askgraph.rdf import PrefixMap
@@ -28,6 +28,7 @@ from askgraph.search.rank import Cluster, clusters
 from askgraph.search.rank.score import Proposal
 from askgraph.search.run import proposal_of
 from askgraph.sparql.results import SelectResult
+from askgraph.sparql.rewrite.canonical import canonical_text
 from askgraph.trace import (
     Answer,
     Clarification,
@@ -119,11 +120,19 @@ class SearchRun:
         return Findings(tuple(mentions), _left(proposal, best))
 
     def drafts(self, proposal: Proposal) -> list[Draft]:
-        """Return the best few candidates."""
-        return [
-            Draft(self.graph.plain_text(candidate.query), round(candidate.score, 3))
-            for candidate in proposal.candidates[:_DRAFTS]
-        ]
+        """Return the best few candidates, of those that ask or read the same the best one."""
+        found: list[Draft] = []
+        seen: set[str] = set()
+        for candidate in proposal.candidates:
+            query = candidate.query
+            iris = {iri: iri for iri in iris_of(query)}  # by which namesakes are told apart
+            same = {canonical_text(query), in_words(query, iris)}
+            if seen.isdisjoint(same):
+                found.append(Draft(self.graph.plain_text(query), round(candidate.score, 3)))
+            seen |= same
+            if len(found) == _DRAFTS:
+                break
+        return found
 
     @property
     def counted(self) -> KnowledgeGraph:

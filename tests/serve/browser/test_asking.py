@@ -62,6 +62,32 @@ def test_another_reading_is_opened_in_place_of_the_answer(page: Page) -> None:
     expect(page.get_by_text("You chose this reading")).to_be_visible()
 
 
+def test_what_comes_later_moves_nothing_that_one_is_about_to_press(watch: Watch) -> None:
+    page = watch.page("/compare")
+    expect(page.get_by_role("textbox")).to_be_visible()
+    held: list[Route] = []
+    page.route("**/assets/Arranging-*.js", lambda route: held.append(route))
+    page.get_by_role("link", name="askgraph: to the question box").click()
+    ask(page, "When was Armstrong born?")
+    readings = page.get_by_text(re.compile(r"^Other readings"))
+    page.locator(".read-back .part").first.wait_for()  # and then the chips are to be loaded
+    page.locator(".later").wait_for(state="attached")
+    before = readings.bounding_box()
+    assert held
+    for route in held:
+        route.continue_()
+    settle(page)
+    assert readings.bounding_box() == before
+
+
+def test_other_readings_read_differently_each(page: Page) -> None:
+    ask(page, "When was Armstrong born?")
+    page.get_by_text(re.compile(r"^Other readings")).click()
+    page.locator(".drafts p[dir]").first.wait_for()
+    texts = page.locator(".drafts p[dir]").all_inner_texts()
+    assert len(texts) == len(set(texts)) == 4
+
+
 def test_a_changed_reading_is_a_run_with_an_address_a_link_and_a_download(watch: Watch) -> None:
     page = watch.page()
     ask(page, "Which moons orbit Mars?")

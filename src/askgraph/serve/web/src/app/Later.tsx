@@ -8,6 +8,8 @@ import { say } from "./words.ts";
 interface LaterProps<P extends object> {
   readonly load: () => Promise<ComponentType<P>>;
   readonly props: P;
+  /** Whether it holds no place meanwhile: what stands below a part that may be empty stays there. */
+  readonly isQuiet?: boolean;
 }
 
 const loaded = new Map<() => Promise<unknown>, unknown>();
@@ -20,7 +22,7 @@ export function preload(load: () => Promise<unknown>): void {
   );
 }
 
-export function Later<P extends object>({ load, props }: LaterProps<P>) {
+export function Later<P extends object>({ load, props, isQuiet = false }: LaterProps<P>) {
   const Part = loaded.get(load) as ComponentType<P> | undefined;
   const [, show] = useState(0);
   const [failed, fail] = useState(false);
@@ -40,7 +42,11 @@ export function Later<P extends object>({ load, props }: LaterProps<P>) {
   }, [load]);
   if (Part) return <Part {...props} />;
   if (failed) return <Failed />;
-  return <p class="page muted later">{say.loading}</p>;
+  return (
+    <p class="page muted later" hidden={isQuiet}>
+      {say.loading}
+    </p>
+  );
 }
 
 function Failed() {

@@ -28,7 +28,8 @@ import { say } from "./words.ts";
 /** Loads how results are shown, which the question box can do without. */
 export const results = () => import("../results/ResultView.tsx").then((found) => found.ResultView);
 
-const arranging = () => import("../results/Arranging.tsx").then((found) => found.Arranging);
+/** Loads the chips that arrange the rows. */
+export const arranging = () => import("../results/Arranging.tsx").then((found) => found.Arranging);
 
 interface AnswerPartProps {
   readonly turn: Turn;
@@ -100,6 +101,7 @@ export function AnswerPart({ turn, run, answer, isLast }: AnswerPartProps) {
           <Notes {...{ answer, turn, standing }} findings={findings.value?.findings ?? []} />
           {arranged?.how && arranged.query === answer.sparql && may("query") && (
             <Later
+              isQuiet
               load={arranging}
               props={{
                 answer,

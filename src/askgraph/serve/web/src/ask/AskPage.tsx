@@ -11,7 +11,7 @@ import { loadRecent, recent, SideList } from "../history/SideList.tsx";
 import { language } from "../i18n/index.ts";
 import { useFetched } from "../parts/asking.ts";
 import { Named, Note, ProblemNote } from "../parts/parts.tsx";
-import { results } from "./AnswerPart.tsx";
+import { arranging, results } from "./AnswerPart.tsx";
 import { GraphChooser, MethodChooser } from "./Choosers.tsx";
 import { chooseGraphs, chosenGraphs, chosenMethod, chosenModel } from "./choices.ts";
 import { leave, put, show, stop, type Turn, turns } from "./conversation.ts";
@@ -30,6 +30,7 @@ export function AskPage({ run }: AskPageProps) {
     knownMethods.need();
     knownMe.need();
     preload(results);
+    preload(arranging);
     return onEscape(stopRunning);
   }, []);
   useEffect(() => {

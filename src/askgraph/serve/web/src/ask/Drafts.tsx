@@ -2,9 +2,10 @@
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { AnswerView, Step } from "../api/types.ts";
+import { useFetched } from "../parts/asking.ts";
 import { Button } from "../parts/parts.tsx";
 import type { Turn } from "./conversation.ts";
-import { type Draft, type Reader, useWords } from "./reading.ts";
+import type { Draft, Reader } from "./reading.ts";
 import { stepSay } from "./stepWords.ts";
 import { say } from "./words.ts";
 
@@ -30,6 +31,11 @@ export function Drafts({ turn, shown, isWanted, open, read }: DraftsProps) {
     fold.current.scrollIntoView({ block: "center" });
   }, [isWanted]);
   const drafts = draftsOf(turn.steps.value, shown);
+  const words = useFetched(`${isOpen} ${drafts.map((one) => one.query).join(" ")}`, async () =>
+    isOpen ? Promise.all(drafts.map((one) => one.words || read(one.query))) : [],
+  );
+  // In words; its pattern until they are known, if there are none, and where two read the same.
+  const told = words.value ?? [];
   if (drafts.length === 0) return null;
   return (
     <details class="fold" ref={fold} onToggle={(event) => setOpen(event.currentTarget.open)}>
@@ -37,10 +43,13 @@ export function Drafts({ turn, shown, isWanted, open, read }: DraftsProps) {
         <span>{say.readings(drafts.length)}</span>
       </summary>
       <ol class="drafts stack near">
-        {drafts.map((draft) => (
+        {drafts.map((draft, at) => (
           <li key={draft.query}>
             <div>
-              {isOpen && <Read draft={draft} read={read} />}
+              {told[at] && <p dir="auto">{told[at]}</p>}
+              {(!told[at] || told.some((one, other) => one === told[at] && other !== at)) && (
+                <pre>{patternOf(draft.query)}</pre>
+              )}
               <p class="muted small">
                 {stepSay.score} {draft.score.toFixed(2)}
               </p>
@@ -51,12 +60,6 @@ export function Drafts({ turn, shown, isWanted, open, read }: DraftsProps) {
       </ol>
     </details>
   );
-}
-
-/** A draft in words; its pattern until they are known, or if there are none. */
-function Read({ draft, read }: { draft: Draft; read: Reader }) {
-  const told = useWords(draft, read);
-  return told ? <p dir="auto">{told}</p> : <pre>{patternOf(draft.query)}</pre>;
 }
 
 function draftsOf(steps: readonly Step[], shown: AnswerView): Draft[] {

@@ -19,7 +19,10 @@ export function readerOf(graph: string, run: RunView): Reader {
     const found = known.get(key) ?? read(graph, query, told, run.question);
     if (known.size >= MOST) known.clear();
     known.set(key, found);
-    return found;
+    return found.catch(() => {
+      known.delete(key); // it may be read when it is shown again
+      return ""; // which is no reason not to show what the query gives
+    });
   };
 }
 
@@ -29,12 +32,8 @@ export function spokenBy(run: RunView): string {
 }
 
 async function read(graph: string, query: string, told: string, question: string): Promise<string> {
-  try {
-    const found = await parts(graph, { query, language: told, question, alternatives: false });
-    return found.pieces.map((piece) => piece.text).join("");
-  } catch {
-    return ""; // which is no reason not to show what the query gives
-  }
+  const found = await parts(graph, { query, language: told, question, alternatives: false });
+  return found.pieces.map((piece) => piece.text).join("");
 }
 
 // A query that was considered, in words; they are asked for when it is shown.
