@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from askgraph.beside import OLD, fresh, refused, replaced, write_whole
+from askgraph.beside import OLD, fresh, refused, replaced, write_private, write_whole
 from askgraph.errors import NoSpace
 
 DYING = """
@@ -50,6 +50,17 @@ def test_what_a_killed_process_left_goes_when_the_place_is_written_again(
     write_whole(path, "new")
 
     assert {one.name: one.read_text() for one in tmp_path.iterdir()} == {path.name: "new"}
+
+
+def test_what_a_cache_keeps_is_its_owners_and_leaves_nothing_of_the_killed(tmp_path: Path) -> None:
+    path = tmp_path / "12" / "1234.json"
+    write_private(path, b"old")
+    killed(path, "file")
+
+    write_private(path, b"new")
+
+    assert {one.name: one.read_bytes() for one in path.parent.iterdir()} == {path.name: b"new"}
+    assert path.stat().st_mode & 0o777 == 0o600
 
 
 def test_what_a_killed_process_had_put_away_comes_back(tmp_path: Path) -> None:

@@ -17,7 +17,16 @@ from typing import BinaryIO
 
 from askgraph.errors import NoSpace, SetupError
 
-__all__ = ["OLD", "fresh", "no_space", "refused", "replaced", "swept", "write_whole"]
+__all__ = [
+    "OLD",
+    "fresh",
+    "no_space",
+    "refused",
+    "replaced",
+    "swept",
+    "write_private",
+    "write_whole",
+]
 
 OLD = ".old"
 """The ending of what was put away, which comes back if nothing took its place."""
@@ -76,6 +85,19 @@ def write_whole(path: Path, text: str) -> None:
     """Write a text file (UTF-8) that nobody reads half of; raises what `replaced` raises."""
     with replaced(path) as file:
         file.write(text.encode("utf-8"))
+
+
+def write_private(path: Path, data: bytes) -> None:
+    """Write a file that its owner alone reads, and nobody half of; it is not forced to the disk."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    beside = fresh(path)
+    try:
+        with os.fdopen(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+            file.write(data)
+        beside.replace(path)
+    except BaseException:
+        beside.unlink(missing_ok=True)
+        raise
 
 
 def no_space(what: str, error: BaseException) -> NoSpace | None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from pyoxigraph import RdfFormat
 
 from askgraph.errors import SetupError
-from askgraph.rdf.statements import Statements, check_depth, check_entities
+from askgraph.rdf.statements import Statements, check_depth, check_elements
 from askgraph.workspace import Workspace
 
 NAMESPACE = 'xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:e="http://e/"'
@@ -51,7 +51,22 @@ def test_entities_that_stand_for_a_namespace_are_read(tmp_path: Path) -> None:
 
 def test_what_is_no_xml_passes() -> None:
     for text in (b"", b"no xml", b"<http://e/a> <http://e/b> 1 .", b"<r>&undefined;</r>"):
-        check_entities("a", [text])
+        check_elements("a", [text])
+
+
+def test_xml_that_is_too_deep_for_its_reader_is_refused_at_once(tmp_path: Path) -> None:
+    def deep(times: int) -> str:
+        return f"<rdf:RDF {NAMESPACE}>{'<e:A><e:b>' * times}{'</e:b></e:A>' * times}</rdf:RDF>"
+
+    workspace, file = Workspace(tmp_path / "workspace"), tmp_path / "deep.rdf"
+    file.write_text(deep(20_000))
+    began = time.process_time()
+    with pytest.raises(SetupError, match=r"deep\.rdf has more than 1,000 elements within each"):
+        workspace.add("deep", [file])
+    assert time.process_time() - began < 5
+
+    file.write_text(deep(499))
+    assert workspace.add("deep", [file]).triples == 499 * 2
 
 
 def test_json_that_is_too_deep_for_its_reader_is_refused(tmp_path: Path) -> None:

@@ -1,6 +1,8 @@
-"""What was acknowledged is there after kill -9, in the middle of work."""
+"""What was acknowledged is there after kill -9, in the middle of work; what was half done goes."""
 
+import sqlite3
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -68,3 +70,28 @@ def test_nothing_acknowledged_is_lost_by_a_kill(tmp_path: Path) -> None:
             assert run["state"] == "done", run
             assert run["verified"] or id not in known.confirmed
             assert run["feedback"] or id not in known.feedback
+
+
+def test_uploads_of_a_server_that_was_killed_are_cleared_by_the_next(tmp_path: Path) -> None:
+    sample_workspace(tmp_path)
+    uploads = tmp_path / "uploads"
+    triples = b"".join(b"<http://e/a> <http://e/b> %d .\n" % at for at in range(200_000))
+    with ServedProcess.start(tmp_path) as served:
+        reply = httpx2.post(
+            f"{served.url}/api/v1/graphs/upload",
+            data={"name": "more"},
+            files=[("files", ("more.nt", triples))],
+            timeout=60,
+        )
+        job = reply.json()["id"]
+        served.kill()
+    assert (uploads / job).is_dir()
+    with sqlite3.connect(tmp_path / "serve.db") as store:  # it is taken for dead after 30 seconds
+        assert store.execute("UPDATE processes SET beat = '2020'").rowcount == 1
+
+    with ServedProcess.start(tmp_path):
+        until = time.monotonic() + 30
+        while (uploads / job).exists() and time.monotonic() < until:
+            time.sleep(0.1)
+
+    assert not (uploads / job).exists()

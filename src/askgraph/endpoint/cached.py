@@ -6,10 +6,10 @@ import hashlib
 import json
 import os
 import re
-import tempfile
 import time
 from pathlib import Path
 
+from askgraph.beside import write_private
 from askgraph.endpoint import Asked, Delegating, Endpoint, Kind, Run
 from askgraph.sparql.results import Result, from_json, to_json
 
@@ -84,16 +84,7 @@ class CachedEndpoint(Delegating):
         data = json.dumps(known).encode() + b"\n" + body
         if len(data) > self._max_bytes // 4:
             return
-        file = self._file(key)
-        file.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=file.parent, suffix=".partial")
-        try:
-            with os.fdopen(handle, "wb") as to:
-                to.write(data)
-            Path(name).replace(file)
-        except BaseException:
-            Path(name).unlink(missing_ok=True)
-            raise
+        write_private(self._file(key), data)
         self._make_room(len(data))
 
     def _make_room(self, added: int) -> None:

@@ -4,8 +4,6 @@ import asyncio
 import contextlib
 import hashlib
 import json
-import os
-import tempfile
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import asdict
@@ -13,6 +11,7 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from askgraph import llm
+from askgraph.beside import write_private
 
 __all__ = ["CachedModel"]
 
@@ -68,16 +67,7 @@ class CachedModel(llm.ModelAround):
     def _write(self, key: str, completion: llm.Completion) -> None:
         body = json.dumps(completion_to_json(completion)).encode()
         head = json.dumps({"key": key, "sha256": hashlib.sha256(body).hexdigest()}).encode()
-        file = self._file(key)
-        file.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=file.parent, suffix=".partial")
-        try:
-            with os.fdopen(handle, "wb") as to:
-                to.write(head + b"\n" + body)
-            Path(name).replace(file)
-        except BaseException:
-            Path(name).unlink(missing_ok=True)
-            raise
+        write_private(self._file(key), head + b"\n" + body)
 
 
 def _lasting(completion: llm.Completion) -> bool:

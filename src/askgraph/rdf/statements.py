@@ -269,12 +269,12 @@ def with_types(triples: Iterable[Triple | Quad], own: OwnTypes) -> Iterator[Trip
 def check_document(name: str, kind: RdfFormat, content: Iterable[bytes]) -> None:
     """Raise `SetupError` if a document would end or hold its reader: see the checks it calls."""
     if kind == RdfFormat.RDF_XML:
-        check_entities(name, content)
+        check_elements(name, content)
     elif kind == RdfFormat.JSON_LD:
         check_depth(name, content)
 
 
-_DEEPEST = 1000  # objects and lists within each other, of which the reader takes some thousand
+_DEEPEST = 1000  # things within each other: the readers take some thousand, or ever longer
 _ESCAPED = re.compile(rb"\\.", re.DOTALL)
 _SIGNS = bytes(sign for sign in range(256) if sign not in b'"{}[]')
 _STRING = re.compile(rb'"[^"]*"')
@@ -289,12 +289,16 @@ def check_depth(name: str, content: Iterable[bytes]) -> None:
         open_string, before = signs.partition(b'"')[1], b"\\" if text.endswith(b"\\") else b""
         steps = [1 if sign in b"{[" else -1 for sign in signs.partition(b'"')[0]]
         if max(accumulate(steps, initial=depth)) > _DEEPEST:
-            raise SetupError(
-                f"{name} has more than {_DEEPEST:,} objects and lists within each other: write it"
-                " flat, as N-Triples or flattened JSON-LD"
-            )
+            raise _too_deep(name, "objects and lists", "flattened JSON-LD")
         depth += sum(steps)
         before = open_string + before
+
+
+def _too_deep(name: str, what: str, flat: str) -> SetupError:
+    return SetupError(
+        f"{name} has more than {_DEEPEST:,} {what} within each other: write it flat, as N-Triples"
+        f" or {flat}"
+    )
 
 
 _ENTITIES = 1000  # that a document may define
@@ -302,42 +306,40 @@ _LONGEST_ENTITY = 1000  # characters of one
 _PREDEFINED = ("&#", "&amp;", "&lt;", "&gt;", "&quot;", "&apos;")
 
 
-def check_entities(name: str, content: Iterable[bytes]) -> None:
-    """Raise `SetupError` if a document of XML defines entities by others, by files or at length.
+def check_elements(name: str, content: Iterable[bytes]) -> None:
+    """Raise `SetupError` for XML with entities that grow, or over 1,000 elements within each other.
 
-    Only what stands before its first element is looked at. What is no XML, or broken, passes: that
-    is for the reader of RDF to say.
+    Entities may not be defined by others, by files or at length. What is no XML, or broken, passes:
+    that is for the reader of RDF to say.
     """
     parts = iter(content)
     first = next(parts, b"")
     if b"<" not in first[:1024]:
         return
-    definitions = _Definitions(name)
+    seen = _Seen(name)
     parser = expat.ParserCreate()
-    parser.EntityDeclHandler = definitions.entity
-    parser.StartElementHandler = definitions.begun
+    parser.ordered_attributes = True  # a list of them is made sooner than a dictionary
+    parser.EntityDeclHandler = seen.entity
+    parser.StartElementHandler = seen.begun
+    parser.EndElementHandler = seen.ended
     try:
         parser.Parse(first, False)
         for part in parts:
             parser.Parse(part, False)
-    except (_Begun, expat.ExpatError):
+    except expat.ExpatError:
         return
 
 
-class _Begun(Exception):
-    """The document itself begins: no more definitions come."""
-
-
-class _Definitions:
-    """Looks at each definition of an entity."""
+class _Seen:
+    """Looks at each definition of an entity, and at each element."""
 
     def __init__(self, name: str) -> None:
         self._name = name
-        self._seen = 0
+        self._entities = self._depth = 0
 
     def entity(self, name: str, parameter: bool, value: str | None, *_: object) -> None:
-        self._seen += 1
-        if self._seen > _ENTITIES:
+        self._entities += 1
+        if self._entities > _ENTITIES:
             raise SetupError(f"{self._name} defines more than {_ENTITIES:,} entities")
         if parameter or value is None or _grows(value):
             raise SetupError(
@@ -345,8 +347,13 @@ class _Definitions:
                 " length, which may grow beyond bounds: write it out"
             )
 
-    def begun(self, *_: object) -> None:
-        raise _Begun
+    def begun(self, _name: str, _attributes: object) -> None:
+        self._depth += 1
+        if self._depth > _DEEPEST:
+            raise _too_deep(self._name, "elements", "Turtle")
+
+    def ended(self, _name: str) -> None:
+        self._depth -= 1
 
 
 def _grows(value: str) -> bool:

@@ -118,7 +118,7 @@ async def open_hub(settings: ServeSettings, workspace: Workspace) -> AsyncIterat
         answering,
         process,
     )
-    watching = asyncio.create_task(runs.watch(), name="watch the store")
+    watching = asyncio.create_task(runs.watch(jobs.give_up), name="watch the store")
     try:
         await jobs.open()
         hub.ready = True

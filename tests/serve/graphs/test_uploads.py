@@ -86,6 +86,8 @@ def test_files_of_no_graph_go_after_a_while(tmp_path: Path) -> None:
     assert uploads_of(tmp_path, GraphSettings(sources=(str(tmp_path / "own.ttl"),))) is None
     clear_orphans(tmp_path, [graph], before=0.0)
     assert lost.is_dir()
+    clear_orphans(tmp_path, [graph], jobs=["a", "c"])
+    assert lost.is_dir()
     clear_orphans(tmp_path, [graph], before=2e9 * 2)
     assert (used.is_dir(), lost.is_dir()) == (True, False)
 

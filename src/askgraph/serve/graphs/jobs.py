@@ -4,7 +4,7 @@ import asyncio
 import logging
 import shutil
 import time
-from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
@@ -209,10 +209,17 @@ class Jobs:
         await self._store.withdraw_graph(name)
 
     async def open(self) -> None:
-        """Clear the uploads that a killed server left behind."""
-        before = time.time() - 2 * self._settings.upload_seconds - 3600
-        graphs = list(self._workspace.graphs().values())
-        await asyncio.to_thread(clear_orphans, self._workspace.folder, graphs, before=before)
+        """Clear old uploads that belong to no graph, whoever left them."""
+        await self._clear(before=time.time() - 2 * self._settings.upload_seconds - 3600)
+
+    async def give_up(self, jobs: Collection[str]) -> None:
+        """Clear the uploads of jobs whose process was killed."""
+        if jobs:
+            await self._clear(jobs=jobs)
+
+    async def _clear(self, *, jobs: Collection[str] = (), before: float = 0.0) -> None:
+        folder, graphs = self._workspace.folder, list(self._workspace.graphs().values())
+        await asyncio.to_thread(clear_orphans, folder, graphs, jobs=jobs, before=before)
 
     async def close(self) -> None:
         """Stop all jobs of this process."""

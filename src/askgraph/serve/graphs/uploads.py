@@ -11,14 +11,14 @@ import lzma
 import re
 import shutil
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, cast
 
 from askgraph.errors import SetupError
-from askgraph.rdf.statements import FORMATS, check_entities
+from askgraph.rdf.statements import FORMATS, check_elements
 from askgraph.serve.problems import TooLarge
 from askgraph.workspace import Workspace
 from askgraph.workspace.data import locked
@@ -61,11 +61,19 @@ def uploads_of(workspace: Path, settings: GraphSettings) -> Path | None:
     return next((place for place in places if place.parent == uploads), None)
 
 
-def clear_orphans(workspace: Path, graphs: Iterable[GraphSettings], *, before: float) -> None:
-    """Remove uploaded files of no graph that are older than `before` (seconds of the clock)."""
+def clear_orphans(
+    workspace: Path,
+    graphs: Iterable[GraphSettings],
+    *,
+    jobs: Collection[str] = (),
+    before: float = 0.0,
+) -> None:
+    """Remove uploads of no graph, of these jobs or older than `before` (seconds of the clock)."""
     used = {uploads_of(workspace, settings) for settings in graphs}
     for folder in (workspace / _FOLDER).glob("*"):
-        if folder not in used and folder.is_dir() and folder.stat().st_mtime < before:
+        if folder in used or not folder.is_dir():
+            continue
+        if folder.name in jobs or folder.stat().st_mtime < before:
             shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -164,7 +172,7 @@ def check_files(files: Sequence[Path], *, most: int) -> None:
                     f"{file.name} makes it more than {most // 2**20:,} MB, unpacked: leave"
                     " something out, or ask the operator to raise upload_mb"
                 )
-        check_entities(file.name, unpacked(file, part=1 << 16))
+        check_elements(file.name, unpacked(file, part=1 << 16))
 
 
 def unpacked(file: Path, *, part: int = _PART) -> Iterator[bytes]:

@@ -11,14 +11,14 @@ read, and `records` is the side of the store, with ends that wait until the stor
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Callable, Iterator
+from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Iterator
 from contextlib import AsyncExitStack, aclosing, contextmanager
 from dataclasses import dataclass, field
 from itertools import count
 from typing import Any
 
 from askgraph import registry
-from askgraph.errors import AskgraphError, ServiceError
+from askgraph.errors import AskgraphError, ServiceError, SetupError
 from askgraph.serve.graphs.open_graphs import OpenGraphs
 from askgraph.serve.identity.principal import Principal, TooMany
 from askgraph.serve.middleware.telemetry import question_span, span_headers
@@ -269,19 +269,20 @@ class Runs:
             run.task.cancel()
             await asyncio.wait([run.task])
 
-    async def watch(self) -> None:
-        """Cancel what other processes were asked to, and take over the runs of dead ones; for ever.
+    async def watch(self, give_up: Callable[[Collection[str]], Awaitable[None]]) -> None:
+        """Cancel what other processes were asked to, and take over the work of dead ones; for ever.
 
-        Ends that the store did not take before are given to it again.
+        `give_up` gets the jobs of dead ones. Ends that the store did not take before are given to
+        it again.
         """
         for looks in count():
             try:
                 if looks % _BEAT == 0:
-                    await self._records.beat()
+                    await give_up(await self._records.beat())
                 for id in await self._records.to_cancel() if self._here else []:
                     await self.cancel(id)
-            except ServiceError as error:
-                _log.warning("the store cannot be asked what to stop: %s", error)
+            except (ServiceError, SetupError) as error:
+                _log.warning("what to stop, and what others left, cannot be seen: %s", error)
             await asyncio.sleep(_LOOK)
 
     async def close(self, grace: float) -> None:

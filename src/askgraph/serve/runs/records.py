@@ -200,14 +200,15 @@ class RunRecords:
         """Ask the process that works on a run to stop it."""
         await self._store.ask_to_cancel(id)
 
-    async def beat(self) -> None:
-        """Report that this process lives, and hand back the runs of dead ones.
+    async def beat(self) -> tuple[str, ...]:
+        """Report that this process lives, and hand back the work of dead ones: return its jobs.
 
         Ends that the store did not take before are given to it again.
         """
         await self._store.beat(self._process)
-        await self._store.hand_back_orphans()
+        given_up = await self._store.hand_back_orphans()
         await self._outbox.again()
+        return given_up.jobs
 
     async def to_cancel(self) -> list[str]:
         """Return the runs that this process is asked to stop."""
