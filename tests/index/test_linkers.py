@@ -1,7 +1,8 @@
-"""An entity linker behind HTTP: what it finds, and every way in which it can fail."""
+"""Entity linkers behind HTTP and in place: what they find, and every way in which they can fail."""
 
 import json
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from pyoxigraph import Store
@@ -19,6 +20,7 @@ from askgraph.errors import (
 from askgraph.index.linkers import Span, linker_of
 
 TEXT = "Which moons orbit Jupiter?"
+WIKIDATA = "http://www.wikidata.org/entity/"
 
 
 class LinkerServer(SparqlServer):
@@ -79,15 +81,140 @@ async def test_a_failure_is_told_by_its_name(
         await linker_of(server.url).spans(TEXT, None)
 
 
+FALCONS = {  # as Falcon 2.0 replies; older servers reply with lists
+    "entities_wikidata": [
+        {"surface form": "Jupiter", "URI": "http://www.wikidata.org/entity/Q319"},
+        ["<http://www.wikidata.org/entity/Q2537>", "moons"],
+    ],
+    "relations_wikidata": [
+        {"surface form": "orbited by", "URI": "http://www.wikidata.org/entity/P397"}
+    ],
+}
+
+
+async def test_falcon_is_asked_in_its_own_form(server: LinkerServer) -> None:
+    server.says = FALCONS
+
+    found = await linker_of("falcon", f"{server.url}?mode=long").spans(TEXT, "en")
+
+    assert found == [
+        Span(0, 0, f"{WIKIDATA}P397", relation=True),
+        Span(6, 11, f"{WIKIDATA}Q2537"),
+        Span(18, 25, f"{WIKIDATA}Q319"),
+    ]
+    request = server.requests[-1]
+    assert "mode=long" in request.target and json.loads(request.body)["text"] == TEXT
+
+
+async def test_what_is_no_falcon_is_told(server: LinkerServer) -> None:
+    for reply in ({"spans": []}, [], {"entities_wikidata": [{"surface form": "Jupiter"}]}):
+        server.says = reply
+        with pytest.raises(MalformedReply, match="linker"):
+            await linker_of("falcon", server.url).spans(TEXT, "en")
+
+
+async def test_spans_of_refined_are_read_as_it_has_them(server: LinkerServer) -> None:
+    server.says = [
+        {
+            "text": "Jupiter",
+            "start": 18,
+            "ln": 7,
+            "predicted_entity": {"wikidata_entity_id": "Q319", "wikipedia_entity_title": "Jupiter"},
+            "entity_linking_model_confidence_score": 0.83,
+        },
+        {"text": "moons", "start": 6, "ln": 5, "predicted_entity": {"wikidata_entity_id": None}},
+        {"text": "orbit", "start": 12, "ln": 5, "predicted_entity": None},
+    ]
+
+    assert await linker_of("refined", server.url).spans(TEXT, "en") == [
+        Span(18, 25, f"{WIKIDATA}Q319", 0.83)
+    ]
+    elsewhere = linker_of("refined", f"{server.url}#http://example.org/")
+    assert [span.iri for span in await elsewhere.spans(TEXT, "en")] == ["http://example.org/Q319"]
+
+
+@pytest.fixture(scope="module")
+def pipeline(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A pipeline that finds names by rules, and has learned which Mercury a sentence means."""
+    spacy = pytest.importorskip("spacy", reason="pip install 'askgraph[spacy]'")
+    from spacy.kb import InMemoryLookupKB
+    from spacy.training import Example
+
+    made = spacy.blank("en")
+    made.add_pipe("sentencizer")
+    ruler = made.add_pipe("entity_ruler")
+    names = ("Mercury", "Jupiter", "Nibiru")
+    ruler.add_patterns([{"label": "THING", "pattern": name} for name in names])
+    config = {"incl_prior": False, "incl_context": True}
+    linker = made.add_pipe("entity_linker", config=config)
+
+    def things(vocabulary: object) -> object:
+        known = InMemoryLookupKB(vocabulary, entity_vector_length=3)
+        vectors = ([1, 0, 0], [0, 1, 0], [0, 0, 1])
+        known.set_entities(["Q308", "Q925", "Q319"], [1, 1, 1], vectors)
+        known.add_alias("Mercury", ["Q308", "Q925"], [0.5, 0.5])
+        known.add_alias("Jupiter", ["Q319"], [1.0])
+        return known
+
+    examples = []
+    for text, meant in (
+        ("Mercury orbits the Sun", "Q308"),
+        ("Which planet is called Mercury", "Q308"),
+        ("Mercury is a liquid metal", "Q925"),
+        ("Which metal is called Mercury", "Q925"),
+    ):
+        start = text.index("Mercury")
+        place = (start, start + len("Mercury"))
+        links = {place: {name: float(name == meant) for name in ("Q308", "Q925")}}
+        plain = made.make_doc(text)
+        starts = [1] + [0] * (len(plain) - 1)
+        said: dict[str, object] = {
+            "links": links,
+            "entities": [(*place, "THING")],
+            "sent_starts": starts,
+        }
+        examples.append(Example.from_dict(plain, said))
+    spacy.util.fix_random_seed(7)
+    linker.initialize(lambda: examples, nlp=made, kb_loader=things)
+    optimizer = made.resume_training()
+    for _ in range(40):
+        made.update(examples, sgd=optimizer, annotates=["sentencizer", "entity_ruler"])
+    folder = tmp_path_factory.mktemp("pipelines") / "planets"
+    made.to_disk(folder)
+    bare = spacy.blank("en")
+    bare.add_pipe("sentencizer")
+    bare.to_disk(folder.with_name("bare"))
+    return folder
+
+
+async def test_a_pipeline_of_spacy_links_in_place(pipeline: Path) -> None:
+    linker = linker_of("spacy", f"{pipeline}#{WIKIDATA}")
+
+    planet = await linker.spans("Mercury orbits the Sun", "en")
+    metal = await linker.spans("Mercury is a liquid metal", None)
+    both = await linker.spans("Is Jupiter larger than Nibiru?", "en")
+
+    assert planet == [Span(0, 7, f"{WIKIDATA}Q308")]
+    assert metal == [Span(0, 7, f"{WIKIDATA}Q925")]
+    assert both == [Span(3, 10, f"{WIKIDATA}Q319")]  # of what it does not know it says nothing
+
+
+def test_a_pipeline_that_cannot_link_is_refused(pipeline: Path) -> None:
+    with pytest.raises(SetupError, match="no entity_linker, only sentencizer"):
+        linker_of("spacy", str(pipeline.with_name("bare")))
+    with pytest.raises(SetupError, match="cannot load the pipeline 'nowhere'"):
+        linker_of("spacy", "nowhere")
+
+
 async def test_a_server_that_is_gone_cannot_be_reached() -> None:
     with LinkerServer() as gone:
         address = gone.url
 
-    with pytest.raises(Unreachable, match="cannot be reached"):
+    with pytest.raises(Unreachable, match=r"cannot be reached.*entities=linked"):
         await linker_of(address).spans(TEXT, None)
 
 
-@pytest.mark.parametrize("name", ["", "nobody", "http@ftp://example.org", "http://", "http@"])
+@pytest.mark.parametrize("name", ["", "nobody", "http", "falcon", "refined", "http://"])
 def test_a_linker_that_there_is_none_of_is_refused(name: str) -> None:
     with pytest.raises(SetupError):
         linker_of(name)

@@ -14,7 +14,7 @@ from tests.servers.sparql import Reply, SparqlServer
 from tests.servers.sparql import Request as HttpRequest
 
 from askgraph.agent.meeting import REACHES
-from askgraph.errors import SetupError
+from askgraph.errors import SetupError, Unreachable
 from askgraph.evaluation.runs.one_question import trace_of
 from askgraph.graph import KnowledgeGraph
 from askgraph.llm import Request as LlmRequest
@@ -264,6 +264,33 @@ def test_a_linker_outside_finds_the_entities(moons: KnowledgeGraph) -> None:
 
     assert stages(trace)[0] == {"Jupiter"}
     assert isinstance(trace.outcome, Answer) and names(trace.outcome) == {"Io", "Europa"}
+
+
+def test_falcon_finds_entities_and_predicates(moons: KnowledgeGraph) -> None:
+    said = {
+        "entities_wikidata": [{"URI": f"{EX}Jupiter", "surface form": "Jupiter"}],
+        "relations_wikidata": [{"URI": f"{EX}elsewhere/orbits", "surface form": "orbit"}],
+    }
+
+    class Server(SparqlServer):
+        def honest(self, request: HttpRequest) -> Reply:
+            return Reply(200, {"Content-Type": "application/json"}, json.dumps(said).encode())
+
+    with Server(Store()) as server:
+        chosen = {"linker": "falcon", "linker_address": server.url}
+        trace = run(moons, entities="outside", predicates="outside", near=0, **chosen)
+
+    assert stages(trace)[:2] == [{"Jupiter"}, {"onto#orbits"}]
+    assert isinstance(trace.outcome, Answer) and names(trace.outcome) == {"Io", "Europa"}
+    assert len(server.requests) == 1
+
+
+def test_a_linker_that_is_down_is_told_of(moons: KnowledgeGraph) -> None:
+    with SparqlServer(Store()) as gone:
+        address = gone.url
+
+    with pytest.raises(Unreachable, match="entities=linked does without"):
+        run(moons, entities="outside", linker="refined", linker_address=address)
 
 
 def test_what_a_linker_outside_finds_but_the_graph_does_not_know_is_left_out(

@@ -1,7 +1,8 @@
 """Entity linkers that are not ours: a text in, spans with the IRIs that they mean out.
 
 A linker is a plugin of the kind `linker`: a class that is made with an address and fits
-`EntityLinker`. `http` asks a server; another package may bring one that runs in place.
+`EntityLinker`. `http` asks a server in one of several forms, among them those of Falcon 2.0 and
+ReFinED; `spacy` runs a pipeline in place; another package may bring one more.
 """
 
 from collections.abc import Sequence
@@ -9,19 +10,25 @@ from dataclasses import dataclass
 from typing import Protocol, cast
 
 from askgraph import registry
+from askgraph.errors import SetupError
+
+FORMS = ("falcon", "refined")
+"""Linkers whose servers the plugin `http` asks in their own form."""
 
 
 @dataclass(frozen=True)
 class Span:
     """A stretch of a text, from `start` to before `end` in characters, and its meaning.
 
-    `iri` is the linker's name for it, `score` its certainty (0–1).
+    It is empty if the linker does not say where it stands. `iri` is the linker's name for what it
+    means, `score` its certainty (0–1); `relation` says that it means a relation, no thing.
     """
 
     start: int
     end: int
     iri: str
     score: float = 1.0
+    relation: bool = False
 
 
 class EntityLinker(Protocol):
@@ -35,12 +42,16 @@ class EntityLinker(Protocol):
         ...
 
 
-def linker_of(name: str) -> EntityLinker:
-    """Return the linker of a name: a URL, or a plugin's name with `@` and an address behind it.
+def linker_of(name: str, address: str = "") -> EntityLinker:
+    """Return the linker of a name at an address; a URL alone is one of the plugin `http`.
 
-    Raises `SetupError` if there is no such plugin, and for an address that is none.
+    Raises `SetupError` if there is no such linker, and for an address that is none.
     """
     if name.startswith(("http://", "https://")):
-        return cast("EntityLinker", registry.load("linker", "http")(name))
-    plugin, _, address = name.partition("@")
-    return cast("EntityLinker", registry.load("linker", plugin)(address))
+        name, address = "http", name
+    if name in FORMS:
+        return cast("EntityLinker", registry.load("linker", "http")(address, form=name))
+    if name not in registry.names("linker"):
+        there = ", ".join(sorted((*registry.names("linker"), *FORMS)))
+        raise SetupError(f"no linker {name!r}: 'linker' is a URL, or one of {there}")
+    return cast("EntityLinker", registry.load("linker", name)(address))

@@ -22,7 +22,7 @@ from askgraph.agent.taught import taught
 from askgraph.endpoint import Counted
 from askgraph.errors import QueryError, ServiceError, SetupError, Unauthorised, Unreachable
 from askgraph.graph import KnowledgeGraph
-from askgraph.index.linkers import linker_of
+from askgraph.index.linkers import Span, linker_of
 from askgraph.llm import LanguageModel, Options
 from askgraph.llm.budget import Account, Budget, Prices, charged
 from askgraph.methods import (
@@ -45,6 +45,7 @@ from askgraph.methods.multi_stage.staged_terms import (
     linked_predicates,
     linked_things,
     linked_values,
+    outside_predicates,
     outside_things,
     predicate_listed,
 )
@@ -61,11 +62,13 @@ from askgraph.writing.references import References
 
 __all__ = ["MultiStage"]
 
-_LINKS = ("linked", "reason", "given")
+_LINKS = ("linked", "reason", "given", "outside")
 PUBLISHED = Published(
     "Alekseev et al., The benefits of query-based KGQA systems (NLDB 2025)",
     {
-        "entities": Departure("reason", "4.1: RetReason; with ReFinED entities=outside"),
+        "entities": Departure(
+            "reason", "4.1: RetReason; with ReFinED entities=outside,linker=refined"
+        ),
         "predicates": Departure("reason", "4.2: RetReason"),
         "bm25_entities": Departure("2.95/0.2", "appendix B: for QALD-10"),
         "bm25_predicates": Departure("5.18/0.01", "appendix B: for QALD-10"),
@@ -76,7 +79,7 @@ PUBLISHED = Published(
         "n": Departure(2, "authors' code: two beams"),
     },
     (
-        "4.1: no linker comes along (ReFinED, Falcon, spaCy's): entities=outside asks another",
+        "4.1: no linker comes along: entities=outside asks ReFinED or Falcon, or runs spaCy's",
         "4.3: the model answers in references, of which a program makes IRIs; with writer=sparql "
         "it writes SPARQL, and is not trained (section 5)",
         "4.3: no trained model comes along; askgraph finetune trains one",
@@ -94,8 +97,8 @@ class MultiStage:
 
     `entities` and `predicates` say how each of the two is found: linked by the words; reason, if
     the model picks among the best `candidates` of a search by BM25 (`bm25_entities` and
-    `bm25_predicates` are its k1 and b); given with the question; entities also outside, by a
-    `linker` (a URL, or a plugin). So many `readings` of the same words go on to the writer.
+    `bm25_predicates` are its k1 and b); given with the question; or outside, by a `linker` at a
+    `linker_address`. So many `readings` of the same words go on to the writer.
 
     With `restrict` only those predicates go on that exist at the entities (or at the instances of
     the classes, if no entity is named), at a node without a name beside them, or further along
@@ -121,6 +124,7 @@ class MultiStage:
     bm25_entities: str = "1.2/0.75"
     bm25_predicates: str = "1.2/0.75"
     linker: str = ""
+    linker_address: str = ""
     readings: int = 6
     restrict: bool = True
     near: int = 60
@@ -139,7 +143,7 @@ class MultiStage:
     prices: Prices | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
-        one_of(self, entities=(*_LINKS, "outside"), predicates=_LINKS, filter=FILTERS)
+        one_of(self, entities=_LINKS, predicates=_LINKS, filter=FILTERS)
         at_least(self, 0, "near", "shots")
         at_least(self, 1, "candidates", "readings", "n", "rows")
         above_zero(self, "timeout", "tokens", "seconds", "money")
@@ -151,8 +155,8 @@ class MultiStage:
             raise SetupError("to reason needs a language model: name one with the setting 'model'")
         if self.interpret and self.model is None:
             raise SetupError("interpret=true needs a language model: name one with 'model'")
-        if self.entities == "outside":
-            linker_of(self.linker)
+        if "outside" in (self.entities, self.predicates):
+            linker_of(self.linker, self.linker_address)
 
     def answer(self, question: Question, graphs: Sequence[KnowledgeGraph]) -> AsyncIterator[Step]:
         """Answer a question over the first graph."""
@@ -182,6 +186,7 @@ class _Run:
     things: tuple[Listed, ...] = ()
     predicates: tuple[Listed, ...] = ()
     picked: tuple[Listed, ...] = ()
+    spans: Sequence[Span] | None = None
     outcome: Answer | Refusal = field(
         default_factory=lambda: Refusal("No query fits what the question names.")
     )
@@ -220,7 +225,7 @@ class _Run:
             case "given":
                 found = await given_things(ground)
             case "outside":
-                found = await outside_things(ground, linker_of(method.linker))
+                found = await outside_things(ground, await self.outside())
             case _:
                 async for step in self.reasoned(ground, "entities", method.bm25_entities):
                     yield step
@@ -237,8 +242,18 @@ class _Run:
                 async for step in self.reasoned(ground, "properties", method.bm25_predicates):
                     yield step
                 self.predicates = self.picked
+            case "outside":
+                self.predicates = outside_predicates(ground, await self.outside())
             case _:
                 self.predicates = linked_predicates(ground, readings=method.readings)
+
+    async def outside(self) -> Sequence[Span]:
+        """Return what the linker finds in the question, which is asked once."""
+        if self.spans is None:
+            linker = linker_of(self.method.linker, self.method.linker_address)
+            asked = self.context.question
+            self.spans = await linker.spans(asked.text, asked.language)
+        return self.spans
 
     async def reasoned(self, ground: Ground, key: str, bm25: str) -> AsyncIterator[Step]:
         """Retrieve and reason: what the model picks of the candidates is in `picked`."""

@@ -5,13 +5,14 @@ sections 4.1 and 4.2). Keeping several readings of the same words, and adding th
 things that no word names, is ours.
 """
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from pyoxigraph import NamedNode
 
 from askgraph.errors import SetupError
-from askgraph.index.linkers import EntityLinker, Span
+from askgraph.index.linkers import Span
 from askgraph.index.names import Kind
 from askgraph.metadata import PredicateProfile
 from askgraph.rdf import words_of_local_name
@@ -154,19 +155,13 @@ def _all_given(ground: Ground) -> tuple[str, ...]:
     return given
 
 
-async def outside_things(ground: Ground, linker: EntityLinker) -> tuple[Listed, ...]:
-    """Return what a linker finds in the question, the surest reading of a thing once.
+async def outside_things(ground: Ground, spans: Sequence[Span]) -> tuple[Listed, ...]:
+    """Return the things that a linker found in the question, the surest reading of a thing once.
 
-    What is in no triple of the graph, or is no IRI, is left out. Raises `ServiceError` if its
-    server fails.
+    What is in no triple of the graph, or is no IRI, is left out.
     """
     context = ground.context
-    asked = context.question
-    spans = await linker.spans(asked.text, asked.language)
-    best: dict[str, Span] = {}
-    for span in sorted(spans, key=lambda span: -span.score):
-        if _is_iri(span.iri):
-            best.setdefault(span.iri, span)
+    best = _surest(span for span in spans if not span.relation and _is_iri(span.iri))
     unknown = set(await unknown_iris(context, best))
     best = {iri: span for iri, span in best.items() if iri not in unknown}
     labels = await labels_in(context, list(best))
@@ -181,6 +176,38 @@ async def outside_things(ground: Ground, linker: EntityLinker) -> tuple[Listed, 
         )
         for iri, span in best.items()
     )
+
+
+def outside_predicates(ground: Ground, spans: Sequence[Span]) -> tuple[Listed, ...]:
+    """Return the graph's predicates for the relations that a linker found.
+
+    A relation whose IRI is none of them goes by its local name: as linkers name Wikidata's P19, a
+    thing, its graph says `wdt:P19`. Of several of that name the most frequent counts.
+    """
+    known = {one.iri: one for one in ground.context.graph.profile.predicates}
+    named: dict[str, str] = {}
+    for one in sorted(known.values(), key=lambda one: -one.triples):
+        named.setdefault(_last(one.iri), one.iri)
+    best = _surest(span for span in spans if span.relation)
+    found: dict[str, Listed] = {}
+    for iri, span in best.items():
+        there = iri if iri in known else named.get(_last(iri))
+        if there is not None:
+            listed = predicate_listed(known[there], span.score)
+            found.setdefault(there, replace(listed, positions=_positions(ground, span)))
+    return tuple(found.values())
+
+
+def _surest(spans: Iterable[Span]) -> dict[str, Span]:
+    """The surest span of each IRI, the surest first."""
+    best: dict[str, Span] = {}
+    for span in sorted(spans, key=lambda span: -span.score):
+        best.setdefault(span.iri, span)
+    return best
+
+
+def _last(iri: str) -> str:
+    return re.split(r"[/#:]", iri)[-1]
 
 
 def _is_iri(text: str) -> bool:
