@@ -106,11 +106,14 @@ async def test_falcon_is_asked_in_its_own_form(server: LinkerServer) -> None:
     assert "mode=long" in request.target and json.loads(request.body)["text"] == TEXT
 
 
-async def test_what_is_no_falcon_is_told(server: LinkerServer) -> None:
-    for reply in ({"spans": []}, [], {"entities_wikidata": [{"surface form": "Jupiter"}]}):
-        server.says = reply
-        with pytest.raises(MalformedReply, match="linker"):
-            await linker_of("falcon", server.url).spans(TEXT, "en")
+@pytest.mark.parametrize(
+    "says", [{"spans": []}, [], {"entities_wikidata": [{"surface form": "Jupiter"}]}]
+)
+async def test_what_is_no_falcon_is_told(server: LinkerServer, says: object) -> None:
+    server.says = says
+
+    with pytest.raises(MalformedReply, match="linker"):
+        await linker_of("falcon", server.url).spans(TEXT, "en")
 
 
 async def test_spans_of_refined_are_read_as_it_has_them(server: LinkerServer) -> None:
