@@ -130,6 +130,21 @@ def test_a_trace_is_run_again_without_model_and_graph(kept: Path, tmp_path: Path
     assert done.stdout == f"The same answer, after the same {steps} steps.\n", done.stderr
 
 
+@pytest.mark.parametrize("method", ["sparql-llm", "dfsl", "guided", "multi-stage:writer=sparql"])
+def test_a_method_that_is_no_agent_is_run_again_without_model_and_graph(
+    llm_server: LlmServer, tmp_path: Path, method: str
+) -> None:
+    llm_server.turns.extend([Turn(f"```sparql\n{QUERY}\n```")] * 2)
+    model = ("--base-url", f"{llm_server.base}/v1", "--trace", "run.jsonl")
+    assert run(*ASKED[:2], "--method", method, *ASKED[4:], *model).exit_code == 0
+
+    done = askgraph("trace", "replay", "run.jsonl", workspace=tmp_path / "none", folder=tmp_path)
+
+    steps = len(read_trace(tmp_path / "run.jsonl")[0].steps)
+    assert done.stdout == f"The same answer, after the same {steps} steps.\n", done.stderr
+    assert "what the graphs said, for a replay" in run("trace", "show", "run.jsonl").stdout
+
+
 def test_a_run_with_a_price_table_is_run_again_too(
     llm_server: LlmServer, tmp_path: Path, moons: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

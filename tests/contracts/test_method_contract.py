@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import aclosing
+from pathlib import Path
 
 import pytest
 from tests.methods.guiding import reply
@@ -10,11 +11,23 @@ from tests.methods.strange import SOURCES, STRANGE
 
 from askgraph import registry
 from askgraph.errors import Overloaded, ServiceError, SetupError
+from askgraph.evaluation.runs.one_question import trace_of
 from askgraph.graph import KnowledgeGraph
 from askgraph.llm import Choice, Finish, Request, ToolCall
 from askgraph.llm.scripted import Reply, ScriptedModel
 from askgraph.methods import Method
-from askgraph.trace import Answer, Clarification, Outcome, Question, Refusal, Step
+from askgraph.operations import head_of
+from askgraph.operations.replay import replayed
+from askgraph.trace import (
+    Answer,
+    Clarification,
+    Outcome,
+    Question,
+    Refusal,
+    Step,
+    attempt_of,
+)
+from askgraph.trace.codec import read_trace, write_trace
 from askgraph.workspace import Workspace
 from askgraph.workspace.synchronous import result_of
 
@@ -170,6 +183,70 @@ async def test_with_interpret_the_model_says_the_answer_in_words(
     assert isinstance(answer, Answer)
     assert answer.interpretation == "Io and Europa do."
     assert answer.usage.llm_calls == (1 if name == "multi_stage" else 2)
+
+
+MODELLED = sorted(set(METHODS) - WITHOUT)
+HOW: Mapping[str, list[dict[str, object]]] = {
+    "dfsl": [{"hypotheses": "samples"}, {"preset": "paper", "variant": "plain", "interpret": True}],
+    "guided": [
+        {"interpret": True},
+        {"n": 3, "interpret": True},
+        {"consult": "sparql-llm+graph-search"},
+        {"sees": "masked"},
+        {"ask": "unsure", "sure_from": 0.1},
+    ],
+    "multi_stage": [
+        {"writer": "model", "interpret": True},
+        {"writer": "sparql", "entities": "reason"},
+        {"preset": "paper"},
+    ],
+    "sparql_llm": [{"interpret": True}, {"preset": "paper"}],
+    "grasp": [{"preset": "paper"}, {"interpret": True}],
+    "graf_von_data": [{"preset": "paper"}],
+}
+RUNS = [(name, how) for name in MODELLED for how in ({}, *HOW.get(name, []))]
+
+
+@pytest.mark.parametrize(("name", "how"), RUNS, ids=[f"{n} {list(h.items())}" for n, h in RUNS])
+@pytest.mark.parametrize("said", ["prose", "a query in a block", "a chosen candidate", "its own"])
+@pytest.mark.parametrize("names", [("moons",), ("moons", "blanks")], ids=["one", "two"])
+async def test_a_run_is_replayed_without_model_and_graph(
+    place: Workspace,
+    graphs: dict[str, KnowledgeGraph],
+    tmp_path: Path,
+    name: str,
+    how: dict[str, object],
+    said: str,
+    names: tuple[str, ...],
+) -> None:
+    told: Reply = fitting(name) if said == "its own" else SAID[said]
+    settings = {"model": ScriptedModel(lambda _: told), **how}
+    method, asked = place.method(name, settings), [graphs[one] for one in names]
+    question = Question("Which moons orbit Jupiter?", given=("http://example.org/Jupiter",))
+    trace = await trace_of(question, method=method, name=name, graphs=asked)
+    write_trace(tmp_path / "run.jsonl", trace, head_of(method, asked))
+
+    again = await replayed(*read_trace(tmp_path / "run.jsonl"))
+
+    assert again.same_answer
+    assert again.differs is None, (trace.steps[again.differs], again.now.steps[again.differs])
+    if said == "its own" and len(names) == 1 and not how:
+        assert isinstance(attempt_of(again.now.outcome), Answer)
+
+
+def fitting(name: str) -> Reply:
+    """What a model says that finds the moons by this method."""
+    match name:
+        case "direct":
+            return '{"known": true, "yes": null, "answers": ["Io", "Europa"]}'
+        case "graf_von_data":
+            return f"Think: that is it.\nAct: query('{QUERY}') | success('')"
+        case "grasp":
+            return ToolCall("1", "answer", json.dumps({"query": QUERY, "columns": ["moon"]}))
+        case "guided":
+            return reply(query=QUERY, answer=["moon"])
+        case _:
+            return f"```sparql\n{QUERY}\n```\nPICK: 1"
 
 
 def test_words_need_a_model_that_may_see_the_rows(place: Workspace) -> None:

@@ -20,6 +20,7 @@ from askgraph.trace import (
     Earlier,
     Evidence,
     Findings,
+    Heard,
     Mention,
     ModelTurn,
     Observation,
@@ -76,6 +77,7 @@ STEPS: tuple[Step, ...] = (
     ),
     Clarification("Which?", (Option("moons", 4, "SELECT …"),), ANSWER),
     Refusal("No.", replace(ANSWER, boolean=False, result=SelectResult((), ()), why_empty="why")),
+    Heard({"tried 1f": ({"gave": ["", None]}, {"failed": "TimedOut", "why": "late"})}),
     ANSWER,
 )
 

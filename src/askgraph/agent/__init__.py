@@ -9,15 +9,17 @@ import time
 from collections.abc import AsyncGenerator, Callable, Collection, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
-from typing import Protocol
+from typing import Protocol, Unpack
 
 from askgraph.errors import BudgetSpent, PromptTooLong, ServiceError
 from askgraph.llm import (
     Assistant,
     Choice,
     Completion,
+    Event,
     LanguageModel,
     Message,
+    ModelAround,
     Options,
     System,
     ToolResult,
@@ -28,6 +30,7 @@ from askgraph.llm import (
 from askgraph.llm.budget import Account, estimated_tokens
 from askgraph.llm.structured import Loop, Trouble, looping, trouble
 from askgraph.tools import Context, Limits
+from askgraph.tools.replay import heard
 from askgraph.tools.shown import clipped, table
 from askgraph.trace import (
     Answer,
@@ -117,9 +120,7 @@ class Conversation:
         before = spent_on(self.account)
         options: Options = {**self.options, "n": n}
         completion = await completed(self.model.complete(self.messages, **options))
-        costs = [spent_on(self.account) - before, *[Usage()] * (len(completion.choices) - 1)]
-        both = zip(completion.choices, costs, strict=True)
-        return tuple(ModelTurn(choice, cost, completion.model) for choice, cost in both)
+        return turns_of(completion, spent_on(self.account) - before)
 
     def went_on(self, choice: Choice) -> None:
         """Put one of several replies to the messages, as what was said."""
@@ -151,6 +152,29 @@ class Conversation:
     async def _completion(self) -> Completion:
         options: Options = {**self.options, "tools": self.tools}
         return await completed(self.model.complete(self.messages, **options))
+
+
+def turns_of(completion: Completion, cost: Usage) -> tuple[ModelTurn, ...]:
+    """Return the replies to one call, a turn each; the first one carries the cost."""
+    costs = [cost, *[Usage()] * (len(completion.choices) - 1)]
+    both = zip(completion.choices, costs, strict=True)
+    return tuple(ModelTurn(choice, cost, completion.model) for choice, cost in both)
+
+
+class Overheard(ModelAround):
+    """Asks `inner`, and keeps what it `said` last: for a writer that gives only its queries."""
+
+    said: Completion | None = None
+
+    async def complete(
+        self, messages: Sequence[Message], **options: Unpack[Options]
+    ) -> AsyncGenerator[Event, None]:
+        """Hand the messages on, and stream the reply."""
+        async with aclosing(self._inner.complete(messages, **options)) as stream:
+            async for event in stream:
+                if isinstance(event, Completion):
+                    self.said = event
+                yield event
 
 
 def going_round(talk: Conversation, *, answers: bool) -> Loop | None:
@@ -331,7 +355,9 @@ async def in_words(
     method: one short call with the first rows of the result.
     """
     try:
-        messages = await interpretation_messages(context, answer)
+        messages = await heard(
+            "words", tuple[Message, ...], lambda: interpretation_messages(context, answer)
+        )
         talk = Conversation(model, account, [*messages], options=options)
         yield talk.prompt("interpretation")
         yield (await talk.turn()).step

@@ -239,6 +239,13 @@ class Exploration(ABC):
     def turns(self, talk: Conversation) -> AsyncGenerator[Step, None]:
         """Take turns, and set the outcome."""
 
+    def _begun(self, uses: Sequence[ToolUse]) -> Conversation:
+        """The conversation as it begins; in a replay with what the model was told then."""
+        talk = self.conversation(uses)
+        if isinstance(self.toolbox, ReplayedToolbox):
+            talk.messages = self.toolbox.told
+        return talk
+
     async def steps(self) -> AsyncGenerator[Step, None]:
         """Give all steps; the last is the outcome, with what everything has cost.
 
@@ -253,7 +260,7 @@ class Exploration(ABC):
         for use in uses:
             self.attempts.note(use)
             yield use
-        talk = self.conversation(uses)
+        talk = self._begun(uses)
         yield talk.prompt("question")
         why = "the model came to no answer"
         try:

@@ -94,6 +94,10 @@ async def _outcome(
 ) -> Outcome:
     """Read the steps to the end and show each; the trace is kept however it ends."""
     stream = steps_of(run.question, method, graphs, timeout=timeout)
+    if kept is not None:
+        from askgraph.tools.replay import with_heard  # most runs are not kept
+
+        stream = with_heard(stream, graphs)
     try:
         with live_view(quiet=quiet) as tell:
             async with aclosing(stream):

@@ -24,6 +24,7 @@ from askgraph.trace import (
     Draft,
     Evidence,
     Findings,
+    Heard,
     ModelTurn,
     Outcome,
     Prompt,
@@ -197,6 +198,8 @@ def step_title(step: Step) -> str:
             return _call(step.tool, step.arguments)
         case Prompt():
             return f"prompt ({step.purpose})"
+        case Heard():
+            return "what the graphs said, for a replay"
         case _:
             return type(step).__name__.lower()
 

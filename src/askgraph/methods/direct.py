@@ -8,6 +8,7 @@ looked up in the graph, so that they can be scored as any answer; that is ours.
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import ClassVar
 
 from pyoxigraph import Literal, NamedNode
@@ -23,6 +24,7 @@ from askgraph.llm.structured import Structured, read_structured
 from askgraph.methods import above_zero, within
 from askgraph.tools import Context, Limits
 from askgraph.tools.query_run import built_answer, run
+from askgraph.tools.replay import heard
 from askgraph.trace import Answer, Draft, Question, Refusal, Step
 
 __all__ = ["Direct"]
@@ -108,16 +110,20 @@ class _Run:
         yield turn
         match read_structured(turn.choice, SCHEMA):
             case Structured(value):
-                query = await asyncio.to_thread(self.query, value)
+                query = await heard("names", str, partial(asyncio.to_thread, self.query, value))
             case unfit:
                 self.outcome = Refusal(f"The model gave no answer: {unfit.feedback}")
                 return
         if not query:
             return
         yield Draft(query, _BELIEVED)
-        try:
+
+        async def looked_up() -> Answer:
             ran = await run(self.context, query, rows=_MOST)
-            self.outcome = await built_answer(self.context, ran, confidence=_BELIEVED)
+            return await built_answer(self.context, ran, confidence=_BELIEVED)
+
+        try:
+            self.outcome = await heard("answer", Answer, looked_up, query)
         except (QueryError, ServiceError) as problem:
             self.outcome = Refusal(f"What the model said cannot be told of the graph: {problem}")
 

@@ -7,9 +7,17 @@ is told with the nearest valid names, an empty result with its reason, the query
 without a second prompt, and a query over several graphs is joined here.
 """
 
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Mapping,
+    Sequence,
+)
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import ClassVar
 
 from askgraph.agent import Conversation, columns_rule, in_words, with_cost
@@ -25,6 +33,7 @@ from askgraph.llm.budget import Account, Budget, Prices, charged
 from askgraph.llm.structured import Structured, read_structured
 from askgraph.methods import Departure, Published, above_zero, at_least, with_presets, within
 from askgraph.tools import Limits
+from askgraph.tools.replay import heard, replays
 from askgraph.trace import Answer, Draft, Question, Refusal, Step, Thought
 
 __all__ = ["SparqlLlm"]
@@ -159,9 +168,8 @@ class SparqlLlm:
         if not graphs:
             raise ValueError("no graph was given")
         limits = Limits(timeout=within(self.timeout, self.seconds))
-        asked = AskedGraphs.of(
-            question, with_examples(graphs, self.examples), limits, fraction=self.fraction
-        )
+        known = graphs if replays() else with_examples(graphs, self.examples)
+        asked = AskedGraphs.of(question, known, limits, fraction=self.fraction)
         account = Account(Budget(None, self.tokens, self.money, self.seconds))
         model = charged(self.model, account, prices=self.prices)
         run = _Run(self, question, asked, account, model, Trials(asked, self.validate))
@@ -210,7 +218,7 @@ class _Run:
             self.problem = str(problem)
         except ServiceError as problem:
             failed = problem
-        await self.trials.settle()
+        await self.tried(self.trials.settle)
         if failed is not None:
             if self.trials.best is None:
                 raise failed
@@ -230,25 +238,38 @@ class _Run:
         several = SEVERAL if self.graphs.several else ""
         paper = self.method.preset == "paper"
         instruction = PAPER_INSTRUCTION if paper else INSTRUCTION
-        message = await message_for(
+        retrieve = partial(
+            message_for,
             self.question,
             self.graphs,
             self.shown(),
             parts=split.parts,
             about_resource=split.about_resource,
         )
+        message = await heard("retrieved", str, retrieve, split.parts, split.about_resource)
         talk = self.talk([System(instruction.replace("{several}", several)), User(message)])
         yield talk.prompt("question")
         for left in reversed(range(self.method.revisions + 1)):
             turn = (await talk.turn()).step
             yield turn
-            self.wrong = wrong = await self.trials.tried(turn.choice.text, last=not left)
+            text = turn.choice.text
+            try_it = partial(self.trials.tried, text, last=not left)
+            self.wrong = wrong = await self.tried(try_it, text, not left)
             if best := self.trials.best:
                 yield Draft(best.query, best.confidence, best.words)
             if not wrong:
                 return
             yield Thought(wrong)
             talk.told(f"{wrong}\nWrite the query again, whole.")
+
+    async def tried(self, ask: Callable[[], Awaitable[str | None]], *about: object) -> str:
+        """Do a trial, and return what is wrong; the best so far is that of the graphs."""
+
+        async def both() -> tuple[str, Answer | None]:
+            return await ask() or "", self.trials.best
+
+        wrong, self.trials.best = await heard("tried", tuple[str, Answer | None], both, *about)
+        return wrong
 
     def shown(self) -> Shown:
         """What the settings say that the prompt shows."""

@@ -1,16 +1,24 @@
 """Replays of traces: the run behind a trace, and the same run again from the trace alone."""
 
+from collections import Counter
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from typing import Any, get_type_hints
 
 from askgraph import registry
+from askgraph.endpoint import Asked, Delegating, Kind, Run
 from askgraph.errors import SetupError
-from askgraph.llm.budget import Prices
-from askgraph.tools.replay import ReplayedModel
+from askgraph.graph import KnowledgeGraph
+from askgraph.index.names import NameIndex
+from askgraph.llm import Identity
+from askgraph.metadata import Profile
+from askgraph.rdf import PrefixMap
+from askgraph.tools.replay import Hearing, ReplayedModel, hearing
 from askgraph.trace import (
     Answer,
     Clarification,
+    Heard,
     ModelTurn,
     Outcome,
     Refusal,
@@ -22,6 +30,7 @@ from askgraph.trace import (
     attempt_of,
 )
 from askgraph.trace.codec import Head, read
+from askgraph.traversal import build_arrays
 
 
 @dataclass(frozen=True)
@@ -59,34 +68,89 @@ async def replayed(trace: Trace, head: Head) -> Replay:
             "the run of this trace was stopped or failed before it came to an outcome: it can be "
             "shown (askgraph trace show), not run again"
         )
-    steps: list[Step] = []
-    async with aclosing(method.replay(trace)) as stream:
-        async for step in stream:
-            steps.append(step)
+    async with aclosing(_again(method, trace, head)) as stream:
+        steps = [step async for step in stream]
     now = Trace(trace.question, trace.method, tuple(steps))
-    pairs = zip(trace.steps, now.steps, strict=False)
-    shared = min(len(trace.steps), len(now.steps))
-    differs = next(
-        (at for at, pair in enumerate(pairs) if _core(pair[0]) != _core(pair[1])), shared
-    )
-    return Replay(trace, now, None if differs == len(trace.steps) == len(now.steps) else differs)
+    return Replay(trace, now, _differs([*map(_core, trace.steps)], [*map(_core, now.steps)]))
+
+
+def _differs(then: Sequence[object], now: Sequence[object]) -> int | None:
+    """The first step that is another one; those that were taken at once come in any order."""
+    if Counter(map(repr, then)) == Counter(map(repr, now)):
+        return None
+    both = enumerate(zip(then, now, strict=False))
+    return next((at for at, (one, other) in both if one != other), min(len(then), len(now)))
+
+
+async def _again(method: Any, trace: Trace, head: Head) -> AsyncGenerator[Step, None]:
+    """Give the steps of the run again: of an agent by its tools, else by what its graphs said."""
+    if hasattr(method, "replay"):
+        async with aclosing(method.replay(trace)) as steps:
+            async for step in steps:
+                yield step
+        return
+    kept = next((step for step in trace.steps if isinstance(step, Heard)), None)
+    said = Hearing.of(kept or Heard({}))
+    graphs = [_silent(one.name, said.prefixes(one.name)) for one in head.graphs]
+    async with aclosing(method.answer(trace.question, graphs)) as steps:
+        while True:
+            with hearing(said):
+                step = await anext(steps, None)
+            if step is None:
+                return
+            if isinstance(step, Outcome) and kept is not None:
+                yield kept
+            yield step
+
+
+class _Silent(Delegating):
+    """The endpoint of a replay: a query that was not heard when the trace was made is refused."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    @property
+    def address(self) -> str:
+        """No address."""
+        return f"replay:{self._name}"
+
+    async def _run(self, asked: Asked, kind: type[Kind], run: Run[Kind]) -> Kind:
+        raise SetupError(
+            f"the run differs from its trace: graph {self._name!r} is asked now for\n{asked.query}"
+        )
+
+
+def _silent(name: str, prefixes: Mapping[str, str]) -> KnowledgeGraph:
+    """A graph that holds nothing and says nothing."""
+    nothing = Profile(0, (), ()), NameIndex.of(()), PrefixMap(prefixes), build_arrays(())
+    return KnowledgeGraph(name, _Silent(name), *nothing)
+
+
+class _Unasked:
+    """A method that was consulted: what it came to is in the trace."""
 
 
 def _made(trace: Trace, head: Head) -> Any:
     """The method with the settings that it had then."""
     plugin: Any = registry.load("method", trace.method)
-    if not hasattr(plugin, "replay"):
+    if head.settings.get("model") is None:
         raise SetupError(
-            f"method {trace.method!r} has no replay: it takes the same steps whenever it is asked "
-            "the same of the same graph. Ask again, with the graph"
+            f"method {trace.method!r} has nothing to run again without a model: it takes the same "
+            "steps whenever it is asked the same of the same graph. Ask again, with the graph"
         )
     hints = get_type_hints(plugin)
     values: dict[str, object] = {}
     try:
         for name, value in head.settings.items():
-            values[name] = ReplayedModel(trace) if name == "model" else read(value, hints[name])
-        if isinstance(prices := values.get("prices"), Prices):
-            values["prices"] = _of_replayed(prices, trace, head)
+            match name, value:
+                case "model", {}:
+                    values[name] = _model(trace, value)
+                case "further", {}:
+                    values[name] = {one: _model(trace, which) for one, which in value.items()}
+                case "others", {}:
+                    values[name] = {one: _Unasked() for one in value}
+                case _:
+                    values[name] = read(value, hints[name])
         return plugin(**values)
     except (KeyError, TypeError, ValueError) as error:
         raise SetupError(
@@ -95,14 +159,8 @@ def _made(trace: Trace, head: Head) -> Any:
         ) from error
 
 
-def _of_replayed(prices: Prices, trace: Trace, head: Head) -> Prices:
-    """Prices that also know the model by the name that its server gave it."""
-    served = ReplayedModel(trace).identity.model
-    match head.settings.get("model"):
-        case {"model": str(name)}:
-            return replace(prices, models={**prices.models, served: prices.of(name)})
-        case _:
-            return prices
+def _model(trace: Trace, identity: Mapping[str, Any]) -> ReplayedModel:
+    return ReplayedModel(trace, Identity(**identity) if identity else None)
 
 
 def _core(step: Step) -> object:

@@ -1,32 +1,199 @@
-"""A run again from its trace: what the model said and what the tools gave, from there alone."""
+"""A run again from its trace: what model and graph said and what the tools gave, from there alone.
+
+A method that is no agent asks its graphs through `heard`. What they say is kept with a run that
+`with_heard` reads, and given again in a replay.
+"""
 
 import json
-from collections.abc import AsyncGenerator, Iterator, Sequence
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Iterator,
+    Sequence,
+)
+from contextlib import aclosing, contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Unpack
+from hashlib import sha256
+from typing import Any, TypeVar, Unpack
 
-from askgraph import llm
-from askgraph.errors import BudgetSpent, SetupError
+from askgraph import errors, llm
+from askgraph.errors import BudgetSpent, QueryError, ServiceError, SetupError
 from askgraph.graph import KnowledgeGraph
 from askgraph.llm.structured import SoundCall, checked_call
-from askgraph.trace import Answer, ModelTurn, Outcome, Prompt, ToolUse, Trace
+from askgraph.trace import Answer, Heard, ModelTurn, Outcome, Prompt, Step, ToolUse, Trace
+from askgraph.trace.codec import read, told
+
+Said = TypeVar("Said")
+_ABOUT = 12  # digits that tell one question to a graph from another
+_PREFIXES = "prefixes of "
+_CAME = tuple[tuple[Step, ...], str]  # the steps of a method, and why they came to no end
+
+
+@dataclass(eq=False)
+class Hearing:
+    """What graphs say in a run, by what they are asked: kept, or `again` given in that order."""
+
+    said: dict[str, list[object]]
+    again: bool = False
+
+    @classmethod
+    def of(cls, step: Heard) -> "Hearing":
+        """What was kept in a trace, to be given again."""
+        return cls({what: list(replies) for what, replies in step.said.items()}, again=True)
+
+    def prefixes(self, graph: str) -> dict[str, str]:
+        """Return the prefixes of a graph of the run."""
+        match self.said.get(f"{_PREFIXES}{graph}"):
+            case [dict() as known, *_]:
+                return {str(name): str(iri) for name, iri in known.items()}
+            case _:
+                return {}
+
+    def next(self, what: str) -> object:
+        """Give what was said next; `SetupError` if it was not asked then."""
+        replies = self.said.get(what)
+        if not replies:
+            raise SetupError(
+                f"the run differs from its trace: its graphs are asked for {what!r} now, of which "
+                "the trace says nothing; one of 'askgraph ask --trace FILE' keeps what they say"
+            )
+        return replies.pop(0)
+
+
+_HEARING: ContextVar[Hearing | None] = ContextVar("hearing", default=None)
+
+
+@contextmanager
+def hearing(kept: Hearing | None) -> Iterator[None]:
+    """Keep, or give again, what is `heard` inside; None keeps nothing."""
+    token = _HEARING.set(kept)
+    try:
+        yield
+    finally:
+        _HEARING.reset(token)
+
+
+async def heard(what: str, hint: Any, ask: Callable[[], Awaitable[Said]], *about: object) -> Said:
+    """Return what the graphs say, or said in the run that is replayed.
+
+    `what` is asked for, in a word or two, and `about` which values; `hint` is the type of the
+    reply, which the codec of traces can write. Raises what asking raises, then and again.
+    """
+    kept = _HEARING.get()
+    if kept is None:
+        return await ask()
+    key = f"{what} {sha256(repr(about).encode()).hexdigest()[:_ABOUT]}" if about else what
+    if kept.again:
+        again: Said = _given(kept.next(key), hint)
+        return again
+    replies = kept.said.setdefault(key, [])
+    try:
+        value = await ask()
+    except (QueryError, ServiceError) as problem:
+        replies.append({"failed": type(problem).__name__, "why": str(problem)})
+        raise
+    replies.append({"gave": told(value, hint)})
+    return value
+
+
+def _given(reply: object, hint: Any) -> Any:
+    try:
+        match reply:
+            case {"failed": str(name), "why": str(why)} if name in errors.__all__:
+                raise getattr(errors, name)(why)
+            case {"gave": value}:
+                return read(value, hint)
+    except (KeyError, TypeError, ValueError) as error:
+        raise SetupError(f"what the graphs said is damaged in the trace: {error!r}") from error
+    raise SetupError(f"what the graphs said is damaged in the trace: {reply!r}")
+
+
+async def heard_steps(
+    what: str, ask: Callable[[], AsyncIterator[Step]]
+) -> AsyncGenerator[Step, None]:
+    """Give the steps of a method that another one consults; in a replay those that came then."""
+    kept = _HEARING.get()
+    if kept is not None and kept.again:
+        came, problem = _given(kept.next(what), _CAME)
+        for step in came:
+            yield step
+        if problem:
+            raise ServiceError(problem)
+        return
+    async with aclosing(_kept_steps(what, ask, kept)) as steps:
+        async for step in steps:
+            yield step
+
+
+async def _kept_steps(
+    what: str, ask: Callable[[], AsyncIterator[Step]], kept: Hearing | None
+) -> AsyncGenerator[Step, None]:
+    stream, seen, problem = ask(), list[Step](), ""
+    try:
+        while True:
+            with hearing(None):
+                step = await anext(stream, None)
+            if step is None:
+                return
+            seen.append(step)
+            yield step
+    except (BudgetSpent, ServiceError) as failed:
+        problem = str(failed)
+        raise
+    finally:
+        if kept is not None:
+            gave = told((tuple(seen), problem), _CAME)
+            kept.said.setdefault(what, []).append({"gave": gave})
+        if isinstance(stream, AsyncGenerator):
+            await stream.aclose()
+
+
+def replays() -> bool:
+    """Whether a run is being replayed: then no graph and no file beside it may be read."""
+    kept = _HEARING.get()
+    return kept is not None and kept.again
+
+
+async def with_heard(
+    steps: AsyncGenerator[Step, None], graphs: Sequence[KnowledgeGraph]
+) -> AsyncGenerator[Step, None]:
+    """Give the steps of a run, and before its outcome what its graphs said, for a replay."""
+    kept = Hearing({})
+    async with aclosing(steps):
+        while True:
+            with hearing(kept):
+                step = await anext(steps, None)
+            if step is None:
+                return
+            if isinstance(step, Outcome) and kept.said:
+                own = {f"{_PREFIXES}{one.name}": (dict(one.prefixes.own),) for one in graphs}
+                yield Heard({**own, **{what: tuple(all) for what, all in kept.said.items()}})
+            yield step
 
 
 class ReplayedModel:
     """Says what the model of a trace said, turn by turn, and counts the same tokens for it.
 
+    Several replies to one call are so many turns.
     Raises `BudgetSpent` after the last turn, for the reason that the trace gives, if it does: there
     the model failed, or a budget ended the run.
     """
 
-    def __init__(self, trace: Trace) -> None:
+    def __init__(self, trace: Trace, identity: llm.Identity | None = None) -> None:
         last = trace.steps[-1] if trace.steps else None
         self._end = last.cut_short if isinstance(last, Answer) else None
-        self._turns = [step for step in trace.steps if isinstance(step, ModelTurn)]
+        steps = enumerate(trace.steps)
+        self._turns = [(at, step) for at, step in steps if isinstance(step, ModelTurn)]
+        self._prompts = {
+            at: step.messages for at, step in enumerate(trace.steps) if isinstance(step, Prompt)
+        }
         self._said = 0
-        model = self._turns[0].model if self._turns else ""
-        self._identity = llm.Identity("replayed", model or "replayed")
+        model = self._turns[0][1].model if self._turns else ""
+        self._identity = identity or llm.Identity("replayed", model or "replayed")
 
     @property
     def identity(self) -> llm.Identity:
@@ -36,12 +203,18 @@ class ReplayedModel:
     async def complete(
         self, messages: Sequence[llm.Message], **options: Unpack[llm.Options]
     ) -> AsyncGenerator[llm.Event, None]:
-        """Give the next turn, whatever the messages are."""
+        """Give the turn after the prompt of these messages; if none has them, the next one."""
+        prompt = next((at for at, one in self._prompts.items() if one == tuple(messages)), None)
+        if prompt is not None:
+            del self._prompts[prompt]
+            self._said = sum(at < prompt for at, _ in self._turns)
         if self._said == len(self._turns):
             none_left = f"the model of the trace took {self._said} turns and no more"
             raise BudgetSpent(self._end or none_left, limit="calls", scope="trace")
-        turn = self._turns[self._said]
-        self._said += 1
+        first, turn = self._turns[self._said]
+        following = self._turns[self._said : self._said + (options.get("n") or 1)]
+        turns = [one for place, (at, one) in enumerate(following) if at == first + place]
+        self._said += len(turns)
         choice, usage = turn.choice, turn.usage
         if choice.reasoning:
             yield llm.ReasoningPart(choice.reasoning)
@@ -50,7 +223,7 @@ class ReplayedModel:
         for call in choice.calls:
             yield llm.CallPart(call)
         tokens = llm.TokenUsage(usage.input_tokens, usage.cached_tokens, output=usage.output_tokens)
-        yield llm.Completion((choice,), tokens, turn.model)
+        yield llm.Completion(tuple(one.choice for one in turns), tokens, turn.model)
 
     async def close(self) -> None:
         """Do nothing: there is nothing to give back."""
@@ -77,6 +250,12 @@ class ReplayedToolbox:
         prompts = (step for step in self.trace.steps if isinstance(step, Prompt) and step.tools)
         first = next(prompts, None)
         return first.tools if first else ()
+
+    @property
+    def told(self) -> list[llm.Message]:
+        """What the model was told first, with what the graphs gave to it."""
+        first = next(step for step in self.trace.steps if isinstance(step, Prompt))
+        return [*first.messages]
 
     @property
     def graphs(self) -> tuple[KnowledgeGraph, ...]:

@@ -249,8 +249,18 @@ class Refusal:
     missing: tuple[Missing, ...] = ()
 
 
+@dataclass(frozen=True)
+class Heard:
+    """What the graphs said in a run, by what they were asked: all that a replay needs of them.
+
+    Only a run that is kept for a replay has it, just before its outcome.
+    """
+
+    said: dict[str, tuple[object, ...]]
+
+
 Outcome = Answer | Clarification | Refusal
-Step = Thought | Prompt | ModelTurn | ToolUse | Findings | Draft | Outcome
+Step = Thought | Prompt | ModelTurn | ToolUse | Findings | Draft | Heard | Outcome
 
 
 @dataclass(frozen=True)

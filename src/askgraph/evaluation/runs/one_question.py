@@ -25,10 +25,12 @@ from askgraph.evaluation.runs import Done, Task
 from askgraph.evaluation.runs.scores import Scored, done_task, judged, link_scores, named
 from askgraph.graph import KnowledgeGraph
 from askgraph.methods import Method, in_time
+from askgraph.tools.replay import with_heard
 from askgraph.trace import (
     Answer,
     Draft,
     Findings,
+    Heard,
     ModelTurn,
     Outcome,
     Prompt,
@@ -92,9 +94,10 @@ def asker(method: Method, graphs: Sequence[KnowledgeGraph]) -> Asker:
 async def trace_of(
     question: Question, *, method: Method, name: str, graphs: Sequence[KnowledgeGraph]
 ) -> Trace:
-    """Answer one question and return all steps; `name` is the method's."""
-    steps: list[Step] = []
-    await collect(question, steps, method=method, graphs=graphs)
+    """Answer one question and return all steps, for a replay too; `name` is the method's."""
+    stream = with_heard(in_time(method, question, graphs), graphs)
+    async with aclosing(stream):
+        steps = [with_own_predicates(step, graphs) async for step in stream]
     return Trace(question, name, tuple(steps))
 
 
@@ -250,6 +253,8 @@ def step_object(step: Step, *, rows: int = ROWS) -> Json:
             return {"step": "model_turn", **_model_turn(step)}
         case Thought() | Findings() | Draft():
             return {"step": type(step).__name__.lower(), **asdict(step)}
+        case Heard():
+            return {"step": "heard", "said": list(step.said)}
         case outcome:
             found = answer_object(outcome, limit=rows)
             return {"step": found["status"], **found}

@@ -60,6 +60,7 @@ from askgraph.sparql.rewrite.swapped import flipped
 from askgraph.sparql.write import text_of
 from askgraph.tools import Context, Limits
 from askgraph.tools.query_run import Ran, built_answer, ready, run
+from askgraph.tools.replay import heard
 from askgraph.trace import Answer, Draft, ModelTurn, Prompt, Question, Refusal, Step, Thought
 
 __all__ = ["Dfsl"]
@@ -203,18 +204,9 @@ class _Run:
 
     async def steps(self) -> AsyncGenerator[Step, None]:
         """Link, retrieve, ask the model once, run what it wrote, choose."""
-        method = self.method
-        asked = await self.asked()
-        shots = await self.shots(asked.terms if asked else ())
-        if not shots and method.variant in ("fixed", "dynamic") and method.k:
+        prompt, shots = await heard("prompt", tuple[Prompt, int], self.prompt)
+        if not shots and self.method.variant in ("fixed", "dynamic") and self.method.k:
             yield Thought("there is no example to show: the model is asked without")
-        prompt = few_shot_prompt(
-            self.context,
-            asked,
-            shots,
-            queries=method.n if method.hypotheses == "prompt" else 1,
-            shown=ShownTerms(method.iris, method.without, method.preset == "paper"),
-        )
         yield prompt
         for turn in await self.turns(prompt):
             yield turn
@@ -225,7 +217,22 @@ class _Run:
             return
         for query, weight in queries.items():
             yield Draft(query, round(weight, 4))
-        self.outcome = await self.settled(queries)
+        run = partial(self.settled, queries)
+        self.outcome = await heard("settled", Answer | Refusal, run, *queries.items())
+
+    async def prompt(self) -> tuple[Prompt, int]:
+        """What the model is told, and how many demonstrations are in it."""
+        method = self.method
+        asked = await self.asked()
+        shots = await self.shots(asked.terms if asked else ())
+        prompt = few_shot_prompt(
+            self.context,
+            asked,
+            shots,
+            queries=method.n if method.hypotheses == "prompt" else 1,
+            shown=ShownTerms(method.iris, method.without, method.preset == "paper"),
+        )
+        return prompt, len(shots)
 
     async def asked(self) -> AskedTerms | None:
         """The entities and relations of the question; None if the prompt has no use of them."""

@@ -11,6 +11,7 @@ import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
+from functools import partial
 from inspect import signature
 from typing import ClassVar, get_args
 
@@ -21,7 +22,7 @@ from askgraph.agent.several_graphs import AskedGraphs
 from askgraph.agent.trials import Trials
 from askgraph.errors import MAY_PASS, BudgetSpent, ServiceError, SetupError
 from askgraph.graph import KnowledgeGraph
-from askgraph.llm import LanguageModel, Options
+from askgraph.llm import LanguageModel, Message, Options
 from askgraph.llm.budget import Account, Budget, Prices, charged
 from askgraph.methods import (
     Method,
@@ -38,7 +39,8 @@ from askgraph.methods.guided.prompt import CHOICE, REPLY, guided_messages
 from askgraph.methods.guided.verdict import Judge
 from askgraph.search.decide import Thresholds
 from askgraph.tools import Limits, Sees, Toolbox
-from askgraph.trace import Answer, Clarification, Question, Refusal, Step
+from askgraph.tools.replay import heard, replays
+from askgraph.trace import Answer, Clarification, Draft, Findings, Question, Refusal, Step
 
 __all__ = ["Guided"]
 
@@ -131,7 +133,7 @@ class Guided:
         if not graphs:
             raise ValueError("no graph was given")
         limits = Limits(timeout=within(self.timeout, self.seconds))
-        if self.examples:
+        if self.examples and not replays():
             from askgraph.agent.examples import with_examples  # most methods name none
 
             graphs = with_examples(graphs, self.examples)
@@ -191,12 +193,11 @@ class _Run:
         )
         if candidates.veil is None:
             self.graphs = candidates.graphs
-        best = candidates.best
-        yield best.searched.findings(best.proposal)
-        for draft in best.searched.drafts(best.proposal):
-            yield draft
-        sure = method.ask == "unsure" and best.confidence >= method.sure_from
-        sure = (sure or candidates.name_nothing) and not candidates.follows
+        found, sure = await heard(
+            "candidates", tuple[tuple[Findings | Draft, ...], bool], partial(self.found, candidates)
+        )
+        for shown in found:
+            yield shown
         if method.ask == "never" or sure or method.sees == "nothing":
             self.outcome = await searched_outcome(candidates, asks_back=method.asks_back)
             return
@@ -217,6 +218,14 @@ class _Run:
         ending = Ending(deciding, method.asks_back, problem)
         self.outcome = await outcome_of(panel, candidates, ending)
 
+    async def found(self, candidates: Candidates) -> tuple[tuple[Findings | Draft, ...], bool]:
+        """What graph search found, and whether that is sure enough to ask no model."""
+        best = candidates.best
+        drafts = best.searched.drafts(best.proposal)
+        sure = self.method.ask == "unsure" and best.confidence >= self.method.sure_from
+        sure = (sure or candidates.name_nothing) and not candidates.follows
+        return (best.searched.findings(best.proposal), *drafts), sure
+
     async def panel(self, candidates: Candidates) -> Panel:
         """Everybody who is asked, with what they are told.
 
@@ -233,7 +242,12 @@ class _Run:
         finally:
             finding.cancel()
             await asyncio.gather(finding, return_exceptions=True)
-        judge = Judge(candidates, Trials(self.graphs, method.validate))
+
+        async def weighed() -> tuple[float, ...]:
+            return tuple(candidates.chances)
+
+        chances = await heard("chances", tuple[float, ...], weighed)
+        judge = Judge(candidates, Trials(self.graphs, method.validate), chances)
         if len(voices) == 1 and method.n == 1 and not method.others:
             turns = 0 if candidates.veil else method.turns
             return Panel(judge, voices, method.looks, self.toolbox, turns)
@@ -271,7 +285,8 @@ class _Run:
             ("list",) if candidates.veil else renderings[:1] if method.brief else renderings
         )
         for rendering in renderings:
-            messages = await guided_messages(
+            write = partial(
+                guided_messages,
                 self.question,
                 self.graphs,
                 candidates,
@@ -280,6 +295,7 @@ class _Run:
                 results=method.values,
                 brief=method.brief,
             )
+            messages = await heard("prompt", tuple[Message, ...], write, rendering)
             for name, model in [("model", method.model), *method.further.items()]:
                 own = Account(Budget())  # voices speak at once: each knows what it cost itself
                 asked = charged(model, self.account, own, prices=method.prices)

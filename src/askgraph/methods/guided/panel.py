@@ -7,6 +7,7 @@ other methods beside them, see `askgraph.methods.guided.voting`.
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
+from functools import partial
 
 from askgraph.agent import Conversation
 from askgraph.methods.guided.candidates import Candidates
@@ -14,6 +15,7 @@ from askgraph.methods.guided.prompt import Reply
 from askgraph.methods.guided.verdict import Judge, Verdict
 from askgraph.search.decide import Thresholds, decided, worth_asking
 from askgraph.tools import Toolbox
+from askgraph.tools.replay import heard
 from askgraph.trace import (
     Answer,
     Clarification,
@@ -127,7 +129,7 @@ class Panel:
         return text if veil is None else veil.in_words(text)
 
     def _doubts(self, verdict: Verdict) -> Sequence[str]:
-        believed = self.judge.candidates.chances
+        believed = self.judge.chances
         if verdict.declines and believed and believed[0] >= CHOSEN:
             return (_DECLINED,)
         return verdict.doubts
@@ -154,7 +156,11 @@ class Panel:
         if own is None or verdict is None or not verdict.rival or verdict.signs.against < _RIVAL:
             return
         answer = await self.judge.taken(verdict.rival)
-        if answer is not None and self.judge.of_one_kind(own, answer):
+
+        async def of_one_kind() -> bool:
+            return answer is not None and self.judge.of_one_kind(own, answer)
+
+        if answer is not None and await heard("rival", bool, of_one_kind):
             self.rivals = (answer,)
 
     def _note(self, item: Step) -> None:
@@ -186,7 +192,9 @@ async def looked_up_further(
         calls = turn.choice.calls or written_answer(turn.choice.text, toolbox, "")
         if turn.trouble is not None or not calls:
             return
-        uses = await toolbox.together(calls)
+        uses = await heard(
+            "functions", tuple[ToolUse, ...], partial(toolbox.together, calls), calls
+        )
         for item in _items(uses):
             yield item
         if turn.choice.calls:
@@ -259,7 +267,7 @@ async def _given_up(panel: Panel, candidates: Candidates) -> Refusal:
     """The model's reason, with the best attempt, little believed: its own, or graph search's."""
     best = panel.answer
     if best is None and not candidates.follows:
-        own = await candidates.best.searched.outcome(candidates.best.proposal)
+        own = await searched_outcome(candidates, asks_back=True)
         best = own if isinstance(own, Answer) else own.best
     if best is None:
         return Refusal(panel.given_up)
@@ -281,7 +289,8 @@ async def _searched(candidates: Candidates, ending: Ending) -> Outcome:
 
 async def searched_outcome(candidates: Candidates, *, asks_back: bool) -> Outcome:
     """Return graph search's own outcome; if it may not ask back, its best answer instead."""
-    own = await candidates.best.searched.outcome(candidates.best.proposal)
+    best = candidates.best
+    own = await heard("searched", Outcome, partial(best.searched.outcome, best.proposal))
     if isinstance(own, Clarification) and not asks_back and own.best is not None:
         return own.best
     return own

@@ -6,6 +6,7 @@ Nothing here asks a model; what is doubtful is put in words for one, with the ev
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Literal as OneOf
 
 from pyoxigraph import Literal
@@ -24,6 +25,7 @@ from askgraph.search.rank.expected_misfits import misfits
 from askgraph.sparql.results import value_of
 from askgraph.tools import Context
 from askgraph.tools._facts import own_types
+from askgraph.tools.replay import heard
 from askgraph.tools.shown import table
 from askgraph.trace import Answer
 from askgraph.traversal import GraphArrays
@@ -138,15 +140,16 @@ class Verdict:
 
 @dataclass(eq=False)
 class Judge:
-    """Judges replies about one question."""
+    """Judges replies about one question; `chances` are those of the numbered candidates."""
 
     candidates: Candidates
     trials: Trials
+    chances: Sequence[float]
     _taken: dict[int, Answer | None] = field(default_factory=dict)
 
     def read(self, choice: Choice) -> Reply:
         """Read what a model said, its placeholders replaced by what they stand for."""
-        reply, veil = read_reply(choice, len(self.candidates.numbered)), self.candidates.veil
+        reply, veil = read_reply(choice, len(self.chances)), self.candidates.veil
         if veil is None:
             return reply
         thought, ask = veil.in_words(reply.thought), veil.in_words(reply.ask)
@@ -164,6 +167,10 @@ class Judge:
 
         Raises `ServiceError` if an endpoint is down.
         """
+        judge = partial(self._judged, reply, revised=revised)
+        return await heard("verdict", Verdict, judge, reply, revised)
+
+    async def _judged(self, reply: Reply, *, revised: bool) -> Verdict:
         if reply.problem or reply.same:
             return Verdict(reply, doubts=(reply.problem or _NOTHING_SAID,))
         if reply.written is not None:
@@ -175,10 +182,13 @@ class Judge:
 
     async def taken(self, number: int) -> Answer | None:
         """Return the answer of a candidate as graph search gives it; None if it fails."""
+        return await heard("candidate", Answer | None, partial(self._take, number), number)
+
+    async def _take(self, number: int) -> Answer | None:
         if number not in self._taken:
             one = self.candidates.numbered[number - 1]
             searched = one.found.searched
-            best, chance = one.ran.cluster.best, self.candidates.chances[number - 1]
+            best, chance = one.ran.cluster.best, self.chances[number - 1]
             known = one.ran.whole
             try:
                 found = await searched.answer(best, one.found.proposal, chance, known=known)
@@ -190,7 +200,7 @@ class Judge:
         return self._taken[number]
 
     async def _chosen(self, reply: Reply, *, revised: bool) -> Verdict:
-        answer = await self.taken(reply.chosen)
+        answer = await self._take(reply.chosen)
         if answer is None:
             doubt = f"Candidate {reply.chosen} could not be run to its end."
             return Verdict(reply, doubts=(doubt,))
@@ -219,7 +229,7 @@ class Judge:
         expected = expected_of(search.linked.linked)
         unfit = misfits(expected, answer.query, given, search.searched.graph.profile)
         same, other = self._candidates(answer)
-        chances = self.candidates.chances
+        chances = self.chances
         signs = Signs(
             searched=chances[same - 1] if same else 0.0,
             against=chances[other - 1] if other else 0.0,
@@ -271,7 +281,7 @@ class Judge:
             return ""
         if signs.against < _BELIEVED or other == reply.chosen:
             return None
-        theirs = await self.taken(other)
+        theirs = await self._take(other)
         if theirs is None or theirs.unused_words or not self.of_one_kind(answer, theirs):
             return None
         return f" Candidate {other} leaves no word out, and gives something else."
@@ -286,7 +296,7 @@ class Judge:
         veil = self.candidates.veil
         if not number or (veil is not None and not veil.rows):
             return _UNSEEN
-        theirs = await self.taken(number)
+        theirs = await self._take(number)
         if theirs is None or theirs.unused_words or not self.of_one_kind(answer, theirs):
             return _UNSEEN
         from askgraph.methods.guided.difference import told_apart  # for a result nobody has seen

@@ -12,6 +12,7 @@ from collections import Counter, defaultdict
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import KW_ONLY, dataclass, field
+from functools import partial
 from typing import TypeVar
 
 from askgraph.errors import BudgetSpent, ServiceError
@@ -24,6 +25,7 @@ from askgraph.methods.guided.panel import CHOSEN, Panel, Voice
 from askgraph.methods.guided.verdict import Verdict
 from askgraph.sparql.comparison import alike, is_blank, of_columns
 from askgraph.sparql.results import SelectResult
+from askgraph.tools.replay import heard, heard_steps
 from askgraph.trace import (
     Answer,
     Clarification,
@@ -210,14 +212,15 @@ class VotingPanel(Panel):
         if self.given_up:
             return
         candidates = self.judge.candidates
-        if candidates.numbered and not candidates.follows and _SEARCH not in self.others:
+        if self.judge.chances and not candidates.follows and _SEARCH not in self.others:
             own = await self.judge.taken(1)
             if own is not None:
                 opinions.append(Opinion(_SEARCH, own, own.confidence))
         vote = voted(opinions)
         self._settle(vote)
         if vote is not None and vote.runner_up is not None:
-            turn = await self._decided(vote, vote.runner_up)
+            decide = partial(self._decided, vote, vote.runner_up)
+            turn = await heard("decided", ModelTurn | None, decide)
             if turn is not None:
                 yield turn
                 self._choose(vote, vote.runner_up, turn)
@@ -252,7 +255,8 @@ class VotingPanel(Panel):
         """The replies of one voice, each an opinion if it comes to an answer; it may fail alone."""
         yield voice.talk.prompt(f"question ({voice.name})")
         try:
-            said = await voice.talk.samples(voice.n)
+            sample = partial(voice.talk.samples, voice.n)
+            said = await heard("replies", tuple[ModelTurn, ...], sample, voice.name)
         except ServiceError as problem:
             self._failure = problem
             yield Thought(f"{voice.name} said nothing: {problem}")
@@ -324,7 +328,8 @@ async def consulted(
     so.
     """
     try:
-        async with aclosing(_steps(method, question, graphs)) as steps:
+        stream = heard_steps(f"consulted {name}", lambda: method.answer(question, graphs))
+        async with aclosing(stream) as steps:
             async for step in steps:
                 match step:
                     case Answer():
@@ -340,18 +345,6 @@ async def consulted(
                         yield step
     except (BudgetSpent, ServiceError) as problem:
         yield Thought(f"{name} came to no end: {problem}")
-
-
-async def _steps(
-    method: Method, question: Question, graphs: Sequence[KnowledgeGraph]
-) -> AsyncGenerator[Step, None]:
-    steps = method.answer(question, graphs)
-    try:
-        async for step in steps:
-            yield step
-    finally:
-        if isinstance(steps, AsyncGenerator):
-            await steps.aclose()
 
 
 async def merged(

@@ -12,16 +12,18 @@ import asyncio
 import math
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import ClassVar
 
-from askgraph.agent import in_words, with_cost
+from askgraph.agent import Overheard, in_words, spent_on, turns_of, with_cost
 from askgraph.agent.kept_index import bm25_of
 from askgraph.agent.meeting import FILTERS, UNMATCHED, Meeting, meeting, refuses
 from askgraph.agent.taught import taught
 from askgraph.endpoint import Counted
 from askgraph.errors import QueryError, ServiceError, SetupError, Unauthorised, Unreachable
 from askgraph.graph import KnowledgeGraph
+from askgraph.index import Resource
 from askgraph.index.linkers import Span, linker_of
 from askgraph.llm import LanguageModel, Options
 from askgraph.llm.budget import Account, Budget, Prices, charged
@@ -52,7 +54,8 @@ from askgraph.methods.multi_stage.staged_terms import (
 from askgraph.sparql.results import GraphResult, SelectResult
 from askgraph.tools import Context, Limits
 from askgraph.tools.query_run import Ran, built_answer, ready, run
-from askgraph.trace import Answer, Draft, Prompt, Question, Refusal, Step, Thought
+from askgraph.tools.replay import heard, replays
+from askgraph.trace import Answer, Draft, Findings, Prompt, Question, Refusal, Step, Thought
 from askgraph.writing import Hypothesis, Listed, QueryWriter
 from askgraph.writing.grown import GrownWriter
 from askgraph.writing.model_writer import PromptedWriter, SparqlWriter, sparql_messages
@@ -63,6 +66,7 @@ from askgraph.writing.references import References
 __all__ = ["MultiStage"]
 
 _LINKS = ("linked", "reason", "given", "outside")
+_Listings = tuple[Listed, ...]
 PUBLISHED = Published(
     "Alekseev et al., The benefits of query-based KGQA systems (NLDB 2025)",
     {
@@ -162,7 +166,8 @@ class MultiStage:
         """Answer a question over the first graph."""
         if not graphs:
             raise ValueError("no graph was given")
-        check_writer(self.writer, self.model, graph=graphs[0].name)
+        if not replays():
+            check_writer(self.writer, self.model, graph=graphs[0].name)
         endpoint = Counted(graphs[0].endpoint)
         account = Account(Budget(None, self.tokens, self.money, self.seconds))
         limits = Limits(timeout=within(self.timeout, self.seconds))
@@ -196,18 +201,20 @@ class _Run:
         ground = await grounded(self.context)
         async for step in self.find_things(ground):
             yield step
-        yield findings(ground, self.things)
+        yield await self.findings(ground, self.things)
         async for step in self.find_predicates(ground):
             yield step
-        yield findings(ground, self.predicates)
-        met = await self.met(ground)
-        listed = (*self.things, *self.listed_predicates(met))
+        yield await self.findings(ground, self.predicates)
+        found = (self.things, self.predicates)
+        may_use, reach = await heard(
+            "meeting", tuple[_Listings, str], partial(self.restricted, ground), found
+        )
         if self.method.restrict or self.method.near:
-            yield findings(ground, listed[len(self.things) :])
+            yield await self.findings(ground, may_use)
+        listed = (*self.things, *may_use)
         if not listed:
             self.outcome = Refusal("Nothing in the graph goes by the words of the question.")
             return
-        reach = met.reach(self.predicates) if self.things else UNMATCHED
         yield Thought(reach)
         if refuses(self.method.filter, reach):
             self.outcome = Refusal(_mismatch(self.things, self.predicates))
@@ -215,37 +222,50 @@ class _Run:
         async for step in self.written(listed):
             yield step
 
+    async def findings(self, ground: Ground, listed: _Listings) -> Findings:
+        """What a stage found, as a step."""
+
+        async def told() -> Findings:
+            return findings(ground, listed)
+
+        return await heard("findings", Findings, told, listed)
+
     async def find_things(self, ground: Ground) -> AsyncIterator[Step]:
         """The first stage: entities, classes and values."""
         method = self.method
-        if method.entities == "linked":
-            self.things = linked_things(ground, readings=method.readings)
-            return
-        match method.entities:
-            case "given":
+        if method.entities == "reason":
+            async for step in self.reasoned(ground, "entities", method.bm25_entities):
+                yield step
+
+        async def find() -> _Listings:
+            if method.entities == "linked":
+                return linked_things(ground, readings=method.readings)
+            found = self.picked
+            if method.entities == "given":
                 found = await given_things(ground)
-            case "outside":
+            if method.entities == "outside":
                 found = await outside_things(ground, await self.outside())
-            case _:
-                async for step in self.reasoned(ground, "entities", method.bm25_entities):
-                    yield step
-                found = self.picked
-        self.things = (*found, *linked_values(ground, readings=method.readings))
+            return (*found, *linked_values(ground, readings=method.readings))
+
+        self.things = await heard("things", _Listings, find, self.picked)
 
     async def find_predicates(self, ground: Ground) -> AsyncIterator[Step]:
         """The second stage: predicates, before they are restricted."""
         method = self.method
-        match method.predicates:
-            case "given":
-                self.predicates = await given_predicates(ground)
-            case "reason":
-                async for step in self.reasoned(ground, "properties", method.bm25_predicates):
-                    yield step
-                self.predicates = self.picked
-            case "outside":
-                self.predicates = outside_predicates(ground, await self.outside())
-            case _:
-                self.predicates = linked_predicates(ground, readings=method.readings)
+        if method.predicates == "reason":
+            async for step in self.reasoned(ground, "properties", method.bm25_predicates):
+                yield step
+            self.predicates = self.picked
+            return
+
+        async def find() -> _Listings:
+            if method.predicates == "given":
+                return await given_predicates(ground)
+            if method.predicates == "outside":
+                return outside_predicates(ground, await self.outside())
+            return linked_predicates(ground, readings=method.readings)
+
+        self.predicates = await heard("predicates", _Listings, find)
 
     async def outside(self) -> Sequence[Span]:
         """Return what the linker finds in the question, which is asked once."""
@@ -258,22 +278,37 @@ class _Run:
     async def reasoned(self, ground: Ground, key: str, bm25: str) -> AsyncIterator[Step]:
         """Retrieve and reason: what the model picks of the candidates is in `picked`."""
         self.picked = ()
-        limit = self.method.candidates
-        candidates = await retrieved(ground, key, limit=limit, bm25=bm25_of(bm25))
+
+        async def retrieve() -> tuple[tuple[Resource, ...], Prompt]:
+            limit = self.method.candidates
+            found = await retrieved(ground, key, limit=limit, bm25=bm25_of(bm25))
+            return found, reason_prompt(self.context, key, found)
+
+        candidates, prompt = await heard(key, tuple[tuple[Resource, ...], Prompt], retrieve)
         if self.model is None or not candidates:
             return
-        prompt = reason_prompt(self.context, key, candidates)
         yield prompt
         for turn in await reasoned(self.model, self.account, prompt):
             yield turn
-            self.picked = self.picked or picked(ground, key, candidates, turn.choice.text)
+            text = turn.choice.text
+
+            async def pick(text: str = text) -> _Listings:
+                return picked(ground, key, candidates, text)
+
+            self.picked = self.picked or await heard(f"picked {key}", _Listings, pick, text)
+
+    async def restricted(self, ground: Ground) -> tuple[_Listings, str]:
+        """The predicates that may be used, and how they meet the things."""
+        met = await self.met(ground)
+        reach = met.reach(self.predicates) if self.things else UNMATCHED
+        return self.listed_predicates(met), reach
 
     async def met(self, ground: Ground) -> Meeting:
         """Which predicates exist at the things."""
         schema = await ground.schema((*self.things, *self.predicates))
         return await asyncio.to_thread(meeting, schema, self.things, self.predicates)
 
-    def listed_predicates(self, met: Meeting) -> tuple[Listed, ...]:
+    def listed_predicates(self, met: Meeting) -> _Listings:
         """The predicates that may be used: the matched ones, restricted, and those near."""
         matched = self.predicates
         if self.method.restrict and self.things:
@@ -284,32 +319,56 @@ class _Run:
         near = list(around)[: self.method.near]
         return (*matched, *(predicate_listed(known[iri]) for iri in near))
 
-    async def written(self, listed: Sequence[Listed]) -> AsyncIterator[Step]:
+    async def written(self, listed: _Listings) -> AsyncIterator[Step]:
         """Write queries and run them until one has a result; refuse on errors and emptiness."""
         method, graph = self.method, self.context.graph
-        references = References(listed)
-        names = {one.target: name for name, one in references.by_name.items()}
-        known = taught(
-            self.context.question,
-            [graph],
-            shown=lambda iri: names.get(iri) or graph.prefixes.shorten(iri),
+        model = Overheard(self.model) if self.model else None
+        known, told = await heard(
+            "prompt", tuple[tuple[str, ...], Prompt | None], partial(self.told, listed), listed
         )
-        if method.writer == "sparql" and self.model is not None:
-            writer: QueryWriter = SparqlWriter(self.model, method.shots, known)
-        else:
-            writer = writer_of(
-                method.writer, self.model, graph=graph.name, ranking=method.ranking, known=known
-            )
-        text = self.context.question.text
-        if method.writer == "model":
-            yield Prompt("write", tuple(messages(text, references, known)))
-        if method.writer == "sparql":
-            told = sparql_messages(text, listed, graph, shots=method.shots, known=known)
-            yield Prompt("write", tuple(told))
-        queries = await writer.write(self.context.question, listed, graph, n=method.n)
+        if told is not None:
+            yield told
+        before = spent_on(self.account)
+
+        async def write() -> Sequence[Hypothesis]:
+            if method.writer == "sparql" and model is not None:
+                writer: QueryWriter = SparqlWriter(model, method.shots, known)
+            else:
+                writer = writer_of(
+                    method.writer, model, graph=graph.name, ranking=method.ranking, known=known
+                )
+            return await writer.write(self.context.question, listed, graph, n=method.n)
+
+        queries = await (
+            write() if told else heard("written", tuple[Hypothesis, ...], write, listed)
+        )
+        if model is not None and model.said is not None:
+            for turn in turns_of(model.said, spent_on(self.account) - before):
+                yield turn
         for one in queries:
             yield Draft(one.query, round(one.score, 4) if one.score is not None else 0.0)
-        self.outcome = await self.settled(queries)
+        settle = partial(self.settled, queries)
+        self.outcome = await heard("settled", Answer | Refusal, settle, *queries)
+
+    async def told(self, listed: _Listings) -> tuple[tuple[str, ...], Prompt | None]:
+        """What is known of the question's words, and what a model that writes is told."""
+        graph, question = self.context.graph, self.context.question
+        references = References(listed)
+        names = {one.target: name for name, one in references.by_name.items()}
+
+        def shown(iri: str) -> str:
+            return names.get(iri) or graph.prefixes.shorten(iri)
+
+        known = tuple(taught(question, [graph], shown=shown))
+        match self.method.writer:
+            case "model":
+                return known, Prompt("write", tuple(messages(question.text, references, known)))
+            case "sparql":
+                shots = self.method.shots
+                told = sparql_messages(question.text, listed, graph, shots=shots, known=known)
+                return known, Prompt("write", tuple(told))
+            case _:
+                return known, None
 
     async def settled(self, queries: Sequence[Hypothesis]) -> Answer | Refusal:
         """The answer of the first query with a result, else a refusal that says why."""
