@@ -132,7 +132,7 @@ async def test_spans_of_refined_are_read_as_it_has_them(server: LinkerServer) ->
     assert await linker_of("refined", server.url).spans(TEXT, "en") == [
         Span(18, 25, f"{WIKIDATA}Q319", 0.83)
     ]
-    elsewhere = linker_of("refined", f"{server.url}#http://example.org/")
+    elsewhere = linker_of(f"refined@{server.url}#http://example.org/")
     assert [span.iri for span in await elsewhere.spans(TEXT, "en")] == ["http://example.org/Q319"]
 
 
@@ -217,7 +217,9 @@ async def test_a_server_that_is_gone_cannot_be_reached() -> None:
         await linker_of(address).spans(TEXT, None)
 
 
-@pytest.mark.parametrize("name", ["", "nobody", "http", "falcon", "refined", "http://"])
+@pytest.mark.parametrize(
+    "name", ["", "nobody", "http", "http@ftp://example.org", "falcon", "refined@", "http://"]
+)
 def test_a_linker_that_there_is_none_of_is_refused(name: str) -> None:
     with pytest.raises(SetupError):
         linker_of(name)

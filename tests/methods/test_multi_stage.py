@@ -39,6 +39,7 @@ from askgraph.writing.pointer.writer import saved
 
 EX, ONTO = "http://example.org/", "http://example.org/onto#"
 ASKED = "Which moons orbit Jupiter?"
+LINKED = {"entities": "linked", "predicates": "linked"}
 
 
 @pytest.fixture(scope="module")
@@ -199,7 +200,7 @@ def test_a_model_writes_plain_sparql_from_what_is_linked(
 ) -> None:
     def writing(request: LlmRequest) -> str:
         shown = str(getattr(request.messages[-1], "text", ""))
-        found = {label: iri for iri, label in re.findall(r"(<.*>) - (.*)", shown)}
+        found = {label: iri for iri, label in re.findall(r"(<.*>): (.*)", shown)}
         target = "<http://example.org/Pluto>" if strange else found["Jupiter"]
         return f"```sparql\nSELECT ?m WHERE {{ ?m {found['orbits']} {target} }}\n```"
 
@@ -217,6 +218,19 @@ def test_a_model_writes_plain_sparql_from_what_is_linked(
         assert isinstance(trace.outcome, Refusal)
     else:
         assert isinstance(trace.outcome, Answer) and names(trace.outcome) == {"Io", "Europa"}
+
+
+def test_a_trained_model_writes_plain_sparql_and_is_held_to_it(moons: KnowledgeGraph) -> None:
+    iris = f"<{ONTO}orbits> <{EX}Jupiter>"
+    model = ScriptedModel([f"SELECT ?v0 WHERE {{ ?v0 {iris} . }}"])
+
+    trace = run(moons, model=model, preset="paper", writer="model", n=1, **LINKED)
+
+    [prompt] = [step for step in trace.steps if isinstance(step, Prompt)]
+    assert f"<{EX}Jupiter>: Jupiter" in getattr(prompt.messages[-1], "text", "")
+    assert isinstance(trace.outcome, Answer) and names(trace.outcome) == {"Io", "Europa"}
+    with pytest.raises(SetupError, match="form"):
+        run(moons, model=model, writer="model", form="rdf")
 
 
 def test_where_the_model_writes_nothing_that_is_listed_the_question_is_refused(

@@ -9,6 +9,7 @@ from askgraph import sample
 from askgraph.errors import SetupError
 from askgraph.index.names import Kind
 from askgraph.llm.scripted import ScriptedModel
+from askgraph.rdf.vocabulary import RDF_TYPE
 from askgraph.sparql.rewrite.canonical import canonical_query
 from askgraph.training.pairs import (
     Asked,
@@ -23,7 +24,7 @@ from askgraph.training.pairs import (
 )
 from askgraph.workspace import Workspace
 from askgraph.workspace.synchronous import result_of
-from askgraph.writing.prompt import query_in
+from askgraph.writing.prompt import prompt, query_in
 from askgraph.writing.references import References, gold_terms
 
 PREFIX = (
@@ -78,6 +79,32 @@ def test_a_query_that_cannot_be_written_is_left_out_with_the_reason(terms: NearT
 
     assert isinstance(left_out, LeftOut)
     assert "SERVICE" in left_out.reason
+
+
+def test_a_plain_pair_wants_the_query_as_an_endpoint_takes_it(
+    terms: NearTerms, tmp_path: Path
+) -> None:
+    chain = Asked(
+        "chain",
+        "Which moons orbit what Io orbits?",
+        PREFIX + "SELECT ?p { space:Io ont:orbits ?p }",
+        PREFIX + "SELECT ?m { ?m ont:orbits ?IT }",
+    )
+    made = list(made_pairs([ASKED[0], chain], terms, copies=False, plain=True))
+    write_pairs(tmp_path / "pairs.jsonl", [pair for pair in made if isinstance(pair, Pair)])
+
+    (first, second), _ = read_pairs([tmp_path / "pairs.jsonl"])
+
+    space = "https://example.org/space/"
+    assert first.target == (
+        f"SELECT ?v0 WHERE {{ ?v0 <{RDF_TYPE}> <{space}ontology#Moon> . "
+        f"?v0 <{space}ontology#orbits> <{space}Jupiter> . }}"
+    )
+    assert "THEN" not in second.target and second.target.count("SELECT") == 2
+    assert f"<{space}Io>: Io" in prompt(second.question, second.references)
+    model = ScriptedModel([f"```sparql\n{first.target}\n```", second.target])
+    found = result_of(evaluated(model, [first, second]))
+    assert (found.first, found.sound) == (2, 2)
 
 
 def test_pairs_come_back_from_their_file(terms: NearTerms, tmp_path: Path) -> None:

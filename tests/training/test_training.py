@@ -12,12 +12,14 @@ from tests.tiny_models import tiny_qwen
 from askgraph import sample
 from askgraph.errors import SetupError
 from askgraph.evaluation.benchmarks.formats import read_questions
+from askgraph.evaluation.runs.one_question import trace_of
 from askgraph.graph import KnowledgeGraph
 from askgraph.llm import completed
 from askgraph.llm.transformers import TransformersModel
+from askgraph.methods.multi_stage import MultiStage
 from askgraph.sparql.read import read
-from askgraph.trace import Question
-from askgraph.training.pairs import Asked, Pair, made_pairs, near_terms
+from askgraph.trace import Draft, Prompt, Question
+from askgraph.training.pairs import Asked, Pair, evaluated, made_pairs, near_terms
 from askgraph.training.settings import TrainSettings, preset
 from askgraph.training.train import merge, result_object, train
 from askgraph.workspace import Workspace
@@ -115,6 +117,32 @@ async def test_trained_whole_it_knows_its_pairs_and_every_hypothesis_is_a_query(
     assert 0 < told["result"]["evaluation"]["whole"] <= 1
     assert "SHA-256" in (whole / "README.md").read_text()
     assert await _hypotheses_are_listed_queries(whole, pairs[:8], space) > 0
+
+
+def test_trained_on_plain_sparql_it_answers_with_it(space: KnowledgeGraph, tmp_path: Path) -> None:
+    questions = read_questions(sample.questions_path().with_suffix(".jsonl"))
+    asked = [Asked(one.id, one.text, one.sparql) for one in questions[:4] if one.sparql]
+    with near_terms(space) as terms:
+        made = list(made_pairs(asked, terms, copies=False, plain=True))
+    pairs = [pair for pair in made if isinstance(pair, Pair)]
+    texts = [prompt(pair.question, pair.references) + pair.target for pair in pairs]
+    base = tiny_qwen(tmp_path / "tiny", texts, width=64)
+    settings = replace(QUICK, epochs=60, length=1024)
+    train(str(base), pairs, tmp_path / "ours", settings=settings, data="d", device="cpu")
+
+    model = TransformersModel(str(tmp_path / "ours"), device="cpu")
+    found = result_of(evaluated(model, pairs))
+    method = MultiStage(model=model, writer="model", form="plain", n=1, near=0)
+    trace = result_of(
+        trace_of(Question(asked[0].text), method=method, name="multi-stage", graphs=[space])
+    )
+    result_of(model.close())
+
+    assert found.sound == found.hypotheses == len(pairs) and found.first > 0
+    [prompted] = [step for step in trace.steps if isinstance(step, Prompt)]
+    assert "<https://example.org/space/" in getattr(prompted.messages[-1], "text", "")
+    drafts = [step.query for step in trace.steps if isinstance(step, Draft)]
+    assert drafts and all("<https://example.org/space/" in query for query in drafts)
 
 
 async def test_trained_by_adapters_it_can_be_merged_and_writes_the_same(

@@ -33,6 +33,7 @@ REFERENCES = References(
         Listed(Kind.VALUE, '"red spot"@en', "red spot"),
     ]
 )
+PLAIN = References(REFERENCES.listed, plain=True)
 END = "</s>"
 VOCABULARY = [*map(chr, range(32, 127)), "\n", END]
 BEGINNINGS = [
@@ -57,11 +58,13 @@ def compiler() -> xgrammar.GrammarCompiler:
     return xgrammar.GrammarCompiler(letters, max_threads=1)
 
 
-def _wandered(grammar: xgrammar.CompiledGrammar, chance: random.Random) -> str:
+def _wandered(
+    grammar: xgrammar.CompiledGrammar, chance: random.Random, references: References
+) -> str:
     """A text that the grammar admits, letter by letter at random; a long one ends where it can."""
     matcher = xgrammar.GrammarMatcher(grammar)
     mask = xgrammar.allocate_token_bitmask(1, len(VOCABULARY))
-    text = chance.choice(BEGINNINGS)
+    text = chance.choice(BEGINNINGS).replace("P1", references.shown("P1"))
     assert matcher.accept_string(text)
     while True:
         matcher.fill_next_token_bitmask(mask)
@@ -77,36 +80,45 @@ def _wandered(grammar: xgrammar.CompiledGrammar, chance: random.Random) -> str:
         text += VOCABULARY[letter]
 
 
-@pytest.mark.parametrize("chains", [False, True], ids=["one query", "chains"])
+@pytest.mark.parametrize(
+    ("references", "chains"),
+    [(REFERENCES, False), (REFERENCES, True), (PLAIN, False)],
+    ids=["one query", "chains", "plain"],
+)
 def test_all_that_it_admits_is_a_query_of_listed_terms(
-    compiler: xgrammar.GrammarCompiler, chains: bool
+    compiler: xgrammar.GrammarCompiler, references: References, chains: bool
 ) -> None:
     grammar = compiler.compile_grammar(
-        xgrammar.Grammar.from_ebnf(query_grammar(REFERENCES, chains=chains))
+        xgrammar.Grammar.from_ebnf(query_grammar(references, chains=chains))
     )
     chance = random.Random(7)
 
     for _ in range(60):
-        query = query_in(_wandered(grammar, chance), REFERENCES)
+        query = query_in(_wandered(grammar, chance, references), references)
         read(query)
         checked(query)
         Store().query(query)
         assert gold_values(query) <= {each.target for each in REFERENCES.listed}
 
 
-def test_it_admits_the_queries_of_the_sample(compiler: xgrammar.GrammarCompiler) -> None:
+@pytest.mark.parametrize("plain", [False, True], ids=["references", "plain"])
+def test_it_admits_the_queries_of_the_sample(
+    compiler: xgrammar.GrammarCompiler, plain: bool
+) -> None:
     path = sample.questions_path().with_suffix(".jsonl")
 
     for question in read_questions(path):
         if question.sparql is None:
             continue
         terms = [Listed(kind, named, "") for kind, named in gold_terms(question.sparql)]
-        references = References(terms)
+        references = References(terms, plain)
         matcher = xgrammar.GrammarMatcher(
             compiler.compile_grammar(xgrammar.Grammar.from_ebnf(query_grammar(references)))
         )
         text = target(question.sparql, references)
         assert (matcher.accept_string(text), matcher.is_completed()) == (True, True), text
+        if plain:  # as an endpoint takes it
+            Store().query(text)
 
 
 @pytest.mark.parametrize(

@@ -85,6 +85,7 @@ def pairs(
     split: str | None = None,
     seed: int = 42,
     once: bool = False,
+    plain: bool = False,
     graph: str | None = None,
     json: bool = False,
 ) -> None:
@@ -95,7 +96,8 @@ def pairs(
     with progress_bar() as progress:
         made = make_pairs(
             common.workspace, questions, output, graph=graph, format=reading.format,
-            language=reading.lang, split=split, seed=seed, copies=not once, progress=progress,
+            language=reading.lang, split=split, seed=seed, copies=not once,
+            plain=plain, progress=progress,
         )  # fmt: skip
     if json:
         left_out = [{"id": one.id, "reason": one.reason} for one in made.left_out]

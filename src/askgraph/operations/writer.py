@@ -286,9 +286,12 @@ def make_pairs(
     split: str | None = None,
     seed: int = 42,
     copies: bool = True,
+    plain: bool = False,
     progress: Progress = silent,
 ) -> MadePairs:
     """Write the pairs of a benchmark's questions, or of the examples kept for the graph.
+
+    Their queries have references, or if they are `plain`, IRIs.
 
     Raises `SetupError` if no question makes a pair; what was in the file then stays.
     """
@@ -306,7 +309,7 @@ def make_pairs(
 
         def written() -> Iterator[Pair]:
             with near_terms(opened) as terms:
-                made = made_pairs(asked, terms, seed=seed, copies=copies)
+                made = made_pairs(asked, terms, seed=seed, copies=copies, plain=plain)
                 for number, one in enumerate(made):
                     progress("pairs", number, None)
                     if isinstance(one, LeftOut):

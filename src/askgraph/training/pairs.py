@@ -109,12 +109,21 @@ class Asked:
 
 @dataclass(frozen=True)
 class Pair:
-    """A question, what a query may name, and the reply that is wanted, which names it so."""
+    """A question, what a query may name, and the reply that is wanted, which names it so.
+
+    If it is `plain`, the reply is SPARQL with IRIs, else it has references.
+    """
 
     id: str
     question: str
     listed: tuple[Listed, ...]
     target: str
+    plain: bool = False
+
+    @property
+    def references(self) -> References:
+        """What is listed, as the reply names it."""
+        return References(self.listed, self.plain)
 
 
 @dataclass(frozen=True)
@@ -126,7 +135,12 @@ class LeftOut:
 
 
 def made_pairs(
-    asked: Iterable[Asked], terms: NearTerms, *, seed: int = 42, copies: bool = True
+    asked: Iterable[Asked],
+    terms: NearTerms,
+    *,
+    seed: int = 42,
+    copies: bool = True,
+    plain: bool = False,
 ) -> Iterator[Pair | LeftOut]:
     """Yield the pairs of each question, in order; without `copies`, one of each.
 
@@ -143,13 +157,14 @@ def made_pairs(
         for copy in range(number):
             listed = [*needed, *_wrong(needed, terms, chance)]
             chance.shuffle(listed)
-            references = References(listed)
             try:
-                wanted = target(one.query, references, then=one.then)
+                wanted = target(one.query, References(listed, plain), then=one.then)
             except QuerySyntaxError as problem:
                 yield LeftOut(one.id, str(problem))
                 break
-            yield Pair(f"{one.id}#{copy}" if copy else one.id, one.text, tuple(listed), wanted)
+            yield Pair(
+                f"{one.id}#{copy}" if copy else one.id, one.text, tuple(listed), wanted, plain
+            )
 
 
 def write_pairs(path: Path, pairs: Iterable[Pair]) -> int:
@@ -218,7 +233,9 @@ def _object(pair: Pair) -> dict[str, object]:
         | ({"description": one.description} if one.description else {})
         for one in pair.listed
     ]
-    return {"id": pair.id, "question": pair.question, "listed": listed, "target": pair.target}
+    form = {"plain": True} if pair.plain else {}
+    asked = {"id": pair.id, "question": pair.question, "listed": listed, "target": pair.target}
+    return {**asked, **form}
 
 
 def _pair(record: dict[str, str | list[dict[str, str]]]) -> Pair:
@@ -229,7 +246,8 @@ def _pair(record: dict[str, str | list[dict[str, str]]]) -> Pair:
         Listed(Kind[one["kind"].upper()], one["target"], one["label"], one.get("description", ""))
         for one in listed
     )
-    return Pair(str(record["id"]), str(record["question"]), terms, str(record["target"]))
+    question, wanted = str(record["question"]), str(record["target"])
+    return Pair(str(record["id"]), question, terms, wanted, bool(record.get("plain")))
 
 
 @dataclass(frozen=True)
@@ -266,7 +284,7 @@ async def evaluated(
     first = among = hypotheses = sound = 0
     for done, (pair, gold) in enumerate(zip(pairs, wanted, strict=True)):
         progress("asking", done, len(pairs))
-        references = References(pair.listed)
+        references = pair.references
         options = Options(n=n, max_tokens=max_tokens, temperature=None if n > 1 else 0.0)
         if beams and n > 1:
             options["beams"] = True
@@ -284,7 +302,7 @@ async def evaluated(
 
 def _gold(pair: Pair) -> str:
     try:
-        return canonical_query(query_in(pair.target, References(pair.listed)))
+        return canonical_query(query_in(pair.target, pair.references))
     except QueryError as problem:
         raise SetupError(f"the pair {pair.id!r} wants no query: {problem}") from problem
 

@@ -29,7 +29,6 @@ from askgraph.llm.pretrained import pretrained, torch_device
 from askgraph.training.pairs import Pair
 from askgraph.training.settings import TrainSettings, begun, last_whole_checkpoint
 from askgraph.writing.prompt import messages
-from askgraph.writing.references import References
 
 Progress = Callable[[str, int, int | None], None]
 
@@ -348,7 +347,7 @@ def encoded(
     long = 0
     plain = not tokenizer.chat_template
     for pair in pairs:
-        text = chat_text(messages(pair.question, References(pair.listed)), tokenizer)
+        text = chat_text(messages(pair.question, pair.references), tokenizer)
         prompt = tokenizer(text, add_special_tokens=plain)["input_ids"]
         if not prompt:
             raise SetupError("the tokenizer makes nothing of the prompt: its template is empty")

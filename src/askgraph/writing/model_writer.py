@@ -1,10 +1,9 @@
 """A language model that writes queries from references, and the grammar that holds it to them."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from askgraph.errors import QueryError
-from askgraph.explanation import iris_of
 from askgraph.graph import KnowledgeGraph
 from askgraph.index.names import Kind
 from askgraph.llm import (
@@ -13,7 +12,6 @@ from askgraph.llm import (
     LanguageModel,
     Message,
     Options,
-    System,
     User,
     completed,
 )
@@ -23,7 +21,7 @@ from askgraph.sparql.judge import checked
 from askgraph.sparql.rewrite.canonical import canonical_query
 from askgraph.trace import Question
 from askgraph.writing import Hypothesis, Listed
-from askgraph.writing.prompt import FENCE, IT, MULTI_HOP, SINGLE_HOP, THEN, messages, query_in
+from askgraph.writing.prompt import IT, MULTI_HOP, SINGLE_HOP, THEN, messages, query_in
 from askgraph.writing.references import ALWAYS, CASTS, SEPARATOR, References
 
 _DEPTH = 3  # groups within groups
@@ -72,16 +70,24 @@ zone ::= "Z" | [+-] ("0" [0-9] | "1" [0-3]) ":" [0-5] [0-9]
 
 
 def query_grammar(references: References, *, chains: bool = False) -> str:
-    """Return the grammar of the replies to a question; `chains` admits two queries in a row."""
-    rules = [*_root(chains=chains), *_terms(references, chains=chains), *_paths()]
+    """Return the grammar of the replies to a question.
+
+    `chains` admits two queries in a row, which in the plain form there are none of.
+    """
+    chains = chains and not references.plain
+    rules = [*_root(references, chains=chains), *_terms(references, chains=chains), *_paths()]
     for depth in range(_DEPTH):
         rules += _groups(depth)
+    casts = [references.shown(f"xsd:{local}") for local in CASTS]
     for depth in range(_LEVELS + 1):
-        rules += [*_expressions("expr", depth), *_expressions("head", depth)]
+        rules += [*_expressions("expr", depth, casts), *_expressions("head", depth, casts)]
     return "\n".join(rules) + _FIXED
 
 
-def _root(*, chains: bool) -> Iterator[str]:
+def _root(references: References, *, chains: bool) -> Iterator[str]:
+    if references.plain:
+        yield "root ::= select | ask"
+        return
     yield f'root ::= (("{SINGLE_HOP}" | "{MULTI_HOP}") "\\n")? ({_either(_queries(chains))})'
     if chains:
         yield 'first ::= "SELECT " "DISTINCT "? var " WHERE " group0 order? limit'
@@ -95,10 +101,12 @@ def _queries(chains: bool) -> list[str]:
 def _terms(references: References, *, chains: bool) -> Iterator[str]:
     """What may stand where in a pattern and in an expression."""
     kinds = (Kind.ENTITY, Kind.CLASS, Kind.PREDICATE)
-    named = [_quoted(name) for kind in kinds for name in references.names(kind)]
-    values = [_quoted(name) for name in (*references.names(Kind.VALUE), "true", "false")]
-    times = [rf'"\"" {form} "\"^^xsd:{kind}"' for kind, form in _TIMES.items()]
-    predicates = map(_quoted, (*references.names(Kind.PREDICATE), *ALWAYS))
+    shown = references.shown
+    named = dict.fromkeys(_quoted(shown(name)) for kind in kinds for name in references.names(kind))
+    values = [_quoted(shown(name)) for name in references.names(Kind.VALUE)]
+    values += [_quoted("true"), _quoted("false")]
+    times = [rf'"\"" {form} "\"^^{shown(f"xsd:{kind}")}"' for kind, form in _TIMES.items()]
+    predicates = [_quoted(shown(each)) for each in (*references.names(Kind.PREDICATE), *ALWAYS)]
     it = [_quoted(IT)] if chains else []
     yield f"node ::= {_either(['var', *named, *it])}"
     yield f"value ::= {_either([*named, 'literal'])}"
@@ -139,7 +147,7 @@ def _groups(depth: int) -> Iterator[str]:
     yield f"element{depth} ::= {_either(elements)}"
 
 
-def _expressions(kind: str, depth: int) -> Iterator[str]:
+def _expressions(kind: str, depth: int, casts: Sequence[str]) -> Iterator[str]:
     """Expressions of a group (`expr`) or of a head, if aggregates may stand (`head`)."""
     atoms = ["node", "literal", "tag", *(["aggregate"] if kind == "head" else [])]
     if depth == _LEVELS:
@@ -148,7 +156,7 @@ def _expressions(kind: str, depth: int) -> Iterator[str]:
     within = f"{kind}{depth + 1}"
     operation = f'"(" {within} " " ({_either(map(_quoted, _OPERATORS))}) " " {within} ")"'
     among = f'"(" {within} " " "NOT "? "IN (" item (", " item){{0,9}} "))"'
-    named = [*_ONE, *(f"xsd:{local}" for local in CASTS)]
+    named = [*_ONE, *casts]
     calls = [
         f'({_either(map(_quoted, named))}) "(" {within} ")"',
         '"BOUND(" var ")"',
@@ -168,7 +176,8 @@ def _either(choices: Iterable[str]) -> str:
 
 
 def _quoted(text: str) -> str:
-    return f'"{text}"'
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
 
 
 @dataclass(frozen=True)
@@ -181,6 +190,9 @@ class PromptedWriter:
     that takes a grammar (`askgraph.llm.structured`) is held to one, `chains` admitting two queries
     in a row; `constrained` may forbid that. `max_tokens` is of each reply. What is `known` of the
     question's words stands before it.
+
+    A `plain` writer writes SPARQL with IRIs in the place of references, and is shown so many
+    `shots` of the graph's examples, the most similar ones (Alekseev et al., NLDB 2025, section 5).
     """
 
     model: LanguageModel
@@ -190,6 +202,8 @@ class PromptedWriter:
     constrained: bool = True
     chains: bool = False
     known: Sequence[str] = ()
+    plain: bool = False
+    shots: int = 0
 
     async def write(
         self, question: Question, listed: Sequence[Listed], graph: KnowledgeGraph, *, n: int = 1
@@ -198,7 +212,7 @@ class PromptedWriter:
 
         Raises what the model raises, `SetupError` if it has no beams and they are wanted.
         """
-        references = References(listed)
+        references = References(listed, self.plain)
         options = Options(n=n, max_tokens=self.max_tokens, logprobs=True)
         if n > 1 and self.search == "beams":
             options["beams"] = True
@@ -206,78 +220,26 @@ class PromptedWriter:
             options["temperature"] = self.temperature if n > 1 else 0.0
         if self.constrained and takes_grammar(self.model):
             options["grammar"] = query_grammar(references, chains=self.chains)
-        asked = messages(question.text, references, self.known)
+        asked = self.messages(question.text, listed, graph)
         reply = await completed(self.model.complete(asked, **options))
-        return read_hypotheses(reply.choices, references)
+        return read_hypotheses(reply.choices, references, graph.prefixes.namespaces)
+
+    def messages(
+        self, question: str, listed: Sequence[Listed], graph: KnowledgeGraph
+    ) -> list[Message]:
+        """Return the conversation that a query is the reply to."""
+        task, asked = messages(question, References(listed, self.plain), self.known)
+        told = [task]
+        if self.plain and self.shots:
+            similar = similar_examples(question, graph.examples, limit=self.shots)
+            for example, _ in reversed(similar):
+                told += [User(f"Question: {example.question}"), Assistant(example.query)]
+        return [*told, asked]
 
 
-SPARQL_TASK = """\
-You write the SPARQL query that answers a question over a knowledge graph. With the question come
-the entities and relations that were found for it, of which some may be superfluous; use no others.
-Reply with the query alone."""
-
-
-@dataclass(frozen=True)
-class SparqlWriter:
-    """Writes plain SPARQL with a language model, from the listed terms by IRI and label.
-
-    So many `shots` of the graph's examples, the most similar ones, are shown before the question
-    (Alekseev et al., NLDB 2025, section 5). What names other IRIs, or does not parse, is none.
-    """
-
-    model: LanguageModel
-    shots: int = 0
-    known: Sequence[str] = ()
-    max_tokens: int = 300
-
-    async def write(
-        self, question: Question, listed: Sequence[Listed], graph: KnowledgeGraph, *, n: int = 1
-    ) -> list[Hypothesis]:
-        """Write up to `n` different queries, most believed first; see `QueryWriter`."""
-        options = Options(n=n, max_tokens=self.max_tokens, logprobs=True)
-        options["temperature"] = 0.7 if n > 1 else 0.0
-        asked = sparql_messages(question.text, listed, graph, shots=self.shots, known=self.known)
-        reply = await completed(self.model.complete(asked, **options))
-        allowed = {one.target for one in listed if one.kind is not Kind.VALUE}
-        found: dict[str, Hypothesis] = {}
-        for choice in reply.choices:
-            text = next(reversed(FENCE.findall(choice.text)), choice.text).strip()
-            try:
-                query = checked(text, prefixes=graph.prefixes.namespaces).text
-            except QueryError:
-                continue
-            if all(iri in allowed or iri.startswith(_STANDARD) for iri in iris_of(query)):
-                found.setdefault(canonical_query(query), Hypothesis(query, choice.logprob))
-        return sorted(found.values(), key=lambda each: -_belief(each.score))
-
-
-def sparql_messages(
-    question: str,
-    listed: Sequence[Listed],
-    graph: KnowledgeGraph,
-    *,
-    shots: int = 0,
-    known: Sequence[str] = (),
-) -> list[Message]:
-    """Return the conversation that a query in plain SPARQL is the reply to."""
-    similar = similar_examples(question, graph.examples, limit=shots) if shots else []
-    told: list[Message] = [System(SPARQL_TASK)]
-    for example, _ in reversed(similar):
-        told += [User(f"Question: {example.question}"), Assistant(example.query)]
-    lines = [f"Question: {question}"]
-    for heading, kinds in _HEADS.items():
-        terms = [f"<{one.target}> - {one.label}" for one in listed if one.kind in kinds]
-        lines += [f"{heading}:", *terms] if terms else []
-    values = [one.label for one in listed if one.kind is Kind.VALUE]
-    lines += ["Values:", *values] if values else []
-    return [*told, User("\n\n".join((*known, "\n".join(lines))))]
-
-
-_HEADS = {"Entities": (Kind.ENTITY, Kind.CLASS), "Relations": (Kind.PREDICATE,)}
-_STANDARD = ("http://www.w3.org/",)
-
-
-def read_hypotheses(choices: Sequence[Choice], references: References) -> list[Hypothesis]:
+def read_hypotheses(
+    choices: Sequence[Choice], references: References, prefixes: Mapping[str, str] | None = None
+) -> list[Hypothesis]:
     """Return the different queries in the choices, most likely first, as far as that is known.
 
     Those that say the same in other words are one, as likely as the likeliest of them.
@@ -285,7 +247,7 @@ def read_hypotheses(choices: Sequence[Choice], references: References) -> list[H
     found: dict[str, Hypothesis] = {}
     for choice in choices:
         try:
-            query = checked(query_in(choice.text, references)).text
+            query = checked(query_in(choice.text, references, prefixes)).text
         except QueryError:
             continue
         key = canonical_query(query)

@@ -19,10 +19,13 @@ A question whose answer takes two steps in a row may be answered by two queries,
 stands between: they are joined by `THEN`, and `IT` in the second is what the first gives.
 
     SELECT ?v0 WHERE { ?v0 P1 E1 . } THEN SELECT ?v0 WHERE { ?v0 P2 IT . }
+
+In the plain form (`References.plain`) IRIs and literals stand in the place of references, and the
+reply is one query in SPARQL, without a mark.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from pyoxigraph import NamedNode, Variable
@@ -50,6 +53,11 @@ the question, such as E1 or P2, and by nothing else: no IRI, no prefix but rdf: 
 on a line of its own whether the query is single-hop (one triple pattern leads to the answer) or
 multi-hop. Then write the query alone, a SELECT or ASK, on one line."""
 
+_PLAIN_TASK = """\
+You write the SPARQL query that answers a question over a knowledge graph. With the question come
+the terms that were found for it, of which some may be superfluous; use no others. Reply with the
+query alone."""
+
 _HEADINGS = {
     Kind.ENTITY: "Entities",
     Kind.CLASS: "Classes",
@@ -58,12 +66,14 @@ _HEADINGS = {
 }
 _DESCRIPTION = 160  # characters of a description that are shown
 _START = re.compile(r"\b(?:SELECT|ASK)\b", re.IGNORECASE)
+_PROLOGUE = re.compile(r"\b(?:BASE|PREFIX|SELECT|ASK)\b", re.IGNORECASE)
 FENCE = re.compile(r"```[\w-]*[^\S\n]*\n(.*?)(?:```|\Z)", re.DOTALL)
 
 
 def messages(question: str, references: References, known: Sequence[str] = ()) -> list[Message]:
     """Return the conversation that a query is the reply to; first of all what is `known`."""
-    return [System(_TASK), User("\n\n".join((*known, prompt(question, references))))]
+    task = _PLAIN_TASK if references.plain else _TASK
+    return [System(task), User("\n\n".join((*known, prompt(question, references))))]
 
 
 def prompt(question: str, references: References) -> str:
@@ -72,7 +82,7 @@ def prompt(question: str, references: References) -> str:
     for kind, heading in _HEADINGS.items():
         if names := references.names(kind):
             lines.append(heading)
-            lines += [_line(name, references.by_name[name]) for name in names]
+            lines += [_line(references.shown(one), references.by_name[one]) for one in names]
     return "\n".join(lines)
 
 
@@ -80,8 +90,13 @@ def target(query: str, references: References, *, then: str = "") -> str:
     """Return what a model shall reply: the mark, and the query (or two) with references.
 
     In `then`, the query that goes on, the variable `?IT` stands for what the first query gives.
-    Raises `QuerySyntaxError`, as `Unlisted` if the query names what is not listed.
+    In the plain form two are one query. Raises `QuerySyntaxError`, as `Unlisted` if the query names
+    what is not listed.
     """
+    if references.plain:
+        short = References(references.listed)
+        whole = query_in(target(query, short, then=then), short) if then else query
+        return references.referenced(whole)
     text = references.referenced(query)
     if then:
         text = f"{text} {THEN} {_with_it(then, references)}"
@@ -89,16 +104,19 @@ def target(query: str, references: References, *, then: str = "") -> str:
     return f"{MULTI_HOP if is_multi else SINGLE_HOP}\n{text}"
 
 
-def query_in(reply: str, references: References) -> str:
+def query_in(reply: str, references: References, prefixes: Mapping[str, str] | None = None) -> str:
     """Return the query in SPARQL that a reply means; two that are joined become one.
 
-    Words and a fence around the query are forgiven. Raises `QuerySyntaxError` if there is no
-    query, and `Unlisted` if it names what is not listed.
+    Words before the query and a fence around it are forgiven. In the plain form it may use
+    `prefixes` without declaring them. Raises `QuerySyntaxError` if there is no query, and
+    `Unlisted` if it names what is not listed.
     """
     text = next(reversed(FENCE.findall(reply)), reply)
-    start = _START.search(text)
+    start = (_PROLOGUE if references.plain else _START).search(text)
     if start is None:
         raise QuerySyntaxError("the reply holds no SELECT or ASK query")
+    if references.plain:
+        return references.in_sparql(text[start.start() :], prefixes)
     parts = [part.strip() for part in re.split(rf"\b{THEN}\b", _whole(text[start.start() :]))]
     if len(parts) > 2:
         raise QuerySyntaxError(f"the reply joins {len(parts)} queries; two at most are read")

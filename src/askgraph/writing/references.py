@@ -16,7 +16,7 @@
 """
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -65,6 +65,7 @@ SEPARATOR = ", "
 
 _LETTERS = {Kind.ENTITY: "E", Kind.CLASS: "C", Kind.PREDICATE: "P", Kind.VALUE: "V"}
 _NAMESPACES = {"rdf": RDF, "rdfs": RDFS, "xsd": XSD}
+_W3C = "http://www.w3.org/"
 _REFERENCE = re.compile(r"[ECPV][1-9][0-9]*")
 _NUMBER = re.compile(r"[+-]?(?:\d+|\d*\.\d+|(?:\d+\.?\d*|\.\d+)[eE][+-]?\d+)")
 _TAG = re.compile(r'"[a-z]{2}"')
@@ -85,10 +86,12 @@ class References:
     """What is listed, each with its reference: its kind's letter and its number, from 1 on.
 
     E is an entity, C a class, P a predicate, V a value. A term listed twice keeps its first
-    reference; one IRI may have one of each kind.
+    reference; one IRI may have one of each kind. If they are `plain`, queries are SPARQL as an
+    endpoint takes it: terms are written as whole IRIs and literals, and references are not.
     """
 
     listed: Sequence[Listed]
+    plain: bool = False
 
     @cached_property
     def by_name(self) -> dict[str, Listed]:
@@ -106,6 +109,15 @@ class References:
     def names(self, kind: Kind) -> tuple[str, ...]:
         """The references of one kind."""
         return tuple(name for name, each in self.by_name.items() if each.kind is kind)
+
+    def shown(self, name: str) -> str:
+        """What stands in a query for a reference, or for a name of RDF, RDFS or XML Schema."""
+        if not self.plain:
+            return name
+        if name in self.by_name:
+            return _in_sparql(self.by_name[name])
+        prefix, _, local = name.partition(":")
+        return f"<{_NAMESPACES[prefix]}{local}>"
 
     def referenced(self, query: str, *, kept: Collection[str] = ()) -> str:
         """Return a SELECT or ASK query with references, in one layout, its variables numbered.
@@ -135,21 +147,33 @@ class References:
 
         text: str = text_of(changed(tree, Change(predicate, term, _cast)))
         text = _SEPARATED.sub(f'"{SEPARATOR}"', text)
-        return numbered(_PLACE.sub(lambda found: texts[int(found[1])], text), kept=kept)
+        text = numbered(_PLACE.sub(lambda found: texts[int(found[1])], text), kept=kept)
+        return self._spelled(text) if self.plain else text
 
-    def in_sparql(self, text: str) -> str:
+    def in_sparql(self, text: str, prefixes: Mapping[str, str] | None = None) -> str:
         """Return the query that a text with references means, its IRIs in full.
 
         Small slips against the rules on variables are mended (`askgraph.writing._sound`). Raises
         `Unlisted` for a reference or a term that is not listed, `QuerySyntaxError` for what cannot
-        be read.
+        be read. A plain query may use the `prefixes`, and name any literal and what is the W3C's.
         """
+        if not self.plain:
+            return text_of(sound(read(self._spelled(text), {})))
+        query: str = text_of(sound(read(text, prefixes or {})))
+        allowed = {each.target for each in self.listed}
+        for kind, named in gold_terms(query):
+            if kind is not Kind.VALUE and named not in allowed and not named.startswith(_W3C):
+                raise Unlisted(f"<{named}>")
+        return query
+
+    def _spelled(self, text: str) -> str:
+        """The text with what each of its references stands for."""
         given = lexed(text).given
         pieces, at = list[str](), 0
         for number, token in enumerate(given):
             pieces += [text[at : token.start], self._spelled_out(token, given, number)]
             at = token.start + len(token.text)
-        return text_of(sound(read("".join(pieces), {})))
+        return "".join(pieces) + text[at:]
 
     @cached_property
     def _names_of(self) -> dict[tuple[Kind, str], str]:

@@ -45,10 +45,13 @@ class EntityLinker(Protocol):
 def linker_of(name: str, address: str = "") -> EntityLinker:
     """Return the linker of a name at an address; a URL alone is one of the plugin `http`.
 
+    The address may also stand in the name, behind an `@`.
     Raises `SetupError` if there is no such linker, and for an address that is none.
     """
     if name.startswith(("http://", "https://")):
         name, address = "http", name
+    elif not address:
+        name, _, address = name.partition("@")
     if name in FORMS:
         return cast("EntityLinker", registry.load("linker", "http")(address, form=name))
     if name not in registry.names("linker"):

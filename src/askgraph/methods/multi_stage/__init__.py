@@ -58,13 +58,14 @@ from askgraph.tools.replay import heard, replays
 from askgraph.trace import Answer, Draft, Findings, Prompt, Question, Refusal, Step, Thought
 from askgraph.writing import Hypothesis, Listed, QueryWriter
 from askgraph.writing.grown import GrownWriter
-from askgraph.writing.model_writer import PromptedWriter, SparqlWriter, sparql_messages
+from askgraph.writing.model_writer import PromptedWriter
 from askgraph.writing.pointer.writer import pointer_writer
-from askgraph.writing.prompt import messages
 from askgraph.writing.references import References
 
 __all__ = ["MultiStage"]
 
+FORMS = ("references", "plain")
+_MODELS = ("model", "sparql")  # writers that ask a model
 _LINKS = ("linked", "reason", "given", "outside")
 _Listings = tuple[Listed, ...]
 PUBLISHED = Published(
@@ -80,12 +81,11 @@ PUBLISHED = Published(
         "near": Departure(0, "4.2: predicates that were retrieved"),
         "filter": Departure("direct", "4.4, appendix D"),
         "writer": Departure("model", "4.3: fine-tuned, by the setting 'model'"),
+        "form": Departure("plain", "4.3: the model predicts the final SPARQL query"),
         "n": Departure(2, "authors' code: two beams"),
     },
     (
         "4.1: no linker comes along: entities=outside asks ReFinED or Falcon, or runs spaCy's",
-        "4.3: the model answers in references, of which a program makes IRIs; with writer=sparql "
-        "it writes SPARQL, and is not trained (section 5)",
         "4.3: no trained model comes along; askgraph finetune trains one",
     ),
 )
@@ -111,11 +111,13 @@ class MultiStage:
     entity has any matched predicate, as the paper has it; reach, if none has one within two
     steps; or off.
 
-    The `writer` is grown (by a `ranking`, as in graph search), model, sparql (a model that writes
-    plain SPARQL, shown so many `shots` of the graph's examples), or the path of trained weights,
-    with `{graph}` for the name of the graph; of its `n` queries the first with a result is the
-    answer, and below `answer_from` (a confidence) there is none. With `interpret` the model says
-    the answer in words. `rows` caps the result, `timeout` is in seconds a query.
+    The `writer` is grown (by a `ranking`, as in graph search), model, sparql, or the path of
+    trained weights, with `{graph}` for the name of the graph. A model writes in a `form`:
+    references, or plain (SPARQL with IRIs); sparql is the plain form of a model that was not
+    trained and that no grammar holds. In it so many `shots` of the graph's examples are shown. Of
+    `n` queries the first with a result is the answer, and below `answer_from` (a confidence) there
+    is none. With `interpret` the model says the answer in words. `rows` caps the result, `timeout`
+    is in seconds a query.
     """
 
     published: ClassVar[Published] = PUBLISHED
@@ -134,6 +136,7 @@ class MultiStage:
     near: int = 60
     filter: str = "reach"
     writer: str = "grown"
+    form: str = "references"
     ranking: str = ""
     shots: int = 0
     n: int = 5
@@ -147,7 +150,7 @@ class MultiStage:
     prices: Prices | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
-        one_of(self, entities=_LINKS, predicates=_LINKS, filter=FILTERS)
+        one_of(self, entities=_LINKS, predicates=_LINKS, filter=FILTERS, form=FORMS)
         at_least(self, 0, "near", "shots")
         at_least(self, 1, "candidates", "readings", "n", "rows")
         above_zero(self, "timeout", "tokens", "seconds", "money")
@@ -331,12 +334,11 @@ class _Run:
         before = spent_on(self.account)
 
         async def write() -> Sequence[Hypothesis]:
-            if method.writer == "sparql" and model is not None:
-                writer: QueryWriter = SparqlWriter(model, method.shots, known)
+            writer: QueryWriter
+            if model is not None and method.writer in _MODELS:
+                writer = self.prompted(model, known)
             else:
-                writer = writer_of(
-                    method.writer, model, graph=graph.name, ranking=method.ranking, known=known
-                )
+                writer = writer_of(method.writer, graph=graph.name, ranking=method.ranking)
             return await writer.write(self.context.question, listed, graph, n=method.n)
 
         queries = await (
@@ -353,22 +355,29 @@ class _Run:
     async def told(self, listed: _Listings) -> tuple[tuple[str, ...], Prompt | None]:
         """What is known of the question's words, and what a model that writes is told."""
         graph, question = self.context.graph, self.context.question
-        references = References(listed)
-        names = {one.target: name for name, one in references.by_name.items()}
+        short = {} if self.plain else References(listed).by_name
+        names = {one.target: name for name, one in short.items()}
 
         def shown(iri: str) -> str:
             return names.get(iri) or graph.prefixes.shorten(iri)
 
         known = tuple(taught(question, [graph], shown=shown))
-        match self.method.writer:
-            case "model":
-                return known, Prompt("write", tuple(messages(question.text, references, known)))
-            case "sparql":
-                shots = self.method.shots
-                told = sparql_messages(question.text, listed, graph, shots=shots, known=known)
-                return known, Prompt("write", tuple(told))
-            case _:
-                return known, None
+        if self.model is None or self.method.writer not in _MODELS:
+            return known, None
+        writer = self.prompted(self.model, known)
+        return known, Prompt("write", tuple(writer.messages(question.text, listed, graph)))
+
+    @property
+    def plain(self) -> bool:
+        """Whether a model writes SPARQL with IRIs, in the place of references."""
+        return self.method.writer == "sparql" or self.method.form == "plain"
+
+    def prompted(self, model: LanguageModel, known: Sequence[str]) -> PromptedWriter:
+        """The writer that asks a model."""
+        held = self.method.writer == "model"
+        return PromptedWriter(
+            model, constrained=held, known=known, plain=self.plain, shots=self.method.shots
+        )
 
     async def settled(self, queries: Sequence[Hypothesis]) -> Answer | Refusal:
         """The answer of the first query with a result, else a refusal that says why."""
@@ -461,24 +470,13 @@ def check_writer(name: str, model: LanguageModel | None, *, graph: str = "") -> 
         )
 
 
-def writer_of(
-    name: str,
-    model: LanguageModel | None = None,
-    *,
-    graph: str = "",
-    ranking: str = "",
-    known: Sequence[str] = (),
-) -> QueryWriter:
-    """Return a writer by its name, for a graph; see `check_writer`.
+def writer_of(name: str, *, graph: str = "", ranking: str = "") -> QueryWriter:
+    """Return a writer that needs no language model, for a graph; see `check_writer`.
 
-    `ranking` is a file of weights by which the grown writer ranks, in the place of the package's;
-    a model is told what is `known` of the question's words.
-
+    `ranking` is a file of weights by which the grown writer ranks, in the place of the package's.
     Raises `SetupError` for a file that holds no weights.
     """
-    check_writer(name, model, graph=graph)
-    if name == "model" and model is not None:
-        return PromptedWriter(model, known=known)
+    check_writer(name, None, graph=graph)
     if name == "grown":
         return GrownWriter(ranking=ranking)
     return pointer_writer(name.replace(GRAPH, graph))
