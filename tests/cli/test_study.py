@@ -17,6 +17,7 @@ QUESTION = {
     "tags": ["geo"],
     "sparql": "PREFIX : <http://example.org/> SELECT DISTINCT ?x { ?x :hasSeat/:partOf+ :south }",
 }
+STUDY = ("study", "representations", "--method", "graph-search")
 MINE = """
 [[experiment]]
 [[experiment]]
@@ -40,7 +41,7 @@ def place(tmp_path: Path) -> Path:
 
 def call(place: Path, *more: str) -> tuple[str, str]:
     arguments = [
-        "study", str(place / "questions.jsonl"), "-g", "firms", "--out", str(place / "runs"),
+        *STUDY, str(place / "questions.jsonl"), "-g", "firms", "--out", str(place / "runs"),
         "--experiments", str(place / "mine.toml"), "--workspace", str(place), *more,
     ]  # fmt: skip
     result = CliRunner().invoke(app, arguments)
@@ -81,7 +82,7 @@ def test_a_graph_that_is_a_variant_already_is_taken(place: Path) -> None:
 
 
 def test_a_variant_of_another_name_is_refused(place: Path) -> None:
-    arguments = ["study", str(place / "questions.jsonl"), "-g", "firms", "--out", str(place)]
+    arguments = [*STUDY, str(place / "questions.jsonl"), "-g", "firms", "--out", str(place)]
     result = CliRunner().invoke(
         app, [*arguments, "--variant", "odd=firms", "--workspace", str(place)]
     )
@@ -100,7 +101,7 @@ def test_a_variant_of_another_name_is_refused(place: Path) -> None:
 def test_what_is_wrong_is_said_before_the_first_run(
     place: Path, more: list[str], said: str
 ) -> None:
-    arguments = ["study", str(place / "questions.jsonl"), "-g", "firms", "--out"]
+    arguments = [*STUDY, str(place / "questions.jsonl"), "-g", "firms", "--out"]
     arguments += [str(place / "runs"), *more, "--workspace", str(place)]
     result = CliRunner().invoke(app, arguments)
 
@@ -112,7 +113,7 @@ def test_what_is_wrong_is_said_before_the_first_run(
 def test_a_graph_of_somebody_else_is_not_taken_away(place: Path) -> None:
     Workspace(place).add("firms.inverse-shortcuts", [place / "firms.ttl"])
     arguments = [
-        "study", str(place / "questions.jsonl"), "-g", "firms", "--out", str(place / "runs"),
+        *STUDY, str(place / "questions.jsonl"), "-g", "firms", "--out", str(place / "runs"),
         "--experiments", str(place / "mine.toml"), "--workspace", str(place),
     ]  # fmt: skip
     result = CliRunner().invoke(app, arguments)

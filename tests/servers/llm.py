@@ -6,6 +6,7 @@ generateContent at /v1beta/models/…:streamGenerateContent; all streamed as ser
 
 import json
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -48,6 +49,7 @@ class LlmServer(SparqlServer):
         super().__init__(Store())
         self.turns: deque[Turn] = deque()
         self.says = Says()
+        self.knows: Callable[[Json], list[Turn] | Json] | None = None
 
     @property
     def base(self) -> str:
@@ -62,6 +64,11 @@ class LlmServer(SparqlServer):
     def honest(self, request: Request) -> Reply:
         """What the model says next, in the protocol of the request."""
         asked = json.loads(request.body)
+        if self.knows:  # what it says to each request, or the JSON of another service
+            said = self.knows(asked)
+            if isinstance(said, dict):
+                return _json(said, 200)
+            return _stream(_openai(said), done=True)
         if unknown := self.says.refuses & asked.keys():
             error = {"error": {"message": f"Unsupported parameter: '{min(unknown)}'"}}
             return _json(error, 400)

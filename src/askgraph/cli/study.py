@@ -1,17 +1,19 @@
-"""`askgraph study`: how the representation of a graph changes the answers."""
+"""`askgraph study`: the tables of five papers, run again over graphs of one's own."""
 
-from collections.abc import Sequence
-from dataclasses import asdict
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import typer
 
-from askgraph.cli.figures import Form
+from askgraph.cli import Bundle, Commands
+from askgraph.cli.figures import Form, Workers
 from askgraph.cli.options import Common
 from askgraph.cli.output import progress_bar
 from askgraph.errors import SetupError
-from askgraph.evaluation.reports.sheet import Sheet
+from askgraph.evaluation.reports.sheet import Cell, Column, Sheet, columns_of
 from askgraph.evaluation.runs.run import Progress as Told
+from askgraph.evaluation.studies.papers import paper_sheet, published_representations, read_paper
 from askgraph.evaluation.studies.representations import (
     EXPERIMENTS,
     Figures,
@@ -22,50 +24,238 @@ from askgraph.evaluation.studies.representations import (
     study_sheet,
 )
 from askgraph.metadata.definitions import read_definitions
-from askgraph.operations.study import Studied, Study, studied
+from askgraph.operations.selection import Selection
+from askgraph.operations.study import (
+    PaperStudy,
+    Studied,
+    Study,
+    paper_studied,
+    planned_rows,
+    studied,
+)
+from askgraph.workspace import Workspace
+
+study = Commands()
 
 
-def study(
+@dataclass(frozen=True)
+class Tables(Bundle):
+    """The options of the studies that vary the settings of a method."""
+
+    graph: list[str] | None = None
+    table: list[str] | None = None
+    model: str | None = None
+    setting: list[str] | None = None
+    given: list[str] | None = None
+    examples: Path | None = None
+    folds: int | None = None
+    repeat: int = 1
+    limit: int | None = None
+    sample: int | None = None
+    split: str | None = None
+    gold: Path | None = None
+    format: str | None = None
+    lang: str | None = None
+    alike: list[str] | None = None
+    dry_run: bool = False
+
+    def study(
+        self, name: str, benchmarks: Sequence[str], out: Path, workers: Workers
+    ) -> PaperStudy:
+        """Return the study of a paper."""
+        selection = Selection(
+            format=self.format, language=self.lang, split=self.split, limit=self.limit,
+            sample=self.sample, folds=self.folds, gold=self.gold,
+        )  # fmt: skip
+        return PaperStudy(
+            read_paper(name), tuple(benchmarks), out, tuple(self.graph or ()),
+            tuple(self.table or ()), tuple(self.setting or ()), self.model,
+            dict(map(_named, self.given or ())), self.examples, selection, self.repeat,
+            workers.crew,
+        )  # fmt: skip
+
+
+@study.command("grasp")
+def grasp(
+    common: Common, workers: Workers, form: Form, tables: Tables, benchmarks: list[str], out: Path
+) -> None:
+    """Tables 4 to 9 of GRASP: models, function sets, feedback, examples.
+
+    Each row is a run of the method as published with what the row changes, in a folder: a study
+    that is stopped goes on. Beside our figures stand the published ones, and what the row cost.
+    """
+    _tables("grasp", common, workers, form, tables, benchmarks, out)
+
+
+@study.command("dfsl")
+def dfsl(
+    common: Common, workers: Workers, form: Form, tables: Tables, benchmarks: list[str], out: Path
+) -> None:
+    """Tables 5.1 to 5.6 and 5.14, figures 5.2 and 5.3 of dynamic few-shot learning.
+
+    Rows that learn from examples take those of --examples, of other folds, or of the graph. The
+    gold entities and relations are given, as in the paper; DFSL-MQ needs a server with beam search.
+    """
+    _tables("dfsl", common, workers, form, tables, benchmarks, out)
+
+
+@study.command("sparql-llm")
+def sparql_llm(
+    common: Common, workers: Workers, form: Form, tables: Tables, benchmarks: list[str], out: Path
+) -> None:
+    """Figures 4, 5, 6 and 8 of SPARQL-LLM: models, cost, schema, examples, what is left out.
+
+    Rows that learn from examples take those of --examples, of other folds (figure 8: --folds 3), or
+    of the graph. Most figures of the paper have no numbers, so that ours stand alone.
+    """
+    _tables("sparql-llm", common, workers, form, tables, benchmarks, out)
+
+
+@study.command("multi-stage")
+def multi_stage(
+    common: Common, workers: Workers, form: Form, tables: Tables, benchmarks: list[str], out: Path
+) -> None:
+    """Tables 1 to 7, figures 2 and 3 of the multi-stage method: stages, writers, rejection.
+
+    Rows of a linker or of a trained writer say what they need until --with names it.
+    """
+    _tables("multi-stage", common, workers, form, tables, benchmarks, out)
+
+
+def _tables(
+    name: str, common: Common, workers: Workers, form: Form, tables: Tables,
+    benchmarks: list[str], out: Path,
+) -> None:  # fmt: skip
+    place = common.workspace
+    wanted = tables.study(name, benchmarks, out, workers)
+    shown = wanted.paper.chosen(wanted.tables)
+    alike = tables.alike or []
+    if unknown := set(alike) - {one for table in wanted.paper.tables for one in table.of}:
+        there = dict.fromkeys(one for table in wanted.paper.tables for one in table.of)
+        raise SetupError(f"--as {min(unknown)!r}: the paper has {', '.join(there) or 'no figures'}")
+    if tables.dry_run:
+        sheets = [_dry(place, wanted)]
+    else:
+        with progress_bar() as tell:
+
+            def of_run(what: str) -> Told:
+                return lambda record, done, planned: tell(what, done, planned)
+
+            found = paper_studied(place, wanted, progress=of_run, preparing=tell)
+        sheets = [paper_sheet(table, found[table.name], alike) for table in shown]
+    form.give(lambda: sheets, lambda: [sheet.json() for sheet in sheets])
+
+
+def _dry(place: Workspace, wanted: PaperStudy) -> Sheet:
+    """The rows that would be run, and how many questions and calls each takes."""
+    asked = wanted.asked(place)
+    questions = wanted.repeat * sum(len(one.questions) for one in asked)
+    columns = (
+        *map(Column, ("table", "row", "model", "asks")),
+        *columns_of("count", "questions", "calls at least", "calls at most"), Column("needs"),
+    )  # fmt: skip
+    rows: list[tuple[Cell, ...]] = []
+    totals: list[tuple[int, ...]] = []
+    seen = set[str]()
+    for one in planned_rows(place, wanted, asked):
+        asks = one.table.asks and not one.missing and one.run not in seen
+        number = questions if asks else 0
+        seen |= {one.run} if asks else set()
+        totals.append((number, *(number * each for each in one.row.calls)))
+        method = one.choice.label if one.table.asks else "the gold queries"
+        told = (one.table.name, one.row.name, one.row.model, method)
+        rows.append((*told, *totals[-1], one.missing))
+    rows.append(("", "all", "", "", *map(sum, zip(*totals, strict=True)), ""))
+    note = "Rows of the same settings and model are one run; what is done is not asked again."
+    return Sheet(wanted.paper.title, columns, tuple(rows), (note,))
+
+
+def _named(given: str) -> tuple[str, str]:
+    name, sign, value = given.partition("=")
+    if not (name and sign and value):
+        raise SetupError(f"--with {given!r}: write NAME=VALUE, with the paper's name for it")
+    return name, value
+
+
+@study.command("representations")
+def representations(
     common: Common,
     form: Form,
     benchmark: str,
-    graph: str,
+    graph: list[str],
     out: Path,
-    method: str = "graph-search",
+    method: str = "graf-von-data:preset=paper",
+    model: str | None = None,
     setting: list[str] | None = None,
     repeat: int = 1,
     by: list[str] | None = None,
-    metric: str = "best_column",
+    metric: str = "best_column_multiset",
     experiments: Path | None = None,
     definitions: Path | None = None,
     variant: list[str] | None = None,
     published: Path | None = None,
+    limit: int | None = None,
+    dry_run: bool = False,
     format: str | None = None,
 ) -> None:
-    """Ask the same questions over variants of a graph, and print one table.
+    """Table 3 of Henselmann et al.: the same questions over variants of a graph.
 
     An experiment is a choice of entity boundaries, inverse properties, shortcuts and comments; the
-    thirteen are those of Henselmann et al. (2025). The variants are made virtually, or are graphs
-    of the workspace that --variant names. EM is the share of questions whose F1 is 1.
+    thirteen are the paper's. The variants are made virtually, or are graphs of the workspace that
+    --variant names; comments are those of --definitions, else the model of the method drafts them.
+    EM is the share of questions whose F1 is 1.
     """
-    wanted = Study(
-        benchmark, graph, method, out,
-        read_experiments(experiments) if experiments else EXPERIMENTS,
-        tuple(by or ()), tuple(setting or ()), repeat, metric, format,
-        read_definitions(definitions) if definitions else None,
-        _variants(variant or []),
-    )  # fmt: skip
     lines = read_published(published) if published else None
+    settings = (*(setting or ()), *([f"model={model}"] if model else ()))
+    studies = [
+        Study(
+            benchmark, name, method, out / name if len(graph) > 1 else out,
+            read_experiments(experiments) if experiments else EXPERIMENTS,
+            tuple(by or ()), settings, repeat, metric, format,
+            read_definitions(definitions) if definitions else None,
+            _variants(variant or []), limit,
+        )
+        for name in dict.fromkeys(graph)
+    ]  # fmt: skip
+    if dry_run:
+        sheets = [_dry_variants(common.workspace, wanted) for wanted in studies]
+        form.give(lambda: sheets, lambda: [sheet.json() for sheet in sheets])
+        return
+    found: list[Studied] = []
     with progress_bar() as tell:
 
         def of_run(name: str) -> Told:
             return lambda record, done, planned: tell(name, done, planned)
 
-        found = studied(common.workspace, wanted, progress=of_run, preparing=tell)
-    beside = _beside(found, wanted, lines)
-    for line in found.left_out:
+        for wanted in studies:
+            found.append(studied(common.workspace, wanted, progress=of_run, preparing=tell))
+    done = [
+        (one, each, _beside(each, one, lines, own=experiments is not None))
+        for one, each in zip(studies, found, strict=True)
+    ]
+    for line in dict.fromkeys(line for each in found for line in each.left_out):
         typer.echo(line, err=True)
-    form.give(lambda: [_sheet(wanted, found, beside)], lambda: _plain(wanted, found, beside))
+    form.give(
+        lambda: [_sheet(*one) for one in done],
+        lambda: [row for one in done for row in _plain(*one)],
+    )
+
+
+def _dry_variants(place: Workspace, wanted: Study) -> Sheet:
+    """The experiments that would be run, and how many questions each asks."""
+    number = wanted.repeat * sum(len(one.questions) for one in wanted.asked(place, wanted.graph))
+    seen = set[str]()
+    rows: list[tuple[Cell, ...]] = []
+    for one in wanted.experiments:
+        run = wanted.run_of(one)
+        rows.append((one.number, run, 0 if run in seen else number))
+        seen.add(run)
+    rows.append(("all", "", number * len(seen)))
+    columns = (Column("no."), Column("run"), Column("questions", "count"))
+    notes = (
+        "graf-von-data makes one to ten calls a question; other methods have their own bounds.",
+    )
+    return Sheet(f"{wanted.method} over {wanted.graph}", columns, tuple(rows), notes)
 
 
 def _variants(given: list[str]) -> dict[str, str]:
@@ -84,12 +274,16 @@ def _variants(given: list[str]) -> dict[str, str]:
 
 
 def _beside(
-    found: Studied, wanted: Study, lines: Sequence[Published] | None
-) -> dict[int, Figures] | None:
-    """The published figures of each experiment, of the same questions and tags."""
-    if lines is None:
-        return None
+    found: Studied, wanted: Study, lines: Sequence[Published] | None, *, own: bool
+) -> Mapping[int, Figures] | None:
+    """The published figures of each experiment: of the same questions and tags, or the paper's.
 
+    The paper's are of its own questions; `own` experiments have none.
+    """
+    if lines is None:
+        of_paper = published_representations()
+        tags = ("all", *wanted.tags)
+        return None if own else {n: tuple(map(one.get, tags)) for n, one in of_paper.items()}
     tags_of = {record.id: record.tags for ones in found.records.values() for record in ones}
     return {
         one.number: published_figures(
@@ -99,24 +293,25 @@ def _beside(
     }
 
 
-def _sheet(wanted: Study, found: Studied, beside: dict[int, Figures] | None) -> Sheet:
+def _sheet(wanted: Study, found: Studied, beside: Mapping[int, Figures] | None) -> Sheet:
     notes = list(found.left_out)
     if not found.bounded:
         notes.append(
             f"{wanted.method} has no entity boundaries: experiments that differ in these only are "
             "one run."
         )
-    title = f"{wanted.method} by representation, {wanted.metric}"
+    title = f"{wanted.method} by representation of {wanted.graph}, {wanted.metric}"
     return study_sheet(
-        title, found.figures, wanted.tags,
-        published=beside, boundaries=found.bounded, notes=notes,
+        title, found.figures, wanted.tags, published=beside, boundaries=found.bounded,
+        costs=found.costs(wanted.metric), notes=notes,
     )  # fmt: skip
 
 
 def _plain(
-    wanted: Study, found: Studied, beside: dict[int, Figures] | None
+    wanted: Study, found: Studied, beside: Mapping[int, Figures] | None
 ) -> list[dict[str, object]]:
     names = ("all", *wanted.tags)
+    costs = found.costs(wanted.metric)
 
     def shares(figures: Figures) -> dict[str, object]:
         return {
@@ -127,8 +322,11 @@ def _plain(
     return [
         {
             **asdict(one),
+            "graph": wanted.graph,
             "bounded": found.bounded,
             "figures": shares(figures),
+            "interval": [costs[one][0].low, costs[one][0].high],
+            "usage": asdict(costs[one][1]),
             **({"published": shares(beside[one.number])} if beside else {}),
         }
         for one, figures in found.figures.items()

@@ -242,16 +242,20 @@ def method_choices(specs: Sequence[str], settings: Sequence[str] = ()) -> tuple[
     choices = []
     for spec in specs:
         name, own = method_spec(spec)
-        values = {**shared, **own}
-        label = name + "".join(
-            f"{':' if not at else ','}{key}={json.dumps(value)}"
-            for at, (key, value) in enumerate(values.items())
-        )
-        choices.append(MethodChoice(label, name, json.dumps(values)))
+        choices.append(method_choice(name, {**shared, **own}))
     labels = [choice.label for choice in choices]
     if twice := {label for label in labels if labels.count(label) > 1}:
         raise SetupError(f"the method {sorted(twice)[0]!r} is named twice")
     return tuple(choices)
+
+
+def method_choice(name: str, settings: Mapping[str, object]) -> MethodChoice:
+    """Return a method with settings, which its label tells."""
+    label = name + "".join(
+        f"{':' if not at else ','}{key}={json.dumps(value)}"
+        for at, (key, value) in enumerate(settings.items())
+    )
+    return MethodChoice(label, name, json.dumps(settings))
 
 
 def sampled(questions: Sequence[GoldQuestion], size: int, *, seed: int) -> tuple[GoldQuestion, ...]:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from askgraph.agent.kept_index import Bm25, bm25_of, ranked_names
 from askgraph.errors import SetupError
-from askgraph.evaluation.metrics.linking import Links, links
+from askgraph.evaluation.metrics.linking import Links, compared, links
 from askgraph.evaluation.runs import Run
 from askgraph.evaluation.runs.run import Progress as Told
 from askgraph.evaluation.studies.stages import (
@@ -139,6 +139,53 @@ async def gold_of(host: Host, asked: Sequence[Asked]) -> Gold:
             async with host.graph(source) as graph:
                 prefixes = {**one.contents.prefixes, **graph.prefixes.namespaces}
             found[one.name, question.id] = links(question.sparql, prefixes=prefixes)
+    return found
+
+
+async def linked_shares(
+    workspace: Workspace, run: Run, asked: Sequence[Asked], what: str
+) -> dict[str, float]:
+    """Return the F1 of the entities or predicates (`what`) that a run of the method found.
+
+    By the key of the record, for questions whose gold has any.
+    """
+    host = Host(Site(workspace.folder.absolute(), ()))
+    try:
+        gold = await gold_of(host, asked)
+    finally:
+        await host.close()
+    records = {record.key: record for record in run.records}
+    found: dict[str, float] = {}
+    for detail in run.details():
+        if record := records.get(detail.key):
+            case = stage_case(record, detail, gold[record.benchmark, record.id])
+            if getattr(case.gold, what):
+                found[record.key] = getattr(compared(case.found, case.gold), what).f1
+    return found
+
+
+async def recalls_of(
+    workspace: Workspace,
+    asked: Asked,
+    numbers: Mapping[str, str],
+    *,
+    progress: Progress = silent,
+) -> dict[str, float]:
+    """Return the recall of BM25 with these `numbers`, as 2.95/0.2, for entities and predicates.
+
+    The keys are as `entities @10`.
+    """
+    host = Host(Site(workspace.folder.absolute(), ()))
+    found: dict[str, float] = {}
+    try:
+        gold = await gold_of(host, [asked])
+        for key, what in INDICES.items():
+            bm25 = bm25_of(numbers[what])
+            sought = await searched_for(host, [asked], key, gold, bm25=bm25, progress=progress)
+            recall = recall_at(what, [(each.index, each.sought) for each in sought])
+            found |= {f"{what} @{limit}": share for limit, share in recall.at}
+    finally:
+        await host.close()
     return found
 
 

@@ -89,7 +89,7 @@ def done_task(
     `graph` is the name to record; queries may use `prefixes` without declaring them.
     """
     question, rows = task.question, len(scored.predicted.rows) if scored.predicted else None
-    form, patterns = _form_and_patterns(question.sparql, prefixes)
+    form, patterns = form_and_patterns(question.sparql, prefixes)
     record = Record(
         id=question.id,
         question=question.text,
@@ -213,7 +213,7 @@ def _at(table: Table, places: Sequence[int]) -> tuple[tuple[object, ...], ...]:
     return tuple(_plain(table, rows, terms))
 
 
-def _form_and_patterns(
+def form_and_patterns(
     query: str | None, prefixes: Mapping[str, str]
 ) -> tuple[str | None, int | None]:
     """Return the form (`SELECT`, `ASK`, …) of a query and the number of its triple patterns.

@@ -20,9 +20,11 @@ from pathlib import Path
 from statistics import fmean
 
 from askgraph.errors import SetupError
-from askgraph.evaluation.reports.sheet import Cell, Column, Sheet
+from askgraph.evaluation.reports.sheet import Cell, Column, Sheet, columns_of
+from askgraph.evaluation.reports.statistics import Interval
 from askgraph.evaluation.runs import Record
 from askgraph.metadata.boundaries import INDIVIDUALS, SCHEMA
+from askgraph.trace import Usage
 
 
 @dataclass(frozen=True)
@@ -134,12 +136,13 @@ def study_sheet(
     *,
     published: Mapping[int, Figures] | None = None,
     boundaries: bool = True,
+    costs: Mapping[Experiment, tuple[Interval, Usage]] | None = None,
     notes: Sequence[str] = (),
 ) -> Sheet:
     """Return the table: an experiment a row; with published figures these beside ours.
 
     Without `boundaries` the columns that name them are left out, and of experiments that differ in
-    nothing else each has its row still.
+    nothing else each has its row still. `costs` add the interval of the mean F1 and what was spent.
     """
     columns = [Column("no.", "count"), Column("individuals"), Column("schema")]
     columns += [Column("inverse"), Column("shortcuts"), Column("comments")]
@@ -148,6 +151,9 @@ def study_sheet(
             columns.append(Column(f"{part} {measure}", "share"))
             if published is not None:
                 columns.append(Column("published", "share"))
+    if costs is not None:
+        columns += [Column("95 % of F1"), *columns_of("count", "calls", "tokens")]
+        columns.append(Column("seconds", "number"))
     rows = [
         (
             one.number,
@@ -155,6 +161,7 @@ def study_sheet(
             one.schema if boundaries else "any",
             *("x" if on else "" for on in (one.inverse, one.shortcuts, one.comments)),
             *_cells(figures, None if published is None else published.get(one.number, ())),
+            *(_spent(*costs[one]) if costs is not None else ()),
         )
         for one, figures in results.items()
     ]
@@ -180,6 +187,11 @@ def _figures(scored: Sequence[tuple[float, float, Sequence[str]]], tags: Sequenc
         ones = [one for one in scored if tag is None or tag in one[2]]
         found.append((fmean(o[0] for o in ones), fmean(o[1] for o in ones)) if ones else None)
     return tuple(found)
+
+
+def _spent(interval: Interval, usage: Usage) -> tuple[Cell, ...]:
+    between = f"{100 * interval.low:.1f} to {100 * interval.high:.1f}"
+    return between, usage.llm_calls, usage.input_tokens + usage.output_tokens, usage.seconds
 
 
 def _cells(ours: Figures, published: Figures | None) -> Iterable[Cell]:

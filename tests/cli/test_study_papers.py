@@ -1,0 +1,293 @@
+"""`askgraph study PAPER` on the sample, with a model that knows the gold: every row is filled."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.servers.llm import LlmServer, Turn
+from typer.testing import CliRunner
+
+from askgraph.cli import app
+from askgraph.evaluation.metrics.linking import links
+from askgraph.evaluation.studies.papers import PAPERS, read_paper
+from askgraph.sample import graph_path
+from askgraph.workspace import Workspace
+
+QUESTIONS = graph_path().with_name("questions.jsonl")
+GOLD = {
+    line["question"]: line
+    for line in map(json.loads, QUESTIONS.read_text("utf-8").splitlines())
+    if line.get("sparql")
+}
+SPACE = "https://example.org/space/"
+WRITTEN = (
+    "Act: query('''{gold}''') | success('done')\n<sparql>{gold}</sparql>\n```sparql\n{gold}\n```\n"
+    "PICK: 1"
+)
+
+
+def knowing(asked: dict[str, Any]) -> list[Turn] | dict[str, Any]:
+    """What a model says that knows the gold, in the form that each method wants; or a linker."""
+    text = asked.get("text") or json.dumps(asked["messages"], ensure_ascii=False)
+    plain = text.replace('\\"', '"')
+    line = max(GOLD.values(), key=lambda one: plain.rfind(one["question"]))
+    gold = line["sparql"]
+    if "messages" not in asked:
+        return linked(sorted(links(gold).entities))
+    if tools := asked.get("tools"):
+        answer = next(one["function"] for one in tools if one["function"]["name"] == "answer")
+        names = answer["parameters"]["properties"]
+        given: dict[str, Any] = dict.fromkeys(answer["parameters"]["required"], "It is so.")
+        given |= {"query": gold}
+        if "columns" in names:
+            given |= {"columns": []}
+        return [Turn(calls=(("answer", json.dumps(given)),), finish="calls")]
+    if schema := asked.get("response_format", {}).get("json_schema", {}).get("schema"):
+        return [Turn(json.dumps(filled(schema)))]
+    said = WRITTEN.replace("{gold}", gold)
+    return [Turn(f"{said}{' ' * at}") for at in range(asked.get("n") or 1)]
+
+
+def linked(iris: list[str]) -> dict[str, Any]:
+    """What ReFinED and Falcon say of a text, both in one."""
+    return {
+        "spans": [
+            {"start": 0, "ln": 1, "predicted_entity": {"wikidata_entity_id": iri}} for iri in iris
+        ],
+        "entities_wikidata": [{"URI": iri, "surface form": ""} for iri in iris],
+    }
+
+
+def pipeline(folder: Path) -> Path:
+    """A pipeline of spaCy that knows Mars and Titan."""
+    spacy = pytest.importorskip("spacy", reason="pip install 'askgraph[spacy]'")
+    from spacy.kb import InMemoryLookupKB
+    from spacy.training import Example
+
+    made = spacy.blank("en")
+    made.add_pipe("sentencizer")
+    names = ("Mars", "Titan")
+    ruler = made.add_pipe("entity_ruler")
+    ruler.add_patterns([{"label": "THING", "pattern": name} for name in names])
+    linker = made.add_pipe("entity_linker", config={"incl_context": False})
+
+    def things(vocabulary: object) -> object:
+        known = InMemoryLookupKB(vocabulary, entity_vector_length=1)
+        known.set_entities([SPACE + name for name in names], [1, 1], [[1], [1]])
+        for name in names:
+            known.add_alias(name, [SPACE + name], [1.0])
+        return known
+
+    example = Example.from_dict(
+        made.make_doc("Mars is large"),
+        {
+            "links": {(0, 4): {f"{SPACE}Mars": 1.0}},
+            "entities": [(0, 4, "THING")],
+            "sent_starts": [1, 0, 0],
+        },
+    )
+    linker.initialize(lambda: [example], nlp=made, kb_loader=things)
+    made.to_disk(folder)
+    return folder
+
+
+def filled(schema: dict[str, Any]) -> Any:
+    """The least that a schema admits; of a choice the first."""
+    match schema:
+        case {"enum": [first, *_]}:
+            return first
+        case {"type": "object", "properties": parts}:
+            return {name: filled(part) for name, part in parts.items()}
+        case {"type": "array", "items": items}:
+            return [filled(items)]
+        case {"type": "integer" | "number"}:
+            return 1
+        case {"type": "boolean"}:
+            return True
+    return "It is so."
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    settings = {"examples": str(QUESTIONS)}
+    Workspace(tmp_path).add("space", [graph_path()], settings=settings)
+    return tmp_path
+
+
+def arguments(place: Path, paper: str, server: LlmServer, *more: str) -> list[str]:
+    server.knows = knowing
+    own: list[str] = []
+    if paper != "representations":
+        needs = read_paper(paper).needs
+        own = ["--model", "scripted", "--examples", str(QUESTIONS)]
+        for name, how in needs.items():
+            what = (
+                "hashed" if "embedder" in how else server.base if "address" in how else "scripted"
+            )
+            own += ["--with", f"{name}={pipeline(place / 'spacy') if name == 'spaCy' else what}"]
+    else:
+        own = ["--model", "scripted"]
+    return [
+        "study", paper, str(QUESTIONS), "-g", "space", "--limit", "2",
+        "--set", f"base_url={server.base}/v1", "--set", "provider=openai",
+        *own, *more, "--workspace", str(place),
+    ]  # fmt: skip
+
+
+def call(given: list[str]) -> list[dict[str, Any]]:
+    result = CliRunner().invoke(app, given)
+    assert result.exit_code == 0, result.output
+    return list(json.loads(result.stdout))
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_every_row_of_every_table_is_filled(place: Path, llm_server: LlmServer, paper: str) -> None:
+    sheets = call(arguments(place, paper, llm_server, "--out", str(place / "runs"), "--json"))
+
+    tables = read_paper(paper).tables
+    assert [sheet["title"] for sheet in sheets] == [table.title for table in tables]
+    for table, sheet in zip(tables, sheets, strict=True):
+        assert [row["row"] for row in sheet["rows"]] == [row.name for row in table.rows]
+        assert not [note for note in sheet["notes"] if note.startswith("Not run")]
+        assert all(row["questions"] == 2 for row in sheet["rows"])
+
+
+def test_all_experiments_are_run_and_the_model_drafts_the_comments(
+    place: Path, llm_server: LlmServer
+) -> None:
+    out = ("--out", str(place / "runs"))
+    rows = call(arguments(place, "representations", llm_server, *out, "--json"))
+
+    assert [row["number"] for row in rows] == list(range(1, 14))
+    assert all(row["figures"]["all"] == {"em": 1.0, "f1": 1.0} for row in rows)
+    assert rows[9]["published"]["all"] == pytest.approx({"em": 0.383, "f1": 0.445})
+    assert all(row["usage"]["llm_calls"] == 2 for row in rows)
+    assert "It is so." in (place / "runs" / "comments.toml").read_text()
+    asked = len(llm_server.bodies)
+    assert call(arguments(place, "representations", llm_server, *out, "--json")) == rows
+    assert len(llm_server.bodies) == asked
+
+
+def test_two_graphs_are_told_apart_and_repetitions_are_averaged(
+    place: Path, llm_server: LlmServer
+) -> None:
+    Workspace(place).add("other", [graph_path()])
+    more = ("-g", "other", "--table", "6", "--repeat", "2", "--out", str(place / "runs"), "--json")
+    [sheet] = call(arguments(place, "grasp", llm_server, *more))
+
+    assert [(row["graph"], row["row"]) for row in sheet["rows"]][:3] == [
+        ("space", "B"), ("other", "B"), ("space", "S"),
+    ]  # fmt: skip
+    assert {(row["questions"], row["calls"]) for row in sheet["rows"]} == {(2, 4)}
+
+
+def test_what_a_row_needs_is_told_and_the_others_are_run(
+    place: Path, llm_server: LlmServer
+) -> None:
+    Workspace(place).remove("space")
+    Workspace(place).add("space", [graph_path()])
+    given = arguments(place, "dfsl", llm_server, "--table", "5.14", "--out", str(place / "runs"))
+    at = given.index("--examples")
+    result = CliRunner().invoke(app, given[:at] + given[at + 2 :])
+
+    assert result.exit_code == 0, result.output
+    said = " ".join(result.output.split())
+    assert "Not run: DFSL (CodeLlama 70B), DFSL without relations" in said
+    assert "name questions with --examples, or --folds K" in said
+    [sheet] = call([*given[:at], *given[at + 2 :], "--folds", "2", "--json"])
+    assert [row["F1"] for row in sheet["rows"]] == [1.0] * 5
+    assert not [note for note in sheet["notes"] if "Not run" in note]
+
+
+def test_a_dry_run_counts_and_asks_nothing(place: Path, llm_server: LlmServer) -> None:
+    more = ("--table", "5.2", "--table", "5.1", "--out", str(place / "runs"), "--dry-run", "--json")
+    [sheet] = call(arguments(place, "dfsl", llm_server, *more))
+
+    told = [(row["row"], row["questions"], row["calls at most"]) for row in sheet["rows"]]
+    assert told[:3] == [("Zero-shot", 2, 2), ("Few-shot", 2, 2), ("DFSL", 2, 2)]
+    assert told[3:9] == [(name, 0, 0) for name, *_ in told[:3]] * 2
+    assert told[9:11] == [("COUNT", 0, 0), ("LIMIT", 0, 0)]
+    assert told[-1] == ("all", 6, 6)
+    assert not llm_server.bodies and not (place / "runs").exists()
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        (["--table", "99"], "grasp has no table '99'; there are 4, 5, 6, 7, 8, 9"),
+        (["--with", "GPT-9=x"], "no row of grasp needs that"),
+        (["--with", "GPT-4.1"], "write NAME=VALUE"),
+        (["--as", "QALD-1"], "the paper has CWQ, WQSP, QALD-10"),
+    ],
+)
+def test_what_is_wrong_is_told_before_the_first_run(
+    place: Path, llm_server: LlmServer, more: list[str], said: str
+) -> None:
+    given = arguments(place, "grasp", llm_server, "--out", str(place / "runs"), *more)
+    result = CliRunner().invoke(app, given)
+
+    assert result.exit_code == 2 and said in result.output
+    assert not llm_server.bodies and not (place / "runs").exists()
+
+
+def test_only_the_figures_of_the_benchmark_that_is_named_stand_beside(
+    place: Path, llm_server: LlmServer
+) -> None:
+    more = ("--table", "6", "--out", str(place / "runs"), "--as", "QALD-7", "--json")
+    [sheet] = call(arguments(place, "grasp", llm_server, *more))
+
+    assert [row["published QALD-7"] for row in sheet["rows"]] == [0.526, 0.73, 0.708, 0.687, 0.735]
+    assert "published QALD-10" not in sheet["rows"][0]
+
+
+def test_each_paper_has_a_model_of_its_own_if_it_is_named(
+    place: Path, llm_server: LlmServer
+) -> None:
+    more = ("--table", "5", "--out", str(place / "runs"), "--with", "GPT-4.1=larger", "--json")
+    [sheet] = call(arguments(place, "grasp", llm_server, *more))
+
+    assert [row["by"] for row in sheet["rows"]].count("larger") == 1
+    assert {body["model"] for body in llm_server.bodies} == {"scripted", "larger"}
+
+
+def test_killed_in_the_middle_it_goes_on_with_the_same_figures(
+    place: Path, llm_server: LlmServer
+) -> None:
+    given = arguments(place, "dfsl", llm_server, "--limit", "4", "--json")
+    whole = call([*given, "--out", str(place / "whole")])
+    before = len(llm_server.bodies)
+    killed_at(9, place / "killed", [*given, "--out", str(place / "killed")])
+    done = _records(place / "killed")
+    between = len(llm_server.bodies)
+    resumed = call([*given, "--out", str(place / "killed")])
+
+    assert 9 <= done < before
+    assert len(llm_server.bodies) - between == before - done
+    for sheets in (whole, resumed):
+        for sheet in sheets:
+            for row in sheet["rows"]:
+                row.pop("seconds", None)
+    assert resumed == whole
+
+
+def _records(folder: Path) -> int:
+    return sum(path.read_bytes().count(b"\n") for path in folder.rglob("records.jsonl"))
+
+
+def killed_at(records: int, folder: Path, given: list[str]) -> None:
+    """Run the command in a process, and kill it with -9 as soon as there are so many records."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "askgraph", *given],
+        env=os.environ, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    until = time.monotonic() + 120
+    while process.poll() is None and time.monotonic() < until and _records(folder) < records:
+        time.sleep(0.01)
+    process.send_signal(signal.SIGKILL)
+    assert process.wait() == -signal.SIGKILL, "it ended before it was killed"
