@@ -105,6 +105,14 @@ def test_a_name_is_read_for_what_it_names(question: str, expected: str, land: Kn
     assert rows(land, question) == expected
 
 
+def test_a_property_that_is_named_in_full_is_meant_whatever_its_other_names_go_on_with(
+    space: Known,
+) -> None:
+    [best, *_] = clusters(space.proposal("What is the discoverer of Titan?").candidates)
+    query = space.query(best.best.query)
+    assert "#discoverer>" in query and "discoveryYear" not in query
+
+
 def test_a_plural_is_no_name_of_a_thing(space: Known) -> None:
     for question, language in (
         ("Welche Planeten haben keine Monde?", "de"),

@@ -15,6 +15,7 @@ from askgraph.answers import AnswerBuilder, arranged
 from askgraph.errors import QueryError, ServiceError
 from askgraph.explanation import labels_of
 from askgraph.explanation._names import phrases_in
+from askgraph.explanation.starters import PLACE
 from askgraph.graph import KnowledgeGraph
 from askgraph.index import tokens
 from askgraph.rdf import words_of_local_name
@@ -30,8 +31,6 @@ _SECONDS = 10.0
 _SURE = 0.9  # that a query is the one that is meant, if nothing but its result is spoken of
 _ROWS = 10_000
 _LABELLED = 200
-PLACE = (frozenset(["lat", "latitude"]), frozenset(["long", "lon", "lng", "longitude"]))
-"""What a latitude and a longitude are called."""
 
 
 async def changed(question: Question, graphs: Sequence[KnowledgeGraph]) -> Answer | Refusal | None:

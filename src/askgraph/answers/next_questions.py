@@ -9,22 +9,30 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain
+from itertools import chain, islice
 
 import numpy as np
 from pyoxigraph import NamedNode, Variable
 
-from askgraph.answers.changed import PLACE
+from askgraph.answers.greeting import is_sure
 from askgraph.errors import QueryError
 from askgraph.explanation import labels_of
 from askgraph.explanation._names import is_uncounted, phrases_in
 from askgraph.explanation.headline import units_of
 from askgraph.explanation.resource import classes_of
-from askgraph.explanation.starters import examples_of, is_noun, is_spoken
+from askgraph.explanation.starters import (
+    PLACE,
+    SIZES,
+    called_in,
+    is_noun,
+    is_spoken,
+    language_of,
+    starters_of,
+)
 from askgraph.graph import KnowledgeGraph
 from askgraph.metadata import ClassProfile, PredicateProfile
-from askgraph.rdf import best_label, words_of_local_name
 from askgraph.rdf import vocabulary as v
+from askgraph.rdf import words_of_local_name
 from askgraph.search.linking import read
 from askgraph.sparql import Group, Pattern, Query, walk
 from askgraph.sparql.write import tree_of
@@ -36,9 +44,7 @@ _TRIED = 10
 _LOOKED_AT = 50  # things of a result whose classes are read
 _NEAR = 200  # things of a class, of which the best known are taken
 _LONG = 8  # rows from which on "only the first five" is worth asking
-_SURE = 0.6  # confidence from which an answer counts
 _WORDS = 3  # of a property that can be asked for as "the … of"
-_SIZES = {"length": "greatest", "mass": "greatest", "area": "greatest", "time": "longest"}
 _SCHEMA = (v.RDF, v.RDFS, v.OWL, v.SH, v.XSD)
 
 Ask = Callable[[str], Awaitable[Outcome]]
@@ -87,11 +93,7 @@ async def next_questions(
 
 def _is_news(outcome: Outcome, answer: Answer) -> bool:
     """Whether an outcome is an answer: sure, of all words, not empty, and another one."""
-    if not isinstance(outcome, Answer) or outcome.is_empty:
-        return False
-    if outcome.unused_words or outcome.confidence < _SURE:
-        return False
-    if outcome.query == answer.query:
+    if not is_sure(outcome) or outcome.query == answer.query:
         return False
     return outcome.boolean is not None or outcome.result.rows != answer.result.rows
 
@@ -143,10 +145,11 @@ class _About:
                 for one, label in self.measures
             ]
         kinds = [counts, values, highest] if len(self.things) > 1 else [values, highest, counts]
-        graph = self.graph
-        first = examples_of(graph.profile, graph.arrays, graph.prefixes, [self.language])
         kinds += [values[1:], highest[1:]]
-        return [*kinds, *([text] for text in first.questions if first.language == self.language)]
+        if language_of(self.graph.profile, [self.language]) == self.language:
+            first = starters_of(self.graph.profile, self.graph.arrays, self.language)
+            kinds += [[one.text] for one in islice(first, _MOST)]
+        return kinds
 
     def maps(self) -> list[list[str]]:
         """The wish for a map, if things of the class have coordinates and none was asked for."""
@@ -160,7 +163,7 @@ class _About:
         variable = Variable("value")
         query = Query("SELECT", Group((Pattern(variable, NamedNode(measure.iri), variable),)))
         unit = units_of(query, self.graph).get(variable.value)
-        return _SIZES.get(unit.dimension, "highest") if unit else "highest"
+        return SIZES.get(unit.dimension, "highest") if unit else "highest"
 
     def is_bare(self, label: str) -> bool:
         """Whether a noun stands as it is behind "by": no German adjective is before it."""
@@ -220,12 +223,7 @@ class _About:
 
     def noun(self, item: ClassProfile | PredicateProfile) -> str:
         """What a class or predicate is called in the asker's language; empty if it is in none."""
-        own = [text for text, tag in item.names if tag.split("-")[0].lower() == self.language]
-        bare = [text for text, tag in item.names if not tag]
-        if not own and (self.language != "en" or (item.names and not bare)):
-            return ""
-        label = best_label([(text, None) for text in own or bare], [self.language])
-        said = label or words_of_local_name(item.iri)
+        said = called_in(item, self.language)
         return phrases_in(self.language).singular(said) if isinstance(item, ClassProfile) else said
 
     @cached_property

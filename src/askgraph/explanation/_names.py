@@ -67,6 +67,21 @@ def is_uncounted(noun: str) -> bool:
     return noun.split(" ")[-1].lower().removesuffix("s") in _table("en")["uncounted"].split()
 
 
+def is_keyword(name: str) -> bool:
+    """Return whether a name says that it is a key: "employee ID", "ref stadium", "Kennung"."""
+    return not {word.strip(".").lower() for word in name.split()}.isdisjoint(_keys())
+
+
+def is_vague(noun: str) -> bool:
+    """Return whether a noun says nothing of what it stands for: "thing", "class", "Eintrag"."""
+    return noun.lower() in _table("en")["vague"].split()
+
+
+@lru_cache(maxsize=1)
+def _keys() -> frozenset[str]:
+    return frozenset(_table("en")["keys"].split())
+
+
 class Phrases:
     """The phrases of one language, filled in."""
 

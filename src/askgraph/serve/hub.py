@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated
 
 from fastapi import Depends, Request
@@ -31,7 +31,10 @@ from askgraph.workspace.models import Models
 
 @dataclass(eq=False)
 class Hub:
-    """One server's parts; `ready` while it takes requests."""
+    """One server's parts; `ready` while it takes requests.
+
+    `starters` are the questions to start with that were made, by graph, its snapshot and language.
+    """
 
     settings: ServeSettings
     workspace: Workspace
@@ -46,6 +49,7 @@ class Hub:
     summaries: Summaries
     answering: Answering | Crew
     process: str
+    starters: dict[tuple[str, str, str], tuple[str, ...]] = field(default_factory=dict)
     ready: bool = False
     _probe: "asyncio.Task[list[str]] | None" = None
 

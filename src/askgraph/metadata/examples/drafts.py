@@ -73,7 +73,9 @@ def filled_from(
     """Return the sample with a row by chance; None if no row makes a question."""
     assert plan.predicate is not None
     values = [row[2] for row in rows]
-    if _are_identifiers(values, plan) or (plan.template.measured and not _are_measured(values)):
+    if are_identifiers(values, plan.predicate) or (
+        plan.template.measured and not are_measured(values)
+    ):
         return None
     times = Counter(name for name, _ in {(_text(row[1]), row[0]) for row in rows})
     told = [row for row in rows if times[_text(row[1])] == 1 and all(map(_in_english, row))]
@@ -118,16 +120,15 @@ def _with_second(
     )
 
 
-def _are_identifiers(values: Sequence[Term | None], plan: Plan) -> bool:
+def are_identifiers(values: Sequence[Term | None], predicate: PredicateProfile) -> bool:
     """Return whether values number things: whole, each but once, one after the other."""
-    assert plan.predicate is not None
     numbers = _whole_numbers(values)
-    if plan.predicate.objects < plan.predicate.triples or not numbers:
+    if predicate.objects < predicate.triples or not numbers:
         return False
     return max(numbers) - min(numbers) + 1 <= _DENSE * len(numbers)
 
 
-def _are_measured(values: Sequence[Term | None]) -> bool:
+def are_measured(values: Sequence[Term | None]) -> bool:
     """Return whether values are amounts: not codes or years of equal length, nor yes and no."""
     digits = {len(str(abs(number))) for number in _whole_numbers(values)}
     coded = len(digits) == 1 and min(digits) >= _CODE_DIGITS

@@ -345,15 +345,21 @@ def _goes_on(last: int, at: int, reading: Reading, name: Name) -> bool:
 
 
 def _by_preposition(links: Sequence[Link], reading: Reading) -> Iterator[Link]:
-    """Doubt predicates whose name goes on with another preposition: "flew to" for "flew on"."""
+    """Doubt predicates whose name goes on with another preposition: "flew to" for "flew on".
+
+    One that also has a name which is said in full is meant: "discoverer of", also "discovered by".
+    """
     words, known = reading.folded, reading.words.clauses["restrict"]
-    odd = set()
+    odd, said = set(), set()
     for one in links:
+        if min(one.similarity, *one.qualities) >= _ALL_WORDS:
+            said.add((one.target, one.positions))
         after = words[one.positions[-1] + 1 :][:_AFTER] if one.kind is Kind.PREDICATE else ()
         if after and after[0] in known:
             *before, last = tokens(one.name)
             if before and last in known and last not in after:
                 odd.add((one.target, one.positions))
+    odd -= said
     for one in links:
         unlike = (one.target, one.positions) in odd
         yield replace(one, similarity=one.similarity * _UNLIKE) if unlike else one

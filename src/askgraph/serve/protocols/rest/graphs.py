@@ -7,12 +7,13 @@ from fastapi import APIRouter, Query, Request, Response
 from pydantic import BaseModel, Field
 from starlette.datastructures import UploadFile
 
+from askgraph.answers.greeting import starters as made_starters
 from askgraph.endpoint.http import HttpEndpoint
 from askgraph.endpoint.public_only import Guard
-from askgraph.errors import NotPublic, SetupError, Unreachable
-from askgraph.explanation.starters import examples_of
+from askgraph.errors import NotPublic, ServiceError, SetupError, Unreachable
 from askgraph.graph import KnowledgeGraph
 from askgraph.metadata.examples import QueryExample, same_language
+from askgraph.operations import outcome_of
 from askgraph.serve.graphs.jobs import JobView, NewGraph
 from askgraph.serve.graphs.open_graphs import GraphSummary
 from askgraph.serve.graphs.uploads import Sent, stored, upload_folder
@@ -21,6 +22,7 @@ from askgraph.serve.protocols.rest import GraphName, Offset, Tongue
 from askgraph.serve.protocols.streams import event_stream
 from askgraph.serve.runs.views import Body
 from askgraph.serve.store import new_id
+from askgraph.trace import Outcome, Question, Refusal
 
 router = APIRouter(prefix="/api/v1", tags=["graphs"])
 
@@ -80,9 +82,26 @@ async def starters(
     graph: GraphName, hub: HubDep, caller: Asker, language: Tongue = "en"
 ) -> StartersView:
     """Return questions to start with: some that were confirmed or written, and some made up."""
-    async with hub.graphs.lease(graph, caller) as opened:
-        questions = await asyncio.to_thread(_starters, opened, language)
-    return StartersView(questions=questions)
+    method = await asyncio.to_thread(hub.workspace.method)
+    async with hub.graphs.lease(graph, caller, searched=True) as opened:
+        key = (graph, opened.snapshot, language)
+        made = hub.starters.get(key)
+        if made is None:
+
+            async def ask(question: Question, asked: KnowledgeGraph) -> Outcome:
+                seconds = hub.settings.query_timeout
+                try:
+                    async with hub.queries.turn(graph):
+                        return await outcome_of(question, method, [asked], timeout=seconds)
+                except ServiceError as error:
+                    return Refusal(str(error))
+
+            found = await made_starters(opened, language, ask, most=_STARTERS)
+            made = tuple(text for text, _ in found)
+            if made:
+                hub.starters[key] = made
+        questions = [*_own_starters(opened, language), *made]
+    return StartersView(questions=list(dict.fromkeys(questions))[:_STARTERS])
 
 
 @router.get("/graphs/{graph}/examples")
@@ -115,7 +134,8 @@ def _example(example: QueryExample) -> ExampleView:
     )
 
 
-def _starters(graph: KnowledgeGraph, language: str) -> list[str]:
+def _own_starters(graph: KnowledgeGraph, language: str) -> list[str]:
+    """Some of the questions that people asked of a graph, spread over all."""
     listed = sorted(graph.examples, key=lambda one: _FIRST[one.origin])
     own = [
         wording.text
@@ -123,11 +143,7 @@ def _starters(graph: KnowledgeGraph, language: str) -> list[str]:
         for wording in one.wordings
         if same_language(wording.language, language)
     ]
-    spread = own[:: max(1, len(own) // _OWN)]  # of many kinds, where they come in kinds
-    made = examples_of(
-        graph.profile, graph.arrays, graph.prefixes, [language], most=_STARTERS
-    ).questions
-    return list(dict.fromkeys([*spread[:_OWN], *made]))[:_STARTERS]
+    return own[:: max(1, len(own) // _OWN)][:_OWN]
 
 
 _FILES = 100
