@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.deaf import installed
 from tests.graphs import MOONS, PETS
 
 import askgraph
@@ -120,14 +121,18 @@ def test_a_question_follows_another_one(source: Path) -> None:
 
 
 def test_a_method_that_does_not_converse_says_so(
-    source: Path, caplog: pytest.LogCaptureFixture
+    source: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
+    installed(tmp_path, monkeypatch)
     first = askgraph.ask(QUESTION, source)
 
-    after = {"method": "multi-stage", "after": first}
+    after = {"method": "deaf", "after": first}
     assert askgraph.ask("Which moons orbit Mars?", source, **after).answered  # type: ignore[arg-type]
 
-    assert "'multi-stage' does not look at earlier questions" in caplog.text
+    assert "'deaf' does not look at earlier questions" in caplog.text
 
 
 def test_an_index_that_cannot_be_built_is_told_before_a_model_is_asked(source: Path) -> None:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from tests.cli.running import on_terminal
+from tests.deaf import installed
 from tests.graphs import MOONS
 from tests.servers.llm import LlmServer, Turn
 from typer.testing import CliRunner, Result
@@ -169,16 +170,19 @@ def test_graph_search_completes_what_a_question_leaves_out() -> None:
     assert result.stderr == ""
 
 
-def test_a_method_that_does_not_converse_says_so_and_answers() -> None:
+def test_a_method_that_does_not_converse_says_so_and_answers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    installed(tmp_path, monkeypatch)
     run("ask", "Which moons orbit Jupiter?", "-g", "moons", "--trace", "1.jsonl")
 
     asked_on = ("ask", "Which moons orbit Mars?", "--after", "1.jsonl", "--csv")
-    result = run(*asked_on, "--method", "multi-stage")
+    result = run(*asked_on, "--method", "deaf")
 
     assert result.exit_code == 0
     assert "http://example.org/Phobos" in result.stdout
     [line] = result.stderr.splitlines()
-    assert "'multi-stage' does not look at earlier questions" in line
+    assert "'deaf' does not look at earlier questions" in line
 
 
 def test_nothing_follows_a_run_without_an_end() -> None:

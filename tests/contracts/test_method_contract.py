@@ -15,12 +15,14 @@ from askgraph.evaluation.runs.one_question import trace_of
 from askgraph.graph import KnowledgeGraph
 from askgraph.llm import Choice, Finish, Request, ToolCall
 from askgraph.llm.scripted import Reply, ScriptedModel
-from askgraph.methods import Method
+from askgraph.methods import Method, converses
 from askgraph.operations import head_of
 from askgraph.operations.replay import replayed
+from askgraph.sparql.results import value_of
 from askgraph.trace import (
     Answer,
     Clarification,
+    Earlier,
     Outcome,
     Question,
     Refusal,
@@ -234,19 +236,75 @@ async def test_a_run_is_replayed_without_model_and_graph(
         assert isinstance(attempt_of(again.now.outcome), Answer)
 
 
-def fitting(name: str) -> Reply:
-    """What a model says that finds the moons by this method."""
+DECLARED = "PREFIX : <http://example.org/> PREFIX onto: <http://example.org/onto#> "
+LARGEST = "SELECT ?moon { ?moon onto:orbits :Jupiter ; onto:radius ?r } ORDER BY DESC(?r) LIMIT 1"
+FOLLOWING = {
+    "And Mars?": QUERY.replace("Jupiter", "Mars"),
+    "How many are these?": QUERY.replace("?moon", "(COUNT(?moon) AS ?n)", 1),
+    "Only the first one": f"{QUERY} ORDER BY ?moon LIMIT 1",
+    "Which of them is the largest?": LARGEST,
+}
+BEFORE = (Earlier("Which moons orbit Jupiter?", QUERY),)
+
+
+@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("And Mars?", {"http://example.org/Phobos"}),
+        ("How many are these?", {"2"}),
+        ("Only the first one", {"http://example.org/Europa"}),
+        ("Which of them is the largest?", {"http://example.org/Io"}),
+    ],
+)
+async def test_every_method_understands_a_question_that_follows_another(
+    place: Workspace,
+    graphs: dict[str, KnowledgeGraph],
+    tmp_path: Path,
+    name: str,
+    text: str,
+    wanted: set[str],
+) -> None:
+    """A model that is not told of the earlier question knows nothing."""
+
+    def said(request: Request) -> Reply:
+        told = "\n".join(message.text for message in request.messages)
+        knows = "orbit Mars" in told or "orbit Jupiter" in told
+        return fitting(name, FOLLOWING[text] if knows else "", *wanted)
+
+    rows = [
+        ("Which moons orbit Jupiter?", QUERY),
+        ("Which moons orbit Mars?", FOLLOWING["And Mars?"]),
+        ("Which of the moons that orbit Jupiter is the largest?", LARGEST),
+    ]
+    examples = [{"question": asked, "sparql": DECLARED + query} for asked, query in rows]
+    (tmp_path / "known.jsonl").write_text("\n".join(map(json.dumps, examples)))
+    learnt = {"examples": str(tmp_path / "known.jsonl")} if name == "nearest_example" else {}
+    method = place.method(name, learnt if name in WITHOUT else {"model": ScriptedModel(said)})
+
+    steps = await trace_of(
+        Question(text, before=BEFORE), method=method, name=name, graphs=[graphs["moons"]]
+    )
+
+    answer = attempt_of(steps.outcome)
+    assert converses(method) and answer is not None, steps.outcome
+    assert {value_of(term) for row in answer.result.rows for term in row[:1]} == wanted
+
+
+def fitting(name: str, query: str = QUERY, *names: str) -> Reply:
+    """What a model says that finds the moons, or what a query gives, by this method."""
     match name:
         case "direct":
-            return '{"known": true, "yes": null, "answers": ["Io", "Europa"]}'
+            local = [one.rpartition("/")[2] for one in names or ("Io", "Europa") if query]
+            return json.dumps({"known": bool(query), "yes": None, "answers": local})
         case "graf_von_data":
-            return f"Think: that is it.\nAct: query('{QUERY}') | success('')"
+            return f"Think: that is it.\nAct: query('{query}') | success('')"
         case "grasp":
-            return ToolCall("1", "answer", json.dumps({"query": QUERY, "columns": ["moon"]}))
+            return ToolCall("1", "answer", json.dumps({"query": query, "columns": ["*"]}))
         case "guided":
-            return reply(query=QUERY, answer=["moon"])
+            return reply(query=query)
         case _:
-            return f"```sparql\n{QUERY}\n```\nPICK: 1"
+            return f"```sparql\n{query}\n```\nPICK: 1"
 
 
 def test_words_need_a_model_that_may_see_the_rows(place: Workspace) -> None:

@@ -205,10 +205,11 @@ def test_any_method_with_such_fields_is_handed_others_and_no_other_method_is(
 def test_what_a_consulted_method_needs_the_one_that_consults_needs(tmp_path: Path) -> None:
     search, model = Dfsl(ScriptedModel([])), ScriptedModel([])
     plain, retrieval = Council(others={"a": search}), Council(others={"b": SparqlLlm(model)})
+    alone = Council()
     gold = Council(others={"a": search, "c": Dfsl(model, links="given")})
 
     assert [searches(one) for one in (plain, retrieval)] == [False, True]
-    assert [converses(one) for one in (plain, retrieval)] == [False, True]
+    assert [converses(one) for one in (alone, plain)] == [False, True]
     assert [wants_links(one) for one in (plain, gold)] == [False, True]
 
 

@@ -6,12 +6,23 @@ before it is left out.
 """
 
 import time
-from collections.abc import AsyncGenerator, Callable, Collection, Mapping, Sequence
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterator,
+    Callable,
+    Collection,
+    Mapping,
+    Sequence,
+)
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Protocol, Unpack
 
+from askgraph.answers.changed import changed
+from askgraph.answers.standalone import standalone
 from askgraph.errors import BudgetSpent, PromptTooLong, ServiceError
+from askgraph.graph import KnowledgeGraph
 from askgraph.llm import (
     Assistant,
     Choice,
@@ -36,7 +47,9 @@ from askgraph.trace import (
     Answer,
     Clarification,
     ModelTurn,
+    Outcome,
     Prompt,
+    Question,
     Refusal,
     Step,
     Thought,
@@ -336,6 +349,44 @@ class _Chosen:
         longer = next(better, now)
         self._taken[at] = longer
         return costs[longer] - costs[now] if now >= 0 else 0
+
+
+async def in_full(
+    question: Question,
+    graphs: Sequence[KnowledgeGraph],
+    answer: Callable[[Question], AsyncIterator[Step]],
+) -> AsyncGenerator[Step, None]:
+    """Give the steps of a method that reads a question alone, for one that may follow another.
+
+    What it leaves out is completed first, if words alone can tell it ("and Mars?", "which of them
+    …?"); one that only speaks of the last result changes its query. Any other keeps the questions
+    before it.
+    """
+    if question.before:
+        new = await heard("changed", Outcome | None, partial(changed, question, graphs))
+        if new is not None:
+            yield new
+            return
+        full = await heard("in full", Question, partial(standalone, question, graphs))
+        if full != question:
+            yield Thought(f"Asked in full: {full.text}")
+        question = full
+    steps = answer(question)
+    try:
+        async for step in steps:
+            yield step
+    finally:
+        if isinstance(steps, AsyncGenerator):
+            await steps.aclose()
+
+
+def said_before(question: Question, *, queries: bool = True) -> str:
+    """Return the earlier questions of a conversation, with their `queries`; empty for none."""
+    if not question.before:
+        return ""
+    told = (f"\n{one.query}" if queries else "" for one in question.before)
+    lines = [f"- {one.question}{query}" for one, query in zip(question.before, told, strict=True)]
+    return "\n".join(["Asked before in this conversation, which may be referred to:", *lines])
 
 
 INTERPRET = """\

@@ -14,7 +14,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from askgraph.agent import Conversation, spent_on
+from askgraph.agent import Conversation, said_before, spent_on
 from askgraph.agent.taught import taught
 from askgraph.agent.trials import disagrees
 from askgraph.errors import MAY_PASS, BudgetSpent, QuerySyntaxError, ServiceError
@@ -180,7 +180,7 @@ def asked(
         for use in uses
         if not use.observation.failed and use.observation.rows != 0
     ]
-    parts += [*taught(question, graphs), _before(question), f"Question: {question.text}"]
+    parts += [*taught(question, graphs), said_before(question), f"Question: {question.text}"]
     return "\n\n".join(part for part in parts if part)
 
 
@@ -197,14 +197,6 @@ def written_answer(text: str, toolbox: Toolbox, graph: str) -> tuple[ToolCall, .
         return ()
     chosen = graph or names[0]
     return (own_call("answer", toolbox, chosen, query=fenced[-1].strip(), columns=["*"]),)
-
-
-def _before(question: Question) -> str:
-    """The earlier questions of the conversation with their queries; empty for none."""
-    if not question.before:
-        return ""
-    lines = [f"- {earlier.question}\n{earlier.query}" for earlier in question.before]
-    return "\n".join(["Asked before in this conversation, which may be referred to:", *lines])
 
 
 @dataclass(eq=False)

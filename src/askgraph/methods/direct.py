@@ -13,7 +13,7 @@ from typing import ClassVar
 
 from pyoxigraph import Literal, NamedNode
 
-from askgraph.agent import Conversation, with_cost
+from askgraph.agent import Conversation, in_full, said_before, with_cost
 from askgraph.endpoint import Counted
 from askgraph.errors import QueryError, ServiceError
 from askgraph.graph import KnowledgeGraph
@@ -64,6 +64,7 @@ class Direct:
     """
 
     searches: ClassVar[bool] = True
+    converses: ClassVar[bool] = True
 
     model: LanguageModel
     timeout: float = 20.0
@@ -81,6 +82,9 @@ class Direct:
         """Answer a question, in the names of the first graph."""
         if not graphs:
             raise ValueError("no graph was given")
+        return in_full(question, graphs[:1], partial(self._answer, graphs=graphs))
+
+    def _answer(self, question: Question, graphs: Sequence[KnowledgeGraph]) -> AsyncIterator[Step]:
         endpoint = Counted(graphs[0].endpoint)
         account = Account(Budget(None, self.tokens, self.money, self.seconds))
         limits = Limits(timeout=within(self.timeout, self.seconds))
@@ -101,9 +105,11 @@ class _Run:
 
     async def steps(self) -> AsyncGenerator[Step, None]:
         """Ask the model once, and look up what it names."""
-        method, asked = self.method, self.context.question.text
+        method, question = self.method, self.context.question
+        before = said_before(question, queries=False)
+        asked = "\n\n".join(filter(None, (before, f"Question: {question.text}")))
         options = Options(temperature=method.temperature, seed=method.seed, schema=SCHEMA)
-        told = (System(INSTRUCTION), User(f"Question: {asked}"))
+        told = (System(INSTRUCTION), User(asked))
         talk = Conversation(self.model, self.account, [*told], options=options)
         yield talk.prompt("question")
         turn = (await talk.turn()).step

@@ -7,11 +7,13 @@ examples has to be better than this.
 import time
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
+from typing import ClassVar
 
 from rapidfuzz import fuzz, process
 
+from askgraph.agent import in_full
 from askgraph.answers import bare_answer
 from askgraph.deadline import SECONDS
 from askgraph.errors import QueryError, SetupError
@@ -33,6 +35,8 @@ class NearestExample:
     seconds a query, `seconds` are for the whole question.
     """
 
+    converses: ClassVar[bool] = True
+
     examples: str = ""
     timeout: float | None = 20.0
     seconds: float | None = SECONDS
@@ -43,12 +47,15 @@ class NearestExample:
         told = "nearest-example needs a file of questions: its setting 'examples'"
         return "" if self.examples else told
 
-    async def answer(
-        self, question: Question, graphs: Sequence[KnowledgeGraph]
-    ) -> AsyncIterator[Step]:
+    def answer(self, question: Question, graphs: Sequence[KnowledgeGraph]) -> AsyncIterator[Step]:
         """Answer over the first graph."""
         if self.missing:
             raise SetupError(self.missing)
+        return in_full(question, graphs[:1], partial(self._answer, graphs=graphs))
+
+    async def _answer(
+        self, question: Question, graphs: Sequence[KnowledgeGraph]
+    ) -> AsyncIterator[Step]:
         started = time.perf_counter()
         known = _examples(self.examples)
         if not known:

@@ -17,7 +17,7 @@ from functools import partial
 from statistics import fmean
 from typing import ClassVar
 
-from askgraph.agent import Conversation, in_words, with_cost
+from askgraph.agent import Conversation, in_full, in_words, with_cost
 from askgraph.agent.examples import (
     MATCHES,
     Shot,
@@ -118,7 +118,7 @@ class Dfsl:
     in words.
     """
 
-    converses: ClassVar[bool] = False
+    converses: ClassVar[bool] = True
     published: ClassVar[Published] = PUBLISHED
 
     model: LanguageModel
@@ -165,6 +165,9 @@ class Dfsl:
         """Answer a question over the first graph."""
         if not graphs:
             raise ValueError("no graph was given")
+        return in_full(question, graphs[:1], partial(self._answer, graphs=graphs))
+
+    def _answer(self, question: Question, graphs: Sequence[KnowledgeGraph]) -> AsyncIterator[Step]:
         endpoint = Counted(graphs[0].endpoint)
         account = Account(Budget(None, self.tokens, self.money, self.seconds))
         limits = Limits(timeout=within(self.timeout, self.seconds))

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from pyoxigraph import Literal, NamedNode
 
-from askgraph.agent import columns_rule
+from askgraph.agent import columns_rule, said_before
 from askgraph.agent.examples import Shot, Term, shown_query
 from askgraph.agent.taught import taught
 from askgraph.errors import SetupError
@@ -180,7 +180,9 @@ def few_shot_prompt(
         task = _paper_task(context, shots, shown.without)
     if queries > 1:
         task += SEVERAL.format(number=task.count("\n") + 1, n=queries)
-    task = "\n\n".join((task, *taught(context.question, [context.graph])))
+    before = said_before(context.question)
+    told = (task, *taught(context.question, [context.graph]), before)
+    task = "\n\n".join(filter(None, told))
     writer = Writer(context)
     parts = [
         f"{_asked(shot.example.question, shot.terms, writer, iris=shown.iris)}\n"

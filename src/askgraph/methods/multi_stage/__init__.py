@@ -16,7 +16,7 @@ from functools import partial
 from pathlib import Path
 from typing import ClassVar
 
-from askgraph.agent import Overheard, in_words, spent_on, turns_of, with_cost
+from askgraph.agent import Overheard, in_full, in_words, said_before, spent_on, turns_of, with_cost
 from askgraph.agent.kept_index import bm25_of
 from askgraph.agent.meeting import FILTERS, UNMATCHED, Meeting, meeting, refuses
 from askgraph.agent.taught import taught
@@ -120,6 +120,7 @@ class MultiStage:
     is in seconds a query.
     """
 
+    converses: ClassVar[bool] = True
     published: ClassVar[Published] = PUBLISHED
 
     model: LanguageModel | None = None
@@ -169,6 +170,9 @@ class MultiStage:
         """Answer a question over the first graph."""
         if not graphs:
             raise ValueError("no graph was given")
+        return in_full(question, graphs[:1], partial(self._answer, graphs=graphs))
+
+    def _answer(self, question: Question, graphs: Sequence[KnowledgeGraph]) -> AsyncIterator[Step]:
         if not replays():
             check_writer(self.writer, self.model, graph=graphs[0].name)
         endpoint = Counted(graphs[0].endpoint)
@@ -361,7 +365,8 @@ class _Run:
         def shown(iri: str) -> str:
             return names.get(iri) or graph.prefixes.shorten(iri)
 
-        known = tuple(taught(question, [graph], shown=shown))
+        before = said_before(question)
+        known = (*taught(question, [graph], shown=shown), *([before] if before else []))
         if self.model is None or self.method.writer not in _MODELS:
             return known, None
         writer = self.prompted(self.model, known)
