@@ -10,7 +10,7 @@ from askgraph.cli import Bundle, Commands
 from askgraph.cli.figures import Form, Workers
 from askgraph.cli.options import Common
 from askgraph.cli.output import progress_bar
-from askgraph.errors import SetupError
+from askgraph.errors import ServiceError, SetupError
 from askgraph.evaluation.reports.sheet import Cell, Column, Sheet, columns_of
 from askgraph.evaluation.runs.run import Progress as Told
 from askgraph.evaluation.studies.papers import paper_sheet, published_representations, read_paper
@@ -24,9 +24,11 @@ from askgraph.evaluation.studies.representations import (
     study_sheet,
 )
 from askgraph.metadata.definitions import read_definitions
+from askgraph.operations.plans import method_choice
 from askgraph.operations.selection import Selection
 from askgraph.operations.study import (
     PaperStudy,
+    PlannedRow,
     Studied,
     Study,
     paper_studied,
@@ -34,6 +36,7 @@ from askgraph.operations.study import (
     studied,
 )
 from askgraph.workspace import Workspace
+from askgraph.workspace.settings import method_spec
 
 study = Commands()
 
@@ -79,7 +82,7 @@ class Tables(Bundle):
 def grasp(
     common: Common, workers: Workers, form: Form, tables: Tables, benchmarks: list[str], out: Path
 ) -> None:
-    """Tables 4 to 9 of GRASP: models, function sets, feedback, examples.
+    """Tables 3 to 9 of GRASP: models, function sets, feedback, examples, indices.
 
     Each row is a run of the method as published with what the row changes, in a folder: a study
     that is stopped goes on. Beside our figures stand the published ones, and what the row cost.
@@ -141,7 +144,11 @@ def _tables(
             def of_run(what: str) -> Told:
                 return lambda record, done, planned: tell(what, done, planned)
 
-            found = paper_studied(place, wanted, progress=of_run, preparing=tell)
+            try:
+                found = paper_studied(place, wanted, progress=of_run, preparing=tell)
+            except ServiceError:
+                typer.echo(f"what is done is kept in {out}; the same call goes on", err=True)
+                raise
         sheets = [paper_sheet(table, found[table.name], alike) for table in shown]
     form.give(lambda: sheets, lambda: [sheet.json() for sheet in sheets])
 
@@ -162,12 +169,19 @@ def _dry(place: Workspace, wanted: PaperStudy) -> Sheet:
         number = questions if asks else 0
         seen |= {one.run} if asks else set()
         totals.append((number, *(number * each for each in one.row.calls)))
-        method = one.choice.label if one.table.asks else "the gold queries"
+        method = _told(one) if one.table.asks else one.table.measure
         told = (one.table.name, one.row.name, one.row.model, method)
         rows.append((*told, *totals[-1], one.missing))
     rows.append(("", "all", "", "", *map(sum, zip(*totals, strict=True)), ""))
     note = "Rows of the same settings and model are one run; what is done is not asked again."
     return Sheet(wanted.paper.title, columns, tuple(rows), (note,))
+
+
+def _told(one: PlannedRow) -> str:
+    """The method of a row with what the row sets, and what it learns from."""
+    name, own = method_spec(one.row.method)
+    asks = method_choice(name, {**own, **one.row.settings}).label
+    return f"{asks}, learns from {one.row.learns}" if one.row.learns else asks
 
 
 def _named(given: str) -> tuple[str, str]:

@@ -38,6 +38,7 @@ from askgraph.operations.enrichment import (
     with_drafted_comments,
 )
 from askgraph.operations.evaluation import Crew, evaluated
+from askgraph.operations.indices import index_info
 from askgraph.operations.plans import (
     Asked,
     MethodChoice,
@@ -431,14 +432,33 @@ def _line(
     if one.missing:
         return Line(one.row, missing=one.missing)
     if isinstance(run, SetupError):
-        return Line(one.row, missing=str(run), model=model)
+        return Line(one.row, missing=str(run), by=model)
+    if one.table.measure == "indices":
+        return _indices(workspace, one, asked, preparing)
     if run is None:
         return Line(one.row, tuple(_read(workspace, one, asked, preparing)))
     measure, heads = one.table.measure, one.table.heads
     linked = measure in ("entities", "predicates")
     shares = result_of(linked_shares(workspace, run, asked, measure)) if linked else {}
     found = measured(run.records, measure, heads, shares)
-    return Line(one.row, found, model=model, run=one.run)
+    return Line(one.row, found, by=model, run=one.run)
+
+
+def _indices(
+    workspace: Workspace, one: PlannedRow, asked: Sequence[Asked], progress: Progress
+) -> Line:
+    """The size of an index of each graph, or how to build it."""
+    found, kinds = [], dict[str, None]()
+    there = workspace.graphs()
+    for name in dict.fromkeys(str(graph) for each in asked for graph in each.graphs):
+        infos = index_info(workspace, name, progress=progress) if name in there else []
+        for info in infos:
+            if info.key == one.row.name and info.items is not None:
+                figures = {"items": exact(info.items), "bytes": exact(info.bytes)}
+                found.append(Measured(name, "", 0, figures))
+                kinds[str(info.kind)] = None
+    missing = "" if found else "no index is built yet: askgraph index build NAME"
+    return Line(one.row, tuple(found), missing, ", ".join(kinds))
 
 
 def _read(

@@ -29,9 +29,10 @@ from askgraph.trace import Usage
 PAPERS = ("grasp", "dfsl", "sparql-llm", "multi-stage")
 
 Measure = Literal[
-    "answers", "cost", "rejection", "entities", "predicates", "retrieval", "modifiers", "hops"
-]
-"""What a table is about. The last two are read from the gold queries; `retrieval` asks no model."""
+    "answers", "cost", "rejection", "entities", "predicates",
+    "retrieval", "indices", "modifiers", "hops",
+]  # fmt: skip
+"""What a table is about; for those of the second line no question is asked."""
 
 HEADS: Mapping[str, Mapping[str, str]] = {
     "cost": {
@@ -46,6 +47,7 @@ HEADS: Mapping[str, Mapping[str, str]] = {
         for what in ("entities", "predicates")
         for limit in (10, 100)
     },
+    "indices": {"items": "items", "bytes": "bytes"},
     "modifiers": {"queries": "queries"},
     "hops": {one: one for one in ("multi-hop", "hops", "fewest", "most")},
 }  # fmt: skip
@@ -53,9 +55,10 @@ HEADS: Mapping[str, Mapping[str, str]] = {
 
 _KINDS: Mapping[str, Kind] = {
     "median seconds": "number", "input": "count", "output": "count", "money": "text",
-    "queries": "count", "hops": "number", "fewest": "count", "most": "count", "questions": "count",
+    "queries": "count", "hops": "number", "fewest": "count", "most": "count", "items": "count",
+    "bytes": "count",
 }  # fmt: skip
-_ASKS_NOBODY = ("modifiers", "hops", "retrieval")
+_ASKS_NOBODY = ("retrieval", "indices", "modifiers", "hops")
 
 
 @dataclass(frozen=True)
@@ -146,7 +149,6 @@ def _row(
         }
         for metric, values in figures.items()
     }
-    asks = table.get("measure") not in _ASKS_NOBODY
     method = given.get("method", paper["method"])
     return Row(
         name=given["row"],
@@ -157,13 +159,16 @@ def _row(
         },
         model=given.get("model", table.get("model", "")),
         learns=given.get("learns", ""),
-        calls=_calls(paper, method) if asks else (0, 0),
+        calls=_calls(paper, table, given),
         published=published,
     )
 
 
-def _calls(paper: Mapping[str, Any], method: str) -> tuple[int, int]:
-    least, most = paper["calls"] if method == paper["method"] else (1, 1)
+def _calls(*tables: Mapping[str, Any]) -> tuple[int, int]:
+    """The least and the most calls of a question, as the last of the tables has it that says so."""
+    if tables[1].get("measure") in _ASKS_NOBODY:
+        return 0, 0
+    least, most = next(one["calls"] for one in reversed(tables) if "calls" in one)
     return least, most
 
 
@@ -180,12 +185,15 @@ class Measured:
 
 @dataclass(frozen=True)
 class Line:
-    """A row with what was found, or why nothing was. `model` is ours, `run` the folder's name."""
+    """A row with what was found, or why nothing was.
+
+    `by` is our model, or the kind of an index; `run` the name of the run's folder.
+    """
 
     row: Row
     found: tuple[Measured, ...] = ()
     missing: str = ""
-    model: str = ""
+    by: str = ""
     run: str = ""
 
 
@@ -348,7 +356,7 @@ def _theirs(table: Table, metric: str, shown: Sequence[str]) -> list[str]:
 
 
 def _ranges(table: Table, metric: str) -> bool:
-    exact = table.measure in ("cost", "modifiers", "retrieval")
+    exact = table.measure in ("cost", "modifiers", "indices", "retrieval")
     return not exact and metric not in ("fewest", "most")
 
 
@@ -356,7 +364,7 @@ def _cells(
     table: Table, line: Line, one: Measured | None, shown: Sequence[str]
 ) -> tuple[Cell, ...]:
     cells: list[Cell] = [one.graph, one.benchmark] if one else ["", ""]
-    cells += [line.row.name, line.row.model, line.model, one.questions if one else None]
+    cells += [line.row.name, line.row.model, line.by, one.questions if one else None]
     for metric in table.heads:
         kind = _KINDS.get(metric, "share")
         found = one.figures.get(metric) if one else None
@@ -378,10 +386,15 @@ def _published(table: Table, row: Row, metric: str, shown: Sequence[str]) -> lis
     kind, figures = _KINDS.get(metric, "share"), row.published.get(metric, {})
     theirs = _theirs(table, metric, shown)
     if len(table.heads) > 1 and len(theirs) > 1:
-        return [", ".join(f"{name} {figures[name]:g}" for name in theirs if name in figures)]
+        told = (f"{name} {_told(figures[name], kind)}" for name in theirs if name in figures)
+        return [", ".join(told)]
     values = [figures.get(name) for name in theirs]
     whole = 100 if kind == "share" else 1
     return [None if value is None else _number(value / whole, kind) for value in values]
+
+
+def _told(value: float, kind: Kind) -> str:
+    return f"{value:,.0f}" if kind == "count" else f"{value:g}"
 
 
 def _number(value: float, kind: Kind) -> Cell:
