@@ -1,7 +1,9 @@
 """A study of representations: a run for each variant of a graph, made if it is missing."""
 
+import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.graphs_in_regions import FIRMS
@@ -9,10 +11,12 @@ from tests.servers.llm import LlmServer, Turn
 
 from askgraph.errors import SetupError
 from askgraph.evaluation.questions import GoldQuestion, write_questions
+from askgraph.evaluation.studies.papers import read_paper
 from askgraph.evaluation.studies.representations import EXPERIMENTS as EXPERIMENTS_OF_THE_PAPER
 from askgraph.evaluation.studies.representations import Experiment
 from askgraph.metadata.definitions import read_definitions
-from askgraph.operations.study import Study, studied
+from askgraph.operations.selection import Selection
+from askgraph.operations.study import PaperStudy, PlannedRow, Study, planned_rows, studied
 from askgraph.workspace import Workspace
 
 QUERY = "PREFIX : <http://example.org/> SELECT DISTINCT ?x { ?x :hasSeat/:partOf+ :south }"
@@ -110,3 +114,55 @@ def test_the_method_of_the_paper_is_run_over_all_kinds_of_variants(
     assert ["office" in one for one in shown] == [n > 10 for n in range(1, 14)]
     asked = len(llm_server.bodies)
     assert studied(place, wanted).figures == found.figures and len(llm_server.bodies) == asked
+
+
+def rows(place: Workspace, paper: str, table: str, **more: Any) -> dict[str, PlannedRow]:
+    """The rows of a table as they would be run, by their names."""
+    wanted = PaperStudy(
+        read_paper(paper), (str(place.folder / "questions.jsonl"),), place.folder / "runs",
+        graphs=("firms",), tables=(table,), **more,
+    )  # fmt: skip
+    return {one.row.name: one for one in planned_rows(place, wanted, wanted.asked(place))}
+
+
+def test_rows_learn_from_a_file_from_other_folds_or_from_the_graph(place: Workspace) -> None:
+    file = place.folder / "questions.jsonl"
+    alone = rows(place, "dfsl", "5.14")
+    assert "--examples" in alone["DFSL"].missing and not alone["Plain question"].missing
+    given = rows(place, "dfsl", "5.14", examples=file)
+    assert json.loads(given["DFSL"].choice.settings)["examples"] == str(file)
+    assert "examples" not in json.loads(given["Plain question"].choice.settings)
+    folded = rows(place, "dfsl", "5.14", selection=Selection(folds=3))
+    assert [one.folds for one in folded.values()] == [None, 3, 3, 3, 3]
+    grasp = rows(place, "grasp", "8", examples=file)  # which shows those of the graph alone
+    assert "askgraph add NAME SOURCE --examples" in grasp["GRASP sim"].missing
+    place.remove("firms")
+    place.add("firms", [place.folder / "firms.ttl"], settings={"examples": str(file)})
+    assert not rows(place, "grasp", "8")["GRASP sim"].missing
+    assert not rows(place, "dfsl", "5.14")["DFSL"].missing
+
+
+def test_examples_that_were_picked_by_hand_are_for_the_fixed_rows_alone(place: Workspace) -> None:
+    file, own = place.folder / "questions.jsonl", place.folder / "own.jsonl"
+    own.write_bytes(file.read_bytes())
+    found = rows(place, "dfsl", "5.5", examples=file, given={"fixed": str(own)})
+
+    named = {name: json.loads(one.choice.settings).get("examples") for name, one in found.items()}
+    assert named["Few-shot"] == str(own)
+    assert named["DFSL"] == str(file)
+    assert json.loads(found["Few-shot"].choice.settings)["variant"] == "fixed"
+
+
+def test_a_row_has_the_settings_of_the_paper_and_what_it_changes(place: Workspace) -> None:
+    found = rows(place, "multi-stage", "2", given={"ReFinED": "http://127.0.0.1:9/refined"})
+
+    assert json.loads(found["ReFinED"].choice.settings) == {
+        "preset": "paper", "writer": "grown", "predicates": "linked", "entities": "outside",
+        "linker": "refined", "linker_address": "http://127.0.0.1:9/refined",
+    }  # fmt: skip
+    assert found["Falcon"].missing == "--with 'Falcon'=… names the address of Falcon 2.0"
+    assert (
+        rows(place, "multi-stage", "5")["Trained elsewhere + ReFinED"].missing.count("--with") == 2
+    )
+    with pytest.raises(SetupError, match="no row of multi-stage needs that"):
+        rows(place, "multi-stage", "2", given={"GENRE": "x"})

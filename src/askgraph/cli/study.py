@@ -57,6 +57,7 @@ class Tables(Bundle):
     sample: int | None = None
     split: str | None = None
     gold: Path | None = None
+    with_rows: bool = False
     format: str | None = None
     lang: str | None = None
     alike: list[str] | None = None
@@ -69,6 +70,7 @@ class Tables(Bundle):
         selection = Selection(
             format=self.format, language=self.lang, split=self.split, limit=self.limit,
             sample=self.sample, folds=self.folds, gold=self.gold,
+            with_rows=self.with_rows,
         )  # fmt: skip
         return PaperStudy(
             read_paper(name), tuple(benchmarks), out, tuple(self.graph or ()),

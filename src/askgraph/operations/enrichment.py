@@ -14,7 +14,7 @@ from askgraph.evaluation.files import replaced
 from askgraph.llm.budget import Account, Budget, charged
 from askgraph.metadata import Profile
 from askgraph.metadata.advise import Advice, AdviceKind, advice_for, defined_by
-from askgraph.metadata.definitions import Comment, Definitions, definitions_text
+from askgraph.metadata.definitions import Comment, Definitions, definitions_text, read_definitions
 from askgraph.metadata.enrichment import links, statements, told_names
 from askgraph.rdf import PrefixMap
 from askgraph.traversal import GraphArrays
@@ -91,6 +91,25 @@ def with_drafted_comments(
     comments = (*definitions.comments, *result_of(drafted()))
     prefixes = {**dict(workspace.profile(name).prefixes), **definitions.prefixes}
     return dataclasses.replace(definitions, comments=comments, prefixes=prefixes)
+
+
+def kept_comments(
+    workspace: Workspace,
+    name: str,
+    path: Path,
+    *,
+    model: str | None = None,
+    base_url: str | None = None,
+    progress: Progress = silent,
+) -> Definitions:
+    """Return the comments of a file; if it is not there, a model drafts them into it first."""
+    if not path.is_file():
+        made = with_drafted_comments(
+            workspace, name, Definitions(), model=model, base_url=base_url, progress=progress
+        )
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(path, definitions_text(made))
+    return read_definitions(path)
 
 
 def enrich_virtually(

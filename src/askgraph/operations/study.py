@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 from askgraph import registry
-from askgraph.beside import write_whole
 from askgraph.errors import SetupError
 from askgraph.evaluation.reports.failures import usage_of
 from askgraph.evaluation.reports.report import Report
@@ -31,11 +30,11 @@ from askgraph.evaluation.studies.papers import (
 )
 from askgraph.evaluation.studies.representations import Experiment, Figures, figures_of
 from askgraph.metadata.advise import AdviceKind
-from askgraph.metadata.definitions import Definitions, definitions_text, read_definitions
+from askgraph.metadata.definitions import Definitions, definitions_text
 from askgraph.operations.enrichment import (
     definitions_for,
     enrich_virtually,
-    with_drafted_comments,
+    kept_comments,
 )
 from askgraph.operations.evaluation import Crew, evaluated
 from askgraph.operations.indices import index_info
@@ -216,24 +215,16 @@ def _definitions(
 
 
 def _drafted(workspace: Workspace, study: Study, progress: Progress) -> Definitions:
-    """Comments that the model of the method drafts, once for all that is studied; kept there.
+    """Comments that the model of the method drafts, once for all that is studied.
 
     None if the method has no model.
     """
     if "model" not in study.plugin.__dataclass_fields__:
         return Definitions()
+    settings = dict(map(named_setting, study.settings)) | method_spec(study.method)[1]
+    own = {name: str(settings[name]) for name in ("model", "base_url") if name in settings}
     path = study.folder / "comments.toml"
-    if not path.is_file():
-        settings = dict(map(named_setting, study.settings)) | method_spec(study.method)[1]
-        model, url = (
-            None if name not in settings else str(settings[name]) for name in ("model", "base_url")
-        )
-        made = with_drafted_comments(
-            workspace, study.graph, Definitions(), model=model, base_url=url, progress=progress
-        )
-        study.folder.mkdir(parents=True, exist_ok=True)
-        write_whole(path, definitions_text(made))
-    return read_definitions(path)
+    return kept_comments(workspace, study.graph, path, **own, progress=progress)
 
 
 def _run(
