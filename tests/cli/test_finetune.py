@@ -1,11 +1,21 @@
-"""What a command says that it has cost."""
+"""What a command says that it has cost; models trained on one data set and asked about others."""
 
+import json
 import re
 import sys
+from pathlib import Path
 
 import pytest
+from tests.tiny_models import tiny_qwen
+from typer.testing import CliRunner
 
+from askgraph import sample
+from askgraph.cli import app
 from askgraph.cli.finetune import Spent
+from askgraph.operations.stages import Cross, DataSet, crossed
+from askgraph.training.settings import preset
+from askgraph.training.train import train
+from askgraph.workspace import Workspace
 
 
 def test_time_on_the_clock_and_of_a_core_are_told_from_the_start() -> None:
@@ -18,3 +28,73 @@ def test_time_on_the_clock_and_of_a_core_are_told_from_the_start() -> None:
 def test_the_memory_is_that_of_a_python_process() -> None:
     found = re.search(r", (\d+) MiB at most$", Spent().told())
     assert found and 5 < int(found.group(1)) < 1_000_000
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    """A workspace with two data sets, each of three questions to train on and one to test on."""
+    Workspace(tmp_path).add("space", [sample.graph_path()])
+    lines = sample.questions_path().with_suffix(".jsonl").read_text("utf-8").splitlines()
+    records = [one for one in map(json.loads, lines) if one.get("sparql")]
+    for number, name in enumerate(("one", "two")):
+        own = records[4 * number : 4 * number + 4]
+        split = [{**one, "split": "train" if at < 3 else "test"} for at, one in enumerate(own)]
+        (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(one) + "\n" for one in split))
+    tiny_qwen(tmp_path / "tiny", [json.dumps(one) for one in records[:8]])
+    return tmp_path
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_models_are_trained_on_each_data_set_and_asked_about_all(place: Path) -> None:
+    out = place / "cross"
+    arguments = [
+        "finetune", "cross", str(place / "tiny"), f"A={place / 'one.jsonl'}@space",
+        str(place / "two.jsonl"), "--out", str(out), "--preset", "quick", "--epochs", "2",
+        "--questions", "1", "--questions", "9", "--plain", "--device", "cpu", "--json",
+        "--set", "timeout=5", "--workspace", str(place),
+    ]  # fmt: skip
+
+    first = CliRunner().invoke(app, arguments)
+    trained = {path: path.stat().st_mtime_ns for path in out.rglob("training.json")}
+    again = CliRunner().invoke(app, arguments)
+
+    assert first.exit_code == 0, first.output
+    rows = json.loads(first.stdout)["rows"]
+    assert [(one["trained on"], one["questions"]) for one in rows] == [
+        ("A", "1"), ("A", "9"), ("two", "1"), ("two", "9"),
+    ]  # fmt: skip
+    assert all(0 <= one[name] <= 1 for one in rows for name in ("A", "two"))
+    counts = [json.loads(path.read_text())["result"]["pairs"] for path in sorted(trained)]
+    assert len(counts) == 4 and counts[0] < counts[1] and counts[2] < counts[3]
+    assert json.loads(again.stdout)["rows"] == rows
+    assert {path: path.stat().st_mtime_ns for path in out.rglob("training.json")} == trained
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_a_stopped_study_goes_on_with_the_model_that_is_missing(place: Path) -> None:
+    files = [place / "one.jsonl", place / "two.jsonl"]
+    sets = tuple(DataSet(path.stem, path, path, "space") for path in files)
+    settings = preset("quick", epochs=1.0)
+    study = Cross(str(place / "tiny"), sets, place / "out", settings, others=True, device="cpu")
+    ended: list[str] = []
+
+    def stopping(base: str, pairs: object, folder: Path, **more: object) -> object:
+        if ended:
+            raise KeyboardInterrupt
+        ended.append(folder.name)
+        return train(base, pairs, folder, **more)  # type: ignore[arg-type]
+
+    def counting(base: str, pairs: object, folder: Path, **more: object) -> object:
+        found = train(base, pairs, folder, **more)  # type: ignore[arg-type]
+        ended.append(f"{folder.name} {'kept' if found.ended else 'new'}")
+        return found
+
+    with pytest.raises(KeyboardInterrupt):
+        crossed(Workspace(place), study, stopping)
+    rows, formats = crossed(Workspace(place), study, counting)
+
+    assert ended == ["two", "two kept", "one new"]
+    assert [row.trained for row in rows] == [("two",), ("one",)]
+    assert all(set(row.f1) == set(formats) == {"one", "two"} for row in rows)

@@ -10,13 +10,17 @@ from types import ModuleType
 import typer
 
 from askgraph.cli import Commands
-from askgraph.cli.figures import Reading
+from askgraph.cli.figures import Form, Reading
 from askgraph.cli.options import Common
 from askgraph.cli.output import print_json, progress_bar
 from askgraph.errors import SetupError
+from askgraph.evaluation.studies.stages import cross_sheet
+from askgraph.operations.selection import benchmark_name
+from askgraph.operations.stages import Cross, DataSet, crossed
 from askgraph.operations.writer import make_pairs
 from askgraph.training.pairs import evaluated, read_pairs
 from askgraph.training.settings import preset as settings_of
+from askgraph.workspace.settings import named_setting
 from askgraph.workspace.synchronous import result_of
 
 
@@ -159,6 +163,58 @@ def train(
     if made.too_long:
         typer.echo(f"  {made.too_long} pairs were longer than {settings.length} tokens", err=True)
     typer.echo(f"the model is in {made.folder}; ask it with --model transformers/{made.folder}")
+
+
+@finetune.command("cross")
+def cross(
+    common: Common,
+    form: Form,
+    model: str,
+    sets: list[str],
+    out: Path,
+    others: bool = False,
+    questions: list[int] | None = None,
+    plain: bool = False,
+    setting: list[str] | None = None,
+    metric: str = "best_column",
+    preset: str = "paper",
+    lora: bool = False,
+    epochs: float | None = None,
+    batch: int | None = None,
+    rate: float | None = None,
+    warmup: int | None = None,
+    length: int | None = None,
+    seed: int | None = None,
+    device: str | None = None,
+    download: bool = False,
+) -> None:
+    """Train a model on each data set, ask each model about all of them, and print one table.
+
+    With --others it is trained on all but each, as Alekseev et al. (2025) have it, whose figures
+    stand beside. Stopped, the same call goes on.
+    """
+    settings = settings_of(
+        preset, lora=lora or None, epochs=epochs, batch=batch, rate=rate, warmup=warmup,
+        length=length, seed=seed,
+    )  # fmt: skip
+    study = Cross(
+        model, tuple(map(_data_set, sets)), out, settings, others, plain,
+        tuple(questions or ()), dict(map(named_setting, setting or [])), metric, device, download,
+    )  # fmt: skip
+    training = local_module("askgraph.training.train")
+    with progress_bar() as progress:
+        rows, formats = crossed(common.workspace, study, training.train, progress=progress)
+    sheet = cross_sheet(rows, formats)
+    form.give(lambda: [sheet], lambda: sheet.json())
+
+
+def _data_set(text: str) -> DataSet:
+    """Read [NAME=]FILE[,TEST][@GRAPH]."""
+    name, sign, files = text.rpartition("=")
+    files, _, graph = files.partition("@")
+    train, _, test = files.partition(",")
+    tested = Path(test or train)
+    return DataSet(name if sign else benchmark_name(tested), Path(train), tested, graph or None)
 
 
 @finetune.command("merge")

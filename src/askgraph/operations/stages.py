@@ -1,12 +1,19 @@
-"""The stages of the multi-stage method, measured alone and together on benchmarks."""
+"""The stages of the multi-stage method, measured alone and together on benchmarks.
+
+Its writer may be trained on some of them and asked about others.
+"""
 
 import asyncio
 import contextlib
+import hashlib
 import json
+import re
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from random import Random
+from statistics import fmean
 
 from askgraph.agent.kept_index import Bm25, bm25_of, ranked_names
 from askgraph.errors import SetupError
@@ -16,6 +23,7 @@ from askgraph.evaluation.runs.run import Progress as Told
 from askgraph.evaluation.studies.stages import (
     CONFIGURATIONS,
     EVALUATIONS,
+    CrossRow,
     Recall,
     Sought,
     StageCase,
@@ -26,10 +34,14 @@ from askgraph.evaluation.studies.stages import (
 )
 from askgraph.index import Resource, SearchIndex
 from askgraph.operations.evaluation import Crew, evaluated
-from askgraph.operations.plans import Asked, Host, MethodChoice, Site, Wishes
-from askgraph.operations.selection import Selection
+from askgraph.operations.plans import Asked, Host, MethodChoice, Site, Wishes, file_hash
+from askgraph.operations.selection import Selection, selected
+from askgraph.operations.writer import make_pairs
+from askgraph.training.pairs import Pair, read_pairs
+from askgraph.training.settings import TrainSettings
 from askgraph.workspace import Progress, Workspace, silent
 from askgraph.workspace.settings import method_settings, with_method
+from askgraph.workspace.synchronous import result_of
 
 INDICES = {"entities": "entities", "properties": "predicates"}
 """The indices that are searched, and what is found in them."""
@@ -271,3 +283,138 @@ async def _tuned(
     before = await asyncio.to_thread(measure, found.before, test)
     after = await asyncio.to_thread(measure, found.after, test)
     return TunedIndex(what, found, (before, after))
+
+
+Trainer = Callable[..., object]
+"""`askgraph.training.train.train`, which needs the extra `local`."""
+
+
+@dataclass(frozen=True)
+class DataSet:
+    """Questions to train on and to test on: two files, or the splits train and test of one."""
+
+    name: str
+    train: Path
+    test: Path
+    graph: str | None = None
+
+    def split(self, wanted: str) -> str | None:
+        """The split of its file that is wanted, None for all that is in a file of its own."""
+        return wanted if self.train == self.test else None
+
+
+@dataclass(frozen=True)
+class Cross:
+    """A model trained on each of some data sets, or on all but each (`others`), asked about all.
+
+    `base` is the model that is trained, `folder` keeps pairs, models and answers: stopped, the same
+    study goes on. `plain` is the form of what it writes, `numbers` are questions of each data set
+    to train on (all, if there are none), `method` further settings of multi-stage.
+    """
+
+    base: str
+    sets: Sequence[DataSet]
+    folder: Path
+    settings: TrainSettings
+    others: bool = False
+    plain: bool = False
+    numbers: Sequence[int] = ()
+    method: Mapping[str, object] = field(default_factory=dict)
+    metric: str = "best_column"
+    device: str | None = None
+    download: bool = False
+
+
+def crossed(
+    workspace: Workspace, study: Cross, train: Trainer, *, progress: Progress = silent
+) -> tuple[list[CrossRow], Mapping[str, str]]:
+    """Train what is not trained yet, ask what is not asked yet; return the F1 of each model.
+
+    With it come the formats of the data sets, by their names. The right terms stand in the pairs;
+    what is asked is linked as `method` says, so that entities=given, predicates=given leaves the
+    writer alone (figure 3 of Alekseev et al., NLDB 2025). Raises `SetupError` for fewer than two
+    data sets, and as training and evaluating do.
+    """
+    names = [one.name for one in study.sets]
+    if len(set(names)) < max(2, len(names)):
+        raise SetupError("two data sets or more are wanted, each of another name (NAME=FILE)")
+    selections = [Selection(graph=one.graph, split=one.split("test")) for one in study.sets]
+    asked = [
+        replace(selected(workspace, [str(one.test)], chosen)[0], name=one.name)
+        for one, chosen in zip(study.sets, selections, strict=True)
+    ]
+    files = {one.name: _pairs_of(workspace, one, study, progress) for one in study.sets}
+    rows = []
+    for name in names:
+        trained = tuple(one for one in names if (one != name) is study.others)
+        for number in study.numbers or (None,):
+            label = "+".join(trained) + (f"-{number}" if number else "")
+            place = study.folder / "models" / _WORDLESS.sub("-", label)
+            pairs, data = read_pairs([files[one] for one in trained])
+            kept = _first_of(pairs, number, study.settings.seed)
+            train(
+                study.base, kept, place, settings=study.settings, data=f"{data} {number or 'all'}",
+                device=study.device, download=study.download, progress=progress,
+            )  # fmt: skip
+            f1 = _asked_all(workspace, study, asked, place, progress)
+            rows.append(CrossRow(trained, f1, number))
+    return rows, {one.name: one.format for one in asked}
+
+
+_WORDLESS = re.compile(r"[^\w.+-]+")
+
+
+def _pairs_of(workspace: Workspace, one: DataSet, study: Cross, progress: Progress) -> Path:
+    """The pairs of a data set, made if they are not there."""
+    about = f"{file_hash(one.train)} {one.graph} {study.plain} {study.settings.seed}"
+    digest = hashlib.sha256(about.encode()).hexdigest()[:12]
+    path = study.folder / "pairs" / f"{_WORDLESS.sub('-', one.name)}-{digest}.jsonl"
+    if not path.is_file():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        make_pairs(
+            workspace, one.train, path, graph=one.graph, split=one.split("train"),
+            seed=study.settings.seed, plain=study.plain, progress=progress,
+        )  # fmt: skip
+    return path
+
+
+def _first_of(pairs: Sequence[Pair], number: int | None, seed: int) -> list[Pair]:
+    """The pairs of so many questions, by chance of the seed; more of them hold the fewer."""
+    questions = sorted({one.id.partition("#")[0] for one in pairs})
+    Random(seed).shuffle(questions)
+    taken = set(questions[:number])
+    return [one for one in pairs if one.id.partition("#")[0] in taken]
+
+
+def _asked_all(
+    workspace: Workspace, study: Cross, asked: Sequence[Asked], model: Path, progress: Progress
+) -> dict[str, float]:
+    """The F1 of a trained model on each data set."""
+    form = {"form": "plain"} if study.plain else {}
+    settings = {
+        **study.method,
+        "writer": "model",
+        **form,
+        "model": f"transformers/{model.absolute()}",
+    }
+    choice = MethodChoice("trained", "multi-stage", json.dumps(settings))
+    wishes = Wishes((choice,), metric=study.metric)
+    place = study.folder / "answers" / model.name
+    place.parent.mkdir(parents=True, exist_ok=True)
+    run = result_of(
+        evaluated(
+            workspace,
+            asked,
+            wishes,
+            Selection(),
+            Crew(),
+            folder=place,
+            progress=lambda record, done, planned: progress(f"asking {model.name}", done, planned),
+        )
+    )
+    if not run.complete:
+        raise SetupError(f"the run in {place} is not complete; the same call goes on")
+    return {
+        one.name: fmean(r.score(study.metric).f1 for r in run.records if r.benchmark == one.name)
+        for one in asked
+    }

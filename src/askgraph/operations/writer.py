@@ -21,7 +21,14 @@ from askgraph.graph import KnowledgeGraph
 from askgraph.operations.selection import graph_of
 from askgraph.search.rank.score import weights_for
 from askgraph.sparql.lexer import with_declared
-from askgraph.training.pairs import Asked, LeftOut, Pair, made_pairs, near_terms, write_pairs
+from askgraph.training.pairs import (
+    Asked,
+    LeftOut,
+    Pair,
+    made_pairs,
+    near_terms,
+    write_pairs,
+)
 from askgraph.training.pointer.marking import Lesson, from_examples, generated
 from askgraph.training.pointer.training import Plan, Trained, continued, started, trained
 from askgraph.training.pointer.worlds import world

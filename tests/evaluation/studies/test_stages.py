@@ -15,9 +15,11 @@ from askgraph.evaluation.metrics.linking import Links
 from askgraph.evaluation.studies.stages import (
     EVALUATIONS,
     K1,
+    CrossRow,
     Recall,
     Sought,
     StageCase,
+    cross_sheet,
     policies,
     recall_at,
     tuned,
@@ -175,3 +177,20 @@ def test_numbers_that_change_nothing_stay() -> None:
 
     assert found.after == found.before == START
     assert told == list(range(1, len(told) + 1))
+
+
+def test_beside_a_model_that_is_trained_as_published_stands_what_was_published() -> None:
+    formats = {"QALD": "qald", "RuBQ": "rubq", "ours": "questions_jsonl"}
+    rows = [
+        CrossRow(("QALD",), {"QALD": 0.5, "RuBQ": 0.25, "ours": 0.125}),
+        CrossRow(("QALD", "ours"), {"QALD": 0.5, "RuBQ": 0.25, "ours": 0.125}),
+        CrossRow(("QALD",), {"QALD": 0.0, "RuBQ": 0.0, "ours": 0.0}, questions=100),
+    ]
+
+    sheet = cross_sheet(rows, formats)
+
+    assert [column.head for column in sheet.columns] == [
+        "trained on", "questions", "QALD", "RuBQ", "ours", "QALD, published", "RuBQ, published",
+    ]  # fmt: skip
+    assert [row[-2:] for row in sheet.rows] == [(0.276, None), (None, 0.225), (None, None)]
+    assert [row[:2] for row in sheet.rows][1:] == [("QALD + ours", "all"), ("QALD", "100")]

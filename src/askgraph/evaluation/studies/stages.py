@@ -398,3 +398,55 @@ def _lines(
 
 def _means(scores: Sequence[Score]) -> tuple[float, float, float] | tuple[None, None, None]:
     return astuple(Score.mean(scores)) if scores else (None, None, None)
+
+
+@dataclass(frozen=True)
+class CrossRow:
+    """A model that was trained on some of the data sets: what it is worth on each, as F1.
+
+    `trained` are their names, `questions` how many of each it saw, None if all. `f1` is by the
+    names of the data sets that it was asked.
+    """
+
+    trained: tuple[str, ...]
+    f1: Mapping[str, float]
+    questions: int | None = None
+
+
+_AT_HOME = {"qald": 27.6, "lcquad2": 30.3, "rubq": 43.2, "pat_questions": 38.9}
+_ELSEWHERE = {"qald": 29.4, "lcquad2": 20.8, "rubq": 22.5, "pat_questions": 12.5}
+
+
+def cross_sheet(rows: Sequence[CrossRow], formats: Mapping[str, str]) -> Sheet:
+    """Return the table of models by what they were trained on and what they were asked.
+
+    `formats` are the data sets by name. Beside a model are the figures of Alekseev et al. (NLDB
+    2025) for Qwen2.5-1.5B with ReFinED: trained on what is asked (table 4), or on all but that
+    (table 5).
+    """
+    published = [_published(row, formats) for row in rows]
+    beside = [name for name in formats if any(name in one for one in published)]
+    columns = (
+        Column("trained on"), Column("questions"), *columns_of("share", *formats),
+        *columns_of("share", *(f"{name}, published" for name in beside)),
+    )  # fmt: skip
+    lines = tuple(
+        (
+            " + ".join(row.trained), "all" if row.questions is None else str(row.questions),
+            *(row.f1.get(name) for name in formats), *(known.get(name) for name in beside),
+        )
+        for row, known in zip(rows, published, strict=True)
+    )  # fmt: skip
+    return Sheet("Trained on and asked, F1", columns, lines)
+
+
+def _published(row: CrossRow, formats: Mapping[str, str]) -> dict[str, float]:
+    """The published figures of a model that is like this one, as shares."""
+    if row.questions is not None:
+        return {}
+    left = [name for name in formats if name not in row.trained]
+    if len(row.trained) == 1:
+        figures, asked = _AT_HOME, list(row.trained)
+    else:
+        figures, asked = _ELSEWHERE, left if len(left) == 1 else []
+    return {name: figures[formats[name]] / 100 for name in asked if formats[name] in figures}
