@@ -69,7 +69,7 @@ async def test_the_first_are_those_that_were_shown_first(
 async def test_the_first_ones_are_named_once(space: KnowledgeGraph) -> None:
     answer = await after(space, "only the first two")
     assert answer is not None
-    assert answer.sentence == "The things that orbit Jupiter, some of them: Adrastea and Amalthea."
+    assert answer.sentence == "2 of the things that orbit Jupiter: Adrastea and Amalthea."
 
 
 async def test_the_first_groups_are_the_greatest(space: KnowledgeGraph) -> None:
@@ -93,6 +93,27 @@ async def test_a_result_is_sorted_by_what_its_things_have(
     answer = await after(space, text)
     assert answer is not None and answer.ordered
     assert names(answer)[0] == first
+
+
+LARGER = "SELECT ?m { ?m a o:Moon ; o:diameter ?d . s:Mercury o:diameter ?e FILTER(?d > ?e) }"
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "picked"),
+    [
+        ("Which of them has the longest orbital period?", "en", "Titan"),
+        ("Which of these has the lowest mass?", "en", "Titan"),
+        ("Which of them has the greatest diameter?", "en", "Ganymede"),
+        ("Welcher von ihnen hat den größten Durchmesser?", "de", "Ganymed"),
+    ],
+)
+async def test_the_first_by_a_property_is_one_of_those_that_were_found(
+    space: KnowledgeGraph, text: str, language: str, picked: str
+) -> None:
+    answer = await after(space, text, PREFIX + LARGER, language=language)
+    assert answer is not None
+    assert names(answer) == [picked]
+    assert len(answer.result.variables) == 1
 
 
 @pytest.mark.parametrize(

@@ -96,6 +96,31 @@ async def test_a_map_that_was_asked_for_is_not_proposed(text: str, space: Knowle
     assert "Show them on a map" not in await proposed(text, "en", space)
 
 
+async def test_of_them_is_of_those_that_were_found_and_and_of_the_same_kind(
+    space: KnowledgeGraph,
+) -> None:
+    found = await proposed("Which moons are larger than Mercury?", "en", space)
+    assert "Which of them has the longest orbital period?" in found
+    assert "And Mars?" not in found  # read as what orbits things that are larger than Mars
+
+
+async def test_no_two_of_them_have_one_answer(space: KnowledgeGraph) -> None:
+    for text in ("Which dwarf planets are there?", "How many moons are there per planet?"):
+        first = await asked(text, space)
+        assert isinstance(first, Answer)
+        rows = []
+        for one in await proposed(text, "en", space):
+            outcome = await asked(one, space, Earlier(text, first.query))
+            assert isinstance(outcome, Answer) and outcome.confidence >= 0.7
+            rows.append(str(outcome.result.rows))
+        assert len(rows) == len(set(rows)) == 3
+
+
+async def test_the_best_known_thing_of_a_result_is_asked_about(space: KnowledgeGraph) -> None:
+    found = await proposed("Which moons orbit Jupiter?", "en", space)
+    assert "What is the year of discovery of Europa?" in found
+
+
 async def test_one_of_them_stands_alone(space: KnowledgeGraph) -> None:
     for one in await proposed("Which dwarf planets are there?", "en", space):
         outcome = await asked(one, space)

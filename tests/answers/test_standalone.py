@@ -42,6 +42,17 @@ async def space(place: Workspace) -> AsyncIterator[KnowledgeGraph]:
         ),
         (["What is the diameter of Mars?"], "And the mass?", "What is the mass of Mars?"),
         (
+            ["Which moons orbit Jupiter?"],
+            "And which orbit Saturn?",
+            "Which moons orbit Saturn?",
+        ),
+        (["Which moons orbit Jupiter?"], "And who discovered Titan?", "who discovered Titan?"),
+        (
+            ["Which moons does Jupiter have?"],
+            "And which planets have no moons?",
+            "which planets have no moons?",
+        ),
+        (
             ["Which moons are larger than Mercury?"],
             "And planets?",
             "Which planets are larger than Mercury?",
@@ -85,7 +96,6 @@ async def test_a_pronoun_stands_for_the_one_thing_found_before(
     ("before", "query", "text"),
     [
         ("Which moons does Jupiter have?", ALL, "Which planets have no moons?"),
-        ("Which moons does Jupiter have?", ALL, "And which planets have no moons?"),
         ("Which moons are there?", ALL, "Who discovered it?"),
         ("Which moons are there?", "SELECT nonsense", "Who discovered it?"),
         ("Which is the largest moon?", LARGEST, "Is it true that Titan orbits Saturn?"),

@@ -67,6 +67,7 @@ async def said(graph: KnowledgeGraph, query: str, language: str = "en") -> str:
             "SELECT ?t { ?t a :Town ; :mayor :m1 }",
             "iTown is the only one of the towns whose mayor is Ann <script>.",
         ),
+        ("SELECT ?x { :a :mayor ?x }", "The mayor of iTown is Ann <script>."),
         (
             "SELECT (AVG(?h) AS ?x) { :b :heightInMetres ?h }",
             "The average height of Aix 10 is 90 m.",
@@ -93,7 +94,7 @@ async def said(graph: KnowledgeGraph, query: str, language: str = "en") -> str:
         ),
         (
             "SELECT ?t { ?t a :Town . VALUES ?t { :a :b } }",
-            "The towns, some of them: Aix 10 and iTown.",
+            "2 of the towns: Aix 10 and iTown.",
         ),
         ("SELECT ?x { :c :mayor ?x }", ""),
         ("CONSTRUCT { ?s ?p ?o } WHERE { ?s ?p ?o }", ""),

@@ -74,6 +74,15 @@ def check(trace: Trace) -> None:
             assert reason.strip()
 
 
+def test_a_longer_name_is_no_meaning_of_words_that_are_all_of_another_one(tmp_path: Path) -> None:
+    place = Workspace(tmp_path)
+    place.add("space", [graph_path()])
+    graph = place.graph("space")
+    found = asked("Who discovered Titan?", graph).steps[0]
+    assert isinstance(found, Findings)
+    assert [one.label for one in found.mentions if one.words == "Titan"] == ["Titan"]
+
+
 def test_steps_are_findings_then_drafts_then_one_outcome(
     graphs: Mapping[str, KnowledgeGraph],
 ) -> None:

@@ -103,7 +103,10 @@ def _counted(tree: Query) -> Query:
 
 
 def _sorted(tree: Query, wanted: Change, by: str) -> Query:
-    """A query with the values of a predicate at its first column, in their order."""
+    """A query with the values of a predicate at its first column, in their order.
+
+    The first one alone is told without its value.
+    """
     one = next(name for name, value in tree.columns if value is None)
     value = _new(tree, words_of_local_name(by))
     more = Pattern(one, NamedNode(by), value)
@@ -116,11 +119,12 @@ def _sorted(tree: Query, wanted: Change, by: str) -> Query:
                 if (subject, iri) == (one, by):
                     value = known
     elements = dict.fromkeys((*tree.where.elements, replace(more, object=value)))
+    shown = dict.fromkeys((*tree.columns, (value, None)))
     return replace(
         tree,
         where=Group(tuple(elements)),
-        columns=tuple(dict.fromkeys((*tree.columns, (value, None)))),
-        distinct=True,
+        columns=((one, None),) if wanted.number == 1 else tuple(shown),
+        distinct=wanted.number != 1,
         order=((value, wanted.down), (one, False)),
         limit=wanted.number or None,
     )

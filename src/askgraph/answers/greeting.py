@@ -17,7 +17,7 @@ from askgraph.trace import Answer, Clarification, Option, Outcome, Question, Ref
 
 _OFFERED = 3
 _TRIED = 3  # for each question that is wanted
-_SURE = 0.6  # confidence from which an answer counts
+_SURE = 0.7  # confidence from which an answer counts
 
 Ask = Callable[[Question, KnowledgeGraph], Awaitable[Outcome]]
 

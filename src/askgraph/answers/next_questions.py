@@ -14,13 +14,14 @@ from itertools import chain, islice
 import numpy as np
 from pyoxigraph import NamedNode, Variable
 
-from askgraph.answers.greeting import is_sure
+from askgraph.answers.greeting import iris_of, is_sure
 from askgraph.errors import QueryError
 from askgraph.explanation import labels_of
 from askgraph.explanation._names import is_uncounted, phrases_in
 from askgraph.explanation.headline import units_of
 from askgraph.explanation.resource import classes_of
 from askgraph.explanation.starters import (
+    LISTED,
     PLACE,
     SIZES,
     called_in,
@@ -48,6 +49,7 @@ _WORDS = 3  # of a property that can be asked for as "the … of"
 _SCHEMA = (v.RDF, v.RDFS, v.OWL, v.SH, v.XSD)
 
 Ask = Callable[[str], Awaitable[Outcome]]
+Fits = Callable[[Answer], bool]
 
 
 async def next_questions(
@@ -74,28 +76,39 @@ async def next_questions(
     near = await asyncio.to_thread(about.neighbours)
     called = (await labels_of(near, graph, [language])).values()
     following = await asyncio.to_thread(about.following, list(called))
-    kinds = [(_MOST - 1, kind) for kind in following]
-    kinds += [(_MOST, kind) for kind in await asyncio.to_thread(about.alone)]
+    kinds = [(_MOST - 1, *kind) for kind in following]
+    kinds += [(_MOST, kind, _any) for kind in await asyncio.to_thread(about.alone)]
     end = asyncio.get_running_loop().time() + seconds
-    found: list[str] = []
+    found: dict[str, Answer] = {}
     tried = 0
-    for most, kind in kinds:
+    for most, kind, fits in kinds:
         for text in kind[:_OF_A_KIND] if len(found) < most else ():
             late = tried == _TRIED or asyncio.get_running_loop().time() > end
             if late or text in found:
                 continue
             tried += 1
-            if _is_news(await ask(text), answer):
-                found.append(text)
+            outcome = await ask(text)
+            if is_sure(outcome) and fits(outcome) and _is_news(outcome, answer, *found.values()):
+                found[text] = outcome
                 break
     return tuple(found)
 
 
-def _is_news(outcome: Outcome, answer: Answer) -> bool:
-    """Whether an outcome is an answer: sure, of all words, not empty, and another one."""
-    if not is_sure(outcome) or outcome.query == answer.query:
+def _any(answer: Answer) -> bool:
+    return True
+
+
+def _is_news(outcome: Answer, *known: Answer) -> bool:
+    """Whether an answer is none of those that are known, in other words perhaps."""
+    return not any(_is_same(outcome, one) for one in known)
+
+
+def _is_same(one: Answer, other: Answer) -> bool:
+    if one.query == other.query:
+        return True
+    if one.boolean is not None or one.result.rows != other.result.rows:
         return False
-    return outcome.boolean is not None or outcome.result.rows != answer.result.rows
+    return iris_of(one.query) == iris_of(other.query)
 
 
 @dataclass(frozen=True)
@@ -109,21 +122,37 @@ class _About:
     language: str
     asked: str
 
-    def following(self, others: Sequence[str]) -> list[list[str]]:
-        """Questions that lean on the answer, best first in each kind; `others` names neighbours."""
+    def following(self, others: Sequence[str]) -> list[tuple[list[str], Fits]]:
+        """Questions that lean on the answer, best first in each kind, and which answers fit.
+
+        `others` names neighbours.
+        """
         own = {text.casefold() for cls in self.graph.profile.classes for text, _ in cls.names}
         said = [name for name in others if is_spoken(name) and name.casefold() not in own]
-        kinds = [[self.say("next other", name) for name in said]]
+        kinds: list[tuple[list[str], Fits]]
+        kinds = [([self.say("next other", name) for name in said], self.is_alike)]
         if len(self.things) > 1:
             highest = [
                 self.say("next highest", label, self.size(one))
                 for one, label in self.measures
                 if not self.tree.limit and one.iri not in self.used and self.is_bare(label)
             ]
-            kinds = [highest, *self.maps(), *kinds]
+            shown = [(one, _any) for one in self.maps()]
+            kinds = [(highest, self.is_among), *shown, *kinds]
             if len(self.answer.result.rows) > _LONG:
-                kinds.append([self.say("next first")])
+                kinds.append(([self.say("next first")], _any))
         return kinds
+
+    def is_alike(self, other: Answer) -> bool:
+        """Whether an answer is of the same classes and properties: only things are other ones."""
+        schema = {one.iri for one in self.graph.profile.predicates}
+        schema |= {one.iri for one in self.graph.profile.classes}
+        return iris_of(other.query) & schema == self.used & schema
+
+    def is_among(self, other: Answer) -> bool:
+        """Whether an answer is one of the things of this one."""
+        found = {row[0].value for row in other.result.rows if isinstance(row[0], NamedNode)}
+        return bool(found) and found <= set(self.things)
 
     def alone(self) -> list[list[str]]:
         """Questions that stand alone, best first in each kind."""
@@ -144,7 +173,10 @@ class _About:
                 self.say("next class highest", noun, label, self.size(one))
                 for one, label in self.measures
             ]
+        few = cls is not None and 1 < cls.instances <= LISTED and not is_uncounted(noun)
+        every = [self.say("start list", phrases_in(self.language).plural(noun))] if few else []
         kinds = [counts, values, highest] if len(self.things) > 1 else [values, highest, counts]
+        kinds.insert(1, every)
         kinds += [values[1:], highest[1:]]
         if language_of(self.graph.profile, [self.language]) == self.language:
             first = starters_of(self.graph.profile, self.graph.arrays, self.language)
@@ -194,8 +226,13 @@ class _About:
 
     @cached_property
     def names(self) -> list[str]:
-        """The names of the first things, as far as people say them."""
-        found = (self.labels.get(iri, "") for iri in self.things[:_LOOKED_AT])
+        """The names of the first things, as far as people say them, best known first."""
+        first, arrays = self.things[:_LOOKED_AT], self.graph.arrays
+        if arrays is not None:
+            nodes = {iri: arrays.terms.iri(iri) for iri in first}
+            degrees = {iri: arrays.degree(at) for iri, at in nodes.items() if at is not None}
+            first = sorted(first, key=lambda iri: -degrees.get(iri, 0))
+        found = (self.labels.get(iri, "") for iri in first)
         return [name for name in found if name and is_spoken(name)]
 
     @cached_property

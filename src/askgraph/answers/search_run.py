@@ -23,6 +23,7 @@ from askgraph.search.decide import (
     worth_asking,
 )
 from askgraph.search.decide.evidence import left_out
+from askgraph.search.linking.link import Link
 from askgraph.search.operators.query_builder import Candidate
 from askgraph.search.rank import Cluster, clusters
 from askgraph.search.rank.score import Proposal
@@ -114,7 +115,7 @@ class SearchRun:
                 link.name,
                 round(link.score, 3),
             )
-            for link in proposal.linked.links[:_MENTIONS]
+            for link in _meant(proposal.linked.links)[:_MENTIONS]
         ]
         best = proposal.candidates[0] if proposal.candidates else None
         return Findings(tuple(mentions), _left(proposal, best))
@@ -320,6 +321,12 @@ def _named(words: Sequence[str], phrases: Phrases) -> str:
     if phrases.language == "en":
         return repr(", ".join(words))
     return ", ".join(map(phrases.quoted, words))
+
+
+def _meant(links: Sequence[Link]) -> list[Link]:
+    """The links without those by a part of a name, of words that are all of another one."""
+    whole = {(one.kind, one.positions) for one in links if one.is_whole}
+    return [one for one in links if one.is_whole or (one.kind, one.positions) not in whole]
 
 
 def _left(proposal: Proposal, candidate: Candidate | None) -> tuple[str, ...]:

@@ -364,16 +364,28 @@ class Headline:
         if not phrase:
             return listed
         if told.query is not self.query:
-            return self.say("said some", listed, phrase)
+            return self.say("said some", listed, phrase, self._values.number(len(items)))
         begins = phrase.startswith(self.say("the", ""))
         are_things = isinstance(given.rows[0][0], NamedNode) and not told.scope.selects
-        is_of_one = not isinstance(told.root(), Variable) or self.query.limit == 1 or not are_things
+        is_of_one = not are_things or self.query.limit == 1 or self._is_value(told, phrase)
         is_listed = told.root() in told.asked() and len(given.variables) == 1
         if len(items) == 1 and begins and (is_of_one or self.query.is_aggregate):
             return self.say("said is", phrase, listed)
         if is_listed and begins and not self.query.group_by and not is_of_one:
             return self.say("said are" if len(items) > 1 else "said only", listed, phrase)
         return self.say("said list", listed, phrase)
+
+    def _is_value(self, told: Sentence, phrase: str) -> bool:
+        """Whether it is what a thing has, by a noun: `the launch site of Apollo 11`."""
+        if not isinstance(told.root(), Variable):
+            return True
+        return any(
+            isinstance(one, Pattern)
+            and isinstance(one.subject, NamedNode)
+            and one.object == told.root()
+            and phrase.startswith(self.say("the", self._names.relation(one.predicate).text) + " ")
+            for one in self.query.where.elements
+        )
 
     def _listing(self, items: Mapping[str, list[str]]) -> str:
         fewer = _MEASURED if any(items.values()) else 0

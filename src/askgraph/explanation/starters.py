@@ -31,6 +31,9 @@ PLACE = (frozenset(["lat", "latitude"]), frozenset(["long", "lon", "lng", "longi
 SIZES = {"length": "greatest", "mass": "greatest", "area": "greatest", "time": "longest"}
 """What the most of a measure is called in English, by its dimension; else it is the highest."""
 
+LISTED = 30
+"""Things that people would read as a list."""
+
 _LONGEST = 40
 _SHORT = 4  # capitals that may be an abbreviation
 _CODE = re.compile(r"\d{3}|[_/#:@]|^\W|[A-Za-z]\d|\d[A-Za-z]|\d\.\d|[.?!]$")
@@ -206,7 +209,6 @@ _CLASSES = 8  # that are asked about
 _ALIKE = 0.8  # of the things of a class that another one has too: one of the two is asked about
 _SAMPLE = 500
 _NAMED = 30  # things that are looked at for names to ask for
-_LISTED = 30  # things that people would read as a list
 _TIES = 3  # things that may share the first place
 
 
@@ -306,7 +308,7 @@ class _About:
 
     def all(self) -> Iterator[Starter]:
         """All, if they are few."""
-        if self.many and 1 < self.cls.instances <= _LISTED:
+        if self.many and 1 < self.cls.instances <= LISTED:
             yield self._say("start list", self.many, least=2)
 
     def number(self) -> Iterator[Starter]:
@@ -398,7 +400,7 @@ class _About:
     def _hubs(self, p: PredicateProfile) -> Iterator[str]:
         """What a few of its things share, by name, what most is said of first."""
         found, counts = tallied(self.reader.pairs(self.members, p.iri)[1])
-        for one in self.reader.linked(found[(counts > 1) & (counts <= _LISTED)])[:_NAMED]:
+        for one in self.reader.linked(found[(counts > 1) & (counts <= LISTED)])[:_NAMED]:
             if name := self._named(one, p.object_classes[0][0]):
                 yield name
 

@@ -4,6 +4,7 @@
     Which is the largest moon?       Who discovered it?   Who discovered Ganymede?
     Moons of Uranus                  Which of them is     Which of moons of Uranus is the largest?
                                      the largest?
+    Which moons orbit Jupiter?       And which orbit Mars? Which moons orbit Mars?
 
 Only what is surely elliptical is completed: a few words that name one thing, class or property, in
 the place of the words of the earlier question that named one of the same kind; a year in the place
@@ -40,8 +41,10 @@ def completed(
     if several is not None:
         return several
     rest = _after_lead(reading)
-    if rest is None or _is_whole(reading, rest):
+    if rest is None:
         return None
+    if _is_whole(reading, rest):
+        return _whole_again(reading, rest, earlier, names, alike) if rest.start else None
     if (year := _year(reading, rest)) is not None:
         years = _YEAR.findall(earlier)
         return _YEAR.sub(year, earlier) if len(years) == 1 else None
@@ -51,10 +54,33 @@ def completed(
     there = _counterpart(here, link(read(earlier, reading.language), names), alike)
     if there is None:
         return None
-    before = read(earlier, reading.language)
-    start, end = _stretch(there, before)
+    return _with_other(earlier, there, here, reading)
+
+
+def _with_other(earlier: str, there: Link, here: Link, reading: Reading) -> str:
+    """The earlier question, with what a link of this one says in the place of another's words."""
+    start, end = _stretch(there, read(earlier, reading.language))
     first, last = _stretch(here, reading)
-    return earlier[:start] + text[first:last] + earlier[end:]
+    return earlier[:start] + reading.text[first:last] + earlier[end:]
+
+
+def _whole_again(
+    reading: Reading, rest: range, earlier: str, names: NameIndex, alike: Alike
+) -> str:
+    """A question of its own after "and": "And which orbit Mars?" is of the moons asked for before.
+
+    One that says more, or something else of a thing, is only rid of its "and".
+    """
+    linked, before = link(reading, names), link(read(earlier, reading.language), names)
+    said = {one.target for one in before.of(Kind.PREDICATE) if one.score >= _SURE}
+    for relation in linked.of(Kind.PREDICATE):
+        if relation.target not in said or relation.score < _SURE:
+            continue
+        here = _named(linked, [at for at in rest if at not in relation.positions])
+        there = _counterpart(here, before, alike) if here and here.kind is Kind.ENTITY else None
+        if here is not None and there is not None:
+            return _with_other(earlier, there, here, reading)
+    return reading.text[reading.tokens[rest.start].start :]
 
 
 @dataclass(frozen=True)
@@ -62,7 +88,8 @@ class Change:
     """What is to be done with the last result.
 
     No more than the first `number` of it, if that is not 0; sorted `by` the first predicate of some
-    (IRIs) that its things have, the greatest first if `down`; counted; put on a map.
+    (IRIs) that its things have, the greatest first if `down`; counted; put on a map. "Which of them
+    has the highest mass?" is the first one by mass.
     """
 
     number: int = 0
@@ -89,18 +116,40 @@ def change_of(text: str, names: NameIndex, *, language: str | None = None) -> Ch
     if number is not None:
         said |= {*number.positions, *_places(reading, ("first", "top"))}
     if "order" in found or (number is not None and _says(reading, "by")):
-        own = free - said - _places(reading, ("by",))
-        linked = link(reading, names).of(Kind.PREDICATE) if own else ()
-        by = [one for one in linked if own <= set(one.positions) and one.score >= _SURE]
-        by.sort(key=lambda one: -one.score)
-        iris = tuple(dict.fromkeys(one.target for one in by))
+        iris = _by(free - said - _places(reading, ("by",)), reading, names)
         return Change(_whole(number), iris, down) if iris else None
+    if (pick := _pick(reading)) is not None and _says(reading, "of_them"):
+        iris = _by(free - set(pick[0].positions), reading, names)
+        return Change(1, iris, pick[1]) if iris else None
     if number is not None:
         return None if free - said else Change(_whole(number))
     if "count" in found and not free - set(found["count"].positions):
         return Change(counts=True)
     shows = _places(reading, ("map", "show"))
     return Change(maps=True) if _says(reading, "map") and not free - shows else None
+
+
+def _by(own: set[int], reading: Reading, names: NameIndex) -> tuple[str, ...]:
+    """The predicates that all of these words name, best first."""
+    linked = link(reading, names).of(Kind.PREDICATE) if own else ()
+    found = [one for one in linked if own <= set(one.positions) and one.score >= _SURE]
+    found.sort(key=lambda one: -one.score)
+    return tuple(dict.fromkeys(one.target for one in found))
+
+
+def _pick(reading: Reading) -> tuple[Operator, bool] | None:
+    """The one operator of a question, if it picks the highest or lowest; and whether the highest.
+
+    None for one that may be about dates: "the earliest" has the lowest.
+    """
+    found = frame_of(reading).operators
+    match [one for one in found if one.name != "exists"]:
+        case [Operator(name="maximum" | "minimum" as name) as one]:
+            return one, name == "maximum"
+        case [Operator(name="superlative") as one] if one.measure and not one.measure.dates:
+            return one, one.measure.up
+        case _:
+            return None
 
 
 _ORDERS = ("order", "ascending", "descending")

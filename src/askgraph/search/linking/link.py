@@ -124,6 +124,11 @@ class Link:
         """The mean quality of its words."""
         return sum(self.qualities) / len(self.qualities)
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether the words are all of the name, as it is written."""
+        return min(self.similarity, *self.qualities) >= _ALL_WORDS
+
     @cached_property
     def score(self) -> float:
         """How likely the words mean this: the share of the name held, times the words' quality."""
@@ -352,7 +357,7 @@ def _by_preposition(links: Sequence[Link], reading: Reading) -> Iterator[Link]:
     words, known = reading.folded, reading.words.clauses["restrict"]
     odd, said = set(), set()
     for one in links:
-        if min(one.similarity, *one.qualities) >= _ALL_WORDS:
+        if one.is_whole:
             said.add((one.target, one.positions))
         after = words[one.positions[-1] + 1 :][:_AFTER] if one.kind is Kind.PREDICATE else ()
         if after and after[0] in known:
