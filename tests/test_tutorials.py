@@ -18,6 +18,7 @@ PAGES = (
     "docs/how-to/my-graph.md",
     "docs/how-to/public-endpoint.md",
     "docs/how-to/teach.md",
+    "docs/how-to/annotate.md",
 )
 LEFT_OUT = "…"
 SERVER = "http://127.0.0.1:8000"

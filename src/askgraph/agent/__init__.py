@@ -8,7 +8,6 @@ before it is left out.
 import time
 from collections.abc import (
     AsyncGenerator,
-    AsyncIterator,
     Callable,
     Collection,
     Mapping,
@@ -16,13 +15,9 @@ from collections.abc import (
 )
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import Protocol, Unpack
 
-from askgraph.answers.changed import changed
-from askgraph.answers.standalone import standalone
 from askgraph.errors import BudgetSpent, PromptTooLong, ServiceError
-from askgraph.graph import KnowledgeGraph
 from askgraph.llm import (
     Assistant,
     Choice,
@@ -47,7 +42,6 @@ from askgraph.trace import (
     Answer,
     Clarification,
     ModelTurn,
-    Outcome,
     Prompt,
     Question,
     Refusal,
@@ -349,35 +343,6 @@ class _Chosen:
         longer = next(better, now)
         self._taken[at] = longer
         return costs[longer] - costs[now] if now >= 0 else 0
-
-
-async def in_full(
-    question: Question,
-    graphs: Sequence[KnowledgeGraph],
-    answer: Callable[[Question], AsyncIterator[Step]],
-) -> AsyncGenerator[Step, None]:
-    """Give the steps of a method that reads a question alone, for one that may follow another.
-
-    What it leaves out is completed first, if words alone can tell it ("and Mars?", "which of them
-    …?"); one that only speaks of the last result changes its query. Any other keeps the questions
-    before it.
-    """
-    if question.before:
-        new = await heard("changed", Outcome | None, partial(changed, question, graphs))
-        if new is not None:
-            yield new
-            return
-        full = await heard("in full", Question, partial(standalone, question, graphs))
-        if full != question:
-            yield Thought(f"Asked in full: {full.text}")
-        question = full
-    steps = answer(question)
-    try:
-        async for step in steps:
-            yield step
-    finally:
-        if isinstance(steps, AsyncGenerator):
-            await steps.aclose()
 
 
 def said_before(question: Question, *, queries: bool = True) -> str:

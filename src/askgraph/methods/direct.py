@@ -13,7 +13,8 @@ from typing import ClassVar
 
 from pyoxigraph import Literal, NamedNode
 
-from askgraph.agent import Conversation, in_full, said_before, with_cost
+from askgraph.agent import Conversation, said_before, with_cost
+from askgraph.agent.follow_up import in_full
 from askgraph.endpoint import Counted
 from askgraph.errors import QueryError, ServiceError
 from askgraph.graph import KnowledgeGraph

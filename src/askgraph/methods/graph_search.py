@@ -5,9 +5,11 @@ Maret's (arXiv 1803.00832); growing answer sets with the words they use is ours.
 """
 
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass, replace
 from datetime import date
+from functools import partial
 from typing import ClassVar
 
 from askgraph.answers.search_run import SearchLimits, SearchRun, top_score
@@ -56,14 +58,25 @@ class GraphSearch(SearchLimits):
         self, question: Question, graphs: Sequence[KnowledgeGraph]
     ) -> AsyncIterator[Step]:
         """Answer a question over one graph, or over the one of several that fits best."""
+        steps = self._answer(question, graphs)
+        if question.before and not greeted(question.text):
+            from askgraph.agent.follow_up import in_full  # few questions follow another
+
+            steps = in_full(question, graphs, partial(self._answer, graphs=graphs))
+        async with aclosing(steps):
+            async for step in steps:
+                yield step
+
+    async def _answer(
+        self, question: Question, graphs: Sequence[KnowledgeGraph]
+    ) -> AsyncGenerator[Step, None]:
         started = time.perf_counter()
-        known = await self._at_once(question, graphs)
-        if known is not None:
+        if greeted(question.text):
+            from askgraph.answers.greeting import greeting  # few questions greet
+
+            known = await greeting(question, graphs, self._outcome)
             yield replace(known, usage=known.usage + Usage(time.perf_counter() - started))
             return
-        question, given = await _alone(question, graphs), question
-        if question is not given:
-            yield Thought(f"Asked in full: {question.text}")
         runs = [SearchRun(self, question, graph, Counted(graph.endpoint)) for graph in graphs]
         found = [(run, await run.proposal()) for run in runs]
         if not found:
@@ -82,16 +95,6 @@ class GraphSearch(SearchLimits):
         usage = Usage(time.perf_counter() - started, requests)
         yield replace(outcome, usage=usage)
 
-    async def _at_once(
-        self, question: Question, graphs: Sequence[KnowledgeGraph]
-    ) -> Outcome | None:
-        """Answer what is no question of its own: a greeting, a change of the last result."""
-        if greeted(question.text):
-            from askgraph.answers.greeting import greeting  # few questions greet
-
-            return await greeting(question, graphs, self._outcome)
-        return await _changed(question, graphs) if question.before else None
-
     async def _outcome(self, question: Question, graph: KnowledgeGraph) -> Outcome:
         run = SearchRun(self, question, graph, Counted(graph.endpoint))
         return await run.outcome(await run.proposal())
@@ -107,22 +110,3 @@ def _changing_nothing(question: Question, graph: KnowledgeGraph) -> Refusal | No
         return None
     language = question.language or read(question.text).language
     return Refusal(phrases_in(language).say("refuse no result"))
-
-
-async def _alone(question: Question, graphs: Sequence[KnowledgeGraph]) -> Question:
-    if not question.before:
-        return question
-    from askgraph.answers.standalone import standalone  # few questions follow another
-
-    return await standalone(question, graphs)
-
-
-async def _changed(question: Question, graphs: Sequence[KnowledgeGraph]) -> Outcome | None:
-    """Return the answer of the last query, changed as a question says; None if it says else."""
-    from askgraph.answers.changed import changed  # few questions follow another
-
-    endpoints = [Counted(graph.endpoint) for graph in graphs]
-    asked = [replace(g, endpoint=one) for g, one in zip(graphs, endpoints, strict=True)]
-    answer = await changed(question, asked)
-    requests = sum(one.requests for one in endpoints)
-    return answer and replace(answer, usage=Usage(requests=requests))

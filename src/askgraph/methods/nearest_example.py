@@ -13,7 +13,7 @@ from typing import ClassVar
 
 from rapidfuzz import fuzz, process
 
-from askgraph.agent import in_full
+from askgraph.agent.follow_up import in_full
 from askgraph.answers import bare_answer
 from askgraph.deadline import SECONDS
 from askgraph.errors import QueryError, SetupError

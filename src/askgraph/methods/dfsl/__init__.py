@@ -17,7 +17,7 @@ from functools import partial
 from statistics import fmean
 from typing import ClassVar
 
-from askgraph.agent import Conversation, in_full, in_words, with_cost
+from askgraph.agent import Conversation, in_words, with_cost
 from askgraph.agent.examples import (
     MATCHES,
     Shot,
@@ -28,6 +28,7 @@ from askgraph.agent.examples import (
     shots_near,
     shots_of,
 )
+from askgraph.agent.follow_up import in_full
 from askgraph.endpoint import Counted
 from askgraph.errors import QueryError, ServiceError, SetupError, Unauthorised, Unreachable
 from askgraph.graph import KnowledgeGraph

@@ -16,7 +16,6 @@ from inspect import signature
 from typing import ClassVar, get_args
 
 from askgraph.agent import Conversation, in_words, with_cost
-from askgraph.agent.examples import with_examples
 from askgraph.agent.retrieval import Shown
 from askgraph.agent.schema_near import ShapeParts
 from askgraph.agent.several_graphs import AskedGraphs
@@ -135,6 +134,8 @@ class Guided:
             raise ValueError("no graph was given")
         limits = Limits(timeout=within(self.timeout, self.seconds))
         if self.examples and not replays():
+            from askgraph.agent.examples import with_examples  # most methods name none
+
             graphs = with_examples(graphs, self.examples)
         asked = AskedGraphs.of(question, graphs, limits)
         account = Account(Budget(None, self.tokens, self.money, self.seconds))

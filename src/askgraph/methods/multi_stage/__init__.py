@@ -16,7 +16,8 @@ from functools import partial
 from pathlib import Path
 from typing import ClassVar
 
-from askgraph.agent import Overheard, in_full, in_words, said_before, spent_on, turns_of, with_cost
+from askgraph.agent import Overheard, in_words, said_before, spent_on, turns_of, with_cost
+from askgraph.agent.follow_up import in_full
 from askgraph.agent.kept_index import bm25_of
 from askgraph.agent.meeting import FILTERS, UNMATCHED, Meeting, meeting, refuses
 from askgraph.agent.taught import taught
