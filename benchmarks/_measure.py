@@ -115,9 +115,14 @@ def asked(workspace: Path, graph: str, questions: Sequence[GoldQuestion], rounds
 
 def print_table(*lines: Sequence[object]) -> None:
     """Print the command that was run, then the lines as a table, heads first."""
-    cells = [[str(cell) for cell in line] for line in lines]
-    widths = [max(len(line[at]) for line in cells) for at in range(len(cells[0]))]
     name = Path(sys.argv[0])
     print(f"$ python {name.parent.name}/{name.name} {shlex.join(sys.argv[1:])}".rstrip())
+    print_lines(*lines)
+
+
+def print_lines(*lines: Sequence[object]) -> None:
+    """Print lines as a table, heads first."""
+    cells = [[str(cell) for cell in line] for line in lines]
+    widths = [max(len(line[at]) for line in cells) for at in range(len(cells[0]))]
     for line in cells:
         print(" | ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)))

@@ -5,7 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tools.campaign.authorisation import RULES
+from tools.campaign._callers import RULES
 
 ROOT = Path(__file__).parents[2]
 PARTS = ["routes", "graphs", "belongings", "tools"]
@@ -13,7 +13,7 @@ PARTS = ["routes", "graphs", "belongings", "tools"]
 
 def test_every_caller_gets_what_is_theirs_and_nothing_else(tmp_path: Path) -> None:
     kept = tmp_path / "found.json"
-    command = [sys.executable, "tools/campaign/authorisation.py", "--only", *PARTS]
+    command = [sys.executable, "-m", "tools.campaign.authorisation", "--only", *PARTS]
     run = subprocess.run([*command, "--json", str(kept)], cwd=ROOT, capture_output=True, text=True)
 
     assert run.returncode == 0, run.stdout + run.stderr

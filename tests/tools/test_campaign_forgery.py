@@ -11,7 +11,15 @@ DOORS = ["adding", "settings", "names"]
 
 def test_no_address_inside_is_reached_by_any_spelling(tmp_path: Path) -> None:
     kept = tmp_path / "found.json"
-    command = [sys.executable, "tools/campaign/forgery.py", "--only", *DOORS, "--json", str(kept)]
+    command = [
+        sys.executable,
+        "-m",
+        "tools.campaign.forgery",
+        "--only",
+        *DOORS,
+        "--json",
+        str(kept),
+    ]
     run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
 
     assert run.returncode == 0, run.stdout + run.stderr

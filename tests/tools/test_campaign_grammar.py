@@ -12,7 +12,7 @@ ROOT = Path(__file__).parents[2]
 
 def test_queries_drawn_from_the_grammar_are_survived(tmp_path: Path) -> None:
     kept = tmp_path / "found.json"
-    command = [sys.executable, "tools/campaign/grammar.py", "--number", "150", "--sent", "20"]
+    command = [sys.executable, "-m", "tools.campaign.grammar", "--number", "150", "--sent", "20"]
     run = subprocess.run([*command, "--json", str(kept)], cwd=ROOT, capture_output=True, text=True)
 
     assert run.returncode == 0, run.stdout + run.stderr

@@ -18,7 +18,7 @@ PLACES = ["answers", "boards", "saved"]
 @pytest.mark.skipif(bool(MISSING), reason=MISSING)
 def test_nothing_that_a_graph_or_a_person_says_runs(tmp_path: Path) -> None:
     kept = tmp_path / "found.json"
-    command = [sys.executable, "tools/campaign/scripting.py", "--only", *PLACES]
+    command = [sys.executable, "-m", "tools.campaign.scripting", "--only", *PLACES]
     run = subprocess.run([*command, "--json", str(kept)], cwd=ROOT, capture_output=True, text=True)
 
     assert run.returncode == 0, run.stdout + run.stderr

@@ -8,7 +8,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def tried(part: str, *options: str) -> str:
-    command = [sys.executable, f"tools/campaign/{part}.py", *options]
+    command = [sys.executable, "-m", f"tools.campaign.{part}", *options]
     run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
 
     assert run.returncode == 0, run.stdout + run.stderr

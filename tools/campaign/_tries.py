@@ -1,21 +1,24 @@
-"""What the parts of the campaign share: the report; commands on workspaces, and their states."""
+"""What the parts of the campaign share: options and report, commands, workspaces, their states."""
 
 import argparse
 import asyncio
 import json
 import os
+import resource
 import subprocess
 import sys
+import tempfile
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 
 import httpx2
 
-from _measure import print_table
+from _measure import print_lines as print_lines
 from _measure import tree as tree
 from _served import served as served
 from askgraph import sample
@@ -117,10 +120,17 @@ def uploaded(client: httpx2.Client, graph: str, name: str, content: bytes) -> tu
     return (problem["status"], json.dumps(problem)) if problem else (200, "")
 
 
-def base(place: Path) -> Path:
-    """Make a workspace with the sample graph `space` and some questions; return its folder."""
-    place.mkdir(parents=True)
+def workspace(place: Path, settings: str = "") -> Path:
+    """Make a workspace with the sample graph `space` and these settings; return its folder."""
     Workspace(place).add("space", [sample.graph_path()])
+    with (place / "askgraph.toml").open("a") as file:
+        file.write(settings)
+    return place
+
+
+def base(place: Path, settings: str = "") -> Path:
+    """Make such a workspace with some questions, and another graph to add."""
+    workspace(place, settings)
     known = sample.questions_path().with_suffix(".jsonl").read_text(encoding="utf-8")
     (place / "questions.jsonl").write_text("\n".join(known.splitlines()[:12]) + "\n")
     more = sample.graph_path().read_text(encoding="utf-8")
@@ -182,16 +192,40 @@ def gone(mark: str, seconds: float = 5.0) -> bool:
     return True
 
 
-def parser_of(about: str | None, known: Iterable[str] | None = None) -> argparse.ArgumentParser:
-    """Return a parser with the options of all parts."""
+Campaign = Callable[[Path, argparse.Namespace], Iterable[Tried]]
+"""What is tried, in a folder of its own and as the options say."""
+
+
+def main(
+    about: str | None,
+    campaign: Campaign,
+    known: Iterable[str] = (),
+    numbers: Mapping[str, tuple[int | Sequence[int], str]] = MappingProxyType({}),
+) -> int:
+    """Try all, or those of `known` that `--only` names, and print the report; return the exit code.
+
+    `numbers` are its options: what each is if it is not given, and what it means.
+    """
     parser = argparse.ArgumentParser(description=about)
-    parser.add_argument("--only", nargs="*", choices=known and list(known), metavar="WHAT")
+    if known := tuple(known):
+        parser.add_argument("--only", nargs="*", choices=known, default=known, metavar="WHAT")
+    for name, (number, what) in numbers.items():
+        many = None if isinstance(number, int) else "*"
+        parser.add_argument(f"--{name}", type=int, nargs=many, default=number, help=what)
     parser.add_argument("--json", type=Path, help="also write what came to this file")
-    return parser
+    given = parser.parse_args()
+    found = []
+    with tempfile.TemporaryDirectory() as folder:
+        for one in campaign(Path(folder), given):
+            found.append(one)
+            if one.seconds > 0.5:
+                told = (one.what, one.how, f"{one.seconds:.1f} s", one.fault or one.words)
+                print(*told, sep=" | ", file=sys.stderr, flush=True)
+    return concluded(found, given.json)
 
 
 def concluded(found: Sequence[Tried], kept: Path | None = None) -> int:
-    """Print what was not survived, a line for each kind of thing, and the sum; the exit code."""
+    """Print what was not survived, a line for each kind of thing, and the sums; the exit code."""
     lost = [one for one in found if one.fault]
     for one in lost:
         print(f"{one.what}, {one.how}: {one.fault} {one.words}".rstrip())
@@ -200,8 +234,10 @@ def concluded(found: Sequence[Tried], kept: Path | None = None) -> int:
         ones = [one for one in found if one.what == what]
         slowest = max(one.seconds for one in ones)
         lines.append((what, len(ones), sum(not one.fault for one in ones), f"{slowest:.1f}"))
-    print_table(("what", "tried", "survived", "slowest"), *lines)
+    print_lines(("what", "tried", "survived", "slowest"), *lines)
     if kept:
         kept.write_text(json.dumps([asdict(one) for one in found], indent=1))
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    print(f"{sum(one.ru_utime + one.ru_stime for one in used):.0f} s of the processor")
     print(f"tried {len(found)}, survived {len(found) - len(lost)}")
     return int(bool(lost))

@@ -1,6 +1,6 @@
 """Commands and a server while the disk is full, or becomes it; then again when there is space.
 
-    python tools/campaign/disk_full.py [--room KB ...] [--only COMMAND ...] [--json FILE]
+    python -m tools.campaign.disk_full [--room KB ...] [--only COMMAND ...] [--json FILE]
 
 The workspace lies on a file system of its own in memory (tmpfs) that is filled up to so many kB of
 room. Without the right to mount one, no file may grow beyond so many (RLIMIT_FSIZE). Survived is:
@@ -13,21 +13,17 @@ import resource
 import shutil
 import subprocess
 import sys
-import tempfile
 import time
+from argparse import Namespace
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import httpx2
-
-sys.path.insert(0, str(Path(__file__).parents[2]))
-
 from tools.campaign._tries import (
     Tried,
     askgraph,
     base,
-    concluded,
-    parser_of,
+    main,
     served,
     triples,
     uploaded,
@@ -130,34 +126,24 @@ def server(template: Path, disk: Path) -> Iterator[tuple[str, str]]:
     shutil.rmtree(place)
 
 
-def main() -> int:
-    """Try all and print the table; return 1 if something was not survived."""
-    parser = parser_of(__doc__, [*CASES, "serve"])
-    parser.add_argument("--room", nargs="*", type=int, default=_ROOM, metavar="KB")
-    given = parser.parse_args()
-    found = []
-
-    def note(what: str, how: str, fault: str, began: float) -> None:
-        found.append(Tried(what, how, fault, time.monotonic() - began))
-        print(what, how, fault, sep=" | ", file=sys.stderr, flush=True)
-
-    with tempfile.TemporaryDirectory() as folder, small_disk(Path(folder, "disk")) as mounted:
-        disk, template = Path(folder, "disk"), base(Path(folder, "template"))
+def campaign(folder: Path, given: Namespace) -> Iterator[Tried]:
+    """Try the commands, each with so much room, and a server."""
+    with small_disk(folder / "disk") as mounted:
+        print("on a tmpfs" if mounted else "with RLIMIT_FSIZE: no file system could be mounted")
+        disk, template = folder / "disk", base(folder / "template")
         askgraph(template, "index", "build", "space")
-        for name in given.only or CASES:
+        for name in given.only:
             for room in given.room if name in CASES else ():
                 began = time.monotonic()
                 try:
                     fault = command(name, room * 1024, template, disk, mounted)
                 except Exception as error:  # noqa: BLE001 - anything raised is what is looked for
                     fault = f"{type(error).__name__}: {error}"
-                note(name, f"{room} kB", fault, began)
-        if mounted and "serve" in (given.only or ["serve"]):
+                yield Tried(name, f"{room} kB", fault, time.monotonic() - began)
+        if mounted and "serve" in given.only:
             for how, fault in server(template, disk):
-                note("serve", how, fault, time.monotonic())
-    print("on a tmpfs" if mounted else "with RLIMIT_FSIZE: no file system could be mounted")
-    return concluded(found, given.json)
+                yield Tried("serve", how, fault, 0.0)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(__doc__, campaign, [*CASES, "serve"], {"room": (_ROOM, "kB that are free")}))

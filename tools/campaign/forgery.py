@@ -1,6 +1,6 @@
 """Requests that a server is to make for somebody: to itself, to its network, by whatever spelling.
 
-    python tools/campaign/forgery.py [--only DOOR ...] [--json FILE]
+    python -m tools.campaign.forgery [--only DOOR ...] [--json FILE]
 
 A server is run that may reach 127.0.0.2 and no other private address, with a resolver whose names
 change what they stand for. At 127.0.0.2 lies a graph that redirects where it is told to; at
@@ -13,8 +13,8 @@ import json
 import os
 import socket
 import sys
-import tempfile
 import threading
+from argparse import Namespace
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -24,15 +24,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import httpx2
 from pyoxigraph import QueryBoolean, QueryResultsFormat, QuerySolutions, RdfFormat, Store
-
-sys.path.insert(0, str(Path(__file__).parents[2]))
-sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
-
-from tools.campaign._tries import Tried, concluded, parser_of
-
-from _served import served
-from askgraph import sample
-from askgraph.workspace import Workspace
+from tools.campaign._tries import Tried, main, served, workspace
 
 OPEN, SHUT = "127.0.0.2", ("127.0.0.1", "::1")
 HOSTS = (
@@ -54,6 +46,14 @@ ELSEWHERE = (
     "javascript:alert(1)", "ws://{}/", "unix:///tmp/x", "//{}/", "http:{}", "http:///{}/", "http://",
     "http://[::1", "http://{}:99999/", "http://a\r\nHost: {}/", "view-source:http://{}/", " ", "\0",
 )  # fmt: skip
+SERVE = f"""
+[serve]
+private_addresses = ["{OPEN}"]
+requests_per_minute = 0
+query_timeout = 5
+upload_seconds = 20
+graphs_per_caller = 0
+"""
 RESOLVER = """
 import itertools, socket
 _own, _asked = socket.getaddrinfo, {}
@@ -307,14 +307,9 @@ DOORS: dict[str, Callable[[Campaign], Iterator[Tried]]] = {
 }
 
 
-def campaign(folder: Path, doors: list[str]) -> list[Tried]:
+def campaign(folder: Path, given: Namespace) -> Iterator[Tried]:
     """Start the server and the places, and try the doors."""
-    Workspace(folder).add("space", [sample.graph_path()])
-    with (folder / "askgraph.toml").open("a") as file:
-        file.write(
-            f'\n[serve]\nprivate_addresses = ["{OPEN}"]\nrequests_per_minute = 0\n'
-            "query_timeout = 5\nupload_seconds = 20\ngraphs_per_caller = 0\n"
-        )
+    workspace(folder, SERVE)
     (folder / "site").mkdir()
     (folder / "site" / "sitecustomize.py").write_text(RESOLVER)
     before = os.environ.get("PYTHONPATH", "")
@@ -326,19 +321,11 @@ def campaign(folder: Path, doors: list[str]) -> list[Tried]:
         httpx2.Client(base_url=url, timeout=60) as client,
     ):
         tried = Campaign(client, place)
-        found = [one for door in doors for one in DOORS[door](tried)]
+        for door in given.only:
+            yield from DOORS[door](tried)
         there = client.get("/healthz").status_code == 200
-    os.environ["PYTHONPATH"] = before
-    return [*found, Tried("the server", "lives on", "" if there else "it is gone", 0.0)]
-
-
-def main() -> int:
-    """Try all and print the table; return 1 if something was not survived."""
-    given = parser_of(__doc__).parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        found = campaign(Path(folder), given.only or list(DOORS))
-    return concluded(found, given.json)
+        yield Tried("the server", "lives on", "" if there else "it is gone", 0.0)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(__doc__, campaign, DOORS))

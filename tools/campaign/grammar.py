@@ -1,6 +1,6 @@
 """Queries drawn from the grammar of SPARQL 1.1, whole and slightly broken, down every way there is.
 
-    python tools/campaign/grammar.py [--number 1500] [--sent 250] [--seed 0] [--json FILE]
+    python -m tools.campaign.grammar [--number 1500] [--sent 250] [--seed 0] [--json FILE]
 
 Each is judged, read, written, laid out and put in words by the library, and some are sent to every
 route of a server that reads a query. It is survived if nothing but errors of askgraph's own comes,
@@ -14,8 +14,8 @@ import contextlib
 import itertools
 import re
 import sys
-import tempfile
 import time
+from argparse import Namespace
 from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import cache
@@ -24,13 +24,8 @@ from random import Random
 
 import httpx2
 from pyoxigraph import BlankNode, QueryBoolean, QueryTriples, RdfFormat, Store
+from tools.campaign._tries import Tried, main, served
 
-sys.path.insert(0, str(Path(__file__).parents[2]))
-sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
-
-from tools.campaign._tries import Tried, concluded, parser_of
-
-from _served import served
 from askgraph.errors import AskgraphError, ForbiddenQuery, QuerySyntaxError
 from askgraph.explanation import in_words
 from askgraph.explanation.parts import read_back
@@ -347,26 +342,24 @@ async def over_rest(folder: Path, texts: list[str]) -> list[Tried]:
     ]
 
 
-def main() -> int:
-    """Draw texts, try each, and print the table; return 1 if one was not survived."""
-    parser = parser_of(__doc__)
-    parser.add_argument("--number", type=int, default=1500, help="of texts for the library")
-    parser.add_argument("--sent", type=int, default=250, help="of these, so many for the server")
-    parser.add_argument("--seed", type=int, default=0)
-    given = parser.parse_args()
+def campaign(folder: Path, given: Namespace) -> Iterator[Tried]:
+    """Draw texts, and try each."""
     drawn = Drawn(given.seed)
-    found, texts = [], []
+    texts = []
     for number in range(given.number):
         text = drawn.text()
         texts.append(text := drawn.broken(text) if number % 2 else text)
         one = down(text, whole=number % 2 == 0)
         kind = "broken" if number % 2 else "as the grammar has it"
-        found.append(Tried(kind, repr(text), "; ".join(one.faults), one.slowest))
-    found += grown(drawn, given.number // 50)
-    with tempfile.TemporaryDirectory() as folder:
-        found += asyncio.run(over_rest(Path(folder), texts[: given.sent]))
-    return concluded(found, given.json)
+        yield Tried(kind, repr(text), "; ".join(one.faults), one.slowest)
+    yield from grown(drawn, given.number // 50)
+    yield from asyncio.run(over_rest(folder, texts[: given.sent]))
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    options = {
+        "number": (1500, "texts for the library"),
+        "sent": (250, "of these for a server, too"),
+        "seed": (0, "another draws others"),
+    }
+    sys.exit(main(__doc__, campaign, numbers=options))

@@ -1,6 +1,6 @@
 """Commands and servers killed (SIGKILL) at any moment, then looked at, then run again.
 
-    python tools/campaign/kills.py [--changes 5] [--moments 2] [--only COMMAND ...] [--json FILE]
+    python -m tools.campaign.kills [--changes 5] [--moments 2] [--only COMMAND ...] [--json FILE]
 
 A command is killed at so many of its changes to the disk, evenly taken, and at so many moments by
 chance; a server, so many times, while it takes verdicts and adds a graph. Survived is: what was
@@ -16,27 +16,23 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 import uuid
+from argparse import Namespace
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
 import httpx2
-
-sys.path.insert(0, str(Path(__file__).parents[2]))
-
 from tools.campaign._tries import (
     Tried,
     askgraph,
     base,
-    concluded,
     environment,
     gone,
     left_over,
-    parser_of,
+    main,
     served,
     tree,
     triples,
@@ -213,16 +209,7 @@ def commands(only: list[str], changes: int, moments: int, folder: Path) -> Itera
                 how = f"after {at_second:.2f} s"
                 waiting.append(pool.submit(one, name, how, 0, at_second))
         for each in waiting:
-            found = each.result()
-            print(
-                found.what,
-                found.how,
-                f"{found.seconds:.1f} s",
-                found.fault,
-                sep=" | ",
-                file=sys.stderr,
-            )
-            yield found
+            yield each.result()
 
 
 def serves(number: int, folder: Path) -> Iterator[Tried]:
@@ -292,20 +279,15 @@ def ended(pid: int, seconds: float = 10.0) -> bool:
     return True
 
 
-def main() -> int:
-    """Kill all and print the table; return 1 if something was not survived."""
-    parser = parser_of(__doc__, [*CASES, "serve"])
-    parser.add_argument("--changes", type=int, default=5, help="of each command")
-    parser.add_argument("--moments", type=int, default=2, help="of each command")
-    given = parser.parse_args()
-    only = given.only or [*CASES, "serve"]
-    with tempfile.TemporaryDirectory() as folder:
-        known = [name for name in only if name in CASES]
-        found = list(commands(known, given.changes, given.moments, Path(folder)))
-        if "serve" in only:
-            found += serves(given.moments, Path(folder))
-    return concluded(found, given.json)
+def campaign(folder: Path, given: Namespace) -> Iterator[Tried]:
+    """Kill the commands, and servers."""
+    known = [name for name in given.only if name in CASES]
+    yield from commands(known, given.changes, given.moments, folder)
+    if "serve" in given.only:
+        yield from serves(given.moments, folder)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    each = "of each command, at which it is killed"
+    options = {"changes": (5, f"changes {each}"), "moments": (2, f"moments {each}, or a server")}
+    sys.exit(main(__doc__, campaign, [*CASES, "serve"], options))

@@ -1,35 +1,36 @@
 """Model servers that fail in each way there is, under each method with a model.
 
-    python tools/campaign/model_faults.py [--seconds 6] [--only METHOD ...] [--json FILE]
+    python -m tools.campaign.model_faults [--seconds 6] [--only METHOD FAULT ...]
 
 Each method is asked a question of the sample graph with a deadline of so many seconds. A fault is
 survived if there is an outcome, or an error of askgraph's own, by then (a tenth, or half a second,
 later at most), and if `guided` gives what graph search gives.
 """
 
-import argparse
 import asyncio
 import json
 import sys
-import tempfile
 import time
+from argparse import Namespace
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
+from tools.campaign._tries import Tried, main, print_lines, workspace
 
-from _measure import print_table
-from askgraph import sample
 from askgraph.errors import AskgraphError
 from askgraph.evaluation.runs.one_question import trace_of
 from askgraph.graph import KnowledgeGraph
-from askgraph.methods import closed
+from askgraph.methods import Method, closed
 from askgraph.trace import Answer, Question, attempt_of
 from askgraph.workspace import Workspace
 
 QUESTION = "Which moons orbit Jupiter?"
-METHODS = ("guided", "grasp", "graf-von-data", "sparql-llm", "dfsl", "multi-stage")
+METHODS: dict[str, dict[str, str]] = {
+    **{name: {} for name in ("guided", "grasp", "graf-von-data", "sparql-llm", "dfsl", "direct")},
+    "multi-stage": {"writer": "model"},
+}
+"""Each with the settings with which it asks a model."""
 
 Writer = asyncio.StreamWriter
 _EVENT = (
@@ -136,75 +137,63 @@ async def failing(fault: Callable[[Writer], Awaitable[None]] | None) -> AsyncIte
         server.close()
 
 
-async def tried(
-    name: str, fault: str, workspace: Workspace, graph: KnowledgeGraph, seconds: float
-) -> dict[str, object]:
-    """Ask with a method while its model has a fault; return what came."""
-    async with failing(FAULTS[fault]) as address:
-        settings = {"provider": "openai", "model": "m", "base_url": address, "seconds": seconds}
-        method = workspace.method(name, settings)
-        question = Question(QUESTION)
-        began = time.perf_counter()
-        try:
-            trace = await trace_of(question, method=method, name=name, graphs=[graph])
-            found = trace.steps[-1]
-            outcome = type(found).__name__
-            best = attempt_of(found)  # type: ignore[arg-type]
-            words = getattr(found, "cut_short", None) or getattr(found, "reason", "") or ""
-            rows = len(best.result.rows) if isinstance(best, Answer) else 0
-            own = True
-        except AskgraphError as problem:
-            outcome, words, rows, own = type(problem).__name__, str(problem), 0, True
-        except Exception as problem:  # noqa: BLE001 - anything else is what is looked for
-            outcome, words, rows, own = type(problem).__name__, str(problem), 0, False
-        took = time.perf_counter() - began
-        await closed(method)
-    late = took > seconds + max(0.5, seconds / 10)
-    silent = name == "guided" and outcome != "Answer"
-    return {
-        "method": name,
-        "the server": fault,
-        "seconds": round(took, 2),
-        "outcome": outcome,
-        "rows": rows,
-        "survived": own and not late and not silent,
-        "words": " ".join(words.split())[:90],
-    }
+async def asked(
+    method: Method, name: str, graph: KnowledgeGraph
+) -> tuple[Answer | None, str, str, float]:
+    """Ask a method; return its answer, what came, its words, and the seconds."""
+    began, best = time.perf_counter(), None
+    try:
+        trace = await trace_of(Question(QUESTION), method=method, name=name, graphs=[graph])
+        outcome = trace.steps[-1]
+        best = attempt_of(outcome)  # type: ignore[arg-type]
+        came = type(outcome).__name__
+        words = getattr(outcome, "cut_short", None) or getattr(outcome, "reason", "") or ""
+    except AskgraphError as problem:
+        came, words = f"error {type(problem).__name__}", str(problem)
+    except Exception as problem:  # noqa: BLE001 - anything else is what is looked for
+        came, words = f"a bug: {type(problem).__name__}", str(problem)
+    return best, came, " ".join(words.split())[:90], time.perf_counter() - began
 
 
-async def campaign(names: list[str], faults: list[str], seconds: float) -> list[dict[str, object]]:
-    """Try each method with each fault."""
-    found = []
-    with tempfile.TemporaryDirectory() as folder:
-        workspace = Workspace(folder)
-        await asyncio.to_thread(workspace.add, "space", [sample.graph_path()])
-        graph = await asyncio.to_thread(workspace.find, "space")
-        for name in names:
-            for fault in faults:
-                found.append(await tried(name, fault, workspace, graph, seconds))
-                print(*found[-1].values(), sep=" | ", file=sys.stderr, flush=True)
-        await graph.endpoint.close()
+def same(one: Answer | None, other: Answer | None) -> bool:
+    """Return whether two answers say the same."""
+    return one is not None and other is not None and one.result.rows == other.result.rows
+
+
+async def campaign_of(folder: Path, only: list[str], most: int) -> list[Tried]:
+    """Try each method with each fault, if it is among `only`; print what came to each."""
+    names = [name for name in METHODS if name in only] or list(METHODS)
+    faults = [fault for fault in FAULTS if fault in only] or list(FAULTS)
+    place = Workspace(workspace(folder))
+    graph = await asyncio.to_thread(place.graph, "space")
+    searched, *_ = await asked(place.method("graph-search"), "graph-search", graph)
+    found, table = [], dict[str, list[str]]()
+    for name in names:
+        for fault in faults:
+            async with failing(FAULTS[fault]) as address:
+                settings = {"base_url": address, "seconds": most, **METHODS[name]}
+                method = place.method(name, {"provider": "openai", "model": "m", **settings})
+                best, came, words, seconds = await asked(method, name, graph)
+                await closed(method)
+            wrong = came if came.startswith("a bug") else ""
+            if seconds > most + max(0.5, most / 10):
+                wrong = f"late: {seconds:.1f} s"
+            if name == "guided" and not (came == "Answer" and same(best, searched)):
+                wrong = f"not what graph search gives: {came}"
+            came = "as graph search" if came == "Answer" and same(best, searched) else came
+            found.append(Tried(name, fault, wrong, seconds, f"{came}: {words}".removesuffix(": ")))
+            table.setdefault(fault, [fault]).append(f"{came.removeprefix('error ')} {seconds:.1f}")
+    await graph.endpoint.close()
+    print_lines(("the model's server", *names), *table.values())
     return found
 
 
-def main() -> int:
-    """Try all and print the table; return 1 if something was not survived."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seconds", type=float, default=6.0, help="the deadline of a question")
-    parser.add_argument("--only", nargs="*", choices=METHODS, metavar="METHOD")
-    parser.add_argument("--faults", nargs="*", choices=FAULTS, metavar="FAULT")
-    parser.add_argument("--json", type=Path, help="also write what came to this file")
-    given = parser.parse_args()
-    faults = given.faults or list(FAULTS)
-    found = asyncio.run(campaign(given.only or list(METHODS), faults, given.seconds))
-    keys = list(found[0])
-    print_table(keys, *([one[key] for key in keys] for one in found))
-    if given.json:
-        given.json.write_text(json.dumps(found, indent=1))
-    lost = [one for one in found if not one["survived"]]
-    print(f"tried {len(found)}, survived {len(found) - len(lost)}")
-    return bool(lost)
+def campaign(folder: Path, given: Namespace) -> list[Tried]:
+    """Try all of them, with outcome and seconds of each in a table."""
+    return asyncio.run(campaign_of(folder, given.only, given.seconds))
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(
+        main(__doc__, campaign, [*METHODS, *FAULTS], {"seconds": (6, "that a question may take")})
+    )

@@ -1,27 +1,27 @@
 """Queries made to hold a server: long, deep, unfinished; each sent to every route that reads one.
 
-    python tools/campaign/query_bombs.py [--characters 1000000] [--only NAME ...] [--json FILE]
+    python -m tools.campaign.query_bombs [--characters 1000000] [--only NAME ...] [--json FILE]
 
 Another caller asks `healthz` all the while. A query is survived if each route answers or refuses it
-with a status below 500 and the server lives on; the table shows the slowest reply and the longest
-that the other caller waited.
+with a status below 500 within a second of the processor, and the server lives on; the table shows
+the slowest reply by the clock and by the processor, and how long the other caller waited.
 """
 
-import argparse
 import asyncio
-import json
+import contextlib
+import os
+import statistics
 import sys
-import tempfile
 import time
+from argparse import Namespace
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import httpx2
+from tools.campaign._tries import Tried, main, print_lines, served, tree
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
-
-from _measure import print_table
-from _served import served
-
+SECONDS = 1.0
 ROUTES: dict[str, dict[str, int]] = {
     **{name: {} for name in ("query", "answer", "validate", "format", "parts")},
     "evidence": {"row": 0},
@@ -88,27 +88,70 @@ def bomb(form: str, characters: int) -> str:
     return head + part * ((characters - len(head) - len(tail)) // len(part)) + tail
 
 
-async def waited(url: str, stop: asyncio.Event) -> float:
-    """Ask `healthz` until it stops; return the longest that one took, in seconds."""
-    worst = 0.0
+async def waited(url: str, stop: asyncio.Event) -> list[float]:
+    """Ask `healthz` until it stops; return how long each took, in seconds."""
+    took = []
     async with httpx2.AsyncClient(base_url=url, timeout=60) as client:
         while not stop.is_set():
             began = time.perf_counter()
             (await client.get("/healthz")).raise_for_status()
-            worst = max(worst, time.perf_counter() - began)
+            took.append(time.perf_counter() - began)
             await asyncio.sleep(0.01)
-    return worst
+    return took
 
 
-async def sent(url: str, form: str, characters: int) -> dict[str, object]:
+def used(pid: int) -> float:
+    """Return the seconds of the processor that a process and all below it took so far."""
+    ticks = 0
+    for one in tree(pid):
+        with contextlib.suppress(OSError):  # it has ended: what it took is its parent's now
+            fields = Path(f"/proc/{one}/stat").read_text().rpartition(")")[2].split()
+            ticks += sum(map(int, fields[11:15]))
+    return ticks / os.sysconf("SC_CLK_TCK")
+
+
+@dataclass(frozen=True)
+class Sent:
+    """What came of a query: the slowest reply, and how long another caller waited meanwhile."""
+
+    form: str
+    characters: int
+    statuses: list[int]
+    seconds: float
+    processor: float
+    route: str
+    others: list[float]
+
+    @property
+    def line(self) -> tuple[object, ...]:
+        """Its line of the table; what others waited is in milliseconds."""
+        median, most = (f"{1000 * one:.0f}" for one in (statistics.median(self.others), self.most))
+        took = (f"{self.seconds:.2f}", f"{self.processor:.2f}", self.route, median, most)
+        return (self.form, self.characters, *self.statuses[:1], *took)
+
+    @property
+    def most(self) -> float:
+        """The longest that another caller waited."""
+        return max(self.others)
+
+    @property
+    def fault(self) -> str:
+        """What was not survived."""
+        if self.statuses[-1] >= 500:
+            return f"a status of {self.statuses[-1]}"
+        return f"{self.processor:.2f} s of the processor" if self.processor > SECONDS else ""
+
+
+async def sent(url: str, pid: int, form: str, characters: int) -> Sent:
     """Send a query to each route, one after the other; return what came."""
     query, shorter = bomb(form, characters), bomb(form, min(characters, MOST))
     stop = asyncio.Event()
     other = asyncio.create_task(waited(url, stop))
-    replies: list[tuple[float, str, int]] = []
+    replies: list[tuple[float, float, str]] = []
+    statuses = set()
     async with httpx2.AsyncClient(base_url=url, timeout=120) as client:
         for route in (*ROUTES, "sparql"):
-            began = time.perf_counter()
+            began, before = time.perf_counter(), used(pid)
             if route == "sparql":
                 reply = await client.post("/sparql/space", data={"query": query})
             else:
@@ -116,41 +159,32 @@ async def sent(url: str, form: str, characters: int) -> dict[str, object]:
                 reply = await client.post(f"/api/v1/graphs/space/{route}", json=body)
             if reply.status_code >= 500:
                 print(form, route, reply.text[:300], file=sys.stderr)
-            replies.append((time.perf_counter() - began, route, reply.status_code))
+            statuses.add(reply.status_code)
+            replies.append((time.perf_counter() - began, used(pid) - before, route))
     stop.set()
-    slowest = max(replies)
-    return {
-        "query": form,
-        "characters": len(query),
-        "statuses": sorted({status for _, _, status in replies}),
-        "slowest": round(slowest[0], 3),
-        "route": slowest[1],
-        "other caller": round(await other, 3),
-        "survived": all(status < 500 for _, _, status in replies),
-    }
+    seconds, _, route = max(replies)
+    most = max(processor for _, processor, _ in replies)
+    return Sent(form, len(query), sorted(statuses), seconds, most, route, await other)
 
 
-def main() -> int:
-    """Send every query and print the table; return 1 if one was not survived."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--characters", type=int, default=1_000_000)
-    parser.add_argument("--only", nargs="*", choices=FORMS, metavar="NAME")
-    parser.add_argument("--json", type=Path, help="also write what came to this file")
-    given = parser.parse_args()
-    found = []
-    with tempfile.TemporaryDirectory() as folder, served(Path(folder), "--sample") as (url, _):
-        asyncio.run(sent(url, "patterns", 100))
-        for form in given.only or FORMS:
-            found.append(asyncio.run(sent(url, form, given.characters)))
-            print(*found[-1].values(), sep=" | ", file=sys.stderr, flush=True)
-    keys = list(found[0])
-    print_table(keys, *([one[key] for key in keys] for one in found))
-    if given.json:
-        given.json.write_text(json.dumps(found, indent=1))
-    lost = [one for one in found if not one["survived"]]
-    print(f"tried {len(found)}, survived {len(found) - len(lost)}")
-    return bool(lost)
+def campaign(folder: Path, given: Namespace) -> Iterator[Tried]:
+    """Send every query, and print what each came to."""
+    came = []
+    with served(folder, "--sample") as (url, pid):
+        asyncio.run(sent(url, pid, "patterns", 100))
+        for form in given.only:
+            came.append(one := asyncio.run(sent(url, pid, form, given.characters)))
+            said = f"{one.characters:,} characters: {', '.join(map(str, one.statuses))}"
+            yield Tried("a query", form, one.fault, one.seconds, said)
+    heads = ("query", "characters", "status", "seconds", "processor", "route", "others, ms", "most")
+    print_lines(heads, *(one.line for one in came))
+    others = [wait for one in came for wait in one.others]
+    print(
+        f"slowest {max(one.seconds for one in came):.2f} s,"
+        f" {max(one.processor for one in came):.2f} s of the processor; healthz of another:"
+        f" median {1000 * statistics.median(others):.0f} ms, at most {1000 * max(others):.0f} ms"
+    )
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(__doc__, campaign, FORMS, {"characters": (1_000_000, "of each query")}))

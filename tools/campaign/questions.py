@@ -1,20 +1,21 @@
 """Questions made of pieces of real ones, and of whatever people paste, asked of the sample graph.
 
-    python tools/campaign/questions.py [--number 1000] [--seed 0] [--json FILE]
+    python -m tools.campaign.questions [--number 1000] [--characters 100000] [--seed 0]
 
 A question is survived if there is an answer, a question back or a refusal, without an exception and
-within two seconds of the processor. Half of them follow another question.
+within two seconds of the processor; within one, if it is a piece that was repeated until it had so
+many characters. Half of the others follow another question.
 """
 
-import argparse
 import asyncio
-import json
 import sys
-import tempfile
 import time
+from argparse import Namespace
 from collections.abc import Iterator
 from pathlib import Path
 from random import Random
+
+from tools.campaign._tries import Tried, main, workspace
 
 from askgraph import sample
 from askgraph.evaluation.benchmarks.formats import read_questions
@@ -24,6 +25,12 @@ from askgraph.trace import Outcome, Question, follow_up
 from askgraph.workspace import Workspace
 
 SECONDS = 2.0
+CAME = ("Answer", "Clarification", "Refusal")
+PARTS = (
+    "a", "1", "1e", "9.", "moon ", "moons and ", "((a", "'a' ", " ", "a-", "a.", "http://", "<",
+    "#", "which ", "than 3 ", "1969-07-20 ", "Jupiter ", "Jupiter", "é", "е", "😀", "the", "“", "'",
+    "“a”", "‘", "`", "*", "_", "Moon Jupiter ", "Which moons orbit Jupiter? ",
+)  # fmt: skip
 PASTED = (
     "?", "!!!", "…", "👩‍🚀🚀", "\u202e", "\u0000", "\ud800", "NaN", "1e999", "-0", "9" * 40, "١٩٦٩",
     "a" * 300, "<script>", "SELECT * { ?s ?p ?o }", "' OR 1=1 --", "${x}", "http://example.org/a b",
@@ -57,50 +64,55 @@ def made(known: list[str], number: int, seed: int) -> Iterator[str]:
         yield " ".join(words)
 
 
-async def asked(texts: list[str]) -> list[dict[str, object]]:
+def long(characters: int) -> dict[str, str]:
+    """Return questions of so many characters, by the piece that is repeated."""
+    return {part: (part * (characters // len(part) + 1))[:characters] for part in (*PASTED, *PARTS)}
+
+
+async def asked(place: Path, texts: list[str], pieces: dict[str, str]) -> list[Tried]:
     """Ask them all, every second one after the question before; what came of each."""
-    found: list[dict[str, object]] = []
-    with tempfile.TemporaryDirectory() as folder:
-        workspace = Workspace(folder)
-        workspace.add("space", [sample.graph_path()])
-        graph = workspace.graph("space")
-        await outcome_of(Question("What is there?"), GraphSearch(), [graph])
-        last: tuple[Question, Outcome] | None = None
-        for number, text in enumerate(texts):
-            began, came = time.process_time(), "an exception"
-            question = follow_up(text, *last) if number % 2 and last else Question(text)
-            try:
-                outcome = await outcome_of(question, GraphSearch(), [graph])
-                came = type(outcome).__name__
-                last = question, outcome
-            except Exception as error:  # noqa: BLE001 - that is what is looked for
-                came = f"{type(error).__name__}: {error}"[:200]
-            seconds = time.process_time() - began
-            fine = came in ("Answer", "Clarification", "Refusal") and seconds <= SECONDS
-            told = {"question": text, "came": came, "seconds": round(seconds, 3), "survived": fine}
-            found.append(told)
-        await graph.endpoint.close()
-    return found
+    found = []
+    graph = Workspace(workspace(place)).graph("space")
+    last: tuple[Question, Outcome] | None = None
+
+    async def tried(what: str, how: str, question: Question, most: float) -> Outcome | None:
+        began, outcome = time.process_time(), None
+        try:
+            outcome = await outcome_of(question, GraphSearch(), [graph])
+            came = type(outcome).__name__
+            fault = "" if came in CAME else came
+        except Exception as error:  # noqa: BLE001 - that is what is looked for
+            fault = came = f"{type(error).__name__}: {error}"[:200]
+        seconds = time.process_time() - began
+        if seconds > most:
+            fault = fault or f"{seconds:.2f} s of the processor"
+        found.append(Tried(what, how, fault, seconds, came))
+        return outcome
+
+    await tried("the first", "", Question("What is there?"), 60)
+    for number, text in enumerate(texts):
+        follows = number % 2 and last
+        question = follow_up(text, *last) if follows and last else Question(text)
+        what = "after another" if follows else "by itself"
+        if outcome := await tried(what, repr(text), question, SECONDS):
+            last = question, outcome
+    for piece, text in pieces.items():
+        await tried(f"of {len(text):,} characters", repr(piece), Question(text), SECONDS / 2)
+    await graph.endpoint.close()
+    return found[1:]
 
 
-def main() -> int:
-    """Ask them and print what was not survived; return 1 if there is any."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--number", type=int, default=1000)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--json", type=Path, help="also write what came to this file")
-    given = parser.parse_args()
+def campaign(folder: Path, given: Namespace) -> list[Tried]:
+    """Ask the made ones and the long ones."""
     known = [one.text for one in read_questions(sample.questions_path().with_suffix(".jsonl"))]
-    found = asyncio.run(asked(list(made(known, given.number, given.seed))))
-    if given.json:
-        given.json.write_text(json.dumps(found, indent=1))
-    lost = [one for one in found if not one["survived"]]
-    for one in lost[:20]:
-        print(f"{one['question']!r}: {one['came']}, {one['seconds']} s")
-    print(f"slowest {max(float(str(one['seconds'])) for one in found):.2f} s of the processor")
-    print(f"tried {len(found)}, survived {len(found) - len(lost)}")
-    return bool(lost)
+    texts = list(made(known, given.number, given.seed))
+    return asyncio.run(asked(folder, texts, long(given.characters) if given.characters else {}))
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    options = {
+        "number": (1000, "questions that are made"),
+        "characters": (100_000, "of each of the long ones; 0 for none"),
+        "seed": (0, "another makes others"),
+    }
+    sys.exit(main(__doc__, campaign, numbers=options))

@@ -1,6 +1,6 @@
 """Script in all that a graph, an address or a person says, in the built page in Chromium.
 
-    python tools/campaign/scripting.py [--only PLACE ...] [--json FILE]
+    python -m tools.campaign.scripting [--only PLACE ...] [--json FILE]
 
 A graph has script for labels, comments, values, places, IRIs, classes and predicates; questions,
 talks, boards and headings of pins are script, too. Every view of every place is opened, and what
@@ -16,9 +16,9 @@ import os
 import re
 import shutil
 import sys
-import tempfile
 import time
 import zipfile
+from argparse import Namespace
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -28,13 +28,8 @@ from urllib.parse import quote
 import httpx2
 from playwright.sync_api import Browser, Dialog, Page, expect, sync_playwright
 from playwright.sync_api import Error as BrowserError
+from tools.campaign._tries import Tried, main, served
 
-sys.path.insert(0, str(Path(__file__).parents[2]))
-sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
-
-from tools.campaign._tries import Tried, concluded, parser_of
-
-from _served import served
 from askgraph.serve.identity.identify import VISITOR, new_visitor
 from askgraph.workspace import Workspace
 
@@ -324,7 +319,7 @@ PLACES: dict[str, Callable[[Campaign], Iterator[Tried]]] = {
 }
 
 
-def campaign(folder: Path, places: list[str]) -> list[Tried]:
+def campaign(folder: Path, given: Namespace) -> Iterator[Tried]:
     """Start the server and the browser, and try the places."""
     (folder / "hostile.ttl").write_text(turtle(), encoding="utf-8")
     Workspace(folder).add("hostile", [folder / "hostile.ttl"])
@@ -340,22 +335,11 @@ def campaign(folder: Path, places: list[str]) -> list[Tried]:
         watched = Watched(browser, url, visitor)
         tried = Campaign(client, watched, watched.opened(), folder)
         tried.leave()
-        found = [tried.control()]
-        for place in places:
-            began = time.monotonic()
-            found += PLACES[place](tried)
-            print(place, f"{time.monotonic() - began:.1f} s", file=sys.stderr, flush=True)
+        yield tried.control()
+        for place in given.only:
+            yield from PLACES[place](tried)
         browser.close()
-    return found
-
-
-def main() -> int:
-    """Try all and print the table; return 1 if something was not survived."""
-    given = parser_of(__doc__).parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        found = campaign(Path(folder), given.only or list(PLACES))
-    return concluded(found, given.json)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(__doc__, campaign, PLACES))

@@ -1,6 +1,6 @@
 """Several processes at work on one workspace: commands beside commands, and beside servers.
 
-    python tools/campaign/two_processes.py [--rounds 1] [--only WHAT ...] [--json FILE]
+    python -m tools.campaign.two_processes [--rounds 1] [--only WHAT ...] [--json FILE]
 
 Survived is: each command and request ends well, or says that another one was faster; what is asked
 meanwhile is answered of the old or the new content, or there is no such graph; and at the end all
@@ -9,25 +9,21 @@ is whole, with nothing left over.
 
 import shutil
 import sys
-import tempfile
 import time
+from argparse import Namespace
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
 import httpx2
-
-sys.path.insert(0, str(Path(__file__).parents[2]))
-
 from tools.campaign._tries import (
     Ran,
     Tried,
     askgraph,
     base,
-    concluded,
     left_over,
-    parser_of,
+    main,
     served,
     triples,
     uploaded,
@@ -198,31 +194,23 @@ TOGETHER: dict[str, Callable[[Path], Iterator[str]]] = {
 }
 
 
-def main() -> int:
-    """Try all and print the table; return 1 if something was not survived."""
-    parser = parser_of(__doc__, TOGETHER)
-    parser.add_argument("--rounds", type=int, default=1)
-    given = parser.parse_args()
-    found = []
-    with tempfile.TemporaryDirectory() as folder:
-        template = base(Path(folder, "template"))
-        for what in given.only or TOGETHER:
-            for at in range(given.rounds):
-                place = Path(folder, f"{at}-{what.replace(' ', '-')}")
-                shutil.copytree(template, place)
-                began = time.monotonic()
-                try:
-                    faults = list(dict.fromkeys(TOGETHER[what](place)))
-                except Exception as error:  # noqa: BLE001 - anything raised is what is looked for
-                    faults = [f"{type(error).__name__}: {error}"]
-                if left := left_over(place):
-                    faults.append(f"left over: {left}")
-                took = time.monotonic() - began
-                found.append(Tried(what, f"round {at + 1}", "; ".join(faults)[:600], took))
-                told = (what, f"{took:.1f} s", *faults)
-                print(*told, sep=" | ", file=sys.stderr, flush=True)
-    return concluded(found, given.json)
+def campaign(folder: Path, given: Namespace) -> Iterator[Tried]:
+    """Try each so many times, in a workspace of its own."""
+    template = base(folder / "template")
+    for what in given.only:
+        for at in range(given.rounds):
+            place = folder / f"{at}-{what.replace(' ', '-')}"
+            shutil.copytree(template, place)
+            began = time.monotonic()
+            try:
+                faults = list(dict.fromkeys(TOGETHER[what](place)))
+            except Exception as error:  # noqa: BLE001 - anything raised is what is looked for
+                faults = [f"{type(error).__name__}: {error}"]
+            if left := left_over(place):
+                faults.append(f"left over: {left}")
+            took = time.monotonic() - began
+            yield Tried(what, f"round {at + 1}", "; ".join(faults)[:600], took)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(__doc__, campaign, TOGETHER, {"rounds": (1, "times that each is tried")}))

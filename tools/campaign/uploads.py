@@ -1,6 +1,6 @@
 """Files that grow, reach out, or are broken: uploaded to a server, and added on the command line.
 
-    python tools/campaign/uploads.py [--only KIND ...] [--json FILE]
+    python -m tools.campaign.uploads [--only KIND ...] [--json FILE]
 
 Survived is: the file is read, or refused in words that name it (never as a bug), within 30 seconds
 and 1,000 MB; no request leaves for the address that some of them name; the server lives on, and
@@ -16,10 +16,10 @@ import random
 import socket
 import sys
 import tarfile
-import tempfile
 import threading
 import time
 import zipfile
+from argparse import Namespace
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -28,16 +28,12 @@ from functools import partial
 from pathlib import Path
 
 import httpx2
-
-sys.path.insert(0, str(Path(__file__).parents[2]))
-
 from tools.campaign._tries import (
     Tried,
     askgraph,
     base,
-    concluded,
     left_over,
-    parser_of,
+    main,
     peak,
     served,
     uploaded,
@@ -276,11 +272,9 @@ def by_server(client: httpx2.Client, graph: str, name: str, content: bytes) -> s
     return ""
 
 
-def campaign(only: list[str], folder: Path) -> Iterator[Tried]:
+def campaign(folder: Path, given: Namespace) -> Iterator[Tried]:
     """Try the files of these kinds, two at a time."""
-    place = base(folder / "workspace")
-    (place / "askgraph.toml").open("a").write(_SETTINGS)
-    place_of_commands = base(folder / "commands")
+    place, place_of_commands = base(folder / "workspace", _SETTINGS), base(folder / "commands")
     with (
         listening() as other,
         served(place) as (url, pid),
@@ -298,14 +292,9 @@ def campaign(only: list[str], folder: Path) -> Iterator[Tried]:
             return Tried(kind, what, fault, time.monotonic() - began)
 
         for kind, files in kinds(other.url).items():
-            if kind not in only:
-                continue
-            waiting = [pool.submit(one, kind, at, *file) for at, file in enumerate(files())]
-            for each in waiting:
-                found = each.result()
-                told = (found.what, found.how, f"{found.seconds:.1f} s", found.fault)
-                print(*told, sep=" | ", file=sys.stderr, flush=True)
-                yield found
+            if kind in given.only:
+                waiting = [pool.submit(one, kind, at, *file) for at, file in enumerate(files())]
+                yield from (each.result() for each in waiting)
         yield Tried("the server", "requests that left", f"{other.asked}" * bool(other.asked), 0.0)
         health = client.get("/healthz").status_code
         yield Tried("the server", "lives", "" if health == 200 else f"{health}", 0.0)
@@ -316,14 +305,5 @@ def campaign(only: list[str], folder: Path) -> Iterator[Tried]:
         yield Tried("the server", "files kept", ", ".join(kept) or left_over(place), 0.0)
 
 
-def main() -> int:
-    """Try all and print the table; return 1 if something was not survived."""
-    names_of = list(kinds(""))
-    given = parser_of(__doc__, names_of).parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        found = list(campaign(given.only or names_of, Path(folder)))
-    return concluded(found, given.json)
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(__doc__, campaign, kinds("")))

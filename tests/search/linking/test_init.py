@@ -113,7 +113,9 @@ def test_a_very_long_text_is_cut_and_says_so() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["1e" * 50_000, "abc1" * 25_000, "a" * 100_000, '"' * 100_000, "1969-07-20 " * 9_000]
+    "text",
+    ["1e" * 50_000, "abc1" * 25_000, "a" * 100_000, '"' * 100_000, "1969-07-20 " * 9_000]
+    + [mark * 100_000 for mark in "«“„‘"],
 )
 def test_of_a_monstrous_question_only_the_first_words_are_read(text: str) -> None:
     began = time.process_time()

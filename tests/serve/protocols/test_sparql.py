@@ -29,6 +29,7 @@ GRAPH = PREFIXES + "CONSTRUCT { ?m ont:orbits space:Mars } WHERE { ?m ont:orbits
 YASGUI_TABLE = {"Accept": "application/sparql-results+json,*/*;q=0.9"}
 YASGUI_GRAPH = {"Accept": "application/n-triples,*/*;q=0.9"}
 BODY = {"Content-Type": "application/sparql-query"}
+FORM = "application/x-www-form-urlencoded"
 TREES = """
 @prefix ex: <http://example.org/> .
 ex:oak a ex:Tree .
@@ -61,6 +62,15 @@ def test_a_form_as_yasgui_sends_it_is_answered(client: httpx2.Client) -> None:
     assert response.headers["content-type"] == "application/sparql-results+json"
     assert len(solutions(response)) == 6
     assert solutions(response)[0] == ["<https://example.org/space/Despina>"]
+
+
+def test_a_long_form_is_read_to_the_letter(client: httpx2.Client) -> None:
+    text = "".join(f"{at} +%&='😀é " for at in range(4_000))
+    query = f'SELECT ?text {{ VALUES ?text {{ "{text}" }} }}'
+
+    assert solutions(client.post("/sparql/space", data={"query": query})) == [[f'"{text}"']]
+    odd = client.post("/sparql/space", content=b"query=%FF", headers={"Content-Type": FORM})
+    assert (odd.status_code, "not UTF-8" in odd.text) == (400, True)
 
 
 def test_a_construct_of_yasgui_comes_as_n_triples(client: httpx2.Client) -> None:
