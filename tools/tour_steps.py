@@ -357,7 +357,17 @@ STEPS = (
         [asks("How big is Titan?", "How big is Io?"), press("link", "History"), sees("h1")],
     ),
     Step("graphs", "The graphs that can be asked.", [sees(".graph-card")], path="/graphs"),
-    Step("graph", "A graph's classes and properties.", [sees(".term-list")], path="/graphs/space"),
+    Step(
+        "graph",
+        "A graph: what it holds, and how its classes are linked.",
+        [
+            sees(".term-list"),
+            sees(".lead"),
+            hover(".classes-drawn a"),
+            sees(".classes-drawn .near"),
+        ],
+        path="/graphs/space",
+    ),
     Step(
         "thing",
         "All that a graph says of a thing.",
@@ -414,5 +424,11 @@ STEPS = (
         phone=True,
         dark=True,
     ),
-    Step("phone-graph", "A graph on a phone.", [sees(".term-list")], "/graphs/space", phone=True),
+    Step(
+        "phone-graph",
+        "A graph on a phone.",
+        [sees(".classes-drawn"), sees(".term-list")],
+        "/graphs/space",
+        phone=True,
+    ),
 )

@@ -50,6 +50,15 @@ def names(turtle: str) -> set[tuple[str, str]]:
     return {(n.text, n.target.removeprefix(PLACE)) for n in names_in(graph, profile_of(graph))}
 
 
+def test_a_graph_says_of_itself_what_its_one_data_set_or_ontology_says() -> None:
+    ontology = ':o a owl:Ontology ; rdfs:comment "Pets"@en, "Haustiere"@de . '
+    dataset = f':d a <{v.VOID_DATASET}> ; <{v.DCTERMS_DESCRIPTION}> "All pets" . '
+    assert set(profile(ontology).described) == {("Pets", "en"), ("Haustiere", "de")}
+    assert profile(ontology + dataset).described == (("All pets", ""),)
+    assert profile(dataset + dataset.replace(":d ", ":e ")).described == ()
+    assert profile(":a a :Cat ; rdfs:comment 'A cat' .").described == ()
+
+
 def test_classes_and_predicates_are_counted_most_frequent_first() -> None:
     found = profile(":a a :Cat ; :likes :b, :c . :b a :Cat . :c a :Dog ; :age 3 .")
     assert found.triples == 6

@@ -22,6 +22,7 @@ from askgraph.explanation._names import (
 from askgraph.metadata import ClassProfile, PredicateProfile, Profile
 from askgraph.metadata.examples.drafts import are_identifiers, are_measured
 from askgraph.metadata.measures import unit_said
+from askgraph.metadata.picture import is_schema, largest_classes
 from askgraph.rdf import PrefixMap, best_label, is_plural, within_sentence, words_of_local_name
 from askgraph.rdf import vocabulary as v
 from askgraph.traversal import GraphArrays, Ids, tallied
@@ -35,10 +36,10 @@ LISTED = 30
 """Things that people would read as a list."""
 
 _LONGEST = 40
+_TOLD = 5  # classes that a sentence names
 _SHORT = 4  # capitals that may be an abbreviation
 _CODE = re.compile(r"\d{3}|[_/#:@]|^\W|[A-Za-z]\d|\d[A-Za-z]|\d\.\d|[.?!]$")
 """What a name has that is a key, a number, an address or a question."""
-_SCHEMA = (v.RDF, v.RDFS, v.OWL, v.SH, v.XSD)
 
 
 @dataclass(frozen=True)
@@ -97,13 +98,31 @@ def values_of(
     return {iri: value for iri in predicates if (value := reader.value(iri, prefixes))}
 
 
+def in_a_sentence(profile: Profile, language: str) -> str:
+    """Return what a graph holds, by its largest classes; empty if it has none.
+
+    "Holds moons, missions, astronauts and 12 more kinds of things."
+    """
+    classes = [one for one in largest_classes(profile) if not one.nary]
+    tongues = (one for one in (language, "en") if any(called_in(c, one) for c in classes[:_TOLD]))
+    phrases = phrases_in(language, next(tongues, ""))
+    labels = (best_label(one.names, [language]) for one in classes)
+    nouns = [
+        phrases.plural(label or words_of_local_name(one.iri))
+        for one, label in zip(classes, labels, strict=True)
+    ]
+    told = list(dict.fromkeys(nouns))[:_TOLD]
+    rest = [phrases.say("about more", len(classes) - len(told))] if len(classes) > _TOLD + 1 else []
+    return phrases.punctuated(phrases.say("about", phrases.listed([*told, *rest]))) if told else ""
+
+
 def language_of(profile: Profile, languages: Sequence[str]) -> str:
     """Return the language of questions on a graph: the first one wanted, or else English.
 
     It is German, Spanish or French only if the graph's classes are called something in it.
     """
     wanted = phrases_in(languages[0] if languages else "en").language
-    own = [cls for cls in profile.classes if not _schema(cls.iri)]
+    own = [cls for cls in profile.classes if not is_schema(cls.iri)]
     return wanted if any(called_in(cls, wanted) for cls in own[:3]) else "en"
 
 
@@ -219,7 +238,7 @@ def _central(profile: Profile, reader: _Reader, language: str) -> list["_About"]
     """
     said, leading = defaultdict[str, list[tuple[int, PredicateProfile]]](list), Counter[str]()
     for p in profile.predicates:
-        for cls, number in () if p.naming or _schema(p.iri) else p.subject_classes:
+        for cls, number in () if p.naming or is_schema(p.iri) else p.subject_classes:
             said[cls].append((number, p))
         leading.update(dict(p.object_classes))
     below = Counter[str]()
@@ -229,7 +248,7 @@ def _central(profile: Profile, reader: _Reader, language: str) -> list["_About"]
     found = [
         _About(one, said[one.iri], leading[one.iri], nouns, reader, phrases_in(language))
         for one in profile.classes
-        if not (one.nary or _schema(one.iri) or below[one.iri] >= _ALIKE * one.instances)
+        if not (one.nary or is_schema(one.iri) or below[one.iri] >= _ALIKE * one.instances)
     ]
     found.sort(key=lambda about: (-about.weight, about.cls.iri))
     kept: list[_About] = []
@@ -488,7 +507,3 @@ def is_noun(label: str, language: str) -> bool:
     said = Names({iri: label}, phrases_in(language)).relation(NamedNode(iri))
     is_said = said.kind == "noun" and said.text.casefold() == label.casefold()
     return is_said and is_spoken(label) and not is_keyword(label)
-
-
-def _schema(iri: str) -> bool:
-    return iri.startswith(_SCHEMA)

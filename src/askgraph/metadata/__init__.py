@@ -119,6 +119,7 @@ class Profile:
     the standard predicates that tell what things are, if the graph has other ones for them, each
     with the graph's own.
     `name_search` is the search by which its endpoint is asked for names that were not read.
+    `described` is what the graph says of itself, as (text, language) pairs.
     """
 
     triples: int
@@ -135,6 +136,7 @@ class Profile:
     completeness: tuple[Part, ...] = ()
     types: tuple[tuple[str, str], ...] = ()
     name_search: str = ""
+    described: tuple[tuple[str, str], ...] = ()
 
     def __hash__(self) -> int:
         """Return the hash of a few fields: that of all takes as long as the schema is large."""

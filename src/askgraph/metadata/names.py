@@ -369,9 +369,16 @@ def names_of(graph: GraphArrays, iri: str) -> tuple[tuple[str, str], ...]:
 
 
 def _names_of(graph: GraphArrays, iri: str) -> tuple[tuple[str, str], ...]:
+    return texts_of(graph, iri, v.LABEL_PREDICATES + v.ALTERNATIVE_LABEL_PREDICATES)
+
+
+def texts_of(
+    graph: GraphArrays, iri: str, predicates: Sequence[str]
+) -> tuple[tuple[str, str], ...]:
+    """Return the (text, language) pairs that some predicates give a resource, in their order."""
     found: list[tuple[str, str]] = []
     at = graph.terms.iri(iri)
-    for predicate in v.LABEL_PREDICATES + v.ALTERNATIVE_LABEL_PREDICATES:
+    for predicate in predicates:
         number = graph.number(predicate)
         if at is None or number is None:
             continue

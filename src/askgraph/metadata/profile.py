@@ -25,6 +25,7 @@ from askgraph.metadata.names import (
     naming_role,
     objects_of,
     standard_naming,
+    texts_of,
 )
 from askgraph.metadata.own_types import own_types
 from askgraph.rdf import vocabulary as v
@@ -50,8 +51,25 @@ def profile_of(graph: GraphArrays, *, source: str = "") -> Profile:
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         partitions=partitions_of(graph),
         types=tuple(own_types(graph).items()),
+        described=_described(graph),
     )
     return replace(profile, completeness=complete(profile))
+
+
+_WHOLES = (
+    v.VOID_DATASET,
+    "http://www.w3.org/ns/dcat#Dataset",
+    v.SCHEMA_HTTPS + "Dataset",
+    v.SCHEMA + "Dataset",
+    v.OWL_ONTOLOGY,
+)
+
+
+def _described(graph: GraphArrays) -> tuple[tuple[str, str], ...]:
+    """What the graph says of itself: of the one data set that it describes, else the ontology."""
+    kinds = (objects_of(graph, kind, v.RDF_TYPE, inverse=True) for kind in _WHOLES)
+    found = (texts_of(graph, *some, v.DESCRIPTION_PREDICATES) for some in kinds if len(some) == 1)
+    return next(filter(None, found), ())
 
 
 def _instances(graph: GraphArrays) -> dict[str, Ids]:

@@ -4,8 +4,8 @@ import re
 from urllib.parse import quote
 
 import pytest
-from playwright.sync_api import Page, expect
-from tests.serve.browser.watched import Watch, settle, violations_in_both_themes
+from playwright.sync_api import FloatRect, Page, expect
+from tests.serve.browser.watched import Watch, settle, violations, violations_in_both_themes
 
 MOON = "/graphs/space?class=" + quote("https://example.org/space/ontology#Moon", safe="")
 MARS = "/graphs/space?iri=" + quote("https://example.org/space/Mars", safe="")
@@ -27,6 +27,48 @@ def test_the_graphs_are_listed_with_what_they_hold(watch: Watch) -> None:
     expect(card).to_contain_text("33 classes")
     card.get_by_role("link", name="Browse").click()
     expect(page).to_have_url(re.compile("/graphs/space$"))
+
+
+@pytest.mark.parametrize("dark", [False, True])
+@pytest.mark.parametrize(("width", "most"), [(1200, 12), (390, 8)])
+def test_a_graph_opens_with_a_picture_of_its_classes(
+    watch: Watch, width: int, most: int, *, dark: bool
+) -> None:
+    page = watch.page("/graphs/space", width=width, dark=dark)
+    expect(page.locator(".lead")).to_have_text(re.compile("^Holds astronauts, robotic missions"))
+    expect(page.locator(".starter-links")).to_be_visible()
+    drawn = page.get_by_role("group", name="What it holds and how that is linked")
+    expect(drawn.get_by_role("link")).to_have_count(most)
+    names = drawn.locator("g text").all_text_contents()
+    assert "mission" in names and len(names) >= 5
+    boxes = [one.bounding_box() for one in drawn.locator("a, g text").all()]
+    for at, one in enumerate(boxes):
+        assert one and one["x"] >= 0 and one["x"] + one["width"] <= width
+        assert not any(other and overlap(one, other) for other in boxes[:at])
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert violations(page, within=["main"]) == []
+
+    drawn.get_by_role("link", name=re.compile("^astronaut *169")).click()
+    expect(page.get_by_role("heading", level=1)).to_contain_text("astronaut")
+
+
+def overlap(one: FloatRect, other: FloatRect) -> bool:
+    """Whether two things cover one another by more than the space above and below their letters."""
+    across = min(one["x"] + one["width"], other["x"] + other["width"]) - max(one["x"], other["x"])
+    down = min(one["y"] + one["height"], other["y"] + other["height"]) - max(one["y"], other["y"])
+    return across > 1 and down > 4
+
+
+def test_the_picture_of_classes_is_a_list_too_and_told_by_the_keyboard(space: Page) -> None:
+    drawn = space.locator(".classes-drawn")
+    drawn.get_by_role("link", name=re.compile("^astronaut")).focus()
+    expect(drawn.locator("text.near")).to_have_text(["crew member", "nationality"])
+    space.keyboard.press("Enter")
+    expect(space).to_have_url(re.compile("class=.*Astronaut$"))
+    space.go_back()
+    space.get_by_text("As a list").click()
+    links = space.locator(".class-links li")
+    expect(links.filter(has_text=re.compile("astronaut nationality country 171"))).to_be_visible()
 
 
 def test_classes_and_properties_are_counted_filtered_and_sorted(space: Page) -> None:

@@ -8,9 +8,12 @@ from urllib.parse import urlsplit, urlunsplit
 from pydantic import BaseModel, Field
 
 from askgraph.errors import SetupError
+from askgraph.explanation._names import phrases_in
+from askgraph.explanation.starters import in_a_sentence
 from askgraph.graph import KnowledgeGraph
 from askgraph.metadata import Profile
 from askgraph.metadata.descriptions import Description
+from askgraph.rdf import best_label
 from askgraph.serve.graphs.shelf import Shelf, Verified
 from askgraph.serve.identity.principal import Principal
 from askgraph.serve.problems import Missing
@@ -29,7 +32,9 @@ class GraphSummary(BaseModel):
 
     name: str = Field(description="Its name here, as addresses have it.")
     title: str = Field(description="What its publisher calls it, else its name.")
-    description: str
+    description: str = Field(
+        description="Its publisher's words, or its own; else its largest classes in a sentence."
+    )
     triples: int | None = Field(description="Null if it has not been read yet.")
     classes: int | None
     predicates: int | None
@@ -137,16 +142,16 @@ class Summaries:
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
-        self._known: dict[str, tuple[Stamp, GraphSettings, GraphSummary]] = {}
+        self._known: dict[tuple[str, str], tuple[Stamp, GraphSettings, GraphSummary]] = {}
 
-    def of(self, name: str, settings: GraphSettings) -> GraphSummary:
+    def of(self, name: str, settings: GraphSettings, language: str = "en") -> GraphSummary:
         """Return the summary of a graph, reading its files anew if they changed."""
-        stamp = self._stamp(name)
-        known = self._known.get(name)
+        stamp, key = self._stamp(name), (name, phrases_in(language).language)
+        known = self._known.get(key)
         if known is not None and known[:2] == (stamp, settings):
             return known[2]
-        summary = self._read(name, settings)
-        self._known[name] = (stamp, settings, summary)
+        summary = self._read(*key, settings)
+        self._known[key] = (stamp, settings, summary)
         return summary
 
     def _stamp(self, name: str) -> Stamp:
@@ -154,13 +159,16 @@ class Summaries:
         paths = (self._workspace.data(name) / "profile.json", self._workspace.description(name))
         return tuple(_changed(path) for path in paths)
 
-    def _read(self, name: str, settings: GraphSettings) -> GraphSummary:
+    def _read(self, name: str, language: str, settings: GraphSettings) -> GraphSummary:
         profile = self._profile(name)
         told = self._description(name)
+        own = best_label(profile.described, [language]) if profile else None
         return GraphSummary(
             name=name,
             title=told.name or name,
-            description=told.description,
+            description=told.description
+            or own
+            or (in_a_sentence(profile, language) if profile else ""),
             triples=profile.triples if profile else None,
             classes=len(profile.classes) if profile else None,
             predicates=len(profile.predicates) if profile else None,

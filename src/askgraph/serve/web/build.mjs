@@ -40,7 +40,7 @@ const coast = {
   setup(builds) {
     builds.onResolve({ filter: /^coast$/ }, ({ path }) => ({ path, namespace: "coast" }));
     builds.onLoad({ filter: /.*/, namespace: "coast" }, () => {
-      const units = 10_000; // whole ones: 4 km at the equator, finer than the coast lines are
+      const units = 4_000; // whole ones: 10 km at the equator, finer than the coast lines are
       const land = read(join(HERE, "node_modules/world-atlas/land-110m.json"));
       const projection = geoMercator()
         .scale(units / (2 * Math.PI))
@@ -165,7 +165,7 @@ function compressAll() {
     for (const name of readdirSync(folder).filter((name) => COMPRESSED.test(name))) {
       const content = readFileSync(join(folder, name));
       const quality = { params: { [constants.BROTLI_PARAM_QUALITY]: 11 } };
-      writeFileSync(join(folder, `${name}.gz`), gzipSync(content, { level: 9 }));
+      writeFileSync(join(folder, `${name}.gz`), gzipSync(content, { level: 9, memLevel: 9 }));
       writeFileSync(join(folder, `${name}.br`), brotliCompressSync(content, quality));
     }
   }

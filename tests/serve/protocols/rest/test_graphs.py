@@ -1,5 +1,7 @@
 """What the server tells of a graph: summary, profile, instances, things, starters, examples."""
 
+from pathlib import Path
+
 import httpx2
 import pytest
 from tests.graphs import MOONS, store_of
@@ -31,8 +33,65 @@ def test_the_graphs_are_listed_with_their_sizes_and_without_their_folders(
     assert {"en", "de", "es"} <= set(listed[0]["languages"])
 
 
+@pytest.mark.parametrize(
+    ("language", "said"),
+    [
+        (
+            "en",
+            "Holds astronauts, robotic missions, crewed missions, scientists, moons and 17",
+        ),
+        ("de", "Enthält Astronauten, unbemannte Missionen, bemannte Missionen, Wissenschaftler,"),
+        ("fr", "Contient : astronauts, "),
+        ("es", "Contiene: astronautas, "),
+        ("ja", "Holds astronauts, "),
+    ],
+)
+def test_a_graph_that_does_not_describe_itself_is_described_by_its_classes(
+    client: httpx2.Client, language: str, said: str
+) -> None:
+    told = got(client, "space", language=language)["description"]
+    assert isinstance(told, str) and told.startswith(said)
+    listed = client.get("/api/v1/graphs", params={"language": language}).json()["graphs"]
+    assert listed[0]["description"] == told
+
+
+def test_a_graph_is_described_in_its_own_words(tmp_path: Path) -> None:
+    data = tmp_path / "pets.ttl"
+    data.write_text(
+        "<x:o> a <http://www.w3.org/2002/07/owl#Ontology> ; "
+        '<http://www.w3.org/2000/01/rdf-schema#comment> "Our pets"@en, "Unsere Haustiere"@de .'
+    )
+    workspace = Workspace(tmp_path)
+    workspace.add("pets", [data])
+    with ServedThread(workspace) as served, httpx2.Client(base_url=served.url) as client:
+        told = [got(client, "pets", language=tag)["description"] for tag in ("en", "de", "es")]
+    assert told == ["Our pets", "Unsere Haustiere", "Our pets"]
+
+
+def test_a_picture_has_the_largest_classes_and_their_links(client: httpx2.Client) -> None:
+    told = got(client, "space/picture", language="de")
+    classes = {one["iri"]: one for one in told["classes"]}  # type: ignore[attr-defined]
+    assert len(classes) == 12
+    assert (classes[ONT + "Astronaut"]["label"], classes[ONT + "Astronaut"]["instances"]) == (
+        "Astronaut",
+        169,
+    )
+    links = {(one["source"], one["target"]): one for one in told["links"]}  # type: ignore[attr-defined]
+    found = links[ONT + "Astronaut", ONT + "Country"]
+    assert (found["label"], found["triples"]) == ("Staatsangehörigkeit", 171)
+    assert all({one["source"], one["target"]} <= classes.keys() for one in links.values())
+
+
 def test_a_graph_that_is_not_there_is_missing_everywhere(client: httpx2.Client) -> None:
-    for path in ("", "/profile", "/starters", "/examples", "/vocabulary", "/complete?q=mars"):
+    for path in (
+        "",
+        "/profile",
+        "/picture",
+        "/starters",
+        "/examples",
+        "/vocabulary",
+        "/complete?q=mars",
+    ):
         response = client.get(f"/api/v1/graphs/nowhere{path}")
         assert response.status_code == 404, path
         assert response.json()["detail"] == "there is no graph 'nowhere'; there are: space"

@@ -63,18 +63,22 @@ class ExamplesView(BaseModel):
 
 
 @router.get("/graphs")
-async def graphs(hub: HubDep, caller: Asker) -> GraphsView:
+async def graphs(hub: HubDep, caller: Asker, language: Tongue = "en") -> GraphsView:
     """Return the graphs that the caller may see."""
     named = [(name, hub.graphs.settings(name, caller)) for name in hub.graphs.names(caller)]
     read = hub.summaries.of
-    return GraphsView(graphs=await asyncio.to_thread(lambda: [read(*one) for one in named]))
+    return GraphsView(
+        graphs=await asyncio.to_thread(lambda: [read(*one, language) for one in named])
+    )
 
 
 @router.get("/graphs/{graph}")
-async def graph(graph: GraphName, hub: HubDep, caller: Asker) -> GraphSummary:
+async def graph(
+    graph: GraphName, hub: HubDep, caller: Asker, language: Tongue = "en"
+) -> GraphSummary:
     """Return a summary of one graph."""
     settings = hub.graphs.settings(graph, caller)
-    return await asyncio.to_thread(hub.summaries.of, graph, settings)
+    return await asyncio.to_thread(hub.summaries.of, graph, settings, language)
 
 
 @router.get("/graphs/{graph}/starters")

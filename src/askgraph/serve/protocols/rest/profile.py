@@ -12,7 +12,8 @@ from askgraph.explanation import labels_of
 from askgraph.explanation.resource import Facts, instances_of, resource_facts, some_instances
 from askgraph.explanation.starters import values_of
 from askgraph.graph import KnowledgeGraph
-from askgraph.metadata import ClassProfile, PredicateProfile
+from askgraph.metadata import ClassProfile, PredicateProfile, Profile
+from askgraph.metadata.picture import picture_of
 from askgraph.rdf import words_of_local_name
 from askgraph.serve.hub import Asker, HubDep
 from askgraph.serve.protocols.rest import GraphName, Offset, Tongue, label_of
@@ -74,6 +75,31 @@ class ProfileView(BaseModel):
     created: str = Field(description="When the graph was read.")
 
 
+class DrawnClass(BaseModel):
+    """A class in the picture of a graph."""
+
+    iri: str
+    label: str
+    instances: int
+
+
+class DrawnLink(BaseModel):
+    """The predicate that links two classes of the picture most."""
+
+    source: str = Field(description="A class, by its IRI.")
+    target: str
+    predicate: str
+    label: str
+    triples: int
+
+
+class PictureView(BaseModel):
+    """The largest classes of a graph and the links between them, most first."""
+
+    classes: list[DrawnClass]
+    links: list[DrawnLink]
+
+
 class FactsView(BaseModel):
     """A predicate of a thing with its values, or with the things that point at it."""
 
@@ -124,6 +150,15 @@ async def profile(
     for cell in cells:
         cell.label = labels.get(cell.value)
     return view
+
+
+@router.get("/graphs/{graph}/picture")
+async def picture(
+    graph: GraphName, hub: HubDep, caller: Asker, language: Tongue = "en"
+) -> PictureView:
+    """Return the largest classes of a graph and how they are linked, as its profile has it."""
+    async with hub.graphs.lease(graph, caller) as opened:
+        return await asyncio.to_thread(_picture, opened.profile, language)
 
 
 @router.get("/graphs/{graph}/instances", response_model_by_alias=True)
@@ -199,6 +234,28 @@ def _cell(term: Term, labels: Mapping[str, str]) -> Cell:
     cell = cell_of(term, labels)
     assert cell is not None
     return cell
+
+
+def _picture(known: Profile, language: str) -> PictureView:
+    drawn = picture_of(known)
+    terms: list[ClassProfile | PredicateProfile] = [*drawn.classes, *known.predicates]
+    named = {one.iri: label_of(one, language) for one in terms}
+    return PictureView(
+        classes=[
+            DrawnClass(iri=one.iri, label=named[one.iri], instances=one.instances)
+            for one in drawn.classes
+        ],
+        links=[
+            DrawnLink(
+                source=one.source,
+                target=one.target,
+                predicate=one.predicate,
+                label=named.get(one.predicate) or words_of_local_name(one.predicate),
+                triples=one.triples,
+            )
+            for one in drawn.links
+        ],
+    )
 
 
 def _profile(

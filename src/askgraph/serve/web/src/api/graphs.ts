@@ -4,7 +4,7 @@ import type * as api from "../../build/api.ts";
 import { language } from "../i18n/index.ts";
 import { get, type Options, ofGraph, post, remove, withQuery } from "./http.ts";
 
-export const graphs = () => get<api.GraphsView>("/graphs");
+export const graphs = () => get<api.GraphsView>(withQuery("/graphs", { language: language.value }));
 export const methods = () => get<api.MethodsView>("/methods");
 export const me = () => get<api.MeView>("/me");
 export const server = () => get<api.ServerView>("/server");
@@ -58,8 +58,14 @@ export type RowEvidence = api.EvidenceView & Partial<api.RowEvidenceView>;
 
 const MOST_TERMS = 1000;
 
-export const graphOf = (name: string, options: Options = {}) =>
-  get<api.GraphSummary>(ofGraph(name), options);
+export const graphOf = (name: string, language: string, options: Options = {}) =>
+  get<api.GraphSummary>(withQuery(ofGraph(name), { language }), options);
+
+export type Drawn = api.PictureView;
+
+/** The largest classes of a graph, and how they are linked. */
+export const pictureOf = (graph: string, language: string, options: Options = {}) =>
+  get<Drawn>(withQuery(ofGraph(graph, "/picture"), { language }), options);
 
 /** At most `MOST_TERMS` classes and predicates; with `search`, those whose name or IRI has it. */
 export const profile = (

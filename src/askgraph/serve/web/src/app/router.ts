@@ -95,8 +95,8 @@ function followed(event: MouseEvent): void {
   if (event.defaultPrevented || event.button !== 0) return;
   if (event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
   const link = event.target instanceof Element ? event.target.closest("a") : null;
-  if (!link || link.target || link.hasAttribute("download")) return;
-  const target = new URL(link.href, location.href);
+  if (!link || link.hasAttribute("target") || link.hasAttribute("download")) return;
+  const target = new URL(link.getAttribute("href") ?? "", location.href); // in a drawing, too
   if (target.origin !== location.origin || routeOf(target.pathname).page === "missing") return;
   if (target.hash && target.pathname === location.pathname) return;
   event.preventDefault();

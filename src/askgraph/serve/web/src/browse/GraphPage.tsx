@@ -18,14 +18,15 @@ import { formatTime, language, named } from "../i18n/index.ts";
 import { useAttempt, useFetched, useSettled } from "../parts/asking.ts";
 import { Button, dotted, Facts, Named, ProblemNote } from "../parts/parts.tsx";
 import { TaughtWords } from "../teach/TaughtWords.tsx";
+import { ClassPicture } from "./ClassPicture.tsx";
 import { Counts } from "./GraphList.tsx";
 import { ofClass, ofPredicate, ranked, TermList } from "./TermList.tsx";
 import { Path } from "./TermPages.tsx";
 import { say } from "./words.ts";
 
 export function GraphPage({ graph }: { graph: string }) {
-  const about = useFetched(graph, (signal) => graphOf(graph, { signal }));
   const tongue = language.value;
+  const about = useFetched(`${graph} ${tongue}`, (signal) => graphOf(graph, tongue, { signal }));
   const holds = useFetched(`${graph} ${tongue}`, (signal) =>
     profile(graph, { language: tongue }, { signal }),
   );
@@ -54,6 +55,7 @@ export function GraphPage({ graph }: { graph: string }) {
           <Counts graph={known} />
           <About graph={known} created={holds.value?.created ?? ""} />
           <SearchBox graph={graph} />
+          <ClassPicture graph={graph} />
           <Starters graph={graph} />
           <VerifiedList graph={graph} />
           <TaughtWords graph={graph} />

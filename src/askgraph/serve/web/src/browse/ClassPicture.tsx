@@ -1,0 +1,138 @@
+// The largest classes of a graph, and how they are linked: a drawing, and the same as a list.
+
+import { useMemo, useState } from "preact/hooks";
+import { type Drawn, pictureOf } from "../api/graphs.ts";
+import { classAddress } from "../app/router.ts";
+import { formatNumber, language } from "../i18n/index.ts";
+import { useFetched } from "../parts/asking.ts";
+import { Named } from "../parts/parts.tsx";
+import { shortened, widthOf } from "../results/Marks.tsx";
+import { useWidth } from "../results/useWidth.ts";
+import { type Box, type Edge, laidOut, type Node } from "./layout.ts";
+import { say } from "./words.ts";
+
+const NARROW = 560;
+const LONGEST = 118; // pixels of a name
+
+/** The picture; nothing of a graph that has fewer than two classes. */
+export function ClassPicture({ graph }: { graph: string }) {
+  const { value } = useFetched(`${graph} ${language.value}`, (signal) =>
+    pictureOf(graph, language.value, { signal }),
+  );
+  return value && value.classes.length > 1 ? <Picture graph={graph} picture={value} /> : null;
+}
+
+interface PictureProps {
+  readonly graph: string;
+  readonly picture: Drawn;
+}
+
+function Picture({ graph, picture }: PictureProps) {
+  const [element, width] = useWidth<HTMLElement>();
+  const names = new Map(picture.classes.map(({ iri, label }) => [iri, label]));
+  return (
+    <section ref={element}>
+      <h2 class="section-title">{say.drawn}</h2>
+      {width > 0 && <Drawing {...{ graph, picture, width }} />}
+      <details>
+        <summary>{say.asList}</summary>
+        <ul class="class-links">
+          {picture.links.map((link) => (
+            <li key={`${link.source} ${link.target}`}>
+              <Named href={classAddress(graph, link.source)}>{names.get(link.source)}</Named>{" "}
+              <bdi class="muted">{link.label}</bdi>{" "}
+              <Named href={classAddress(graph, link.target)}>{names.get(link.target)}</Named>{" "}
+              <span class="muted small number">{formatNumber(link.triples)}</span>
+            </li>
+          ))}
+        </ul>
+      </details>
+    </section>
+  );
+}
+
+function Drawing({ graph, picture, width }: PictureProps & { readonly width: number }) {
+  const [near, setNear] = useState("");
+  const isNarrow = width < NARROW;
+  const height = isNarrow ? 520 : 480;
+  const [nodes, edges] = useMemo(() => {
+    const most = picture.classes[0]?.instances ?? 1;
+    const classes = picture.classes.slice(0, isNarrow ? 8 : 12);
+    const boxes = classes.map(({ iri, label, instances }): Box => {
+      const name = shortened(label, LONGEST);
+      const radius = 9 + (isNarrow ? 14 : 20) * Math.sqrt(instances / most);
+      const wide = Math.max(2 * radius, 1.12 * widthOf(name)) + 6; // it is bold
+      return { id: iri, name, count: formatNumber(instances), radius, wide };
+    });
+    const links = picture.links.map(({ label, ...one }) => {
+      const name = shortened(label, LONGEST);
+      return { ...one, name, wide: widthOf(name) + 6 };
+    });
+    return laidOut(boxes, links, width, height);
+  }, [picture, width]);
+  const isNear = ({ source, target }: Edge) => source === near || target === near;
+  return (
+    <svg
+      class={near ? "classes-drawn pointed" : "classes-drawn"}
+      role="group"
+      aria-label={say.drawn}
+      {...{ width, height }}
+    >
+      <marker
+        id="arrow"
+        viewBox="0 0 8 8"
+        refX="7"
+        refY="4"
+        markerWidth="7"
+        markerHeight="7"
+        orient="auto"
+      >
+        <path d="M0 0 8 4 0 8z" />
+      </marker>
+      {/* biome-ignore lint/a11y/noAriaHiddenOnFocusable: lines are none; the list says the same */}
+      <g aria-hidden="true">
+        {edges.map((edge) => (
+          <path
+            key={`${edge.source} ${edge.target}`}
+            class={isNear(edge) ? "near" : ""}
+            d={edge.path}
+            marker-end="url(#arrow)"
+          >
+            <title>{edge.name}</title>
+          </path>
+        ))}
+        {edges.map(
+          ({ at, name, ...edge }) =>
+            at && (
+              <text
+                key={`${edge.source} ${edge.target}`}
+                class={isNear({ at, name, ...edge }) ? "near" : ""}
+                x={at.x}
+                y={at.y + 4}
+              >
+                {name}
+              </text>
+            ),
+        )}
+      </g>
+      {nodes.map((node: Node) => (
+        <a
+          key={node.id}
+          href={classAddress(graph, node.id)}
+          onPointerEnter={() => setNear(node.id)}
+          onPointerLeave={() => setNear("")}
+          onFocus={() => setNear(node.id)}
+          onBlur={() => setNear("")}
+        >
+          <circle cx={node.x} cy={node.y} r={node.radius} />
+          <text class="class-name" x={node.x} y={node.y + node.radius + 14}>
+            {node.name}
+          </text>
+          <text class="class-count number" x={node.x} y={node.y + node.radius + 28}>
+            {node.count}
+          </text>
+        </a>
+      ))}
+    </svg>
+  );
+}

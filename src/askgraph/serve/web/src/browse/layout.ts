@@ -1,0 +1,199 @@
+// Places for things and what links them: linked ones near each other, no two over one another, and
+// the names of links where there is room.
+
+interface Spot {
+  readonly x: number;
+  readonly y: number;
+}
+
+export interface Box {
+  readonly id: string;
+  readonly name: string;
+  readonly count: string;
+  /** Of its circle, below which stand its name and its count. */
+  readonly radius: number;
+  readonly wide: number;
+}
+
+export type Node = Box & Spot;
+
+interface Linked {
+  readonly source: string;
+  readonly target: string;
+  readonly name: string;
+  /** The width of its name. */
+  readonly wide: number;
+}
+
+export interface Edge extends Omit<Linked, "wide"> {
+  readonly path: string;
+  /** The middle of its name; null if there is no room. */
+  readonly at: Spot | null;
+}
+
+const ROUNDS = 400;
+const TEXT = 34; // pixels of the two lines below a circle
+const GAP = 10;
+const LINE = 16;
+/** Where a name may stand on its line. */
+const SHARES = [0.5, 0.42, 0.58, 0.34, 0.66, 0.26, 0.74];
+
+/** The things with their places, and the links between them; the first are placed best. */
+export function laidOut(
+  boxes: readonly Box[],
+  links: readonly Linked[],
+  width: number,
+  height: number,
+): [Node[], Edge[]] {
+  const nodes = boxes.map((box, at) => {
+    const turn = (2 * Math.PI * at) / boxes.length;
+    return {
+      ...box,
+      x: (width / 2) * (1 + 0.7 * Math.cos(turn)),
+      y: (height / 2) * (1 + 0.7 * Math.sin(turn)),
+    };
+  });
+  const numbers = new Map(nodes.map(({ id }, at) => [id, at]));
+  const known = links.filter((one) => numbers.has(one.source) && numbers.has(one.target));
+  const ends = known.map((one) => [one.source, one.target].map((id) => numbers.get(id) ?? 0));
+  const ideal = 0.8 * Math.sqrt((width * height) / nodes.length);
+  for (let round = 0; round < ROUNDS; round++) {
+    const heat = 0.1 * ideal * (1 - round / ROUNDS);
+    const moves = nodes.map(() => ({ x: 0, y: 0 }));
+    const pull = (one: number, other: number, force: (away: number) => number) => {
+      const [a, b, of, to] = [nodes[one], nodes[other], moves[one], moves[other]];
+      if (!a || !b || !of || !to) return;
+      const [x, y] = [a.x - b.x || 0.1, a.y - b.y || 0.1];
+      const away = Math.hypot(x, y);
+      const share = force(away) / away;
+      of.x += x * share;
+      of.y += y * share;
+      to.x -= x * share;
+      to.y -= y * share;
+    };
+    nodes.forEach((_, one) => {
+      for (let other = 0; other < one; other++) pull(one, other, (away) => ideal ** 2 / away);
+    });
+    for (const [one = 0, other = 0] of ends)
+      if (one !== other) pull(one, other, (away) => (-0.6 * away ** 2) / ideal);
+    nodes.forEach((node, at) => {
+      const { x, y } = moves[at] ?? { x: 0, y: 0 };
+      const long = Math.max(Math.hypot(x, y), 0.01);
+      node.x += (x / long) * Math.min(long, heat);
+      node.y += (y / long) * Math.min(long, heat);
+    });
+    for (let pass = 0; pass < (round > ROUNDS / 2 ? 3 : 0); pass++) partAll(nodes);
+    for (const node of nodes) {
+      const half = node.wide / 2;
+      node.x = Math.min(Math.max(node.x, half), width - half);
+      const top = node.radius + LINE;
+      node.y = Math.min(Math.max(node.y, top), height - node.radius - TEXT);
+    }
+  }
+  return [nodes, drawn(nodes, known, numbers, width, height)];
+}
+
+type Moved = { -readonly [Key in keyof Node]: Node[Key] };
+
+/** Moves things off one another, in the direction in which that is nearer. */
+function partAll(nodes: readonly Moved[]): void {
+  nodes.forEach((one, at) => {
+    for (const other of nodes.slice(0, at)) {
+      const [a, b] = [boxOf(one), boxOf(other)];
+      const across = Math.min(a.right, b.right) - Math.max(a.left, b.left) + GAP;
+      const down = Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) + GAP;
+      if (across <= 0 || down <= 0) continue;
+      const [axis, size] = across < down ? (["x", across] as const) : (["y", down] as const);
+      const way = one[axis] < other[axis] ? -1 : 1;
+      one[axis] += (way * size) / 2;
+      other[axis] -= (way * size) / 2;
+    }
+  });
+}
+
+interface Area {
+  readonly left: number;
+  readonly right: number;
+  readonly top: number;
+  readonly bottom: number;
+}
+
+/** What a thing covers. */
+export function boxOf({ x, y, radius, wide }: Node): Area {
+  const half = wide / 2;
+  return { left: x - half, right: x + half, top: y - radius, bottom: y + radius + TEXT };
+}
+
+function drawn(
+  nodes: readonly Node[],
+  links: readonly Linked[],
+  numbers: ReadonlyMap<string, number>,
+  width: number,
+  height: number,
+): Edge[] {
+  const taken = nodes.map(boxOf);
+  const free = (area: Area) =>
+    area.left >= 0 &&
+    area.right <= width &&
+    area.top >= 0 &&
+    area.bottom <= height &&
+    !taken.some(
+      (other) =>
+        area.left < other.right &&
+        other.left < area.right &&
+        area.top < other.bottom &&
+        other.top < area.bottom,
+    );
+  return links.flatMap(({ wide, ...link }) => {
+    const [from, to] = [link.source, link.target].map((id) => nodes[numbers.get(id) ?? 0]);
+    if (!from || !to) return [];
+    const line = from === to ? loop(from) : between(from, to);
+    const spots = SHARES.map((share) => ({
+      x: line.start.x + (line.end.x - line.start.x) * share,
+      y: line.start.y + (line.end.y - line.start.y) * share,
+    }));
+    const at = spots.find(({ x, y }) => {
+      const area = {
+        left: x - wide / 2,
+        right: x + wide / 2,
+        top: y - LINE / 2,
+        bottom: y + LINE / 2,
+      };
+      const isFree = free(area);
+      if (isFree) taken.push(area);
+      return isFree;
+    });
+    return [{ ...link, path: line.path, at: at ?? null }];
+  });
+}
+
+interface Line {
+  readonly start: Spot;
+  readonly end: Spot;
+  readonly path: string;
+}
+
+/** The line from the edge of a circle to that of another, without the texts below either. */
+function between(from: Node, to: Node): Line {
+  const [x, y] = [to.x - from.x, to.y - from.y];
+  const away = Math.hypot(x, y) || 1;
+  const [right, down] = [x / away, y / away];
+  const first = from.radius + Math.max(0, down) ** 2 * TEXT;
+  const last = to.radius + 2 + Math.max(0, -down) ** 2 * TEXT;
+  const start = { x: from.x + right * first, y: from.y + down * first };
+  const end = { x: to.x - right * last, y: to.y - down * last };
+  return { start, end, path: `M${point(start)}L${point(end)}` };
+}
+
+/** A loop at the upper right of a circle. */
+function loop(node: Node): Line {
+  const side = node.radius * 0.7;
+  const start = { x: node.x + side * 0.4, y: node.y - node.radius * 0.92 };
+  const end = { x: node.x + node.radius, y: node.y - 2 };
+  const far = { x: node.x + side + 18, y: node.y - side - 18 };
+  return { start: far, end: far, path: `M${point(start)}Q${point(far)} ${point(end)}` };
+}
+
+function point({ x, y }: Spot): string {
+  return `${x.toFixed(1)} ${y.toFixed(1)}`;
+}
