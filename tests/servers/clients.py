@@ -1,4 +1,4 @@
-"""Clients of others in an environment of their own, which `make build/clients/stamp` makes."""
+"""Clients and weights of others, each in a folder that `make build/…/stamp` makes."""
 
 import os
 import subprocess
@@ -8,18 +8,26 @@ import pytest
 
 from askgraph.workspace.data import locked
 
-__all__ = ["clients_python"]
+__all__ = ["clients_python", "minilm"]
 
 _ROOT = Path(__file__).parents[2]
-_STAMP = "build/clients/stamp"
 
 
 def clients_python() -> Path:
-    """Return its Python; made where CI=true, the test skipped elsewhere, where it is missing."""
-    python = _ROOT / "build" / "clients" / "bin" / "python"
-    if not (_ROOT / _STAMP).exists():
+    """Return the clients' Python; made where CI=true, the test skipped elsewhere if it is missing."""
+    return _made("clients") / "bin" / "python"
+
+
+def minilm() -> Path:
+    """Return the folder of a small embedding model in ONNX; made or skipped as the clients."""
+    return _made("models") / "minilm"
+
+
+def _made(name: str) -> Path:
+    stamp = f"build/{name}/stamp"
+    if not (_ROOT / stamp).exists():
         if os.environ.get("CI") != "true":
-            pytest.skip(f"the clients are not installed: make {_STAMP}")
-        with locked(_ROOT / "build" / "clients.lock"):  # of several workers one makes it
-            subprocess.run(["make", _STAMP], cwd=_ROOT, check=True)
-    return python
+            pytest.skip(f"the {name} are not installed: make {stamp}")
+        with locked(_ROOT / "build" / f"{name}.lock"):  # of several workers one makes it
+            subprocess.run(["make", stamp], cwd=_ROOT, check=True)
+    return _ROOT / "build" / name

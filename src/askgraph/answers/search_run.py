@@ -70,6 +70,7 @@ class SearchLimits:
     today: str = ""
     writer: str = ""
     ranking: str = ""
+    meanings: str = ""
 
 
 @dataclass
@@ -92,6 +93,7 @@ class SearchRun:
             states=limits.states,
             operators=limits.operators,
             ranking=limits.ranking,
+            meanings=limits.meanings,
             today=date.fromisoformat(limits.today) if limits.today else None,
         )
         if not limits.writer:

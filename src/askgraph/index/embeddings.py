@@ -1,6 +1,7 @@
 """Embedders, which make vectors of texts: their one contract, and one for each kind of name.
 
-`hashed` needs no model. `local:PATH` is a model of sentence-transformers, on disk or in its cache.
+`hashed` needs no model. `local:PATH` is a model of sentence-transformers, on disk or in its cache;
+`onnx:PATH` one in the Open Neural Network Exchange format, which needs no PyTorch.
 `openai:MODEL@URL` is any server with OpenAI's embeddings address (OpenAI, vLLM, Ollama,
 llama.cpp); the key, if it wants one, is in the environment variable ASKGRAPH_EMBEDDINGS_KEY.
 """
@@ -11,9 +12,11 @@ import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from importlib import import_module
+from pathlib import Path
 from threading import Lock
 from types import TracebackType
-from typing import TYPE_CHECKING, Protocol, Self
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,6 +43,7 @@ KEY = "ASKGRAPH_EMBEDDINGS_KEY"
 
 _MOST = 50_000
 _AT_ONCE = 256
+_TOKENS = 256
 _BUSY = frozenset({429, 500, 502, 503, 504})
 
 
@@ -66,10 +70,21 @@ def embedder_of(name: str) -> Embedder:
         return Hashed()
     if kind == "local" and rest:
         return LocalModel(rest)
+    if kind == "onnx" and rest:
+        return OnnxModel(rest)
     if kind == "openai" and "@" in rest:
         model, _, address = rest.partition("@")
         return EmbeddingsServer(model, address)
-    raise SetupError(f"no embedder {name!r}; name 'hashed', 'local:PATH' or 'openai:MODEL@URL'")
+    raise SetupError(
+        f"no embedder {name!r}; name 'hashed', 'onnx:PATH', 'local:PATH' or 'openai:MODEL@URL'"
+    )
+
+
+def unit_length(vectors: Vectors) -> Vectors:
+    """Return the rows divided by their lengths; a row of zeros stays one."""
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    unit: Vectors = (vectors / np.maximum(lengths, 1e-12)).astype(np.float32)
+    return unit
 
 
 @dataclass(eq=False)
@@ -131,24 +146,87 @@ class Hashed:
         return vectors
 
 
+def _library(module: str, embedder: str, extra: str) -> Any:
+    """Import what an embedder needs: an extra, and seconds to import."""
+    try:
+        return import_module(module)
+    except ModuleNotFoundError as error:
+        raise SetupError(
+            f"the embedder {embedder!r} needs {error.name}: pip install 'askgraph[{extra}]'"
+        ) from error
+
+
 class LocalModel:
     """A model by the path of its folder, or by a name that sentence-transformers knows."""
 
     def __init__(self, model: str) -> None:
-        try:  # an extra, and seconds to import
-            from sentence_transformers import SentenceTransformer
-        except ModuleNotFoundError as error:
-            raise SetupError(
-                f"the embedder 'local:{model}' needs {error.name}: pip install"
-                " 'askgraph[embeddings]'"
-            ) from error
         self.name = f"local:{model}"
-        self._model = SentenceTransformer(model)
+        library = _library("sentence_transformers", self.name, "embeddings")
+        self._model = library.SentenceTransformer(model)
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """Return one row a text."""
         vectors = self._model.encode(list(texts), show_progress_bar=False, convert_to_numpy=True)
         return np.asarray(vectors, dtype=np.float32)
+
+
+class OnnxModel:
+    """A model and its tokenizer: a folder with `model.onnx`, also in `onnx/`, and `tokenizer.json`.
+
+    `path` may be the model's file, too, with the tokenizer beside it or one folder above. A text's
+    vector is the mean of those of its tokens, of which at most 256 are read, or what the model
+    itself gives for the text. Raises `SetupError` if a part of it is missing or cannot be read.
+    """
+
+    def __init__(self, path: str) -> None:
+        self.name = f"onnx:{path}"
+        runtime = _library("onnxruntime", self.name, "semantic")
+        tokenizers = _library("tokenizers", self.name, "semantic")
+        model, tokenizer = _onnx_files(Path(path))
+        try:
+            self._tokenizer = tokenizers.Tokenizer.from_file(str(tokenizer))
+            self._session = runtime.InferenceSession(str(model))
+        except Exception as error:  # both libraries raise plain exceptions
+            raise SetupError(f"cannot read the model at {path}: {error}") from error
+        self._tokenizer.enable_padding()
+        self._tokenizer.enable_truncation(_TOKENS)
+        self._inputs = {given.name for given in self._session.get_inputs()}
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """Return one row a text."""
+        parts = [texts[at : at + _AT_ONCE] for at in range(0, len(texts), _AT_ONCE)]
+        rows = [self._vectors(part) for part in parts]
+        return np.concatenate(rows) if rows else np.zeros((0, 0), dtype=np.float32)
+
+    def _vectors(self, texts: Sequence[str]) -> Vectors:
+        read = self._tokenizer.encode_batch(list(texts))
+        mask = np.array([one.attention_mask for one in read], dtype=np.int64)
+        given = {
+            "input_ids": np.array([one.ids for one in read], dtype=np.int64),
+            "attention_mask": mask,
+            "token_type_ids": np.zeros_like(mask),
+        }
+        asked = {name: value for name, value in given.items() if name in self._inputs}
+        vectors: Vectors = self._session.run(None, asked)[0]
+        if vectors.ndim == 3:  # texts, tokens, dimensions
+            vectors = (vectors * mask[..., None]).sum(1) / mask.sum(1, keepdims=True)
+        return vectors.astype(np.float32)
+
+
+def _onnx_files(path: Path) -> tuple[Path, Path]:
+    """The files of a model and of its tokenizer; `SetupError` says which is missing."""
+    models = [path] if path.suffix == ".onnx" else [path / "model.onnx", path / "onnx/model.onnx"]
+    model = next((one for one in models if one.is_file()), None)
+    if model is None:
+        raise SetupError(
+            f"no model at {path}: name a folder with model.onnx and tokenizer.json, as those of"
+            " sentence-transformers are published"
+        )
+    places = [model.parent / "tokenizer.json", model.parent.parent / "tokenizer.json"]
+    tokenizer = next((one for one in places if one.is_file()), None)
+    if tokenizer is None:
+        raise SetupError(f"no tokenizer: put the model's tokenizer.json beside {model}")
+    return model, tokenizer
 
 
 class EmbeddingsServer:

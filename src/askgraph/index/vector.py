@@ -30,7 +30,7 @@ from askgraph.index._table import (
     best_names,
     positive,
 )
-from askgraph.index.embeddings import Embedder, Vectors, embedder_of
+from askgraph.index.embeddings import Embedder, Vectors, embedder_of, unit_length
 from askgraph.index.folder import Folder, Kind, NewFolder, new_folder
 
 __all__ = ["VectorIndex"]
@@ -101,7 +101,7 @@ class VectorIndex(Tabled):
         positive(limit)
         if not text.strip() or not len(self):
             return []
-        wanted = _normal(np.asarray(self.embedder.embed([text])))[0]
+        wanted = unit_length(np.asarray(self.embedder.embed([text])))[0]
         if len(wanted) != self.vectors.shape[1]:
             raise SetupError(
                 f"{self.embedder.name!r} gives {len(wanted)} dimensions, the index has "
@@ -173,7 +173,7 @@ class _VectorWriter:
         raw.unlink(missing_ok=True)
 
     def _embed(self, names: list[str]) -> None:
-        vectors = _normal(np.asarray(self._embedder.embed(names), dtype=np.float32))
+        vectors = unit_length(np.asarray(self._embedder.embed(names), dtype=np.float32))
         with (self._folder.path / "raw").open("ab") as file:
             file.write(vectors.tobytes())
         self.shape = (self.shape[0] + len(vectors), vectors.shape[1])
@@ -197,9 +197,3 @@ def _opened_cells(path: Path) -> faiss.Index:
         raise SetupError(f"the index {str(path.parent)!r} is damaged: {error}") from error
     faiss.ParameterSpace().set_index_parameter(cells, "nprobe", _PROBED)
     return cells
-
-
-def _normal(vectors: Vectors) -> Vectors:
-    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    normal: Vectors = (vectors / np.maximum(lengths, 1e-12)).astype(np.float32)
-    return normal

@@ -38,7 +38,9 @@ class GraphSearch(SearchLimits):
     `writer` is the path of trained weights (`askgraph finetune writer`) that have a say in the
     order of the candidates if the confidence is below `answer_from`; `{graph}` in it stands for
     the graph's name. `ranking` is the path of weights to rank candidates by, in the place of the
-    package's `search/rank/ranking.toml`.
+    package's `search/rank/ranking.toml`. `meanings` names an embedding model (`onnx:PATH`, see
+    `askgraph.index.embeddings`): words that nothing names are then linked by meaning if the answer
+    is unsure without.
 
     A question that leans on the one before it ("And Saturn?", "Who discovered it?") is completed
     first. Raises `SetupError` for a day that is none.

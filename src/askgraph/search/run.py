@@ -44,21 +44,38 @@ async def proposal_of(
     operators: bool = True,
     today: date | None = None,
     ranking: str = "",
+    meanings: str = "",
 ) -> Proposal:
     """Return what a question was read as, and its candidates; see `proposed`.
 
-    `ranking` is a file of weights; see `askgraph.search.rank.score`. Raises `ServiceError` if
-    a remote graph does not answer, and `SetupError` if the file holds no ranking.
+    `ranking` is a file of weights; see `askgraph.search.rank.score`. With `meanings`, the name of
+    an embedder, an unsure question is looked at again (`askgraph.search.meanings`). Raises
+    `ServiceError` if a remote graph or the embedder's server does not answer, and `SetupError` if
+    the file holds no ranking or there is no such embedder.
     """
     weights = weights_for(graph.name, ranking)
+
+    async def proposal_for(linked: Linked) -> Proposal:
+        schema = await schema_around(linked, graph)
+        if linked.taught:
+            linked = _taught().united(linked)
+        return await asyncio.to_thread(
+            proposed,
+            *(linked, schema),
+            states=states,
+            operators=operators,
+            today=today,
+            weights=weights,
+        )
+
     linked = await all_linked(question.text, question.language, graph)
-    schema = await schema_around(linked, graph)
+    proposal = await proposal_for(linked)
+    if meanings:
+        from askgraph.search.meanings import looked_again  # only with an embedding model
+
+        proposal = await looked_again(proposal, linked, graph, meanings, proposal_for)
     if linked.taught:
-        linked = _taught().united(linked)
-    proposal = await asyncio.to_thread(
-        proposed, linked, schema, states=states, operators=operators, today=today, weights=weights
-    )
-    if linked.taught:
+        schema = proposal.schema
         candidates = tuple(_taught().spelled_out(proposal.candidates, linked.taught, schema))
         return replace(proposal, candidates=candidates)
     return proposal

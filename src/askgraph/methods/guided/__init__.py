@@ -20,6 +20,7 @@ from askgraph.agent.retrieval import Shown
 from askgraph.agent.schema_near import ShapeParts
 from askgraph.agent.several_graphs import AskedGraphs
 from askgraph.agent.trials import Trials
+from askgraph.answers.search_run import SearchLimits
 from askgraph.errors import MAY_PASS, BudgetSpent, ServiceError, SetupError
 from askgraph.graph import KnowledgeGraph
 from askgraph.llm import LanguageModel, Message, Options
@@ -59,8 +60,8 @@ class Guided:
     `sure_from`) or never. The prompt shows up to so many `candidates`, without `values` no rows of
     theirs and no example values; `shots` similar examples, those of the graphs or those that
     `examples` names (a file or folder), found by meaning too with an `embedder`; so many `classes`;
-    linked `names`; all in `room` tokens besides the instruction. The `schema` is written as shapes
-    or as a list; "both" asks with each. With `detail` "brief" a prompt has at most 900 tokens (six
+    linked `names`; all in `room` tokens besides the instruction. `meanings` is graph search's. The
+    `schema` is written as shapes or as a list; "both" asks with each. With `detail` "brief" a prompt has at most 900 tokens (six
     candidates, and names) and small models only choose. Without `validate` a query runs as
     it was written. A doubtful answer is asked for again, at most `looks` times; if there is still
     none, the model may call functions for `turns` turns. `n` replies are wanted of it; `models`
@@ -84,6 +85,7 @@ class Guided:
     shots: int = 3
     examples: str = ""
     embedder: str = ""
+    meanings: str = ""
     classes: int = 5
     names: bool = True
     room: int = 830
@@ -189,7 +191,11 @@ class _Run:
             self.graphs,
             most=min(method.candidates, _CHOICES) if method.brief else method.candidates,
             sees=method.sees,
-            deciding=deciding,
+            limits=SearchLimits(
+                answer_from=method.answer_from,
+                ask_from=method.ask_from,
+                meanings=method.meanings,
+            ),
         )
         if candidates.veil is None:
             self.graphs = candidates.graphs

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 from askgraph.agent.several_graphs import AskedGraph, AskedGraphs, LinkedGraph
 from askgraph.answers.search_run import AHEAD, PASSED_OVER, SearchLimits, SearchRun, top_score
 from askgraph.explanation import iris_in
-from askgraph.search.decide import Thresholds, confidence_of
+from askgraph.search.decide import confidence_of
 from askgraph.search.rank import Cluster, clusters
 from askgraph.search.rank.score import Proposal
 from askgraph.tools import Context, Sees
@@ -136,14 +136,14 @@ async def candidates_of(
     *,
     most: int,
     sees: Sees = "everything",
-    deciding: Thresholds | None = None,
+    limits: SearchLimits | None = None,
 ) -> Candidates:
     """Let graph search propose on each graph; no candidate is run yet (see `with_results`).
 
-    At most so many candidates will be numbered. `sees` is what a model may see, `deciding` by what
-    graph search answers or asks back. Raises `ServiceError` if a remote graph does not answer.
+    At most so many candidates will be numbered. `sees` is what a model may see, `limits` are those
+    of graph search. Raises `ServiceError` if a remote graph does not answer.
     """
-    limits = deciding or Thresholds()
+    limits = limits or SearchLimits()
     alone = sees == "everything" and not graphs.several
     searches = (_search(question, one, limits, alone=alone) for one in graphs.every)
     every = await gather_or_fail(searches)
@@ -211,11 +211,9 @@ def _first_as_answered(
 
 
 async def _search(
-    question: Question, asked: AskedGraph, deciding: Thresholds, *, alone: bool
+    question: Question, asked: AskedGraph, limits: SearchLimits, *, alone: bool
 ) -> GraphCandidates:
-    limits = SearchLimits(
-        timeout=asked.context.limits.timeout, answer_from=deciding.answer, ask_from=deciding.ask
-    )
+    limits = replace(limits, timeout=asked.context.limits.timeout)
     searched = SearchRun(limits, question, asked.given, asked.counted)
     proposal = await searched.proposal()
     ranked = clusters(proposal.candidates)

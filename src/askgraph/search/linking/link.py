@@ -400,7 +400,7 @@ def _weights(reading: Reading, found: Sequence[Variant], index: NameIndex) -> tu
 
 def variants(reading: Reading, index: NameIndex) -> list[Variant]:
     """Return all variants of all tokens of a question."""
-    words, free = index.listed, _free(reading)
+    words, free = index.listed, free_tokens(reading)
     found: list[Variant] = []
     for at, token in enumerate(reading.tokens):
         exact = list(_exact(at, token, index))
@@ -425,8 +425,8 @@ def variants(reading: Reading, index: NameIndex) -> list[Variant]:
     return found
 
 
-def _free(reading: Reading) -> frozenset[int]:
-    """The tokens of content that belong to no operator and to no number or date."""
+def free_tokens(reading: Reading) -> frozenset[int]:
+    """Return the tokens of content that belong to no operator and to no number or date."""
     taken = {at for one in frame_of(reading).operators for at in one.positions}
     taken.update(at for one in reading.quantities for at in one.measured)
     tokens = range(len(reading.tokens))

@@ -1,0 +1,201 @@
+"""A second look by meaning: words that nothing names, linked to names whose vectors are near.
+
+Spelling and the lexicon go first. Only if what they lead to is unsure, words that they leave alone
+are compared with the names of classes, predicates and common values by an embedding model, alone
+and within the question. What is then found stands only if it is clearly surer.
+"""
+
+import asyncio
+import hashlib
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from askgraph.beside import replaced
+from askgraph.graph import KnowledgeGraph
+from askgraph.index.embeddings import Embedder, Vectors, kept_embedder, unit_length
+from askgraph.index.names import Kind, Name, NameIndex
+from askgraph.search.decide import confidence_of
+from askgraph.search.linking import Reading
+from askgraph.search.linking.link import Link, Linked, free_tokens, joined
+from askgraph.search.rank import clusters
+from askgraph.search.rank.score import Proposal
+
+_SURE: Final = 0.9
+"""From this confidence on no second look is taken."""
+_SURER: Final = 0.1
+"""So much more confident a second look is, or the first one stands."""
+_NEAR: Final = 0.45
+"""The least likeness (a cosine, mixed with that of the question) of words and a name."""
+_CONTEXT: Final = 0.2
+"""The share that the whole question has in it."""
+_LINKS: Final = 4
+"""Links that some words get at most."""
+_WORDS: Final = 3
+"""So many words are compared as one at most."""
+_QUALITY, _MOST = 0.1, 0.75
+"""What a likeness is raised by to be a quality as of other links, and the most that it may be."""
+_KNOWN: Final = {Kind.CLASS: 0.7, Kind.PREDICATE: 0.7, Kind.ENTITY: 0.85, Kind.VALUE: 0.85}
+"""From this share of a name of each kind on, a link explains its words."""
+_FIT: Final = 0.8
+"""If they are of such a quality."""
+_VALUES: Final = 2_000
+"""Values are compared if a graph has no more of them."""
+
+
+@dataclass(frozen=True, eq=False)
+class NamedVectors:
+    """Names with their vectors, of length 1, in the same order, and the model that made them."""
+
+    names: tuple[Name, ...]
+    vectors: Vectors
+    embedder: Embedder
+
+
+_VECTORS: WeakKeyDictionary[NameIndex, dict[str, NamedVectors]] = WeakKeyDictionary()
+
+
+async def looked_again(
+    proposal: Proposal,
+    linked: Linked,
+    graph: KnowledgeGraph,
+    embedder: str,
+    again: Callable[[Linked], Awaitable[Proposal]],
+) -> Proposal:
+    """Return what is proposed with words linked by meaning, or the proposal itself if it is surer.
+
+    `embedder` is a name that `askgraph.index.embeddings.embedder_of` takes; `again` proposes for
+    other links. Raises `SetupError` for an embedder that is none, `ServiceError` if its server
+    fails.
+    """
+    sure = confidence_of(proposal, clusters(proposal.candidates))
+    if sure >= _SURE:
+        return proposal
+    more = await asyncio.to_thread(linked_by_meaning, linked, graph, embedder)
+    if more is None:
+        return proposal
+    other = await again(more)
+    found = confidence_of(other, clusters(other.candidates))
+    return other if found > sure + _SURER else proposal
+
+
+def linked_by_meaning(linked: Linked, graph: KnowledgeGraph, embedder: str) -> Linked | None:
+    """Return the links with those of meaning, None if there are none; raises as `looked_again`.
+
+    It may wait for a model: call it in a thread.
+    """
+    stretches = list(_stretches(linked))
+    if not stretches:
+        return None
+    known = named_vectors(graph, embedder)
+    if not known.names:
+        return None
+    texts = [_said(linked.reading, words) for words in stretches]
+    *own, whole = unit_length(known.embedder.embed([*texts, linked.reading.text]))
+    around = _CONTEXT * (known.vectors @ whole)
+    links: list[Link] = []
+    for words, vector in zip(stretches, own, strict=True):
+        likeness = (1 - _CONTEXT) * (known.vectors @ vector) + around
+        for at in np.argsort(-likeness, kind="stable")[:_LINKS].tolist():
+            if likeness[at] >= _NEAR:
+                links.append(_link(known.names[at], words, float(likeness[at])))
+    return joined(linked, links) if links else None
+
+
+def _link(name: Name, words: Sequence[int], likeness: float) -> Link:
+    """A link as of words that are akin."""
+    quality = min(_MOST, likeness + _QUALITY)
+    count = len(words)
+    return Link(
+        name.kind,
+        name.target,
+        name.text,
+        quality,
+        tuple(words),
+        (quality,) * count,
+        name.preferred,
+        how=("near",) * count,
+    )
+
+
+def _stretches(linked: Linked) -> Iterator[Sequence[int]]:
+    """One to three words side by side, none of which a link explains."""
+    explained = {
+        at
+        for one in linked.links
+        if one.similarity >= _KNOWN[one.kind]
+        for at, quality in zip(one.positions, one.qualities, strict=True)
+        if quality >= _FIT
+    }
+    tokens = linked.reading.tokens
+    left = [
+        at
+        for at in sorted(free_tokens(linked.reading) - explained)
+        if tokens[at].text[0].isalpha() and tokens[at].quote is None
+    ]
+    for first in range(len(left)):
+        for last in range(first, min(first + _WORDS, len(left))):
+            if left[last] - left[first] == last - first:
+                yield left[first : last + 1]
+
+
+def _said(reading: Reading, words: Sequence[int]) -> str:
+    return " ".join(reading.tokens[at].text for at in words).lower()
+
+
+def named_vectors(graph: KnowledgeGraph, embedder: str) -> NamedVectors:
+    """Return the vectors of a graph's names; made once, kept with the graph and on its disk.
+
+    Raises as `looked_again` says.
+    """
+    kept = _VECTORS.setdefault(graph.names, {})
+    if embedder not in kept:
+        names = tuple(_names(graph.names))
+        model = kept_embedder(embedder)
+        kept[embedder] = NamedVectors(names, _vectors(names, graph, model), model)
+    return kept[embedder]
+
+
+def _names(index: NameIndex) -> Iterator[Name]:
+    kinds = [int(Kind.CLASS), int(Kind.PREDICATE)]
+    if np.count_nonzero(index.kinds == int(Kind.VALUE)) <= _VALUES:
+        kinds.append(int(Kind.VALUE))
+    for at in np.flatnonzero(np.isin(index.kinds, kinds)).tolist():
+        yield index.name(at)
+
+
+def _vectors(names: Sequence[Name], graph: KnowledgeGraph, model: Embedder) -> Vectors:
+    """The vectors of names, from disk if they are there."""
+    texts = [name.text.lower() for name in names]
+    if not texts:
+        return np.zeros((0, 1), np.float32)
+    place = _place(graph, model.name, texts)
+    if place is not None and place.is_file():
+        try:
+            found: Vectors = np.load(place)
+        except (OSError, ValueError, EOFError):  # damaged: it is made anew
+            found = np.zeros((0, 1), np.float32)
+        if len(found) == len(texts):
+            return found
+    made = unit_length(model.embed(texts))
+    if place is not None:
+        _keep(place, made)
+    return made
+
+
+def _place(graph: KnowledgeGraph, model: str, texts: Sequence[str]) -> Path | None:
+    if graph.kept is None:
+        return None
+    digest = hashlib.sha256("\n".join((model, *texts)).encode()).hexdigest()[:32]
+    return graph.kept / f"meanings~{digest}.npy"
+
+
+def _keep(place: Path, vectors: Vectors) -> None:
+    """Write vectors whole or not at all; a folder that cannot be written costs only the time."""
+    with suppress(OSError), replaced(place) as file:
+        np.save(file, vectors)
