@@ -29,7 +29,6 @@ from askgraph.search.rank import Cluster, clusters
 from askgraph.search.rank.score import Proposal
 from askgraph.search.run import proposal_of
 from askgraph.sparql.results import SelectResult
-from askgraph.sparql.rewrite.canonical import canonical_text
 from askgraph.trace import (
     Answer,
     Clarification,
@@ -123,16 +122,16 @@ class SearchRun:
         return Findings(tuple(mentions), _left(proposal, best))
 
     def drafts(self, proposal: Proposal) -> list[Draft]:
-        """Return the best few candidates, of those that ask or read the same the best one."""
+        """Return the best few candidates, of those that read the same the best one."""
         found: list[Draft] = []
         seen: set[str] = set()
         for candidate in proposal.candidates:
             query = candidate.query
             iris = {iri: iri for iri in iris_of(query)}  # by which namesakes are told apart
-            same = {canonical_text(query), in_words(query, iris)}
-            if seen.isdisjoint(same):
+            words = in_words(query, iris)
+            if words not in seen:
                 found.append(Draft(self.graph.plain_text(query), round(candidate.score, 3)))
-            seen |= same
+            seen.add(words)
             if len(found) == _DRAFTS:
                 break
         return found
