@@ -14,7 +14,7 @@ _ROOT = Path(__file__).parents[2]
 
 
 def clients_python() -> Path:
-    """Return the clients' Python; made where CI=true, the test skipped elsewhere if it is missing."""
+    """Return the clients' Python; made where CI=true, a skip elsewhere if it is missing."""
     return _made("clients") / "bin" / "python"
 
 
