@@ -61,8 +61,8 @@ class Guided:
     theirs and no example values; `shots` similar examples, those of the graphs or those that
     `examples` names (a file or folder), found by meaning too with an `embedder`; so many `classes`;
     linked `names`; all in `room` tokens besides the instruction. `meanings` is graph search's. The
-    `schema` is written as shapes or as a list; "both" asks with each. With `detail` "brief" a prompt has at most 900 tokens (six
-    candidates, and names) and small models only choose. Without `validate` a query runs as
+    `schema` is written as shapes or as a list; "both" asks with each. With `detail` "brief" a
+    prompt has at most 900 tokens (six candidates, and names) and small models only choose. Without `validate` a query runs as
     it was written. A doubtful answer is asked for again, at most `looks` times; if there is still
     none, the model may call functions for `turns` turns. `n` replies are wanted of it; `models`
     names further models and `consult` further methods (several with + between), and with more than
