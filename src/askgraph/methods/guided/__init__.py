@@ -62,16 +62,16 @@ class Guided:
     `examples` names (a file or folder), found by meaning too with an `embedder`; so many `classes`;
     linked `names`; all in `room` tokens besides the instruction. `meanings` is graph search's. The
     `schema` is written as shapes or as a list; "both" asks with each. With `detail` "brief" a
-    prompt has at most 900 tokens (six candidates, and names) and small models only choose. Without `validate` a query runs as
-    it was written. A doubtful answer is asked for again, at most `looks` times; if there is still
-    none, the model may call functions for `turns` turns. `n` replies are wanted of it; `models`
-    names further models and `consult` further methods (several with + between), and with more than
-    one opinion what they give is voted on. What a model `sees` is everything, masked (the schema,
-    and placeholders for things and values), schema (that alone) or nothing (it is not asked). Below
-    `answer_from` (a confidence) it asks back if `asks_back`, below `ask_from` it refuses. With
-    `interpret` a last short call says the answer in words. If the model's server fails, graph
-    search's outcome stands and says so, unless `fallback` is off. A run ends with its best after
-    `tokens`, `seconds` or `money`. `timeout` is in seconds a query.
+    prompt has at most 900 tokens (six candidates, and names) and small models only choose. Without
+    `validate` a query runs as it was written. A doubtful answer is asked for again, at most `looks`
+    times; if there is still none, the model may call functions for `turns` turns. `n` replies are
+    wanted of it; `models` names further models and `consult` further methods (several with +
+    between), and with more than one opinion what they give is voted on. What a model `sees` is
+    everything, masked (the schema, and placeholders for things and values), schema (that alone) or
+    nothing (it is not asked). Below `answer_from` (a confidence) it asks back if `asks_back`, below
+    `ask_from` it refuses. With `interpret` a last short call says the answer in words. If the
+    model's server fails, graph search's outcome stands and says so, unless `fallback` is off. A run
+    ends with its best after `tokens`, `seconds` or `money`. `timeout` is in seconds a query.
     """
 
     converses: ClassVar[bool] = True
