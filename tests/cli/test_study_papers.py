@@ -257,6 +257,32 @@ def test_each_paper_has_a_model_of_its_own_if_it_is_named(
     assert {body["model"] for body in llm_server.bodies} == {"scripted", "larger"}
 
 
+def test_questions_that_failed_are_told_under_the_table(place: Path, llm_server: LlmServer) -> None:
+    given = arguments(place, "dfsl", llm_server, "--table", "5.4", "--out", str(place / "runs"))
+    llm_server.knows = lambda asked: {"error": "out of order"}
+    [sheet] = call([*given, "--json"])
+
+    assert [row["F1"] for row in sheet["rows"]] == [0.0] * 5
+    notes = [note for note in sheet["notes"] if note.startswith("2 questions failed in dfsl-")]
+    assert len(notes) == 5
+    (place / "runs" / notes[0].split()[4]).rename(place / "away")
+    llm_server.knows = knowing
+    [sheet] = call([*given, "--json"])
+    assert [row["F1"] for row in sheet["rows"]] == [1.0, 0.0, 0.0, 0.0, 0.0]
+
+
+def test_frozen_gold_is_scored_against_without_its_queries(
+    place: Path, llm_server: LlmServer
+) -> None:
+    frozen = place / "gold.jsonl"
+    made = ["benchmark", "freeze", str(QUESTIONS), "-g", "space", "--out", str(frozen)]
+    assert CliRunner().invoke(app, [*made, "--workspace", str(place)]).exit_code == 0
+    more = ("--table", "5.14", "--gold", str(frozen), "--with-rows", "--json")
+    [sheet] = call(arguments(place, "dfsl", llm_server, *more, "--out", str(place / "runs")))
+
+    assert [row["F1"] for row in sheet["rows"]] == [1.0] * 5
+
+
 def test_killed_in_the_middle_it_goes_on_with_the_same_figures(
     place: Path, llm_server: LlmServer
 ) -> None:

@@ -11,6 +11,7 @@ from askgraph.cli.figures import Form, Workers
 from askgraph.cli.options import Common
 from askgraph.cli.output import progress_bar
 from askgraph.errors import ServiceError, SetupError
+from askgraph.evaluation.reports.failures import has_failed
 from askgraph.evaluation.reports.sheet import Cell, Column, Sheet, columns_of
 from askgraph.evaluation.runs.run import Progress as Told
 from askgraph.evaluation.studies.papers import paper_sheet, published_representations, read_paper
@@ -53,6 +54,7 @@ class Tables(Bundle):
     examples: Path | None = None
     folds: int | None = None
     repeat: int = 1
+    retries: int = 0
     limit: int | None = None
     sample: int | None = None
     split: str | None = None
@@ -76,7 +78,7 @@ class Tables(Bundle):
             read_paper(name), tuple(benchmarks), out, tuple(self.graph or ()),
             tuple(self.table or ()), tuple(self.setting or ()), self.model,
             dict(map(_named, self.given or ())), self.examples, selection, self.repeat,
-            workers.crew,
+            self.retries, workers.crew,
         )  # fmt: skip
 
 
@@ -311,6 +313,9 @@ def _beside(
 
 def _sheet(wanted: Study, found: Studied, beside: Mapping[int, Figures] | None) -> Sheet:
     notes = list(found.left_out)
+    failed = [str(one.number) for one, own in found.records.items() if any(map(has_failed, own))]
+    if failed:
+        notes.append(f"Questions failed and scored 0 in experiments {', '.join(failed)}.")
     if not found.bounded:
         notes.append(
             f"{wanted.method} has no entity boundaries: experiments that differ in these only are "

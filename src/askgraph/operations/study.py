@@ -15,7 +15,7 @@ from askgraph.errors import SetupError
 from askgraph.evaluation.reports.failures import usage_of
 from askgraph.evaluation.reports.report import Report
 from askgraph.evaluation.reports.statistics import Interval
-from askgraph.evaluation.runs import Record, Run
+from askgraph.evaluation.runs import Options, Record, Run
 from askgraph.evaluation.runs.run import Progress as Told
 from askgraph.evaluation.studies.papers import (
     Line,
@@ -269,7 +269,16 @@ class PaperStudy:
     examples: Path | None = None
     selection: Selection = field(default_factory=Selection)
     repeat: int = 1
+    retries: int = 0
     crew: Crew = field(default_factory=Crew)
+
+    @property
+    def options(self) -> Options:
+        """How questions are asked and scored."""
+        chosen = self.selection
+        return Options(
+            retries=self.retries, stored_gold=chosen.gold is not None, language=chosen.language
+        )
 
     def asked(self, workspace: Workspace) -> tuple[Asked, ...]:
         """Return the benchmarks, of each graph that is named; `SetupError` for what is not."""
@@ -398,7 +407,8 @@ def _row_run(
     """The run of a row, or what is wrong with the setup for it."""
     selection = replace(study.selection, folds=one.folds)
     metric = next(iter(one.table.heads)) if one.table.measure == "answers" else "best_column"
-    wishes = Wishes((one.choice,), study.repeat, metric=metric, chosen=selection.json())
+    chosen = selection.json()
+    wishes = Wishes((one.choice,), study.repeat, study.options, metric=metric, chosen=chosen)
     study.folder.mkdir(parents=True, exist_ok=True)
     try:
         return result_of(

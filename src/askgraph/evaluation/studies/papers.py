@@ -174,13 +174,17 @@ def _calls(*tables: Mapping[str, Any]) -> tuple[int, int]:
 
 @dataclass(frozen=True)
 class Measured:
-    """What was found for a row with one benchmark over one graph: figures by metric, and cost."""
+    """What was found for a row with one benchmark over one graph: figures by metric, and cost.
+
+    `failed` are the errors of questions that scored 0 since the model or a service failed.
+    """
 
     graph: str
     benchmark: str
     questions: int
     figures: Mapping[str, Interval | None]
     usage: Usage = field(default_factory=Usage)
+    failed: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -215,6 +219,7 @@ def measured(
         Measured(
             graph, benchmark, len({one.id for one in own}),
             _figures(own, measure, heads, shares or {}), usage_of(own),
+            tuple(one.error or "" for one in own if one.status == "error"),
         )
         for (graph, benchmark), own in parts.items()
     )  # fmt: skip
@@ -417,6 +422,13 @@ def _notes(table: Table, lines: Sequence[Line]) -> tuple[str, ...]:
             named = f"{line.row.name} ({line.row.model})" if line.row.model else line.row.name
             why.setdefault(line.missing, []).append(named)
     notes += [f"Not run: {', '.join(rows)}: {reason}" for reason, rows in why.items()]
+    failed = {line.run: [error for one in line.found for error in one.failed] for line in lines}
+    notes += [
+        f"{len(errors)} questions failed in {run} and scored 0, the first with {errors[0]}; take "
+        "that folder away to ask them again"
+        for run, errors in failed.items()
+        if errors
+    ]
     shared = {line.run for line in lines if line.run and _twice(lines, line)}
     if shared:
         notes.append("Rows that differ in the paper's model alone are one run here, by one model.")
