@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from tests.cli.lookup import JUPITER, MARS, PREFIX, questions
 from tests.cli.running import Done, Run, askgraph
+from tests.servers.llm import LlmServer, Turn
 
 from askgraph.evaluation.runs import read_run
 
@@ -123,3 +124,50 @@ def test_what_does_not_fit_is_one_clear_line(
     assert done.returncode == 2
     assert message in done.stderr
     assert not (tmp_path / "kept").exists()
+
+
+VERDICTS = {"Jupiter?": "true", "Mars?": "true", "Venus?": "no verdict at all"}
+
+
+def test_a_judge_is_a_metric_beside_the_others_and_asked_once(
+    run: Run, tmp_path: Path, llm_server: LlmServer
+) -> None:
+    gold: list[dict[str, object]] = [
+        *GOLD[:2],
+        {"id": "v", "question": "Venus?", "sparql": JUPITER},
+    ]
+    said = predictions(
+        tmp_path,
+        {"id": "a", "sparql": JUPITER},
+        {"id": "b", "sparql": JUPITER},
+        {"id": "v", "sparql": JUPITER},
+    )
+    llm_server.knows = lambda body: [
+        Turn(f'{{"why": "", "right": {verdict}}}')
+        for question, verdict in VERDICTS.items()
+        if f"Question: {question}" in str(body["messages"])
+    ]
+    judge = ("--judge", "m", "--base-url", f"{llm_server.base}/v1", "--metric", "judge")
+    words = ("score", said, questions(tmp_path, *gold), "-g", "moons", *judge)
+
+    done = run(*words, "--out", "kept")
+    again = run(*words)
+
+    assert done.returncode == 0, done.stderr
+    records = {record.id: record for record in read_run(tmp_path / "kept").records}
+    judged = {name: record.score("judge").f1 for name, record in records.items()}
+    assert judged == {"a": 1, "b": 1, "v": 0}
+    assert {name: record.f1 for name, record in records.items()} == {"a": 1, "b": 0, "v": 1}
+    assert "The judge and the metric" in done.stdout and "66.7" in done.stdout
+    assert again.returncode == 0 and len(llm_server.bodies) == 3
+    assert "Io" in str(llm_server.bodies[0]["messages"])
+    other = run(*words[:-2], "--metric", "rows", "--out", "kept", "--judge", "another")
+    assert "other settings" in other.stderr
+
+
+def test_a_judge_has_to_be_named(run: Run, tmp_path: Path) -> None:
+    said = predictions(tmp_path, {"id": "a", "sparql": JUPITER})
+
+    done = run("score", said, questions(tmp_path, *GOLD), "-g", "moons", "--metric", "judge")
+
+    assert (done.returncode, "name it with --judge MODEL" in done.stderr) == (2, True)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import typer
 
-from askgraph.cli.figures import Form, Selected, Workers
+from askgraph.cli.figures import Form, Selected, Workers, closing, judge_of
 from askgraph.cli.options import Common
 from askgraph.cli.output import progress_bar
 from askgraph.errors import ServiceError
@@ -17,6 +17,7 @@ from askgraph.operations.evaluation import evaluated
 from askgraph.operations.plans import Asked, Wishes, method_choices
 from askgraph.operations.selection import selected
 from askgraph.workspace import DEFAULT_METHOD, Progress
+from askgraph.workspace.models import Models
 from askgraph.workspace.synchronous import result_of
 
 
@@ -29,6 +30,8 @@ def evaluate(
     method: list[str] | None = None,
     setting: list[str] | None = None,
     metric: str = "best_column",
+    judge: str | None = None,
+    base_url: str | None = None,
     abstain: bool = False,
     sample: int | None = None,
     seed: int = 0,
@@ -51,6 +54,8 @@ def evaluate(
     moment: the same call goes on. 'askgraph report' and 'askgraph compare' read such runs.
     """
     place = common.workspace
+    models = Models(place.folder)
+    judging = judge_of(models, judge, base_url)
     logged = [f"sent={sent.absolute()}"] if sent else []
     selection = select.selection(
         sample=sample, seed=seed, folds=folds, leave_out=leave_out, gold=gold, with_rows=with_rows
@@ -72,10 +77,10 @@ def evaluate(
     with progress_bar() as tell:
         work = evaluated(
             place, asked, wishes, selection, workers.crew, budget=limits, folder=out,
-            progress=_running_score(metric, tell), preparing=tell,
+            progress=_running_score(metric, tell), preparing=tell, judge=judging,
         )  # fmt: skip
         try:
-            run = result_of(work)
+            run = result_of(closing(models, work))
         except ServiceError:
             if out is not None:
                 typer.echo(f"what is done is kept in {out}; the same call goes on", err=True)

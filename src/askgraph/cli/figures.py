@@ -1,7 +1,7 @@
 """Commands on benchmarks: the options that they share, and figures in the form that is wanted."""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
@@ -24,8 +24,11 @@ from askgraph.evaluation.reports.sheet import (
     as_markdown,
     as_tables,
 )
+from askgraph.evaluation.runs import Run
+from askgraph.llm import LanguageModel
 from askgraph.operations.evaluation import Crew
 from askgraph.operations.selection import Selection
+from askgraph.workspace.models import Models
 
 
 @dataclass(frozen=True)
@@ -129,6 +132,19 @@ class Form(Bundle):
             typer.echo(text, nl=False)
         else:
             write_whole(out, text)
+
+
+def judge_of(models: Models, name: str | None, base_url: str | None) -> LanguageModel | None:
+    """Return the model that judges, whose replies are kept in the workspace; None for none."""
+    return models.model(name, base_url=base_url, cache=True) if name else None
+
+
+async def closing(models: Models, work: Awaitable[Run]) -> Run:
+    """Do some work, then close the models."""
+    try:
+        return await work
+    finally:
+        await models.close()
 
 
 def as_table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> list[RenderableType]:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from askgraph.cli.figures import Form, Reading
+from askgraph.cli.figures import Form, Reading, closing, judge_of
 from askgraph.cli.options import Common
 from askgraph.cli.output import progress_bar
 from askgraph.evaluation.gold.frozen import read_frozen
@@ -16,6 +16,7 @@ from askgraph.operations.plans import Asked
 from askgraph.operations.predictions import needs_graph, score_predictions
 from askgraph.operations.selection import benchmark_name, graph_of
 from askgraph.workspace import Workspace
+from askgraph.workspace.models import Models
 from askgraph.workspace.synchronous import result_of
 
 
@@ -27,6 +28,8 @@ def score(
     benchmark: Path,
     graph: str | None = None,
     metric: str = "best_column",
+    judge: str | None = None,
+    base_url: str | None = None,
     gold: Path | None = None,
     abstain: bool = False,
     timeout: float = 60.0,
@@ -40,6 +43,8 @@ def score(
     run: 'askgraph report' and 'askgraph compare' read it.
     """
     place = common.workspace
+    models = Models(place.folder)
+    judging = judge_of(models, judge, base_url)
     said = read_predictions(predictions)
     asked = _asked(place, benchmark, reading, graph, said, gold)
     stored = gold is not None or not asked.graphs
@@ -48,9 +53,9 @@ def score(
             place, asked, said, source=predictions, metric=metric, folder=out,
             options=Options(gold_timeout=timeout, abstain=abstain, stored_gold=stored),
             concurrency=concurrency,
-            progress=lambda record, done, total: tell("scoring", done, total),
+            progress=lambda record, done, total: tell("scoring", done, total), judge=judging,
         )  # fmt: skip
-        run = result_of(work)
+        run = result_of(closing(models, work))
     form.give(
         lambda: report_sheets([run], metric=metric), lambda: report_json([run], metric=metric)
     )

@@ -16,7 +16,8 @@ from askgraph.evaluation.questions import GoldQuestion, write_questions
 from askgraph.evaluation.runs import EXAMPLES, Done, Run, Task, Worker
 from askgraph.evaluation.runs.run import Budget, evaluate
 from askgraph.evaluation.runs.run import Progress as Told
-from askgraph.evaluation.runs.scores import table_metrics
+from askgraph.evaluation.runs.scores import check_metric, judged_by, judging
+from askgraph.llm import LanguageModel
 from askgraph.operations.plans import Asked, Host, Site, Wishes, planned, work_in_process
 from askgraph.operations.selection import Selection
 from askgraph.workspace import Progress, Workspace, silent
@@ -57,16 +58,15 @@ async def evaluated(
     folder: Path | None = None,
     progress: Told | None = None,
     preparing: Progress = silent,
+    judge: LanguageModel | None = None,
 ) -> Run:
     """Ask the benchmarks with the methods and score what comes; keep the run in `folder`.
 
     `progress` is told each record as it comes, `preparing` how far the indices are that are built.
+    With a `judge` each record has its score, too; a run is of one judge.
     Raises `SetupError` for what cannot work, before any question is asked.
     """
-    if wishes.metric not in table_metrics():
-        raise SetupError(
-            f"no metric {wishes.metric!r}; there are {', '.join(sorted(table_metrics()))}"
-        )
+    check_metric(wishes.metric, judge)
     with _place_for_examples(folder) as place:
         learnt = with_examples(asked, selection, place)
         site = Site(workspace.folder.absolute(), wishes.methods)
@@ -75,8 +75,8 @@ async def evaluated(
             plan = await planned(host, learnt, wishes, progress=preparing)
             async with _worker(crew, site, host) as work:
                 return await evaluate(
-                    plan.tasks,
-                    work,
+                    judged_by(judge, plan.tasks),
+                    judging(work, judge) if judge else work,
                     folder=folder,
                     settings=plan.settings,
                     concurrency=crew.at_once,

@@ -9,7 +9,8 @@ from askgraph.errors import SetupError
 from askgraph.evaluation.runs import Done, Options, Run, Task
 from askgraph.evaluation.runs.predictions import Prediction, scored
 from askgraph.evaluation.runs.run import Progress, evaluate
-from askgraph.evaluation.runs.scores import table_metrics
+from askgraph.evaluation.runs.scores import check_metric, judged_by, judging
+from askgraph.llm import LanguageModel
 from askgraph.operations.plans import Asked, Host, Site, file_hash, run_settings, states_of
 from askgraph.workspace import Workspace
 
@@ -34,14 +35,15 @@ async def score_predictions(
     folder: Path | None = None,
     concurrency: int = 1,
     progress: Progress | None = None,
+    judge: LanguageModel | None = None,
 ) -> Run:
     """Score every question of a benchmark against what each system in a file predicted for it.
 
     A question without a prediction scores 0. A benchmark without graphs (`asked.graphs` is empty)
-    is scored by stored answers alone. Raises `SetupError` for a prediction that is for no question.
+    is scored by stored answers alone. A `judge` gives each record a score, too. Raises `SetupError`
+    for a prediction that is for no question.
     """
-    if metric not in table_metrics():
-        raise SetupError(f"no metric {metric!r}; there are {', '.join(sorted(table_metrics()))}")
+    check_metric(metric, judge)
     _check_ids(asked, predictions)
     known = {prediction.key: prediction for prediction in predictions}
     stem = source.name.split(".")[0]
@@ -75,7 +77,8 @@ async def score_predictions(
             [asked], methods, states.values(), metric=metric, options=asdict(options)
         )
         return await evaluate(
-            planned, work, folder=folder, settings=settings, concurrency=concurrency,
+            judged_by(judge, planned), judging(work, judge) if judge else work,
+            folder=folder, settings=settings, concurrency=concurrency,
             progress=progress,
         )  # fmt: skip
     finally:

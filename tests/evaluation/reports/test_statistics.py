@@ -12,6 +12,7 @@ from scipy.stats import bootstrap, permutation_test
 from askgraph.evaluation.reports.statistics import (
     bootstrap_interval,
     holm,
+    kappa,
     paired_difference,
     permutation_p,
 )
@@ -137,3 +138,28 @@ def test_holm_by_hand() -> None:
     assert holm([0.01, 0.04, 0.03]) == pytest.approx((0.03, 0.06, 0.06))
     assert holm([0.5, 0.9]) == (1.0, 1.0)
     assert holm([]) == ()
+
+
+def test_kappa_is_that_of_the_textbook_with_an_interval_around_it() -> None:
+    pairs = [(True, True)] * 20 + [(True, False)] * 5 + [(False, True)] * 10 + [(False, False)] * 15
+
+    found = kappa(pairs)
+
+    assert found.mean == pytest.approx(0.4)  # 0.70 agree, 0.50 by chance
+    assert 0.1 < found.low < 0.2 and 0.6 < found.high < 0.7
+    assert kappa(pairs[::-1]) == found
+
+
+@pytest.mark.parametrize(
+    ("pairs", "value"),
+    [
+        ([(True, True), (False, False)] * 9, 1),
+        ([(True, False), (False, True)] * 9, -1),
+        ([(True, True)] * 3, 1),
+        ([], 0),
+    ],
+)
+def test_kappa_of_all_nothing_and_no_agreement(
+    pairs: list[tuple[bool, bool]], value: float
+) -> None:
+    assert kappa(pairs).mean == pytest.approx(value)

@@ -42,7 +42,9 @@ from askgraph.evaluation.reports.report import (
     percentile,
 )
 from askgraph.evaluation.reports.sheet import Column, Sheet, columns_of
+from askgraph.evaluation.reports.statistics import bootstrap_interval, kappa
 from askgraph.evaluation.runs import GOLD_LINKS, Detail, Record, Run
+from askgraph.evaluation.runs.scores import JUDGE
 
 BESIDE = ("exact_match", "flattened", "rows")  # metrics beside the main one
 REASON = 200  # characters of an error that a table shows
@@ -66,6 +68,7 @@ def report_sheets(
         _failure_sheet(groups),
         _error_sheet(groups),
         _confidence_sheet(runs, groups),
+        _judge_sheet(groups),
         _oracle_sheet(groups, metric),
         _cost_sheet(groups, times=times),
     )
@@ -179,6 +182,33 @@ def _confidence_sheet(runs: Sequence[Run], groups: Sequence[Group]) -> Sheet:
     return Sheet(
         "Confidence", columns, tuple(rows), tuple(ABSTAINED.format(run=name) for name in abstained)
     )
+
+
+def _judge_sheet(groups: Sequence[Group]) -> Sheet:
+    """How far a judge and the F1 call the same answers right."""
+    rows: list[Row] = []
+    for group in groups:
+        report = group.report
+        if JUDGE not in report.metrics or not report.answerable:
+            continue
+        other = MAIN if report.metric == JUDGE else report.metric
+        known = [
+            (one.score(JUDGE).f1 == 1, one.score(other).f1 >= RIGHT_FROM[0])
+            for one in report.answerable
+        ]
+        share = bootstrap_interval([float(judge == right) for judge, right in known])
+        beyond = kappa(known)
+        ends = (share.mean, share.low, share.high, beyond.mean, beyond.low, beyond.high)
+        rows.append((*label(group), other, len(known), sum(judge for judge, _ in known), *ends))
+    columns = (
+        *LABEL,
+        Column("metric"),
+        *columns_of("count", "questions", "judged right"),
+        *columns_of("share", "agree", "low", "high"),
+        *columns_of("number", "kappa", "low", "high"),
+    )
+    note = "A score is right if its F1 is 1; kappa is Cohen's; 95 % intervals by the bootstrap."
+    return Sheet("The judge and the metric", columns, tuple(rows), (note,) if rows else ())
 
 
 def _option(run: Run, name: str) -> object:

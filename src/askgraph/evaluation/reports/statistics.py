@@ -109,6 +109,31 @@ def permutation_p(differences: Sequence[float], *, flips: int = FLIPS, seed: int
     return (reached + 1) / (flips + 1)
 
 
+def kappa(pairs: Sequence[tuple[bool, bool]], *, samples: int = SAMPLES, seed: int = 0) -> Interval:
+    """Return Cohen's kappa (1960) of two judges of the same questions, with its 95 % interval.
+
+    How much more often they agree than by chance: 1 always, 0 as by chance. If both say the same of
+    all, nothing tells chance from agreement, and it is 1. The interval is of the bootstrap over
+    questions (percentiles). No pairs give 0.
+    """
+    if not pairs:
+        return Interval(0.0, 0.0, 0.0)
+    cells = Counter(pairs)
+    seen = np.array([cells[one, other] for one in (True, False) for other in (True, False)])
+    drawn = np.random.default_rng(seed).multinomial(len(pairs), seen / len(pairs), size=samples)
+    low, high = np.quantile(_kappas(drawn), (0.025, 0.975))
+    return Interval(float(_kappas(seen[None])[0]), float(low), float(high))
+
+
+def _kappas(counts: npt.NDArray[np.int64]) -> Numbers:
+    """The kappa of each row: how many both, the first, the other, and none call right."""
+    both, first, other, none = (counts / counts.sum(axis=1, keepdims=True)).T
+    agreed = both + none
+    chance = (both + first) * (both + other) + (other + none) * (first + none)
+    apart = np.maximum(1 - chance, TINY)
+    return np.where(chance > 1 - TINY, 1.0, (agreed - chance) / apart)
+
+
 def holm(values: Sequence[float]) -> tuple[float, ...]:
     """Return p values corrected for being many, in their order: Holm's step-down method (1979)."""
     order = sorted(range(len(values)), key=lambda at: (values[at], at))
