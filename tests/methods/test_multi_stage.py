@@ -174,6 +174,23 @@ def test_a_model_picks_among_what_is_retrieved(moons: KnowledgeGraph) -> None:
     assert sum(isinstance(step, ModelTurn) for step in trace.steps) == 2
 
 
+@pytest.mark.parametrize("remote", [False, True], ids=["here", "remote"])
+def test_entities_with_few_predicates_are_not_retrieved(
+    moons: KnowledgeGraph, remote: bool
+) -> None:
+    graph = replace(moons, arrays=None) if remote else moons
+
+    def candidates(least: int) -> set[str]:
+        trace = run(
+            graph, model=ScriptedModel(["PICK: none"]), entities="reason", least_predicates=least
+        )
+        prompts = [step for step in trace.steps if isinstance(step, Prompt)]
+        shown = [getattr(prompt.messages[-1], "text", "") for prompt in prompts]
+        return set(re.findall(r"^\d+\. (\w+)", "\n".join(shown), re.MULTILINE))
+
+    assert candidates(0) > candidates(3) > candidates(9) == set()
+
+
 def test_what_a_model_says_without_a_pick_is_no_pick(moons: KnowledgeGraph) -> None:
     model = ScriptedModel(["No idea.", "None of them, I fear."])
     trace = run(moons, model=model, entities="reason", predicates="reason")

@@ -17,7 +17,9 @@ from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from typing import Protocol, Unpack
 
+from askgraph.endpoint import Counted
 from askgraph.errors import BudgetSpent, PromptTooLong, ServiceError
+from askgraph.graph import KnowledgeGraph
 from askgraph.llm import (
     Assistant,
     Choice,
@@ -33,7 +35,7 @@ from askgraph.llm import (
     User,
     completed,
 )
-from askgraph.llm.budget import Account, estimated_tokens
+from askgraph.llm.budget import Account, Budget, estimated_tokens
 from askgraph.llm.structured import Loop, Trouble, looping, trouble
 from askgraph.tools import Context, Limits
 from askgraph.tools.replay import heard
@@ -244,6 +246,30 @@ class Run(Protocol):
     def steps(self) -> AsyncGenerator[Step, None]:
         """Yield all steps but for the outcome."""
         ...
+
+
+class Spending(Protocol):
+    """The settings of a method that bound what a question may cost."""
+
+    @property
+    def tokens(self) -> int | None: ...  # noqa: D102
+    @property
+    def seconds(self) -> float | None: ...  # noqa: D102
+    @property
+    def money(self) -> float | None: ...  # noqa: D102
+
+
+def over_one_graph(
+    method: Spending, question: Question, graph: KnowledgeGraph, *, timeout: float
+) -> tuple[Context, Account, Callable[[], int]]:
+    """Return what a run over one graph works with: context, account, and the requests so far.
+
+    A query may take `timeout` seconds.
+    """
+    endpoint = Counted(graph.endpoint)
+    context = Context(replace(graph, endpoint=endpoint), question, Limits(timeout=timeout))
+    account = Account(Budget(None, method.tokens, method.money, method.seconds))
+    return context, account, lambda: endpoint.requests
 
 
 async def with_cost(

@@ -10,7 +10,7 @@ et al., NLDB 2025, section 4.1).
 
 import hashlib
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -150,34 +150,49 @@ def bm25_of(text: str) -> Bm25:
     return found
 
 
-def ranked_names(graph: KnowledgeGraph, key: str, bm25: Bm25) -> DiskIndex:
+def ranked_names(graph: KnowledgeGraph, key: str, bm25: Bm25, *, least: int = 0) -> DiskIndex:
     """Return the index `key` (entities, properties) of a graph, ranked by BM25.
 
+    What fewer than `least` different predicates leave is not in it; that needs the graph's arrays.
     It is built from the graph's own index when first asked for, and kept with that, or else as long
     as its names are. That takes time: from asynchronous code, call it in a thread. Raises
     `SetupError` if the graph has no such index.
     """
     with _LOCK:
         kept = _RANKED.setdefault(graph.names, {})
-        if key not in kept or not kept[key].is_dir():
+        named = f"{key} {least}" if least else key
+        if named not in kept or not kept[named].is_dir():
             if key not in graph.indices:
                 raise SetupError(f"the graph {graph.name!r} has no index of {key}")
-            kept[key] = _ranked(graph, key)
-    return cast("DiskIndex", _plugin("bm25").open(kept[key], k1=bm25.k1, b=bm25.b))
+            kept[named] = _ranked(graph, key, least)
+    return cast("DiskIndex", _plugin("bm25").open(kept[named], k1=bm25.k1, b=bm25.b))
 
 
-def _ranked(graph: KnowledgeGraph, key: str) -> Path:
+def _ranked(graph: KnowledgeGraph, key: str, least: int) -> Path:
     """The folder of a graph's names by BM25: on disk already, or built."""
-    place = _place(graph, f"bm25 {key}", "", graph.snapshot)
+    what = f"bm25 {key} {least}" if least else f"bm25 {key}"
+    place = _place(graph, what, "", graph.snapshot)
     if place is not None and (place / key).is_dir():
         return place / key
     known = cast("DiskIndex", graph.indices[key])
     with _new_folder() as folder:
-        _plugin("bm25").build(known.resources(), folder / key)
+        resources = known.resources()
+        _plugin("bm25").build(_described(graph, resources, least), folder / key)
     if place is not None and _put(folder, place):
         return place / key
     finalize(graph.names, shutil.rmtree, folder, ignore_errors=True)
     return folder / key
+
+
+def _described(
+    graph: KnowledgeGraph, resources: Iterable[Resource], least: int
+) -> Iterable[Resource]:
+    """Those that so many different predicates leave."""
+    arrays = graph.arrays
+    if not least or arrays is None:
+        return resources
+    places = ((one, arrays.terms.iri(one.iri)) for one in resources)
+    return [one for one, at in places if at is not None and arrays.predicate_count(at) >= least]
 
 
 @contextmanager

@@ -7,23 +7,22 @@ looked up in the graph, so that they can be scored as any answer; that is ours.
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from typing import ClassVar
 
 from pyoxigraph import Literal, NamedNode
 
-from askgraph.agent import Conversation, said_before, with_cost
+from askgraph.agent import Conversation, over_one_graph, said_before, with_cost
 from askgraph.agent.follow_up import in_full
-from askgraph.endpoint import Counted
 from askgraph.errors import QueryError, ServiceError
 from askgraph.graph import KnowledgeGraph
 from askgraph.index import tokens
 from askgraph.llm import LanguageModel, Options, System, User
-from askgraph.llm.budget import Account, Budget, Prices, charged
+from askgraph.llm.budget import Account, Prices, charged
 from askgraph.llm.structured import Structured, read_structured
 from askgraph.methods import above_zero, within
-from askgraph.tools import Context, Limits
+from askgraph.tools import Context
 from askgraph.tools.query_run import built_answer, run
 from askgraph.tools.replay import heard
 from askgraph.trace import Answer, Draft, Question, Refusal, Step
@@ -86,12 +85,10 @@ class Direct:
         return in_full(question, graphs[:1], partial(self._answer, graphs=graphs))
 
     def _answer(self, question: Question, graphs: Sequence[KnowledgeGraph]) -> AsyncIterator[Step]:
-        endpoint = Counted(graphs[0].endpoint)
-        account = Account(Budget(None, self.tokens, self.money, self.seconds))
-        limits = Limits(timeout=within(self.timeout, self.seconds))
-        context = Context(replace(graphs[0], endpoint=endpoint), question, limits)
+        timeout = within(self.timeout, self.seconds)
+        context, account, requests = over_one_graph(self, question, graphs[0], timeout=timeout)
         model = charged(self.model, account, prices=self.prices)
-        return with_cost(_Run(self, context, account, model), lambda: endpoint.requests)
+        return with_cost(_Run(self, context, account, model), requests)
 
 
 @dataclass(eq=False)

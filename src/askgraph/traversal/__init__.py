@@ -318,6 +318,12 @@ class GraphArrays:
         leaving = self.out_offsets[node + 1] - self.out_offsets[node]
         return int(leaving + self.in_offsets[node + 1] - self.in_offsets[node])
 
+    def predicate_count(self, node: int) -> int:
+        """Return the number of different predicates that leave a node."""
+        return len(
+            np.unique(self.out_predicates[self.out_offsets[node] : self.out_offsets[node + 1]])
+        )
+
     def _order(self, predicate: int, *, inverse: bool) -> tuple[Ids, Ids]:
         start, end = self._starts[predicate], self._starts[predicate + 1]
         if inverse:

@@ -17,7 +17,7 @@ from functools import partial
 from statistics import fmean
 from typing import ClassVar
 
-from askgraph.agent import Conversation, in_words, with_cost
+from askgraph.agent import Conversation, in_words, over_one_graph, with_cost
 from askgraph.agent.examples import (
     MATCHES,
     Shot,
@@ -29,11 +29,10 @@ from askgraph.agent.examples import (
     shots_of,
 )
 from askgraph.agent.follow_up import in_full
-from askgraph.endpoint import Counted
 from askgraph.errors import QueryError, ServiceError, SetupError, Unauthorised, Unreachable
 from askgraph.graph import KnowledgeGraph
 from askgraph.llm import Choice, LanguageModel, Options
-from askgraph.llm.budget import Account, Budget, Prices, charged
+from askgraph.llm.budget import Account, Prices, charged
 from askgraph.metadata.examples import random_examples
 from askgraph.methods import (
     Departure,
@@ -59,7 +58,7 @@ from askgraph.sparql.results import GraphResult, SelectResult
 from askgraph.sparql.rewrite.canonical import canonical_query
 from askgraph.sparql.rewrite.swapped import flipped
 from askgraph.sparql.write import text_of
-from askgraph.tools import Context, Limits
+from askgraph.tools import Context
 from askgraph.tools.query_run import Ran, built_answer, ready, run
 from askgraph.tools.replay import heard
 from askgraph.trace import Answer, Draft, ModelTurn, Prompt, Question, Refusal, Step, Thought
@@ -169,10 +168,8 @@ class Dfsl:
         return in_full(question, graphs[:1], partial(self._answer, graphs=graphs))
 
     def _answer(self, question: Question, graphs: Sequence[KnowledgeGraph]) -> AsyncIterator[Step]:
-        endpoint = Counted(graphs[0].endpoint)
-        account = Account(Budget(None, self.tokens, self.money, self.seconds))
-        limits = Limits(timeout=within(self.timeout, self.seconds))
-        context = Context(replace(graphs[0], endpoint=endpoint), question, limits)
+        timeout = within(self.timeout, self.seconds)
+        context, account, requests = over_one_graph(self, question, graphs[0], timeout=timeout)
         model = charged(self.model, account, prices=self.prices)
         work = _Run(self, context, account, model)
         options = Options(temperature=self.temperature, seed=self.seed)
@@ -180,7 +177,7 @@ class Dfsl:
         def words(answer: Answer) -> AsyncGenerator[Step, None]:
             return in_words(answer, context, model, account, options)
 
-        return with_cost(work, lambda: endpoint.requests, words=words if self.interpret else None)
+        return with_cost(work, requests, words=words if self.interpret else None)
 
 
 @dataclass(frozen=True)

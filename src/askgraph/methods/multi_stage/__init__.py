@@ -11,23 +11,30 @@ writer without a language model.
 import asyncio
 import math
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import ClassVar
 
-from askgraph.agent import Overheard, in_words, said_before, spent_on, turns_of, with_cost
+from askgraph.agent import (
+    Overheard,
+    in_words,
+    over_one_graph,
+    said_before,
+    spent_on,
+    turns_of,
+    with_cost,
+)
 from askgraph.agent.follow_up import in_full
 from askgraph.agent.kept_index import bm25_of
 from askgraph.agent.meeting import FILTERS, UNMATCHED, Meeting, meeting, refuses
 from askgraph.agent.taught import taught
-from askgraph.endpoint import Counted
 from askgraph.errors import QueryError, ServiceError, SetupError, Unauthorised, Unreachable
 from askgraph.graph import KnowledgeGraph
 from askgraph.index import Resource
 from askgraph.index.linkers import Span, linker_of
 from askgraph.llm import LanguageModel, Options
-from askgraph.llm.budget import Account, Budget, Prices, charged
+from askgraph.llm.budget import Account, Prices, charged
 from askgraph.methods import (
     Departure,
     Published,
@@ -53,7 +60,7 @@ from askgraph.methods.multi_stage.staged_terms import (
     predicate_listed,
 )
 from askgraph.sparql.results import GraphResult, SelectResult
-from askgraph.tools import Context, Limits
+from askgraph.tools import Context
 from askgraph.tools.query_run import Ran, built_answer, ready, run
 from askgraph.tools.replay import heard, replays
 from askgraph.trace import Answer, Draft, Findings, Prompt, Question, Refusal, Step, Thought
@@ -78,6 +85,7 @@ PUBLISHED = Published(
         "predicates": Departure("reason", "4.2: RetReason"),
         "bm25_entities": Departure("2.95/0.2", "appendix B: for QALD-10"),
         "bm25_predicates": Departure("5.18/0.01", "appendix B: for QALD-10"),
+        "least_predicates": Departure(10, "4.1: entities with fewer are not in the index"),
         "restrict": Departure(False, "4.4: pairs are filtered, predicates are not"),
         "near": Departure(0, "4.2: predicates that were retrieved"),
         "filter": Departure("direct", "4.4, appendix D"),
@@ -102,7 +110,8 @@ class MultiStage:
 
     `entities` and `predicates` say how each of the two is found: linked by the words; reason, if
     the model picks among the best `candidates` of a search by BM25 (`bm25_entities` and
-    `bm25_predicates` are its k1 and b); given with the question; or outside, by a `linker` at a
+    `bm25_predicates` are its k1 and b), of entities those that `least_predicates` different ones
+    leave; given with the question; or outside, by a `linker` at a
     `linker_address`. So many `readings` of the same words go on to the writer.
 
     With `restrict` only those predicates go on that exist at the entities (or at the instances of
@@ -131,6 +140,7 @@ class MultiStage:
     candidates: int = 10
     bm25_entities: str = "1.2/0.75"
     bm25_predicates: str = "1.2/0.75"
+    least_predicates: int = 0
     linker: str = ""
     linker_address: str = ""
     readings: int = 6
@@ -153,7 +163,7 @@ class MultiStage:
 
     def __post_init__(self) -> None:
         one_of(self, entities=_LINKS, predicates=_LINKS, filter=FILTERS, form=FORMS)
-        at_least(self, 0, "near", "shots")
+        at_least(self, 0, "near", "shots", "least_predicates")
         at_least(self, 1, "candidates", "readings", "n", "rows")
         above_zero(self, "timeout", "tokens", "seconds", "money")
         shares(self, "answer_from")
@@ -176,10 +186,8 @@ class MultiStage:
     def _answer(self, question: Question, graphs: Sequence[KnowledgeGraph]) -> AsyncIterator[Step]:
         if not replays():
             check_writer(self.writer, self.model, graph=graphs[0].name)
-        endpoint = Counted(graphs[0].endpoint)
-        account = Account(Budget(None, self.tokens, self.money, self.seconds))
-        limits = Limits(timeout=within(self.timeout, self.seconds))
-        context = Context(replace(graphs[0], endpoint=endpoint), question, limits)
+        timeout = within(self.timeout, self.seconds)
+        context, account, requests = over_one_graph(self, question, graphs[0], timeout=timeout)
         model = charged(self.model, account, prices=self.prices) if self.model else None
         run = _Run(self, context, account, model)
 
@@ -187,7 +195,7 @@ class MultiStage:
             assert model is not None
             return in_words(answer, context, model, account, Options())
 
-        return with_cost(run, lambda: endpoint.requests, words=words if self.interpret else None)
+        return with_cost(run, requests, words=words if self.interpret else None)
 
 
 @dataclass(eq=False)
@@ -289,7 +297,8 @@ class _Run:
 
         async def retrieve() -> tuple[tuple[Resource, ...], Prompt]:
             limit = self.method.candidates
-            found = await retrieved(ground, key, limit=limit, bm25=bm25_of(bm25))
+            least = self.method.least_predicates if key == "entities" else 0
+            found = await retrieved(ground, key, limit=limit, bm25=bm25_of(bm25), least=least)
             return found, reason_prompt(self.context, key, found)
 
         candidates, prompt = await heard(key, tuple[tuple[Resource, ...], Prompt], retrieve)

@@ -9,6 +9,9 @@ no graph.
 import asyncio
 import re
 from collections.abc import Sequence
+from functools import partial
+
+from pyoxigraph import NamedNode
 
 from askgraph.agent import Conversation
 from askgraph.agent.kept_index import Bm25, ranked_names
@@ -23,6 +26,7 @@ from askgraph.trace import ModelTurn, Prompt
 from askgraph.writing import Listed
 
 _PICKED = 0.9  # how sure a pick counts
+_SPARE = 10  # times as many candidates are looked at where some may be left out
 _SYNONYMS, _INFO = 3, 160  # of a candidate that are shown; of its description so many characters
 _MARKER = re.compile(
     r"^[\s>*_#`-]*PICK(?:ED|S)?\b[\s*_`]*(?:[:=-]|(?=[\d\[]))(.*)$", re.IGNORECASE | re.MULTILINE
@@ -55,14 +59,32 @@ Think in a few sentences, then end with one line: PICK: and the numbers, with co
 Where none fits, the line is PICK: none"""
 
 
-async def retrieved(ground: Ground, key: str, *, limit: int, bm25: Bm25) -> tuple[Resource, ...]:
+async def retrieved(
+    ground: Ground, key: str, *, limit: int, bm25: Bm25, least: int = 0
+) -> tuple[Resource, ...]:
     """Return the candidates for the whole question from the index `key`, best first.
 
-    Raises `SetupError` if the graph has no such index.
+    What fewer than `least` different predicates leave is none: it is not in the index, or of a
+    remote graph is asked of ten times as many candidates. Raises `SetupError` if the graph has no
+    such index, `ServiceError` as the endpoint does.
     """
-    index = await asyncio.to_thread(ranked_names, ground.context.graph, key, bm25)
-    hits = await asyncio.to_thread(index.search, ground.context.question.text, limit=limit)
-    return tuple(hit.item for hit in hits)
+    context = ground.context
+    graph, text = context.graph, context.question.text
+    here = graph.arrays is not None and graph.arrays.complete
+    ranked = partial(ranked_names, graph, key, bm25, least=least if here else 0)
+    index = await asyncio.to_thread(ranked)
+    if here or not least:
+        hits = await asyncio.to_thread(index.search, text, limit=limit)
+        return tuple(hit.item for hit in hits)
+    hits = await asyncio.to_thread(index.search, text, limit=limit * _SPARE)
+    listed = " ".join(f"<{hit.item.iri}>" for hit in hits)
+    query = (
+        f"SELECT ?thing WHERE {{ VALUES ?thing {{ {listed} }} ?thing ?p ?value }} "
+        f"GROUP BY ?thing HAVING (COUNT(DISTINCT ?p) >= {least})"
+    )
+    found = await graph.endpoint.select(query, timeout=context.limits.timeout, limit=len(hits))
+    known = {one.value for (one,) in found.rows if isinstance(one, NamedNode)}
+    return tuple(hit.item for hit in hits if hit.item.iri in known)[:limit]
 
 
 def reason_prompt(context: Context, key: str, candidates: Sequence[Resource]) -> Prompt:
