@@ -148,7 +148,7 @@ def test_a_judge_is_a_metric_beside_the_others_and_asked_once(
         if f"Question: {question}" in str(body["messages"])
     ]
     judge = ("--judge", "m", "--base-url", f"{llm_server.base}/v1", "--metric", "judge")
-    words = ("score", said, questions(tmp_path, *GOLD[:2], venus), "-g", "moons", *judge)
+    words = ("score", said, questions(tmp_path, *gold), "-g", "moons", *judge)
 
     done = run(*words, "--out", "kept")
     again = run(*words)
