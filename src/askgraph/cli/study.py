@@ -14,7 +14,12 @@ from askgraph.errors import ServiceError, SetupError
 from askgraph.evaluation.reports.failures import has_failed
 from askgraph.evaluation.reports.sheet import Cell, Column, Sheet, columns_of
 from askgraph.evaluation.runs.run import Progress as Told
-from askgraph.evaluation.studies.papers import paper_sheet, published_representations, read_paper
+from askgraph.evaluation.studies.papers import (
+    Line,
+    paper_sheet,
+    published_representations,
+    read_paper,
+)
 from askgraph.evaluation.studies.representations import (
     EXPERIMENTS,
     Figures,
@@ -140,6 +145,7 @@ def _tables(
     if unknown := set(alike) - {one for table in wanted.paper.tables for one in table.of}:
         there = dict.fromkeys(one for table in wanted.paper.tables for one in table.of)
         raise SetupError(f"--as {min(unknown)!r}: the paper has {', '.join(there) or 'no figures'}")
+    found: dict[str, list[Line]] = {}
     if tables.dry_run:
         sheets = [_dry(place, wanted)]
     else:
@@ -154,7 +160,20 @@ def _tables(
                 typer.echo(f"what is done is kept in {out}; the same call goes on", err=True)
                 raise
         sheets = [paper_sheet(table, found[table.name], alike) for table in shown]
-    form.give(lambda: sheets, lambda: [sheet.json() for sheet in sheets])
+    names = [table.name for table in shown] if found else [""]
+    form.give(
+        lambda: sheets,
+        lambda: [
+            {**sheet.json(), "table": name, "runs": [_run(line) for line in found.get(name, ())]}
+            for name, sheet in zip(names, sheets, strict=True)
+        ],
+    )
+
+
+def _run(line: Line) -> dict[str, str]:
+    """Where the answers of a row are, or why there are none."""
+    told = {"row": line.row.name, "model": line.row.model, "run": line.run}
+    return {**told, "missing": line.missing} if line.missing else told
 
 
 def _dry(place: Workspace, wanted: PaperStudy) -> Sheet:
