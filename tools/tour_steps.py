@@ -327,8 +327,14 @@ STEPS = (
     ),
     Step(
         "wrong",
-        "“Wrong” takes words, and opens the other readings.",
-        [asks("How big is Titan?"), press("button", "Wrong"), sees(".verdict-form")],
+        "“Wrong” opens the other readings, and where one says what a word means; words may follow.",
+        [
+            asks("How big is Titan?"),
+            press("button", "Wrong"),
+            sees(".drafts p"),
+            sees(".teach"),
+            sees(".verdict-form"),
+        ],
     ),
     Step(
         "next",

@@ -257,13 +257,25 @@ def test_a_confirmed_answer_is_given_at_once_and_can_be_withdrawn(watch: Watch) 
     expect(again.locator(".note.good")).to_have_count(0)
 
 
-def test_what_is_wrong_can_be_said_and_is_kept(page: Page) -> None:
+@pytest.mark.parametrize(("width", "dark"), [(1200, False), (390, True)])
+def test_wrong_opens_at_once_what_else_may_be_meant_and_words_are_optional(
+    watch: Watch, width: int, *, dark: bool
+) -> None:
+    page = watch.page(width=width, height=844, dark=dark)
     ask(page, "How big is Titan?")
     page.get_by_role("button", name="Wrong").click()
+    expect(page.locator(".drafts").get_by_role("button", name="Open").first).to_be_visible()
+    expect(page.get_by_role("group", name="Which word is meant otherwise?")).to_be_visible()
+    expect(page.locator("summary").filter(has_text="Other readings")).to_be_focused()
+    expect(page.locator(".chip.warn")).to_have_text("Thank you. Noted as wrong.")
+    assert violations(page) == []
+
+    page.locator("summary").filter(has_text="Other readings").click()
+    page.get_by_role("button", name="Wrong").click()
+    expect(page.locator(".drafts").get_by_role("button", name="Open").first).to_be_visible()
     page.get_by_role("textbox", name="What is wrong?").fill("In miles, please")
     page.get_by_role("button", name="Send").click()
-    expect(page.locator(".chip.warn")).to_have_text("Thank you. Noted as wrong.")
-    expect(page.locator(".drafts").get_by_role("button", name="Open").first).to_be_visible()
+    expect(page.get_by_role("textbox", name="What is wrong?")).to_have_count(0)
     page.reload()
     expect(page.locator(".chip.warn")).to_have_text("Thank you. Noted as wrong.")
 

@@ -2,6 +2,7 @@
 
 import re
 
+import pytest
 from playwright.sync_api import Page, expect
 from tests.serve.browser.watched import Watch, settle, violations_in_both_themes
 
@@ -50,6 +51,27 @@ def test_a_method_that_cannot_be_asked_here_says_what_it_needs(watch: Watch) -> 
     page = watch.page("/compare")
     expect(page.get_by_role("checkbox", name="Nearest example")).to_be_disabled()
     expect(page.get_by_title("needs a file of questions").first).to_be_visible()
+
+
+@pytest.mark.parametrize(
+    ("locale", "name", "reason"),
+    [
+        ("de-DE", "Ähnlichstes Beispiel", "Braucht eine Datei mit bekannten Fragen"),
+        ("fr-FR", "Exemple le plus proche", "Demande un fichier de questions connues"),
+        ("es-ES", "Ejemplo más cercano", "Necesita un archivo de preguntas conocidas"),
+    ],
+)
+def test_methods_are_told_of_in_the_language_of_the_page(
+    watch: Watch, locale: str, name: str, reason: str
+) -> None:
+    page = watch.page("/compare", locale=locale)
+    box = page.locator(".method-choices label").filter(has_text=name)
+    expect(box).to_contain_text(reason)
+    expect(page.locator(".method-choices")).not_to_contain_text(re.compile("[Nn]eeds |The query"))
+    served = page.request.get(f"{watch.address}/api/v1/methods").json()["methods"]
+    expect(page.locator(".method-choices label")).to_have_count(len(served))
+    for one in served:
+        expect(page.locator(".method-choices")).not_to_contain_text(one["words"])
 
 
 def test_a_link_to_a_comparison_shows_it_without_asking_anew(watch: Watch) -> None:

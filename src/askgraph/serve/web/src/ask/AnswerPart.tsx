@@ -42,7 +42,7 @@ export function AnswerPart({ turn, run, answer, isLast }: AnswerPartProps) {
   const [isNone, setNone] = useState(false);
   const [attempt, problem, setProblem] = useAttempt();
   const [isBusy, setBusy] = useState(false);
-  const [isWrong, setWrong] = useState(false);
+  const [wrong, setWrong] = useState(0);
   const [shown, setShown] = useState<{ of: AnswerView; how: Shown } | null>(null);
   const [arranged, setArranged] = useState<{ query: string; how: Arrangement | null } | null>(null);
   const graph = answer.graph ?? run.graphs[0] ?? "";
@@ -124,7 +124,7 @@ export function AnswerPart({ turn, run, answer, isLast }: AnswerPartProps) {
           <Verdict
             {...{ turn, run, standing }}
             shown={shown?.of === answer ? shown.how : {}}
-            onWrong={() => setWrong(true)}
+            onWrong={() => setWrong(wrong + 1)}
           />
         </>
       )}
@@ -141,7 +141,7 @@ export function AnswerPart({ turn, run, answer, isLast }: AnswerPartProps) {
         <Drafts
           turn={turn}
           shown={answer}
-          isWanted={isWrong}
+          wanted={wrong}
           open={(query) => void runChanged(query)}
           read={read}
         />
@@ -150,7 +150,7 @@ export function AnswerPart({ turn, run, answer, isLast }: AnswerPartProps) {
             question={run.question}
             graph={graph}
             unused={unusedIn(answer, turn.steps.value)}
-            isWanted={isWrong}
+            wanted={wrong}
             taught={() => again(turn, {}, (id) => navigate(`/run/${id}`, { stay: true }))}
           />
         )}

@@ -4,9 +4,9 @@ import { useState } from "preact/hooks";
 import type { MethodInfo, ModelInfo } from "../api/types.ts";
 import { graphTitle, knownGraphs, knownMethods } from "../app/known.ts";
 import { graphAddress } from "../app/router.ts";
-import { formatSeconds } from "../i18n/index.ts";
+import { formatSeconds, language } from "../i18n/index.ts";
 import { Icon } from "../parts/Icon.tsx";
-import { methodTitle, methodWords } from "../parts/methods.ts";
+import { methodTitle, methodWords, missingWords } from "../parts/methods.ts";
 import { Popover } from "../parts/Popover.tsx";
 import { Button, Choice, dotted, Select } from "../parts/parts.tsx";
 import {
@@ -84,7 +84,9 @@ function MethodChoice({ method, isChosen, isUsual }: MethodChoiceProps) {
 }
 
 function NotSetUp({ methods }: { methods: readonly MethodInfo[] }) {
-  const reasons = [...new Set(methods.map((method) => method.missing ?? ""))].filter(Boolean);
+  const isEnglish = language.value === "en"; // as the server, which says more
+  const reasonOf = (method: MethodInfo) => (isEnglish ? method.missing : missingWords(method));
+  const reasons = [...new Set(methods.map((method) => reasonOf(method) ?? ""))].filter(Boolean);
   return (
     <details class="not-set-up">
       <summary>{say.notSetUp(methods.length)}</summary>

@@ -13,23 +13,23 @@ interface DraftsProps {
   readonly turn: Turn;
   /** The answer that is shown, which is no alternative to itself. */
   readonly shown: AnswerView;
-  /** Whether another reading is needed now. */
-  readonly isWanted: boolean;
+  /** How often the answer was said to be wrong. */
+  readonly wanted: number;
   readonly open: (query: string) => void;
   readonly read: Reader;
 }
 
 const SHOWN = 8;
 
-export function Drafts({ turn, shown, isWanted, open, read }: DraftsProps) {
+export function Drafts({ turn, shown, wanted, open, read }: DraftsProps) {
   const [isOpen, setOpen] = useState(false);
   const fold = useRef<HTMLDetailsElement>(null);
   useEffect(() => {
-    if (!isWanted || !fold.current) return;
+    if (!wanted || !fold.current) return;
     fold.current.open = true;
     fold.current.querySelector("summary")?.focus();
     fold.current.scrollIntoView({ block: "center" });
-  }, [isWanted]);
+  }, [wanted]);
   const drafts = draftsOf(turn.steps.value, shown);
   const words = useFetched(`${isOpen} ${drafts.map((one) => one.query).join(" ")}`, async () =>
     isOpen ? Promise.all(drafts.map((one) => one.words || read(one.query))) : [],

@@ -11,17 +11,17 @@ interface TeachProps {
   readonly question: string;
   readonly graph: string;
   readonly unused: readonly string[];
-  /** Whether the answer was said to be wrong. */
-  readonly isWanted: boolean;
+  /** How often the answer was said to be wrong. */
+  readonly wanted: number;
   readonly taught: () => void;
 }
 
-export function Teach({ isWanted, ...props }: TeachProps) {
+export function Teach({ wanted, ...props }: TeachProps) {
   const [isOpen, setOpen] = useState(false);
   const fold = useRef<HTMLDetailsElement>(null);
   useEffect(() => {
-    if (isWanted && fold.current) fold.current.open = true;
-  }, [isWanted]);
+    if (wanted && fold.current) fold.current.open = true;
+  }, [wanted]);
   return (
     <details class="fold" ref={fold} onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>

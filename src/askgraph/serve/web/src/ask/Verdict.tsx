@@ -22,12 +22,13 @@ interface VerdictProps {
   /** How the result is shown now. */
   readonly shown: Shown;
   readonly standing: Standing;
-  /** Hears that the answer is wrong. */
+  /** Hears at once that the answer is wrong. */
   readonly onWrong: () => void;
 }
 
 export function Verdict({ turn, run, shown, standing, onWrong }: VerdictProps) {
   const [attempt, problem] = useAttempt();
+  const [isAsking, ask] = useState(false);
   const take = (doing: Promise<RunView | null>) =>
     attempt(async () => {
       const told = await doing;
@@ -37,11 +38,10 @@ export function Verdict({ turn, run, shown, standing, onWrong }: VerdictProps) {
     await feedback(run.id, "right", "");
     return confirm(run.id);
   };
-  const wrong = async (comment: string) => {
-    const told = await feedback(run.id, "wrong", comment);
-    onWrong();
-    return { ...run, feedback: told };
-  };
+  const wrong = async (comment: string) => ({
+    ...run,
+    feedback: await feedback(run.id, "wrong", comment),
+  });
   const pin = (
     <Popover class="button quiet small" icon="pin" label={say.pin}>
       {() => <Later load={pinMenu} props={{ run: run.id, shown }} />}
@@ -61,7 +61,16 @@ export function Verdict({ turn, run, shown, standing, onWrong }: VerdictProps) {
                 {say.right}
               </Button>
             )}
-            <Wrong send={(comment) => take(wrong(comment))} withdraw={standing.withdraw} />
+            <Button
+              icon="cross"
+              onClick={() => {
+                ask(true);
+                onWrong();
+                void take(wrong(run.feedback?.comment ?? ""));
+              }}
+            >
+              {say.wrong}
+            </Button>
           </>
         )}
         {pin}
@@ -77,6 +86,12 @@ export function Verdict({ turn, run, shown, standing, onWrong }: VerdictProps) {
           </span>
         )}
       </div>
+      {isAsking && (
+        <Wrong
+          send={(comment) => take(wrong(comment)).then((isSent) => isSent && ask(false))}
+          withdraw={standing.withdraw}
+        />
+      )}
       <ProblemNote problem={problem} />
     </div>
   );
@@ -102,41 +117,33 @@ interface WrongProps {
   readonly withdraw: (() => Promise<unknown>) | null;
 }
 
+/** What is wrong in a person's own words, who need not say it. */
 function Wrong({ send, withdraw }: WrongProps) {
   const [withdraws, setWithdraws] = useState(true);
   const [comment, setComment] = useState("");
   return (
-    <Popover class="button small" icon="cross" label={say.wrong}>
-      {(close) => (
-        <Form
-          class="stack verdict-form"
-          onSend={() => {
-            void send(comment.trim())
-              .then(withdraws && withdraw ? withdraw : undefined)
-              .then(close);
-          }}
-        >
-          <label>
-            <span class="label">{say.wrongTitle}</span>
-            <textarea
-              class="field"
-              data-first
-              rows={3}
-              maxLength={4000}
-              placeholder={say.wrongPlaceholder}
-              value={comment}
-              onInput={(event) => setComment(event.currentTarget.value)}
-            />
-          </label>
-          {withdraw && (
-            <Choice name={say.withdrawToo} checked={withdraws} onChange={setWithdraws} />
-          )}
-          <Button look="primary" type="submit">
-            {say.send}
-          </Button>
-        </Form>
-      )}
-    </Popover>
+    <Form
+      class="stack close verdict-form"
+      onSend={() => {
+        void send(comment.trim()).then(withdraws && withdraw ? withdraw : undefined);
+      }}
+    >
+      <label>
+        <span class="label">{say.wrongTitle}</span>
+        <textarea
+          class="field"
+          rows={2}
+          maxLength={4000}
+          placeholder={say.wrongPlaceholder}
+          value={comment}
+          onInput={(event) => setComment(event.currentTarget.value)}
+        />
+      </label>
+      {withdraw && <Choice name={say.withdrawToo} checked={withdraws} onChange={setWithdraws} />}
+      <div>
+        <Button type="submit">{say.send}</Button>
+      </div>
+    </Form>
   );
 }
 

@@ -4,7 +4,7 @@ import { useEffect, useState } from "preact/hooks";
 import type { MethodInfo, Methods } from "../api/types.ts";
 import { GraphChooser } from "../ask/Choosers.tsx";
 import { chooseGraphs, chooseModel, chosenGraphs } from "../ask/choices.ts";
-import { methodTitle, methodWords } from "../parts/methods.ts";
+import { methodTitle, methodWords, missingWords } from "../parts/methods.ts";
 import { Button, Choice, Field, Form, Select } from "../parts/parts.tsx";
 import type { Contest } from "./contest.ts";
 import { say } from "./words.ts";
@@ -52,7 +52,7 @@ export function CompareForm({ asked, methods, onAsk }: Props) {
             <Choice
               key={method.name}
               name={methodTitle(method.name)}
-              more={reasonOf(method) ?? methodWords(method)}
+              more={missingWords(method) ?? methodWords(method)}
               title={method.missing ?? null}
               checked={chosen.includes(method.name)}
               disabled={!method.usable}
@@ -83,11 +83,6 @@ export function CompareForm({ asked, methods, onAsk }: Props) {
       </div>
     </Form>
   );
-}
-
-/** Returns the reason why a method cannot be asked; null if there is none. */
-function reasonOf({ missing, needs_model: needsModel }: MethodInfo): string | null {
-  return missing && needsModel ? say.noModel : (missing ?? null);
 }
 
 /** Those that can be asked first. */

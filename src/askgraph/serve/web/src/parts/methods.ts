@@ -1,10 +1,11 @@
 // Names of methods for people, and a sentence about each.
 
+import type { MethodInfo } from "../api/types.ts";
 import { texts } from "../i18n/index.ts";
 import words from "./methods.json";
 
 /** The methods whose names are words, in the order of their titles. */
-const WORDS = ["graph-search", "guided", "multi-stage", "nearest-example"];
+const WORDS = ["graph-search", "guided", "multi-stage", "nearest-example", "direct"];
 const NAMES: Readonly<Record<string, string>> = {
   dfsl: "DFSL",
   grasp: "GRASP",
@@ -26,4 +27,14 @@ export function methodWords(method: { readonly name: string; readonly words: str
   const known: Readonly<Record<string, unknown>> = say;
   const text = Object.hasOwn(known, method.name) ? known[method.name] : null;
   return typeof text === "string" ? text : method.words;
+}
+
+/** Says why a method cannot be asked here; null if it can. The server says more, in English. */
+export function missingWords({
+  name,
+  missing,
+  needs_model: needsModel,
+}: MethodInfo): string | null {
+  if (!missing) return null;
+  return say.missing[needsModel ? 0 : name === "nearest-example" ? 1 : 2] ?? missing;
 }

@@ -7,7 +7,7 @@ import { locale as formatLocale, formatNumber } from "../i18n/index.ts";
 import { Button, Named } from "../parts/parts.tsx";
 import { degreesText, type Pin } from "./columns.ts";
 import { spotsForNames } from "./labels.ts";
-import { widthOf } from "./Marks.tsx";
+import { shortened, widthOf } from "./Marks.tsx";
 import { Pictures } from "./Pictures.tsx";
 import { EDGE, netStep, pixelOf, placeAt, spotOf, type View } from "./projection.ts";
 import { usePanning } from "./usePanning.ts";
@@ -16,6 +16,9 @@ import { say } from "./words.ts";
 import { ZoomButtons } from "./ZoomButtons.tsx";
 
 const MANY = 60;
+const NARROW = 560;
+const LONGEST = 96; // pixels of a name where it is narrow
+const TOUCH = 24; // pixels from a pin in which it is meant
 
 interface MapViewProps {
   readonly pins: readonly Pin[];
@@ -39,21 +42,31 @@ export function MapView(props: MapViewProps) {
 function Sized({ pins, graph, elsewhere, tiles, width }: MapViewProps & { width: number }) {
   const [chosen, setChosen] = useState<Pin | null>(null);
   const frame = useRef<HTMLDivElement>(null);
-  const height = Math.round(Math.min(460, Math.max(280, width * 0.55)));
+  const isNarrow = width < NARROW;
+  const height = isNarrow ? 340 : Math.round(Math.min(460, width * 0.55));
   const spots = useMemo(() => pins.map(({ place }) => spotOf(place)), [pins]);
   useEffect(() => setChosen(null), [pins]);
   const panning = usePanning(frame, spots, width, height);
   const locale = formatLocale.value;
   const size = { width, height };
   const places = spots.map((spot) => pixelOf(spot, panning.view, width, height));
-  const names = spotsForNames(
-    places.map((at, index) => {
-      const name = pins[index]?.name ?? "";
-      return { ...at, name, wide: widthOf(name) };
-    }),
-    size,
-    [{ left: width - 56, right: width, top: 0, bottom: 124 }], // of the buttons
-  );
+  const points = places.map((at, index) => {
+    const whole = pins[index]?.name ?? "";
+    const name = isNarrow ? shortened(whole, LONGEST) : whole;
+    return { ...at, name, wide: widthOf(name) + 4 };
+  });
+  const buttons = { left: width - 56, right: width, top: 0, bottom: 124 };
+  const names = spotsForNames(points, size, [buttons], true);
+  const touched = (event: MouseEvent) => {
+    if (panning.dragged() || !(event.currentTarget instanceof Element)) return;
+    const { left, top } = event.currentTarget.getBoundingClientRect();
+    const away = places.map(({ x, y }) =>
+      Math.hypot(event.clientX - left - x, event.clientY - top - y),
+    );
+    const least = Math.min(...away);
+    const pin = least < TOUCH ? pins[away.indexOf(least)] : undefined;
+    setChosen(pin && pin !== chosen ? pin : null);
+  };
   return (
     <>
       <div class="map-frame" ref={frame}>
@@ -65,7 +78,7 @@ function Sized({ pins, graph, elsewhere, tiles, width }: MapViewProps & { width:
           aria-label={`${say.mapOf(pins.length)}. ${say.mapHelp}`}
           {...panning.handlers}
         >
-          <svg {...size} aria-hidden="true">
+          <svg {...size} aria-hidden="true" onClick={touched}>
             <rect class="sea" {...size} />
             <Land view={panning.view} {...size} />
             {tiles && <Tiles template={tiles} view={panning.view} {...size} />}
@@ -73,14 +86,12 @@ function Sized({ pins, graph, elsewhere, tiles, width }: MapViewProps & { width:
             {pins.map((pin, index) => {
               const { x, y } = places[index] ?? { x: 0, y: 0 };
               return (
-                // biome-ignore lint/a11y/noStaticElementInteractions: the list below is for keys
                 <circle
                   key={pin.row}
                   class={pin === chosen ? "pin chosen" : "pin"}
                   cx={x}
                   cy={y}
                   r={pin === chosen ? 9 : pins.length > MANY ? 4 : 6}
-                  onClick={() => !panning.dragged() && setChosen(pin === chosen ? null : pin)}
                 >
                   <title>{pin.name}</title>
                 </circle>
@@ -89,15 +100,20 @@ function Sized({ pins, graph, elsewhere, tiles, width }: MapViewProps & { width:
             {names.map(
               (spot, index) =>
                 spot && (
-                  <text
-                    key={pins[index]?.row}
-                    class="pin-name"
-                    x={spot.x}
-                    y={spot.y}
-                    text-anchor={spot.anchor}
-                  >
-                    {pins[index]?.name}
-                  </text>
+                  <g key={pins[index]?.row}>
+                    {spot.isFar && (
+                      <line
+                        class="pin-line"
+                        x1={points[index]?.x}
+                        y1={points[index]?.y}
+                        x2={spot.x}
+                        y2={spot.y - 4}
+                      />
+                    )}
+                    <text class="pin-name" x={spot.x} y={spot.y} text-anchor={spot.anchor}>
+                      {points[index]?.name}
+                    </text>
+                  </g>
                 ),
             )}
           </svg>
