@@ -38,7 +38,6 @@ from askgraph.llm import (
 from askgraph.llm.budget import Account, Budget, estimated_tokens
 from askgraph.llm.structured import Loop, Trouble, looping, trouble
 from askgraph.tools import Context, Limits
-from askgraph.tools.replay import heard
 from askgraph.tools.shown import clipped, table
 from askgraph.trace import (
     Answer,
@@ -51,6 +50,7 @@ from askgraph.trace import (
     Thought,
     ToolUse,
     Usage,
+    heard,
 )
 
 _KEPT = 240  # characters that are left of a result

@@ -9,8 +9,7 @@ from askgraph.answers.changed import changed
 from askgraph.answers.standalone import standalone
 from askgraph.endpoint import Counted
 from askgraph.graph import KnowledgeGraph
-from askgraph.tools.replay import heard
-from askgraph.trace import Outcome, Question, Step, Thought, Usage
+from askgraph.trace import Outcome, Question, Step, Thought, Usage, heard
 
 
 async def in_full(

@@ -24,8 +24,7 @@ from askgraph.llm.structured import Structured, read_structured
 from askgraph.methods import above_zero, within
 from askgraph.tools import Context
 from askgraph.tools.query_run import built_answer, run
-from askgraph.tools.replay import heard
-from askgraph.trace import Answer, Draft, Question, Refusal, Step
+from askgraph.trace import Answer, Draft, Question, Refusal, Step, heard
 
 __all__ = ["Direct"]
 

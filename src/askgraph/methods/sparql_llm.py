@@ -33,8 +33,7 @@ from askgraph.llm.budget import Account, Budget, Prices, charged
 from askgraph.llm.structured import Structured, read_structured
 from askgraph.methods import Departure, Published, above_zero, at_least, with_presets, within
 from askgraph.tools import Limits
-from askgraph.tools.replay import heard, replays
-from askgraph.trace import Answer, Draft, Question, Refusal, Step, Thought
+from askgraph.trace import Answer, Draft, Question, Refusal, Step, Thought, heard, replays
 
 __all__ = ["SparqlLlm"]
 

@@ -14,7 +14,7 @@ from askgraph.index.names import NameIndex
 from askgraph.llm import Identity
 from askgraph.metadata import Profile
 from askgraph.rdf import PrefixMap
-from askgraph.tools.replay import Hearing, ReplayedModel, hearing
+from askgraph.tools.replay import ReplayedModel, heard_in
 from askgraph.trace import (
     Answer,
     Clarification,
@@ -28,6 +28,7 @@ from askgraph.trace import (
     Trace,
     Usage,
     attempt_of,
+    hearing,
 )
 from askgraph.trace.codec import Head, read
 from askgraph.traversal import build_arrays
@@ -90,7 +91,7 @@ async def _again(method: Any, trace: Trace, head: Head) -> AsyncGenerator[Step, 
                 yield step
         return
     kept = next((step for step in trace.steps if isinstance(step, Heard)), None)
-    said = Hearing.of(kept or Heard({}))
+    said = heard_in(trace)
     graphs = [_silent(one.name, said.prefixes(one.name)) for one in head.graphs]
     async with aclosing(method.answer(trace.question, graphs)) as steps:
         while True:

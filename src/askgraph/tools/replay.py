@@ -1,168 +1,44 @@
 """A run again from its trace: what model and graph said and what the tools gave, from there alone.
 
-A method that is no agent asks its graphs through `heard`. What they say is kept with a run that
-`with_heard` reads, and given again in a replay.
+What graphs say to a method that is no agent is kept by `with_heard`; see `askgraph.trace.heard`.
 """
 
 import json
 from collections.abc import (
     AsyncGenerator,
-    AsyncIterator,
-    Awaitable,
-    Callable,
     Iterator,
     Sequence,
 )
-from contextlib import aclosing, contextmanager
-from contextvars import ContextVar
+from contextlib import aclosing
 from dataclasses import dataclass, field
 from functools import cached_property
-from hashlib import sha256
-from typing import Any, TypeVar, Unpack
+from typing import Unpack
 
-from askgraph import errors, llm
-from askgraph.errors import BudgetSpent, QueryError, ServiceError, SetupError
+from askgraph import llm
+from askgraph.errors import BudgetSpent, SetupError
 from askgraph.graph import KnowledgeGraph
 from askgraph.llm.structured import SoundCall, checked_call
-from askgraph.trace import Answer, Heard, ModelTurn, Outcome, Prompt, Step, ToolUse, Trace
+from askgraph.trace import (
+    Answer,
+    Heard,
+    Hearing,
+    ModelTurn,
+    Outcome,
+    Prompt,
+    Step,
+    ToolUse,
+    Trace,
+    hearing,
+    prefixes_of,
+)
 from askgraph.trace.codec import read, told
-
-Said = TypeVar("Said")
-_ABOUT = 12  # digits that tell one question to a graph from another
-_PREFIXES = "prefixes of "
-_CAME = tuple[tuple[Step, ...], str]  # the steps of a method, and why they came to no end
-
-
-@dataclass(eq=False)
-class Hearing:
-    """What graphs say in a run, by what they are asked: kept, or `again` given in that order."""
-
-    said: dict[str, list[object]]
-    again: bool = False
-
-    @classmethod
-    def of(cls, step: Heard) -> "Hearing":
-        """What was kept in a trace, to be given again."""
-        return cls({what: list(replies) for what, replies in step.said.items()}, again=True)
-
-    def prefixes(self, graph: str) -> dict[str, str]:
-        """Return the prefixes of a graph of the run."""
-        match self.said.get(f"{_PREFIXES}{graph}"):
-            case [dict() as known, *_]:
-                return {str(name): str(iri) for name, iri in known.items()}
-            case _:
-                return {}
-
-    def next(self, what: str) -> object:
-        """Give what was said next; `SetupError` if it was not asked then."""
-        replies = self.said.get(what)
-        if not replies:
-            raise SetupError(
-                f"the run differs from its trace: its graphs are asked for {what!r} now, of which "
-                "the trace says nothing; one of 'askgraph ask --trace FILE' keeps what they say"
-            )
-        return replies.pop(0)
-
-
-_HEARING: ContextVar[Hearing | None] = ContextVar("hearing", default=None)
-
-
-@contextmanager
-def hearing(kept: Hearing | None) -> Iterator[None]:
-    """Keep, or give again, what is `heard` inside; None keeps nothing."""
-    token = _HEARING.set(kept)
-    try:
-        yield
-    finally:
-        _HEARING.reset(token)
-
-
-async def heard(what: str, hint: Any, ask: Callable[[], Awaitable[Said]], *about: object) -> Said:
-    """Return what the graphs say, or said in the run that is replayed.
-
-    `what` is asked for, in a word or two, and `about` which values; `hint` is the type of the
-    reply, which the codec of traces can write. Raises what asking raises, then and again.
-    """
-    kept = _HEARING.get()
-    if kept is None:
-        return await ask()
-    key = f"{what} {sha256(repr(about).encode()).hexdigest()[:_ABOUT]}" if about else what
-    if kept.again:
-        again: Said = _given(kept.next(key), hint)
-        return again
-    replies = kept.said.setdefault(key, [])
-    try:
-        value = await ask()
-    except (QueryError, ServiceError) as problem:
-        replies.append({"failed": type(problem).__name__, "why": str(problem)})
-        raise
-    replies.append({"gave": told(value, hint)})
-    return value
-
-
-def _given(reply: object, hint: Any) -> Any:
-    try:
-        match reply:
-            case {"failed": str(name), "why": str(why)} if name in errors.__all__:
-                raise getattr(errors, name)(why)
-            case {"gave": value}:
-                return read(value, hint)
-    except (KeyError, TypeError, ValueError) as error:
-        raise SetupError(f"what the graphs said is damaged in the trace: {error!r}") from error
-    raise SetupError(f"what the graphs said is damaged in the trace: {reply!r}")
-
-
-async def heard_steps(
-    what: str, ask: Callable[[], AsyncIterator[Step]]
-) -> AsyncGenerator[Step, None]:
-    """Give the steps of a method that another one consults; in a replay those that came then."""
-    kept = _HEARING.get()
-    if kept is not None and kept.again:
-        came, problem = _given(kept.next(what), _CAME)
-        for step in came:
-            yield step
-        if problem:
-            raise ServiceError(problem)
-        return
-    async with aclosing(_kept_steps(what, ask, kept)) as steps:
-        async for step in steps:
-            yield step
-
-
-async def _kept_steps(
-    what: str, ask: Callable[[], AsyncIterator[Step]], kept: Hearing | None
-) -> AsyncGenerator[Step, None]:
-    stream, seen, problem = ask(), list[Step](), ""
-    try:
-        while True:
-            with hearing(None):
-                step = await anext(stream, None)
-            if step is None:
-                return
-            seen.append(step)
-            yield step
-    except (BudgetSpent, ServiceError) as failed:
-        problem = str(failed)
-        raise
-    finally:
-        if kept is not None:
-            gave = told((tuple(seen), problem), _CAME)
-            kept.said.setdefault(what, []).append({"gave": gave})
-        if isinstance(stream, AsyncGenerator):
-            await stream.aclose()
-
-
-def replays() -> bool:
-    """Whether a run is being replayed: then no graph and no file beside it may be read."""
-    kept = _HEARING.get()
-    return kept is not None and kept.again
 
 
 async def with_heard(
     steps: AsyncGenerator[Step, None], graphs: Sequence[KnowledgeGraph]
 ) -> AsyncGenerator[Step, None]:
     """Give the steps of a run, and before its outcome what its graphs said, for a replay."""
-    kept = Hearing({})
+    kept = Hearing({}, told, read)
     async with aclosing(steps):
         while True:
             with hearing(kept):
@@ -170,7 +46,7 @@ async def with_heard(
             if step is None:
                 return
             if isinstance(step, Outcome) and kept.said:
-                own = {f"{_PREFIXES}{one.name}": (dict(one.prefixes.own),) for one in graphs}
+                own = {prefixes_of(one.name): (dict(one.prefixes.own),) for one in graphs}
                 yield Heard({**own, **{what: tuple(all) for what, all in kept.said.items()}})
             yield step
 
@@ -319,6 +195,12 @@ class ReplayedToolbox:
         at, use = candidates[0]
         then = f"{use.tool}({json.dumps(use.arguments, ensure_ascii=False)})"
         return f"the run differs from its trace at step {at + 1}: {then} was called, now {made} is"
+
+
+def heard_in(trace: Trace) -> Hearing:
+    """Return what graphs said in the run of a trace, to be given again."""
+    kept = next((step for step in trace.steps if isinstance(step, Heard)), Heard({}))
+    return Hearing({what: list(all) for what, all in kept.said.items()}, told, read, again=True)
 
 
 def _offered(schema: llm.ToolSchema) -> tuple[str, ...]:

@@ -1,15 +1,30 @@
 """A question, the steps a method takes on it, and the answer, refusal or question back it ends in.
 
 A `Trace` is the only state of a run: one JSON line a step, the same bytes for log, stream, report
-and page.
+and page. A method that is no agent asks its graphs through `heard`: what they say is kept with a
+run that `askgraph.tools.replay.with_heard` reads, and given again in a replay.
 """
 
-from collections.abc import Sequence
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Iterator,
+    Sequence,
+)
+from contextlib import aclosing, contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field, fields
-from typing import Literal
+from hashlib import sha256
+from typing import Any, Literal, TypeVar
 
+from askgraph import errors
+from askgraph.errors import BudgetSpent, QueryError, ServiceError, SetupError
 from askgraph.llm import Choice, Message, ToolSchema
 from askgraph.sparql.results import SelectResult
+
+Said = TypeVar("Said")
 
 
 @dataclass(frozen=True)
@@ -306,3 +321,136 @@ def follow_up(
         return Question(text, language, earlier.before)
     before = (*earlier.before, Earlier(earlier.text, attempt.query))
     return Question(text, language, before)
+
+
+@dataclass(eq=False)
+class Hearing:
+    """What graphs say in a run, by what they are asked: kept, or `again` given in that order.
+
+    `tell` and `read` write and read a value of a type, as `askgraph.trace.codec` does.
+    """
+
+    said: dict[str, list[object]]
+    tell: Callable[[Any, Any], object]
+    read: Callable[[Any, Any], Any]
+    again: bool = False
+
+    def prefixes(self, graph: str) -> dict[str, str]:
+        """Return the prefixes of a graph of the run."""
+        match self.said.get(prefixes_of(graph)):
+            case [dict() as known, *_]:
+                return {str(name): str(iri) for name, iri in known.items()}
+            case _:
+                return {}
+
+    def next(self, what: str) -> object:
+        """Give what was said next; `SetupError` if it was not asked then."""
+        replies = self.said.get(what)
+        if not replies:
+            raise SetupError(
+                f"the run differs from its trace: its graphs are asked for {what!r} now, of which "
+                "the trace says nothing; one of 'askgraph ask --trace FILE' keeps what they say"
+            )
+        return replies.pop(0)
+
+    def given(self, what: str, hint: Any) -> Any:
+        """Give what was said next, of a type, or raise what was raised; see `next`."""
+        reply = self.next(what)
+        try:
+            match reply:
+                case {"failed": str(name), "why": str(why)} if name in errors.__all__:
+                    raise getattr(errors, name)(why)
+                case {"gave": value}:
+                    return self.read(value, hint)
+        except (KeyError, TypeError, ValueError) as error:
+            raise SetupError(f"what the graphs said is damaged in the trace: {error!r}") from error
+        raise SetupError(f"what the graphs said is damaged in the trace: {reply!r}")
+
+
+_ABOUT = 12  # digits that tell one question to a graph from another
+_CAME = tuple[tuple[Step, ...], str]  # the steps of a method, and why they came to no end
+_HEARING: ContextVar[Hearing | None] = ContextVar("hearing", default=None)
+
+
+def prefixes_of(graph: str) -> str:
+    """Return what a graph's prefixes are kept by."""
+    return f"prefixes of {graph}"
+
+
+@contextmanager
+def hearing(kept: Hearing | None) -> Iterator[None]:
+    """Keep, or give again, what is `heard` inside; None keeps nothing."""
+    token = _HEARING.set(kept)
+    try:
+        yield
+    finally:
+        _HEARING.reset(token)
+
+
+async def heard(what: str, hint: Any, ask: Callable[[], Awaitable[Said]], *about: object) -> Said:
+    """Return what the graphs say, or said in the run that is replayed.
+
+    `what` is asked for, in a word or two, and `about` which values; `hint` is the type of the
+    reply, which the codec of traces can write. Raises what asking raises, then and again.
+    """
+    kept = _HEARING.get()
+    if kept is None:
+        return await ask()
+    key = f"{what} {sha256(repr(about).encode()).hexdigest()[:_ABOUT]}" if about else what
+    if kept.again:
+        again: Said = kept.given(key, hint)
+        return again
+    replies = kept.said.setdefault(key, [])
+    try:
+        value = await ask()
+    except (QueryError, ServiceError) as problem:
+        replies.append({"failed": type(problem).__name__, "why": str(problem)})
+        raise
+    replies.append({"gave": kept.tell(value, hint)})
+    return value
+
+
+async def heard_steps(
+    what: str, ask: Callable[[], AsyncIterator[Step]]
+) -> AsyncGenerator[Step, None]:
+    """Give the steps of a method that another one consults; in a replay those that came then."""
+    kept = _HEARING.get()
+    if kept is not None and kept.again:
+        came, problem = kept.given(what, _CAME)
+        for step in came:
+            yield step
+        if problem:
+            raise ServiceError(problem)
+        return
+    async with aclosing(_kept_steps(what, ask, kept)) as steps:
+        async for step in steps:
+            yield step
+
+
+async def _kept_steps(
+    what: str, ask: Callable[[], AsyncIterator[Step]], kept: Hearing | None
+) -> AsyncGenerator[Step, None]:
+    stream, seen, problem = ask(), list[Step](), ""
+    try:
+        while True:
+            with hearing(None):
+                step = await anext(stream, None)
+            if step is None:
+                return
+            seen.append(step)
+            yield step
+    except (BudgetSpent, ServiceError) as failed:
+        problem = str(failed)
+        raise
+    finally:
+        if kept is not None:
+            gave = kept.tell((tuple(seen), problem), _CAME)
+            kept.said.setdefault(what, []).append({"gave": gave})
+        if isinstance(stream, AsyncGenerator):
+            await stream.aclose()
+
+
+def replays() -> bool:
+    """Whether a run is being replayed: then no graph and no file beside it may be read."""
+    kept = _HEARING.get()
+    return kept is not None and kept.again

@@ -60,8 +60,7 @@ from askgraph.sparql.rewrite.swapped import flipped
 from askgraph.sparql.write import text_of
 from askgraph.tools import Context
 from askgraph.tools.query_run import Ran, built_answer, ready, run
-from askgraph.tools.replay import heard
-from askgraph.trace import Answer, Draft, ModelTurn, Prompt, Question, Refusal, Step, Thought
+from askgraph.trace import Answer, Draft, ModelTurn, Prompt, Question, Refusal, Step, Thought, heard
 
 __all__ = ["Dfsl"]
 

@@ -40,8 +40,17 @@ from askgraph.methods.guided.prompt import CHOICE, REPLY, guided_messages
 from askgraph.methods.guided.verdict import Judge
 from askgraph.search.decide import Thresholds
 from askgraph.tools import Limits, Sees, Toolbox
-from askgraph.tools.replay import heard, replays
-from askgraph.trace import Answer, Clarification, Draft, Findings, Question, Refusal, Step
+from askgraph.trace import (
+    Answer,
+    Clarification,
+    Draft,
+    Findings,
+    Question,
+    Refusal,
+    Step,
+    heard,
+    replays,
+)
 
 __all__ = ["Guided"]
 

@@ -15,7 +15,6 @@ from askgraph.methods.guided.prompt import Reply
 from askgraph.methods.guided.verdict import Judge, Verdict
 from askgraph.search.decide import Thresholds, decided, worth_asking
 from askgraph.tools import Toolbox
-from askgraph.tools.replay import heard
 from askgraph.trace import (
     Answer,
     Clarification,
@@ -27,6 +26,7 @@ from askgraph.trace import (
     Step,
     Thought,
     ToolUse,
+    heard,
 )
 
 _GO_ON = """\

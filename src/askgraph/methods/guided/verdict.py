@@ -25,9 +25,8 @@ from askgraph.search.rank.expected_misfits import misfits
 from askgraph.sparql.results import value_of
 from askgraph.tools import Context
 from askgraph.tools._facts import own_types
-from askgraph.tools.replay import heard
 from askgraph.tools.shown import table
-from askgraph.trace import Answer
+from askgraph.trace import Answer, heard
 from askgraph.traversal import GraphArrays
 
 _NOTHING_SAID = "There is nothing before this that could stay the same."

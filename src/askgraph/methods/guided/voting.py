@@ -25,7 +25,6 @@ from askgraph.methods.guided.panel import CHOSEN, Panel, Voice
 from askgraph.methods.guided.verdict import Verdict
 from askgraph.sparql.comparison import alike, is_blank, of_columns
 from askgraph.sparql.results import SelectResult
-from askgraph.tools.replay import heard, heard_steps
 from askgraph.trace import (
     Answer,
     Clarification,
@@ -35,6 +34,8 @@ from askgraph.trace import (
     Refusal,
     Step,
     Thought,
+    heard,
+    heard_steps,
 )
 
 _WHICH = """\

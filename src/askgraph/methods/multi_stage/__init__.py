@@ -62,8 +62,18 @@ from askgraph.methods.multi_stage.staged_terms import (
 from askgraph.sparql.results import GraphResult, SelectResult
 from askgraph.tools import Context
 from askgraph.tools.query_run import Ran, built_answer, ready, run
-from askgraph.tools.replay import heard, replays
-from askgraph.trace import Answer, Draft, Findings, Prompt, Question, Refusal, Step, Thought
+from askgraph.trace import (
+    Answer,
+    Draft,
+    Findings,
+    Prompt,
+    Question,
+    Refusal,
+    Step,
+    Thought,
+    heard,
+    replays,
+)
 from askgraph.writing import Hypothesis, Listed, QueryWriter
 from askgraph.writing.grown import GrownWriter
 from askgraph.writing.model_writer import PromptedWriter
