@@ -1,5 +1,7 @@
 """Several accounts of a graph put together, and several graphs added up."""
 
+from dataclasses import replace
+
 import pytest
 
 from askgraph.metadata import ClassProfile, Part, Partition, PredicateProfile, Profile
@@ -34,6 +36,11 @@ def test_the_first_account_is_believed_and_the_second_fills_the_gaps() -> None:
         ClassProfile("http://x/B", 3),
     )
     assert [p.iri for p in both.predicates] == ["http://x/p", "http://x/q"]
+
+
+def test_what_a_graph_says_of_itself_is_kept() -> None:
+    told = replace(PUBLISHED, described=(("Pets", "en"),))
+    assert merged(OWN, told).described == merged(told, OWN).described == (("Pets", "en"),)
 
 
 def test_what_was_counted_goes_before_what_was_estimated_in_a_sample() -> None:

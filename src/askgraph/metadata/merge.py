@@ -41,6 +41,7 @@ def merged(first: Profile, second: Profile) -> Profile:
         source=first.source or second.source,
         created=max(first.created, second.created),
         cuts=tuple(dict.fromkeys((*first.cuts, *second.cuts))),
+        described=first.described or second.described,
         completeness=with_parts((), parts),
     )
 

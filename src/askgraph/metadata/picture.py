@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from askgraph.metadata import ClassProfile, PredicateProfile, Profile
 from askgraph.rdf import vocabulary as v
 
-_SCHEMA = (v.RDF, v.RDFS, v.OWL, v.SH, v.XSD, v.VOID)
-
 _FEW, _NEARLY = 5, 0.8  # classes that say all of one above them, and the share that is nearly all
 
 
@@ -48,7 +46,7 @@ def largest_classes(profile: Profile) -> list[ClassProfile]:
 
 def is_schema(iri: str) -> bool:
     """Whether a term is of a vocabulary in which schemas are written."""
-    return iri.startswith(_SCHEMA)
+    return iri.startswith(v.SCHEMA_SPACES)
 
 
 def picture_of(profile: Profile, *, classes: int = 12, links: int = 20) -> Picture:
