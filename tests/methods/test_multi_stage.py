@@ -17,6 +17,7 @@ from askgraph.agent.meeting import REACHES
 from askgraph.errors import SetupError, Unreachable
 from askgraph.evaluation.runs.one_question import trace_of
 from askgraph.graph import KnowledgeGraph
+from askgraph.llm import Choice
 from askgraph.llm import Request as LlmRequest
 from askgraph.llm.scripted import ScriptedModel
 from askgraph.metadata.examples import QueryExample
@@ -239,12 +240,15 @@ def test_a_model_writes_plain_sparql_from_what_is_linked(
 
 def test_a_trained_model_writes_plain_sparql_and_is_held_to_it(moons: KnowledgeGraph) -> None:
     iris = f"<{ONTO}orbits> <{EX}Jupiter>"
-    model = ScriptedModel([f"SELECT ?v0 WHERE {{ ?v0 {iris} . }}"])
+    beams = ("no query", f"SELECT ?v0 WHERE {{ ?v0 {iris} . }}")
+    model = ScriptedModel([[Choice(text) for text in beams]])
 
-    trace = run(moons, model=model, preset="paper", writer="model", n=1, **LINKED)
+    trace = run(moons, model=model, preset="paper", **LINKED)
 
     [prompt] = [step for step in trace.steps if isinstance(step, Prompt)]
     assert f"<{EX}Jupiter>: Jupiter" in getattr(prompt.messages[-1], "text", "")
+    [request] = model.requests
+    assert (request.beams, request.n) == (True, 2)
     assert isinstance(trace.outcome, Answer) and names(trace.outcome) == {"Io", "Europa"}
     with pytest.raises(SetupError, match="form"):
         run(moons, model=model, writer="model", form="rdf")

@@ -83,6 +83,7 @@ from askgraph.writing.references import References
 __all__ = ["MultiStage"]
 
 FORMS = ("references", "plain")
+SEARCHES = ("samples", "beams")
 _MODELS = ("model", "sparql")  # writers that ask a model
 _LINKS = ("linked", "reason", "given", "outside")
 _Listings = tuple[Listed, ...]
@@ -101,6 +102,7 @@ PUBLISHED = Published(
         "filter": Departure("direct", "4.4, appendix D"),
         "writer": Departure("model", "4.3: fine-tuned, by the setting 'model'"),
         "form": Departure("plain", "4.3: the model predicts the final SPARQL query"),
+        "search": Departure("beams", "authors' code"),
         "n": Departure(2, "authors' code: two beams"),
     },
     (
@@ -133,11 +135,11 @@ class MultiStage:
 
     The `writer` is grown (by a `ranking`, as in graph search), model, sparql, or the path of
     trained weights, with `{graph}` for the name of the graph. A model writes in a `form`:
-    references, or plain (SPARQL with IRIs); sparql is the plain form of a model that was not
-    trained and that no grammar holds. In it so many `shots` of the graph's examples are shown. Of
-    `n` queries the first with a result is the answer, and below `answer_from` (a confidence) there
-    is none. With `interpret` the model says the answer in words. `rows` caps the result, `timeout`
-    is in seconds a query.
+    references, or plain (SPARQL with IRIs), by a `search`: samples, or beams; sparql is the plain
+    form of a model that was not trained and that no grammar holds. In it so many `shots` of the
+    graph's examples are shown. Of `n` queries the first with a result is the answer, and below
+    `answer_from` (a confidence) there is none. With `interpret` the model says the answer in words.
+    `rows` caps the result, `timeout` is in seconds a query.
     """
 
     converses: ClassVar[bool] = True
@@ -159,6 +161,7 @@ class MultiStage:
     filter: str = "reach"
     writer: str = "grown"
     form: str = "references"
+    search: str = "samples"
     ranking: str = ""
     shots: int = 0
     n: int = 5
@@ -172,7 +175,9 @@ class MultiStage:
     prices: Prices | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
-        one_of(self, entities=_LINKS, predicates=_LINKS, filter=FILTERS, form=FORMS)
+        one_of(
+            self, entities=_LINKS, predicates=_LINKS, filter=FILTERS, form=FORMS, search=SEARCHES
+        )
         at_least(self, 0, "near", "shots", "least_predicates")
         at_least(self, 1, "candidates", "readings", "n", "rows")
         above_zero(self, "timeout", "tokens", "seconds", "money")
@@ -401,7 +406,12 @@ class _Run:
         """The writer that asks a model."""
         held = self.method.writer == "model"
         return PromptedWriter(
-            model, constrained=held, known=known, plain=self.plain, shots=self.method.shots
+            model,
+            self.method.search if held else "samples",
+            constrained=held,
+            known=known,
+            plain=self.plain,
+            shots=self.method.shots,
         )
 
     async def settled(self, queries: Sequence[Hypothesis]) -> Answer | Refusal:
