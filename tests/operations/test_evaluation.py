@@ -1,6 +1,7 @@
 """Runs over the sample graph: on one process and on several, with examples and without."""
 
 import json
+import os
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -12,6 +13,9 @@ from askgraph import registry, sample
 from askgraph.errors import SetupError
 from askgraph.evaluation.runs import Options, Record, Run, read_run
 from askgraph.evaluation.runs.one_question import gold_links
+from askgraph.llm.scripted import ScriptedModel
+from askgraph.methods.graph_search import GraphSearch
+from askgraph.methods.guided import Guided
 from askgraph.operations.evaluation import Crew, evaluated
 from askgraph.operations.plans import Wishes, method_choices, sampled
 from askgraph.operations.selection import Selection, selected
@@ -94,6 +98,18 @@ def test_a_cluster_is_only_for_other_processes(workspace: Workspace) -> None:
         run(workspace, crew=Crew(address="tcp://127.0.0.1:8786"))
     with pytest.raises(SetupError, match="no executor named 'moon'"):
         run(workspace, crew=Crew("moon"))
+
+
+def test_many_questions_without_a_model_have_a_process_a_core() -> None:
+    crew, search = Crew("auto"), [GraphSearch()]
+    cores = os.cpu_count() or 1
+    many = crew.chosen(500, search)
+    assert (many.on, many.size) == ("processes" if cores > 1 else "local", cores)
+    assert crew.chosen(20, search).on == "local"
+    assert crew.chosen(500, [*search, Guided(ScriptedModel([]))]).on == "local"
+    assert replace(crew, workers=3).chosen(20, search) == Crew("processes", workers=3)
+    assert replace(crew, concurrency=4).chosen(500, search).on == "local"
+    assert Crew().chosen(500, search) == Crew()
 
 
 def test_another_state_of_the_graph_is_another_run(workspace: Workspace, tmp_path: Path) -> None:

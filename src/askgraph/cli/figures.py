@@ -69,7 +69,7 @@ class Workers(Bundle):
     """The options that say which processes answer."""
 
     concurrency: int | None = None
-    on: str = "local"
+    on: str = "auto"
     workers: int | None = None
     address: str | None = None
 

@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import os
 import tempfile
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -18,15 +18,19 @@ from askgraph.evaluation.runs.run import Budget, evaluate
 from askgraph.evaluation.runs.run import Progress as Told
 from askgraph.evaluation.runs.scores import check_metric, judged_by, judging
 from askgraph.llm import LanguageModel
+from askgraph.methods import Method, with_others
 from askgraph.operations.plans import Asked, Host, Site, Wishes, planned, work_in_process
 from askgraph.operations.selection import Selection
 from askgraph.workspace import Progress, Workspace, silent
+
+_MANY = 200  # questions of graph search that are worth the start of processes
 
 
 @dataclass(frozen=True)
 class Crew:
     """Who answers: this process (`local`), or `workers` of an executor, by its name.
 
+    `auto` is a process a core for many questions to methods without a model, else this process.
     `address` is that of a cluster that runs already. `concurrency` is how many questions are under
     way at once, in all; None is one here, and two a worker elsewhere.
     """
@@ -35,6 +39,16 @@ class Crew:
     workers: int | None = None
     address: str | None = None
     concurrency: int | None = None
+
+    def chosen(self, questions: int, methods: Iterable[Method]) -> "Crew":
+        """Return the crew that `auto` is for so many questions to methods; any other as it is."""
+        if self.on != "auto":
+            return self
+        asked = [one for method in methods for one in with_others(method)]
+        has_model = any(getattr(one, "model", None) is not None for one in asked)
+        few = questions < _MANY or os.cpu_count() == 1 or self.concurrency
+        here = self.address or (not self.workers and (few or has_model))
+        return replace(self, on="local" if here else "processes")
 
     @property
     def size(self) -> int:
@@ -73,6 +87,8 @@ async def evaluated(
         host = Host(site)
         try:
             plan = await planned(host, learnt, wishes, progress=preparing)
+            methods = [host.method(choice.label) for choice in wishes.methods]
+            crew = crew.chosen(len(plan.tasks), methods)
             async with _worker(crew, site, host) as work:
                 return await evaluate(
                     judged_by(judge, plan.tasks),
