@@ -52,6 +52,24 @@ def test_what_a_killed_process_left_goes_when_the_place_is_written_again(
     assert {one.name: one.read_text() for one in tmp_path.iterdir()} == {path.name: "new"}
 
 
+def test_what_a_killed_process_left_goes_when_another_place_of_the_folder_is_written(
+    tmp_path: Path,
+) -> None:
+    for how in ("file", "folder", "aside"):
+        place = tmp_path / how
+        place.mkdir()
+        killed(place, how)
+
+    write_whole(tmp_path / "other", "new")
+
+    assert (tmp_path / "other").read_text() == "new"
+    (away,) = (one for one in tmp_path.iterdir() if one.name.startswith("."))
+    assert away.name.startswith(".aside~")
+    assert away.name.endswith(OLD)
+    fresh(tmp_path / "aside")
+    assert {one.name for one in tmp_path.iterdir()} == {"aside", "file", "folder", "other"}
+
+
 def test_what_a_cache_keeps_is_its_owners_and_leaves_nothing_of_the_killed(tmp_path: Path) -> None:
     path = tmp_path / "12" / "1234.json"
     write_private(path, b"old")

@@ -5,7 +5,6 @@ Nobody reads half of one. What a process that was killed left there goes when th
 
 import contextlib
 import errno
-import glob
 import itertools
 import os
 import re
@@ -33,6 +32,7 @@ OLD = ".old"
 _BORN = f"{time.time_ns() // 1_000_000:x}"  # an id of a process is used again, in containers often
 _REMEDY = "make room, then do the same again"
 _NUMBERS = itertools.count(1)
+_LEFT = re.compile(r"\.(?P<name>.+)~(?P<pid>\d+)-(?P<born>[0-9a-f]+)~\d+(\.old)?", re.DOTALL)
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 # as Oxigraph and NumPy say it
 _FULL_IN_WORDS = re.compile(r"No space left|File too large|\d requested and \d+ written")
@@ -45,14 +45,17 @@ def fresh(path: Path) -> Path:
 
 
 def swept(path: Path) -> None:
-    """Remove what processes that are gone left beside `path`; what they had put away comes back."""
-    start = f".{path.name}~"
-    for left in path.parent.glob(f"{glob.escape(start)}*~*"):
-        pid, _, born = left.name.removeprefix(start).split("~")[0].partition("-")
-        if not pid.isdigit() or _runs(int(pid), born):
+    """Remove what processes that are gone left in the folder of `path`.
+
+    What they had put away from `path` comes back; what they had from elsewhere waits for its turn.
+    """
+    for left in path.parent.glob(".*~*~*"):
+        made = _LEFT.fullmatch(left.name)
+        if made is None or _runs(int(made["pid"]), made["born"]):
             continue
-        if left.name.endswith(OLD) and not path.exists():
-            left.rename(path)
+        if left.name.endswith(OLD) and (made["name"] != path.name or not path.exists()):
+            if made["name"] == path.name:
+                left.rename(path)
         elif left.is_dir():
             shutil.rmtree(left, ignore_errors=True)
         else:
