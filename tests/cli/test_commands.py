@@ -249,8 +249,8 @@ def test_the_workspace_is_named_before_or_after_the_command(tmp_path: Path, sour
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [
-        (["frobnicate"], 2, "No such command"),
-        (["ask"], 2, "Missing argument"),
+        (["frobnicate"], 2, "has no command 'frobnicate'"),
+        (["ask"], 2, "ask needs QUESTION"),
         (["ask", ""], 2, r"the question is empty: askgraph ask \"Which moons are there\?\""),
         (["ask", " ", "--json"], 2, "the question is empty"),
         (["ask", "Hello", "-g", "nope"], 2, "did you mean|there are moons"),

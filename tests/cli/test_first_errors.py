@@ -52,14 +52,45 @@ def test_a_thing_that_is_not_there_is_named_with_what_to_do(
     assert line.startswith("askgraph: ") and wrong in line and to_do in line
 
 
-@pytest.mark.parametrize("words", ["ask", "finetune train", "report", "add", "score"])
-def test_a_missing_argument_is_named_with_the_command_that_explains_it(
+MISTYPED = {
+    "ask": "askgraph ask needs QUESTION; askgraph ask -h",
+    "finetune train": "askgraph finetune train needs MODEL; ",
+    "report": "askgraph report needs ",
+    "add": "askgraph add needs NAME; ",
+    "score a": "askgraph score needs BENCHMARK; ",
+    "batch a.jsonl": "askgraph batch needs --out; ",
+    "ask --nope x": "askgraph ask has no option '--nope'",
+    "ask --limt 3 x": "has no option '--limt' (is --limit or --timeout meant?)",
+    "ask x --set a=b": "a setting is given with the method: --method NAME:SETTING=VALUE, not --set",
+    "ask --limit": "the option --limit needs a value after it; ",
+    "ask --quiet=3 x": "the option --quiet takes no value; ",
+    "--workspce x graphs": "has no option '--workspce' (is --workspace meant?)",
+    "askk hello": "has no command 'askk' (is ask meant?); askgraph -h",
+    "index buil": "askgraph index has no command 'buil' (is build meant?)",
+    "zzz": "has no command 'zzz'; ",
+    "validate a b c": "askgraph validate cannot take 'b c', too; put quotation marks around",
+}
+
+
+@pytest.mark.parametrize("words", MISTYPED)
+def test_what_is_mistyped_is_one_line_with_the_nearest_names_and_what_explains_it(
     words: str, moons: Path, tmp_path: Path
 ) -> None:
     done = askgraph(*words.split(), workspace=moons, folder=tmp_path)
 
-    assert done.returncode == 2
-    assert "Missing argument" in done.stderr and f"{words} -h' for help" in done.stderr
+    assert (done.returncode, done.stdout) == (2, "")
+    [line] = done.stderr.splitlines()
+    assert line.startswith("askgraph: ") and MISTYPED[words] in line
+
+
+def test_an_option_that_there_is_not_is_one_line_of_every_command(
+    moons: Path, tmp_path: Path
+) -> None:
+    for name, _ in commands():
+        done = askgraph(*name.split(), "--nope", workspace=moons, folder=tmp_path)
+        said = f"askgraph: askgraph {name} has no option '--nope'"
+        assert (done.returncode, done.stdout) == (2, ""), name
+        assert done.stderr.startswith(said) and done.stderr.count("\n") == 1, done.stderr
 
 
 FOREIGN = re.compile(r"Input should|Value error|validation error|type=|pydantic|unable to parse")
@@ -91,7 +122,7 @@ def test_a_wrong_number_or_choice_of_any_option_is_said_in_our_words(
             done = askgraph(*words, workspace=moons, folder=tmp_path)
             said = done.stdout + done.stderr
             assert not FOREIGN.search(said), (words, said)
-            if given == "x" and "Missing" not in said:
+            if given == "x" and " needs " not in said:
                 assert re.search(rf"{flag}( takes a|: 'x' is not one of)", said), (words, said)
                 told += 1
     assert told > 40

@@ -95,7 +95,7 @@ def test_build_keeps_how_it_was_built(tmp_path: Path, workspace: Workspace) -> N
         (["search", "io", "--in", "pictures"], "pictures"),
         (["search", "io", "--within", "nowhere"], "there is no file 'nowhere'"),
         (["search", "io", "--limit", "0"], "--limit"),
-        (["search"], "Missing argument"),
+        (["search"], "search needs"),
     ],
 )
 def test_wrong_use_is_told_with_a_code(arguments: list[str], said: str) -> None:

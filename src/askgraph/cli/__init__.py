@@ -6,10 +6,12 @@ heavy is imported: this much is known before a command is.
 
 import inspect
 import json
+import re
 import sys
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
+from difflib import get_close_matches
 from functools import cache
 from importlib import import_module, metadata
 from importlib.resources import files
@@ -236,15 +238,75 @@ class _Commands(TyperGroup):
         name, found, rest = super().resolve_command(ctx, args)
         return name, found and _imported(str(name)), rest
 
+    def make_context(
+        self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any
+    ) -> Any:
+        """Return the context of a call, whose options before the command are read already."""
+        try:
+            return super().make_context(info_name, args, parent, **extra)
+        except typer.TyperException as error:
+            if (wrong := wrong_use(error)) is None:
+                raise
+            raise typer.Exit(exit_code(wrong, debug=False) or 0) from error
+
     def invoke(self, ctx: Any) -> Any:
         try:
             return super().invoke(ctx)
         except (KeyboardInterrupt, Exception) as error:
-            told = bad_value(error) if isinstance(error, typer.BadParameter) else None
+            told = wrong_use(error) if isinstance(error, typer.TyperException) else None
             code = exit_code(told or error, debug=shared(ctx).debug)
             if code is None:
                 raise
             raise typer.Exit(code) from error
+
+
+def wrong_use(error: typer.TyperException) -> SetupError | None:
+    """Return the error of a mistyped command line, in our words; None for the help that is shown.
+
+    It says which command explains its options, and the nearest names of what there is not.
+    """
+    context: Any = getattr(error, "ctx", None)
+    if type(error).__name__ == "NoArgsIsHelpError":
+        return None
+    if isinstance(error, typer.BadParameter) and (told := bad_value(error)) is not None:
+        return told
+    if context is None:
+        return SetupError(f"{_mistake(error, None, 'askgraph')}; -h after the command explains it")
+    root = context.find_root().command_path
+    name = f"askgraph{context.command_path[len(root) :]}"
+    said = _mistake(error, context.command, name)
+    return SetupError(f"{said}; {name} -h explains it")
+
+
+def _mistake(error: typer.TyperException, command: Any, name: str) -> str:
+    """What is wrong with a call of a command."""
+    option, message = getattr(error, "option_name", ""), error.message
+    param = getattr(error, "param", None)
+    match type(error).__name__:
+        case "NoSuchOption":
+            flags = [flag for one in command.params for flag in getattr(one, "opts", ())]
+            if option == "--set" and "--method" in flags:
+                return "a setting is given with the method: --method NAME:SETTING=VALUE, not --set"
+            return f"{name} has no option {option!r}{_nearest(option, flags)}"
+        case "BadOptionUsage":
+            takes = "takes no value" if "not take" in message else "needs a value after it"
+            return f"the option {option} {takes}"
+        case "MissingParameter" if param is not None:
+            needed = max(param.opts, key=len) if "option" in param.param_type_name else ""
+            return f"{name} needs {needed or param.metavar or param.name.upper()}"
+        case "BadParameter" if param is not None:
+            return f"{max(param.opts, key=len)}: {message.rstrip('.')}"
+    if (unknown := re.match("No such command '(.*?)'", message)) is not None:
+        given, known = unknown[1], list(command.commands)
+        return f"{name} has no command {given!r}{_nearest(given, known)}"
+    if (more := re.search(r"unexpected extra arguments?\S* \((.*)\)", message)) is not None:
+        return f"{name} cannot take {more[1]!r}, too; put quotation marks around several words"
+    return message.rstrip(".")
+
+
+def _nearest(name: str, known: Sequence[str]) -> str:
+    near = get_close_matches(name, known, n=2)
+    return f" (is {' or '.join(near)} meant?)" if near else ""
 
 
 def bad_value(error: typer.BadParameter) -> SetupError | None:
