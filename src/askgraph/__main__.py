@@ -1,5 +1,10 @@
 """`python -m askgraph` is the command `askgraph`."""
 
+import signal
+
+if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # stopped while modules load: no traceback
+
 from askgraph.cli import main
 
 if __name__ == "__main__":

@@ -374,6 +374,40 @@ def wait_until(holds: object, seconds: float = 120.0) -> None:
         time.sleep(0.05)
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("ask", "Which moons orbit Jupiter?"),
+        ("query", "SELECT * { ?s ?p ?o }"),
+        ("batch", "asked.jsonl", "--out", "answers.jsonl"),
+        ("evaluate", "asked.jsonl", "--out", "run"),
+    ],
+    ids=lambda words: words[0],
+)
+def test_stopped_while_an_endpoint_is_silent_a_command_says_so_in_a_line(
+    server: SparqlServer, workspace: Path, tmp_path: Path, words: tuple[str, ...]
+) -> None:
+    assert run("add", "far", server.url).exit_code == 0
+    asked = tmp_path / "asked.jsonl"
+    asked.write_text('{"id": 1, "question": "Which moons orbit Jupiter?", "sparql": "ASK {}"}\n')
+    files = {"asked.jsonl": asked, "answers.jsonl": tmp_path / "new.jsonl", "run": tmp_path / "run"}
+    server.requests.clear()
+    server.always = faults.silence()
+    process = started(*(files.get(word, word) for word in words))
+    wait_until(lambda: bool(server.requests) or process.poll() is not None)
+    process.send_signal(signal.SIGINT)
+    out, errors = process.communicate(timeout=60)
+    assert (process.returncode, out) == (130, ""), errors
+    assert errors.splitlines()[-1] == "askgraph: stopped" and "Traceback" not in errors
+    assert not (tmp_path / "new.jsonl").exists() or not (tmp_path / "new.jsonl").read_text()
+
+
+def test_stopped_while_its_modules_are_read_it_ends_without_a_word() -> None:
+    code = "import signal, askgraph.__main__; print(signal.getsignal(signal.SIGINT).name)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stdout == "SIG_DFL\n"
+
+
 @pytest.mark.slow
 def test_stopped_while_loading_it_leaves_what_was_there(workspace: Path, source: Path) -> None:
     run("add", "moons", source)

@@ -7,6 +7,7 @@ heavy is imported: this much is known before a command is.
 import inspect
 import json
 import re
+import signal
 import sys
 import traceback
 from collections.abc import Callable, Mapping, Sequence
@@ -389,6 +390,8 @@ def options(
 
 def main() -> None:
     """Run the command line and exit."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:  # as `askgraph.__main__` leaves it
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         app()
     except KeyboardInterrupt:
