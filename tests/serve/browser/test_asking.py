@@ -374,10 +374,10 @@ def test_whoever_asks_before_the_page_knows_the_graphs_asks_the_one_that_is_chos
     page = watch.page("/compare")
     expect(page.get_by_role("textbox")).to_be_visible()  # which waits for the graphs, too
     held: list[Route] = []
-    page.route("**/api/v1/graphs", lambda route: held.append(route))
+    page.route("**/api/v1/graphs?*", lambda route: held.append(route))
     sent: list[object] = []
     page.on("request", lambda one: sent.append(one.post_data_json) if "/ask" in one.url else None)
-    with page.expect_request("**/api/v1/graphs"):
+    with page.expect_request("**/api/v1/graphs?*"):
         page.goto(watch.address)
     page.locator("[data-question]").fill("How big is Titan?")
     page.keyboard.press("Enter")
