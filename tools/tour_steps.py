@@ -255,7 +255,7 @@ STEPS = (
     Step(
         "asked-back",
         "Where readings are about as likely, the page asks back.",
-        [asks("Which missions were launched in 1850?"), sees(".option")],
+        [asks("Which missions launched in 1850?"), sees(".option")],
     ),
     Step(
         "sort",

@@ -118,7 +118,7 @@ def test_a_changed_reading_is_a_run_with_an_address_a_link_and_a_download(watch:
 
 
 def test_a_question_back_shows_its_readings_and_a_choice_answers_it(page: Page) -> None:
-    ask(page, "Which missions were launched in 1850?")
+    ask(page, "Which missions launched in 1850?")
     options = page.locator(".option")
     expect(options.nth(1)).to_be_visible()
     words = options.first.locator(".option-words").inner_text()
@@ -148,7 +148,7 @@ def test_a_refusal_says_why_and_shows_the_best_attempt(page: Page) -> None:
 
 
 def test_none_of_the_readings_may_be_meant(page: Page) -> None:
-    ask(page, "Which missions were launched in 1850?")
+    ask(page, "Which missions launched in 1850?")
     page.get_by_role("button", name="None of these").click()
     expect(page.get_by_role("link", name="Put it in other words")).to_be_visible()
     page.get_by_role("link", name="See what the graph holds").click()
