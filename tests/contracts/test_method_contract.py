@@ -168,7 +168,10 @@ async def test_a_run_may_be_left_at_any_step_and_the_graph_answers_on(
     assert await graphs["moons"].endpoint.ask("ASK { ?s ?p ?o }")
 
 
-@pytest.mark.parametrize("name", ["dfsl", "multi_stage", "guided", "sparql_llm"])
+TALKING = sorted(set(METHODS) - {"grasp", "graf_von_data"})  # whose models have their say anyway
+
+
+@pytest.mark.parametrize("name", TALKING)
 async def test_with_interpret_the_model_says_the_answer_in_words(
     place: Workspace, graphs: dict[str, KnowledgeGraph], name: str
 ) -> None:
@@ -176,15 +179,23 @@ async def test_with_interpret_the_model_says_the_answer_in_words(
         shown = str(request.messages[-1])
         if "Result: " in shown and "The query gives: " in shown:
             return "Io and  Europa do."
+        if name == "direct":
+            return fitting(name)
         return reply(choose=1) if name == "guided" else f"```sparql\n{QUERY}\n```"
 
-    method = place.method(name, {"model": ScriptedModel(said), "interpret": True})
+    learnt = {"examples": str(place.folder / "examples.jsonl")} if name == "nearest_example" else {}
+    settings = {"model": ScriptedModel(said), "interpret": True, **learnt}
+    method, asked = place.method(name, settings), [graphs["moons"]]
 
-    [*_, answer] = await steps_of(method, "Which moons orbit Jupiter?", [graphs["moons"]])
+    question = Question("Which moons orbit Jupiter?")
+    trace = await trace_of(question, method=method, name=name, graphs=asked)
 
+    answer = trace.outcome
     assert isinstance(answer, Answer)
     assert answer.interpretation == "Io and Europa do."
-    assert answer.usage.llm_calls == (1 if name == "multi_stage" else 2)
+    assert answer.usage.llm_calls == (1 if name in {*WITHOUT, "multi_stage"} else 2)
+    again = await replayed(trace, head_of(method, asked))
+    assert (again.same_answer, again.differs) == (True, None)
 
 
 MODELLED = sorted(set(METHODS) - WITHOUT)
@@ -310,6 +321,10 @@ def fitting(name: str, query: str = QUERY, *names: str) -> Reply:
 def test_words_need_a_model_that_may_see_the_rows(place: Workspace) -> None:
     with pytest.raises(SetupError, match="needs a language model"):
         place.method("multi-stage", {"interpret": True})
+    with pytest.raises(SetupError, match="needs a language model"):
+        place.method("graph-search", {"interpret": True})
+    with pytest.raises(SetupError, match="leave out model, or set interpret=true"):
+        place.method("graph-search", {"model": ScriptedModel([])})
     with pytest.raises(SetupError, match="sees=everything"):
         model = ScriptedModel([])
         place.method("guided", {"model": model, "interpret": True, "sees": "masked"})

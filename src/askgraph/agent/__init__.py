@@ -8,6 +8,7 @@ before it is left out.
 import time
 from collections.abc import (
     AsyncGenerator,
+    AsyncIterator,
     Callable,
     Collection,
     Mapping,
@@ -35,7 +36,7 @@ from askgraph.llm import (
     User,
     completed,
 )
-from askgraph.llm.budget import Account, Budget, estimated_tokens
+from askgraph.llm.budget import Account, Budget, charged, estimated_tokens
 from askgraph.llm.structured import Loop, Trouble, looping, trouble
 from askgraph.tools import Context, Limits
 from askgraph.tools.shown import clipped, table
@@ -51,6 +52,7 @@ from askgraph.trace import (
     ToolUse,
     Usage,
     heard,
+    heard_steps,
 )
 
 _KEPT = 240  # characters that are left of a result
@@ -405,6 +407,32 @@ async def in_words(
         yield (await talk.turn()).step
     except (BudgetSpent, ServiceError) as problem:
         yield Thought(f"The answer is not said in words: {problem}")
+
+
+async def worded(
+    ask: Callable[[], AsyncIterator[Step]],
+    question: Question,
+    graphs: Sequence[KnowledgeGraph],
+    model: LanguageModel,
+    *,
+    timeout: float,
+) -> AsyncGenerator[Step, None]:
+    """Give the steps of a method that asks no model, and let one say the answer in words."""
+    account = Account(Budget())
+    asked = charged(model, account)
+    async with aclosing(heard_steps("answered", ask)) as steps:
+        async for step in steps:
+            if not isinstance(step, Answer) or step.is_empty:
+                yield step
+                continue
+            graph = next(one for one in graphs if one.name == step.graph)
+            context, words = Context(graph, question, Limits(timeout=timeout)), ""
+            async with aclosing(in_words(step, context, asked, account, Options())) as told:
+                async for one in told:
+                    yield one
+                    words = one.choice.text if isinstance(one, ModelTurn) else words
+            usage = step.usage + spent_on(account)
+            yield replace(step, interpretation=" ".join(words.split()), usage=usage)
 
 
 async def interpretation_messages(context: Context, answer: Answer) -> list[System | User]:

@@ -23,6 +23,8 @@ class Method(Protocol):
     `answer` yields steps and ends with exactly one `Answer`, `Clarification` or `Refusal`. It never
     raises for a strange question; it raises `ServiceError` if the graph cannot be reached.
 
+    One whose `model` does no more than say the answer in words has a class attribute `only_words`.
+
     A method that searches the indices of its graphs says so by a class attribute `searches`, one
     that looks at the earlier questions of a conversation by `converses`, each True.
 
@@ -224,6 +226,12 @@ def preset_settings(plugin: object, preset: object) -> dict[str, object]:
     if published is None or preset == PRESETS[0]:
         return {}
     return {name: one.value for name, one in published.settings.items()}
+
+
+def check_words(method: object) -> None:
+    """Raise `SetupError` for a setting `interpret` without a `model`."""
+    if getattr(method, "interpret", False) and getattr(method, "model", None) is None:
+        raise SetupError("interpret=true needs a language model: name one with 'model'")
 
 
 def one_of(method: object, **known: tuple[str, ...]) -> None:

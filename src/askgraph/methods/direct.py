@@ -13,7 +13,7 @@ from typing import ClassVar
 
 from pyoxigraph import Literal, NamedNode
 
-from askgraph.agent import Conversation, over_one_graph, said_before, with_cost
+from askgraph.agent import Conversation, in_words, over_one_graph, said_before, with_cost
 from askgraph.agent.follow_up import in_full
 from askgraph.errors import QueryError, ServiceError
 from askgraph.graph import KnowledgeGraph
@@ -58,14 +58,15 @@ _HITS = 10
 class Direct:
     """A model that is asked without a graph; its fields are its settings.
 
-    What it does not know is a refusal. A run ends after `tokens`, `seconds` or `money`; `timeout`
-    is in seconds a query.
+    What it does not know is a refusal. With `interpret` it says the answer in words, too. A run
+    ends after `tokens`, `seconds` or `money`; `timeout` is in seconds a query.
     """
 
     searches: ClassVar[bool] = True
     converses: ClassVar[bool] = True
 
     model: LanguageModel
+    interpret: bool = False
     timeout: float = 20.0
     tokens: int | None = None
     seconds: float | None = None
@@ -87,7 +88,13 @@ class Direct:
         timeout = within(self.timeout, self.seconds)
         context, account, requests = over_one_graph(self, question, graphs[0], timeout=timeout)
         model = charged(self.model, account, prices=self.prices)
-        return with_cost(_Run(self, context, account, model), requests)
+        options = Options(temperature=self.temperature, seed=self.seed)
+
+        def words(answer: Answer) -> AsyncGenerator[Step, None]:
+            return in_words(answer, context, model, account, options)
+
+        run = _Run(self, context, account, model)
+        return with_cost(run, requests, words=words if self.interpret else None)
 
 
 @dataclass(eq=False)

@@ -13,10 +13,13 @@ from functools import partial
 from typing import ClassVar
 
 from askgraph.answers.search_run import SearchLimits, SearchRun, top_score
+from askgraph.deadline import SECONDS
 from askgraph.endpoint import Counted
 from askgraph.errors import SetupError
 from askgraph.explanation._names import phrases_in
 from askgraph.graph import KnowledgeGraph
+from askgraph.llm import LanguageModel
+from askgraph.methods import check_words
 from askgraph.search.linking import read
 from askgraph.search.linking.word_lists import greeted
 from askgraph.trace import Answer, Outcome, Question, Refusal, Step, Thought, Usage
@@ -42,13 +45,19 @@ class GraphSearch(SearchLimits):
     `askgraph.index.embeddings`): words that nothing names are then linked by meaning if the answer
     is unsure without.
 
-    A question that leans on the one before it ("And Saturn?", "Who discovered it?") is completed
+    With `interpret` the `model`, which is asked nothing else, says the answer in words. A question
+    that leans on the one before it ("And Saturn?", "Who discovered it?") is completed
     first. Raises `SetupError` for a day that is none.
     """
 
     converses: ClassVar[bool] = True
+    only_words: ClassVar[bool] = True
+
+    model: LanguageModel | None = None
+    interpret: bool = False
 
     def __post_init__(self) -> None:
+        check_words(self)
         try:
             date.fromisoformat(self.today or "2000-01-01")
         except ValueError as error:
@@ -60,11 +69,19 @@ class GraphSearch(SearchLimits):
         self, question: Question, graphs: Sequence[KnowledgeGraph]
     ) -> AsyncIterator[Step]:
         """Answer a question over one graph, or over the one of several that fits best."""
-        steps = self._answer(question, graphs)
-        if question.before and not greeted(question.text):
-            from askgraph.agent.follow_up import in_full  # few questions follow another
+        ask = partial(self._answer, question, graphs)
+        follows = bool(question.before) and not greeted(question.text)
+        if follows or self.interpret:
+            # Late: few questions follow another, and few answers are said in words.
+            from askgraph.agent import follow_up, worded
 
-            steps = in_full(question, graphs, partial(self._answer, graphs=graphs))
+            if follows:
+                answer = partial(self._answer, graphs=graphs)
+                ask = partial(follow_up.in_full, question, graphs, answer)
+            if self.interpret and self.model is not None:
+                seconds = self.timeout or SECONDS
+                ask = partial(worded, ask, question, graphs, self.model, timeout=seconds)
+        steps = ask()
         async with aclosing(steps):
             async for step in steps:
                 yield step

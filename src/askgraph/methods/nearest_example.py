@@ -13,12 +13,15 @@ from typing import ClassVar
 
 from rapidfuzz import fuzz, process
 
+from askgraph.agent import worded
 from askgraph.agent.follow_up import in_full
 from askgraph.answers import bare_answer
 from askgraph.deadline import SECONDS
 from askgraph.errors import QueryError, SetupError
 from askgraph.graph import KnowledgeGraph
+from askgraph.llm import LanguageModel
 from askgraph.metadata.examples import QueryExample, read_examples
+from askgraph.methods import check_words
 from askgraph.sparql.judge import admitted
 from askgraph.sparql.results import SelectResult
 from askgraph.trace import Answer, Draft, Question, Refusal, Step, Usage
@@ -32,14 +35,21 @@ class NearestExample:
 
     Similarity is the share of characters that both questions have in common, their words sorted;
     it is the confidence too. `timeout` is in
-    seconds a query, `seconds` are for the whole question.
+    seconds a query, `seconds` are for the whole question. With `interpret` the `model` says the
+    answer in words.
     """
 
     converses: ClassVar[bool] = True
+    only_words: ClassVar[bool] = True
 
     examples: str = ""
+    model: LanguageModel | None = None
+    interpret: bool = False
     timeout: float | None = 20.0
     seconds: float | None = SECONDS
+
+    def __post_init__(self) -> None:
+        check_words(self)
 
     @property
     def missing(self) -> str:
@@ -51,7 +61,10 @@ class NearestExample:
         """Answer over the first graph."""
         if self.missing:
             raise SetupError(self.missing)
-        return in_full(question, graphs[:1], partial(self._answer, graphs=graphs))
+        ask = partial(in_full, question, graphs[:1], partial(self._answer, graphs=graphs))
+        if self.model is None or not self.interpret:
+            return ask()
+        return worded(ask, question, graphs, self.model, timeout=self.timeout or SECONDS)
 
     async def _answer(
         self, question: Question, graphs: Sequence[KnowledgeGraph]

@@ -430,7 +430,13 @@ async def heard_steps(
 async def _kept_steps(
     what: str, ask: Callable[[], AsyncIterator[Step]], kept: Hearing | None
 ) -> AsyncGenerator[Step, None]:
-    stream, seen, problem = ask(), list[Step](), ""
+    stream, seen = ask(), list[Step]()
+
+    def keep(problem: str = "") -> None:
+        if kept is not None:
+            gave = kept.tell((tuple(seen), problem), _CAME)
+            kept.said.setdefault(what, []).append({"gave": gave})
+
     try:
         while True:
             with hearing(None):
@@ -438,14 +444,13 @@ async def _kept_steps(
             if step is None:
                 return
             seen.append(step)
+            if isinstance(step, Outcome):
+                keep()
             yield step
     except (BudgetSpent, ServiceError) as failed:
-        problem = str(failed)
+        keep(str(failed))
         raise
     finally:
-        if kept is not None:
-            gave = kept.tell((tuple(seen), problem), _CAME)
-            kept.said.setdefault(what, []).append({"gave": gave})
         if isinstance(stream, AsyncGenerator):
             await stream.aclose()
 

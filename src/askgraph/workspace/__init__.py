@@ -286,7 +286,9 @@ class Workspace:
         setting = chosen.pop("confirmed", True)
         if not isinstance(setting, bool):
             raise SetupError(f"method {name!r}: 'confirmed' is true or false, not {setting!r}")
-        if _DEPENDENT & {*chosen, *getattr(plugin, "__dataclass_fields__", ())}:
+        known = getattr(plugin, "__dataclass_fields__", {}).items()
+        wants = {key for key, one in known if one.default is dataclasses.MISSING or one.default}
+        if _DEPENDENT & {*chosen, *wants}:
             from askgraph.workspace.models import with_dependencies
 
             chosen = with_dependencies(

@@ -331,6 +331,7 @@ def with_model(
             )
         return values
     chosen = {key: values.pop(key) for key in CHOICE if key in values}
+    _check_wanted(plugin, settings)
     name = chosen.pop("model", None)
     if not isinstance(name, str | None):
         if chosen:
@@ -342,6 +343,16 @@ def with_model(
     if "prices" in ours:
         values["prices"] = _given_prices(values, models.settings(name, **chosen), models)
     return values
+
+
+def _check_wanted(plugin: registry.Plugin, settings: Mapping[str, object]) -> None:
+    """Raise `SetupError` for a model that is there for words alone, if none are wanted."""
+    only = getattr(plugin, "only_words", False) and not settings.get("interpret")
+    if only and settings.get("model") is not None:
+        raise SetupError(
+            "the method works without a language model: leave out model, or set interpret=true, "
+            "and the model says the answer in words"
+        )
 
 
 def _given_prices(values: Mapping[str, object], settings: ModelSettings, models: Models) -> object:
