@@ -15,11 +15,12 @@ import os
 import pickle
 import sys
 from collections.abc import Mapping
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from dataclasses import replace
 from typing import Any
 
-from askgraph.errors import AskgraphError, ServiceError
+from askgraph import registry
+from askgraph.errors import AskgraphError, ServiceError, SetupError
 from askgraph.serve.graphs.shelf import Shelf, Verified
 from askgraph.serve.middleware.logs import set_up_logs
 from askgraph.serve.middleware.telemetry import within_span
@@ -41,6 +42,7 @@ class _Member:
         self._answering = Answering(workspace, self._shelf, self._models)
         self._verified: dict[str, Verified] = {}
         self._tasks: dict[int, asyncio.Task[None]] = {}
+        self._ready = asyncio.create_task(asyncio.to_thread(_load_model, self._models))
 
     def take(self, message: tuple[Any, ...]) -> None:
         """Begin or end what a message says."""
@@ -60,6 +62,7 @@ class _Member:
         """End the work, and let go of the graphs."""
         for task in self._tasks.values():
             task.cancel()
+        await self._ready
         await self._shelf.close()
         await self._models.close()
 
@@ -83,6 +86,15 @@ class _Member:
         view = memoryview(packed((number, kind, content)))
         while view:
             view = view[os.write(self._out, view) :]
+
+
+def _load_model(models: Models) -> None:
+    """Import what the first question to a model's server would wait for, if there is one."""
+    with suppress(SetupError):
+        provider = models.settings().provider
+        if provider != "transformers":  # which takes seconds and memory
+            registry.load("llm", provider)
+            registry.load("method", "guided")
 
 
 def portable(error: AskgraphError) -> AskgraphError:
