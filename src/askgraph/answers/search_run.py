@@ -1,7 +1,7 @@
 """Graph search's run of one question over one graph: candidates, answers, a decision."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import date
@@ -123,18 +123,15 @@ class SearchRun:
 
     def drafts(self, proposal: Proposal) -> list[Draft]:
         """Return the best few candidates, of those that read the same the best one."""
-        found: list[Draft] = []
-        seen: set[str] = set()
-        for candidate in proposal.candidates:
-            query = candidate.query
-            iris = {iri: iri for iri in iris_of(query)}  # by which namesakes are told apart
-            words = in_words(query, iris)
-            if words not in seen:
-                found.append(Draft(self.graph.plain_text(query), round(candidate.score, 3)))
-            seen.add(words)
-            if len(found) == _DRAFTS:
+        kept: list[tuple[Candidate, Set[str]]] = []
+        for one in proposal.candidates:
+            iris = frozenset(iris_of(one.query))
+            alike = (other for other, known in kept if known == iris)  # few; only these are worded
+            if not any(_in_words(one, iris) == _in_words(other, iris) for other in alike):
+                kept.append((one, iris))
+            if len(kept) == _DRAFTS:
                 break
-        return found
+        return [Draft(self.graph.plain_text(one.query), round(one.score, 3)) for one, _ in kept]
 
     @property
     def counted(self) -> KnowledgeGraph:
@@ -282,6 +279,11 @@ class SearchRun:
                     await builder.reading(query, given, columns=best.columns, labels=labels)
                 )
         return worth_asking(answers)
+
+
+def _in_words(one: Candidate, iris: Set[str]) -> str:
+    """A candidate in words, in which IRIs tell namesakes apart."""
+    return in_words(one.query, {iri: iri for iri in iris})
 
 
 def top_score(proposal: Proposal) -> float:
