@@ -1,6 +1,7 @@
 """Files and folders made beside the place that they take once they are whole.
 
-Nobody reads half of one. What a process that was killed left there goes when the next one is made.
+Nobody reads half of one, and what a killed process left there goes when the next one is made. What
+several processes change, each from what the others left, has a lock.
 """
 
 import contextlib
@@ -19,6 +20,7 @@ from askgraph.errors import NoSpace, SetupError
 __all__ = [
     "OLD",
     "fresh",
+    "locked",
     "no_space",
     "refused",
     "replaced",
@@ -101,6 +103,20 @@ def write_private(path: Path, data: bytes) -> None:
     except BaseException:
         beside.unlink(missing_ok=True)
         raise
+
+
+@contextlib.contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Let one process at a time hold the lock that this file stands for; without locks, hope."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        import fcntl
+    except ImportError:
+        yield
+        return
+    with path.open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
 
 
 def no_space(what: str, error: BaseException) -> NoSpace | None:

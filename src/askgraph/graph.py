@@ -40,7 +40,8 @@ class KnowledgeGraph:
     are the predicates that queries may use and the graph does not have, with their paths.
     `name_search` asks the endpoint for the names that are not in `names`, if these are not all.
     `glossary` is what its users taught of their words, if they taught any. `kept` is a folder for
-    what is made of its content and is slow to make; None if there is none.
+    what is made of its content and is slow to make, `notes` the file of what agents noted about it
+    (see `askgraph.metadata.notes`); None if there is none.
     """
 
     name: str
@@ -58,6 +59,7 @@ class KnowledgeGraph:
     name_search: "NameSearch | None" = None
     glossary: "Glossary | None" = None
     kept: Path | None = None
+    notes: Path | None = None
 
     @property
     def own_types(self) -> Mapping[str, str]:

@@ -17,6 +17,7 @@ from tests.servers import faults
 from tests.servers.capped import CappedServer
 from tests.servers.described import DescribedServer
 
+from askgraph.metadata.notes import keep
 from askgraph.sample import graph_path
 from askgraph.workspace import Workspace
 from askgraph.workspace.synchronous import result_of
@@ -218,3 +219,35 @@ def test_where_nothing_is_published_the_exit_code_is_1(place: Path) -> None:
     done = run(place, "fetch", "moons.ttl")
     assert done.returncode == 1
     assert "file: no VoID" in done.stderr
+
+
+def test_notes_of_agents_are_listed_and_removed(tmp_path: Path) -> None:
+    (tmp_path / "moons.ttl").write_text(MOONS)
+    place = Workspace(tmp_path / "workspace")
+    place.add("moons", [tmp_path / "moons.ttl"])
+    graph = place.graph("moons")
+    result_of(graph.endpoint.close())
+    assert graph.notes is not None
+    for text, snapshot in (("One.", "before"), ("Two.", graph.snapshot), ("Three.", "before")):
+        keep(graph.notes, text, snapshot)
+
+    def run(*words: object) -> Done:
+        return askgraph("metadata", "notes", *words, workspace=place.folder, folder=tmp_path)
+
+    listed = json.loads(run("moons", "--json").stdout)
+    assert [(one["text"], one["older"]) for one in listed] == [
+        ("One.", True),
+        ("Two.", False),
+        ("Three.", True),
+    ]
+    assert listed[0].keys() == {"text", "kept", "snapshot", "older"}
+    assert "changed since" in run("moons").stdout
+    wrong = run("moons", "--remove", 1, "--remove", 4)
+    assert wrong.returncode == 2 and "there is no note 4: 'moons' has 3" in wrong.stderr
+    assert len(json.loads(run("moons", "--json").stdout)) == 3, "then nothing is removed"
+    left = run("moons", "--remove", 1, "--remove", 3, "--json")
+    assert [one["text"] for one in json.loads(left.stdout)] == ["Two."]
+    assert "no notes" in run("moons", "--clear").stderr
+    assert run("moons", "--json").stdout.strip() == "[]"
+    nowhere = run("comets")
+    assert nowhere.returncode == 2 and "there is no graph 'comets'" in nowhere.stderr

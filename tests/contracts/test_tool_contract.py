@@ -51,6 +51,7 @@ SENSIBLE: Mapping[str, object] = {
     "entity": "space:Titan",
     "iri": "space:Titan",
     "object": "space:Saturn",
+    "sentence": "ont:orbits leads from a moon to what it orbits.",
     "position": "object",
     "predicate": "ont:orbits",
     "property": "ont:orbits",

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from askgraph.workspace.data import locked
+from askgraph.beside import locked
 
 __all__ = ["clients_python", "minilm"]
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from askgraph.agent import Conversation, said_before, spent_on
-from askgraph.agent.taught import taught
+from askgraph.agent.taught import noted, taught
 from askgraph.agent.trials import disagrees
 from askgraph.errors import MAY_PASS, BudgetSpent, QuerySyntaxError, ServiceError
 from askgraph.graph import KnowledgeGraph
@@ -27,6 +27,8 @@ from askgraph.tools.named import STANDARD, named_iris
 from askgraph.tools.replay import ReplayedModel, ReplayedToolbox
 from askgraph.trace import Answer, Question, Refusal, Step, ToolUse, Trace
 
+NOTES = ("off", "read", "keep")
+"""Whether an agent is shown the notes of earlier runs, and whether it keeps notes, too."""
 _EXECUTED = 0.4  # the most that is believed of a query that was run, but never answered with
 _ANSWERED = 0.35  # the least with which an attempt passes for an answer
 _GIVEN_UP = 0.3  # the most that is believed of an attempt that the model did not answer with
@@ -170,16 +172,19 @@ def asked(
     uses: Sequence[ToolUse],
     headings: dict[str, str],
     graphs: Sequence[KnowledgeGraph] = (),
+    *,
+    notes: str = NOTES[0],
 ) -> str:
-    """Return the first message: what was looked up, taught and said before, the question.
+    """Return the first message: what was looked up, noted, taught and said before, the question.
 
-    Lookups that failed or found nothing are left out.
+    Lookups that failed or found nothing are left out; without the setting `notes`, so are notes.
     """
     parts = [
         f"{headings.get(use.tool, use.tool)}\n{use.observation.text}"
         for use in uses
         if not use.observation.failed and use.observation.rows != 0
     ]
+    parts += noted(graphs) if notes != NOTES[0] else ()
     parts += [*taught(question, graphs), said_before(question), f"Question: {question.text}"]
     return "\n\n".join(part for part in parts if part)
 

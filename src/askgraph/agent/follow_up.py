@@ -1,15 +1,25 @@
 """Questions that follow another one, for methods that read a question alone."""
 
+import asyncio
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from dataclasses import replace
 from functools import partial
 
+import numpy as np
+from pyoxigraph import NamedNode
+
 from askgraph.answers.changed import changed
-from askgraph.answers.standalone import standalone
 from askgraph.endpoint import Counted
+from askgraph.errors import QueryError, ServiceError
+from askgraph.explanation import labels_of
 from askgraph.graph import KnowledgeGraph
-from askgraph.trace import Outcome, Question, Step, Thought, Usage, heard
+from askgraph.rdf import vocabulary as v
+from askgraph.search.linking.follow_up import Alike, completed, leans_on_a_thing, with_thing
+from askgraph.sparql.judge import admitted
+from askgraph.trace import Earlier, Outcome, Question, Step, Thought, Usage, heard
+
+_SECONDS = 10.0
 
 
 async def in_full(
@@ -44,3 +54,63 @@ async def in_full(
     finally:
         if isinstance(steps, AsyncGenerator):
             await steps.aclose()
+
+
+async def standalone(question: Question, graphs: Sequence[KnowledgeGraph]) -> Question:
+    """Return a question with what it takes from the questions before it put into its words.
+
+    One that takes nothing from them comes back as it is. What "it" stands for is the one thing that
+    the last query gives.
+    """
+    if not question.before:
+        return question
+    for graph in graphs:
+        text = await asyncio.to_thread(_completed, question, graph)
+        if text is None and leans_on_a_thing(question.text, question.language):
+            name = await _thing(question.before[-1], graph, question.language or "en")
+            text = name and with_thing(question.text, name, question.language)
+        if text is not None and text != question.text:
+            return replace(question, text=text, before=())
+    return question
+
+
+def _completed(question: Question, graph: KnowledgeGraph) -> str | None:
+    """Complete question after question, so that a chain of short ones stays about its first."""
+    whole, *later = [earlier.question for earlier in question.before]
+    language = question.language
+    for text in later:
+        whole = completed(text, whole, graph.names, _alike(graph), language=language) or text
+    return completed(question.text, whole, graph.names, _alike(graph), language=language)
+
+
+def _alike(graph: KnowledgeGraph) -> Alike:
+    def alike(one: str, other: str) -> bool:
+        return bool(_classes(one, graph) & _classes(other, graph))
+
+    return alike
+
+
+def _classes(iri: str, graph: KnowledgeGraph) -> set[int]:
+    if graph.arrays is None:
+        return set()
+    at, kind = graph.arrays.terms.iri(iri), graph.arrays.number(v.RDF_TYPE)
+    if at is None or kind is None:
+        return set()
+    found = graph.arrays.step(np.array([at], dtype=np.int32), kind)
+    return {int(one) for one in found}
+
+
+async def _thing(earlier: Earlier, graph: KnowledgeGraph, language: str) -> str | None:
+    """Return the name of the one thing that an earlier query gives."""
+    try:
+        if admitted(earlier.query, prefixes=graph.prefixes.namespaces).form != "SELECT":
+            return None
+        result = await graph.endpoint.select(earlier.query, timeout=_SECONDS, limit=2)
+    except (QueryError, ServiceError):
+        return None
+    if len(result.rows) != 1:
+        return None
+    things = [term.value for term in result.rows[0] if isinstance(term, NamedNode)]
+    if not things:
+        return None
+    return (await labels_of(things[:1], graph, [language])).get(things[0])

@@ -17,7 +17,15 @@ from askgraph.metadata.descriptions import Description
 from askgraph.metadata.shapes import Shape
 from askgraph.metadata.shex import shex_of
 from askgraph.metadata.void_text import void_of
-from askgraph.operations.metadata import Bound, Choice, Shapes, known_profile, profiled, shapes
+from askgraph.operations.metadata import (
+    Bound,
+    Choice,
+    Shapes,
+    kept_notes,
+    known_profile,
+    profiled,
+    shapes,
+)
 from askgraph.operations.metadata import fetch as fetched
 
 INCOMPLETE = 1
@@ -143,6 +151,32 @@ def completeness(common: Common, source: str | None = None, json: bool = False) 
             typer.echo(f"  left out: {cut}", err=True)
     if any(part.share != 1.0 for part in found.completeness) or not found.completeness:
         raise typer.Exit(INCOMPLETE)
+
+
+@metadata.command("notes")
+def notes(
+    common: Common,
+    name: str,
+    remove: list[int] | None = None,
+    clear: bool = False,
+    json: bool = False,
+) -> None:
+    """List what agents noted about a graph for later runs (see their setting `notes`).
+
+    What a note says is a model's, and may be wrong: remove what is.
+    """
+    found = kept_notes(common.workspace, name, remove=remove or (), clear=clear)
+    if json:
+        print_json([{**asdict(note), "older": older} for note, older in found])
+        return
+    if not found:
+        typer.echo(f"{name}: no notes", err=True)
+        return
+    rows = [
+        (str(at), note.text, note.kept, "changed since" if older else "")
+        for at, (note, older) in enumerate(found, 1)
+    ]
+    show([listing(("number", "note", "kept", "graph"), rows, right=("number",))])
 
 
 def _write(found: Profile, path: Path) -> None:

@@ -15,6 +15,7 @@ from typing import ClassVar
 
 from askgraph.agent import Conversation, Turn, columns_rule, going_round
 from askgraph.agent.exploration import (
+    NOTES,
     Exploration,
     agreed,
     asked,
@@ -97,12 +98,18 @@ pattern by pattern.
 Always:
 - An IRI in a query is in the graph, and search or deref has shown it to you.
 - What worked once is not done again: it would give the same."""
+_NOTING = """
+
+One more action: note('sentence') keeps one sentence about the graph for later questions. In the
+turn that ends, note what took you turns to find out and will be needed again: what a predicate
+means, how something is modelled, which shape of query works; nothing of this question or its
+answer."""
 _HEADINGS = {
     "overview": "What the graph knows of it:",
     "propose_queries": "Candidates from a program that matches words without understanding them:",
 }
 _LOOKING = ("search", "deref", "query")
-_NAMES = (*_LOOKING, "success", "fail", "chat")
+_ENDING = ("success", "fail", "chat")
 _SHOWN = 160
 _NO_ACTION = "There is no action in your reply. Write `Act:` and an action, such as query('…')."
 _NO_QUERY = "No query has run yet, so there is nothing to confirm: run the query first."
@@ -159,9 +166,11 @@ class GrafVonData:
     one that fails or is empty but what the endpoint says. With `interpret` what the model says with
     its success is kept with the answer. A run ends with its best attempt after `cycles` turns,
     `tokens` (input and output), `seconds` or `money`. Without `propose` the first message has the
-    question alone. `transcript` are the tokens of messages above which old results are shortened;
-    `timeout` is in seconds a query. Of several graphs the one is taken that fits the question best.
-    If the model's server fails at once, graph search's best stands, unless `fallback` is off.
+    question alone. With `notes` read or keep, what earlier runs noted about the graph is shown
+    first; with keep, the model may note more. `transcript` are the tokens of messages above which
+    old results are shortened; `timeout` is in seconds a query. Of several graphs the one is taken
+    that fits the question best. If the model's server fails at once, graph search's best stands,
+    unless `fallback` is off.
     """
 
     searches: ClassVar[bool] = True
@@ -173,6 +182,7 @@ class GrafVonData:
     propose: bool = True
     individuals: str = "neighbourhood"
     schema: str = "specific"
+    notes: str = "off"
     raw: bool = False
     plain: bool = False
     interpret: bool = False
@@ -190,7 +200,7 @@ class GrafVonData:
     prices: Prices | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
-        one_of(self, individuals=INDIVIDUALS, schema=SCHEMA)
+        one_of(self, individuals=INDIVIDUALS, schema=SCHEMA, notes=NOTES)
         at_least(self, 1, "cycles", "transcript", "hits", "rows")
         above_zero(self, "timeout", "tokens", "seconds", "money")
 
@@ -248,12 +258,14 @@ class _Run(Exploration):
         if paper:
             options["top_p"] = 1.0
         instruction = PAPER_INSTRUCTION if paper else INSTRUCTION
+        instruction += _NOTING if self.method.notes == "keep" else ""
+        graphs, notes = self.toolbox.graphs, self.method.notes
         return Conversation(
             self.model,
             self.account,
             [
                 System(instruction.format(cycles=self.method.cycles)),
-                User(asked(self.question, shown, _HEADINGS, self.toolbox.graphs)),
+                User(asked(self.question, shown, _HEADINGS, graphs, notes=notes)),
             ],
             most=self.method.transcript,
             options=options,
@@ -271,7 +283,8 @@ class _Run(Exploration):
 
     async def acted(self, turn: Turn, talk: Conversation) -> Sequence[ToolUse]:
         """Do what the model wants, and tell it what came of it or what is wrong."""
-        actions = actions_in(turn.choice.text, _NAMES)
+        names = (*_LOOKING, *_ENDING, *(("note",) if self.method.notes == "keep" else ()))
+        actions = actions_in(turn.choice.text, names)
         confirms = any(one.name == "success" for one in actions)
         problem = going_round(talk, answers=confirms) or (None if actions else turn.trouble)
         if problem is not None or not actions:
@@ -279,8 +292,8 @@ class _Run(Exploration):
             talk.told(problem.feedback if problem else _NO_ACTION)
             return ()
         self.idle, self.failed = 0, False
-        looking = [one for one in actions if one.name in _LOOKING]
-        ending = [one for one in actions if one.name not in _LOOKING]
+        looking = [one for one in actions if one.name not in _ENDING]
+        ending = [one for one in actions if one.name in _ENDING]
         found = await asyncio.gather(*map(self.looked, looking))
         told = [self.noted(one, uses) for one, uses in zip(looking, found, strict=True)]
         last = await self.ended(ending[0]) if ending else ()
@@ -315,6 +328,8 @@ class _Run(Exploration):
                 if method.raw:
                     return (await self.call("describe", iri=action.argument, raw=True, **bounds),)
                 return (await self.call("describe", iri=action.argument, **bounds),)
+            case "note":
+                return (await self.call("note", sentence=action.argument),)
             case _:
                 return (await self.call("execute", query=action.argument),)
 

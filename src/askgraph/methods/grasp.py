@@ -12,6 +12,7 @@ from typing import ClassVar
 
 from askgraph.agent import Conversation, Turn, columns_rule, going_round
 from askgraph.agent.exploration import (
+    NOTES,
     Exploration,
     agreed,
     asked,
@@ -96,6 +97,11 @@ often as you have to.
 Rules:
 {_PAPER_RULES}"""
 
+_NOTING = """
+
+What took you calls to find out about the graph, and the next question will need again, you `note`
+along with your last call: what a predicate means, how something is modelled, which shape of query
+works. Note nothing of this question or its answer."""
 _HEADINGS = {
     "overview": "What the graph knows of it:",
     "propose_queries": "Candidates, with what they give:",
@@ -171,7 +177,9 @@ class Grasp:
     `money`. `transcript` are the tokens of messages above which old results are shortened; `hits`,
     `rows`, `columns`, `triples` are how much tools show; `timeout` is in seconds a query.
     `individuals` and `schema` are the boundaries of what `describe` tells of a thing, and of a
-    class or property (outgoing, neighbourhood, specific); auto leaves them to the model. If the
+    class or property (outgoing, neighbourhood, specific); auto leaves them to the model. With
+    `notes` read or keep, what earlier runs noted about a graph is shown first; with keep, the model
+    may note more. If the
     model's server fails at once, graph search's best stands, unless `fallback` is off.
     """
 
@@ -202,6 +210,7 @@ class Grasp:
     triples: int = 10
     individuals: Boundary = "auto"
     schema: Boundary = "auto"
+    notes: str = "off"
     timeout: float = 20.0
     temperature: float | None = None
     seed: int | None = None
@@ -210,7 +219,7 @@ class Grasp:
 
     def __post_init__(self) -> None:
         named_set(self.tools)
-        one_of(self, feedback=_FEEDBACKS, shots_by=tuple(_EXAMPLES))
+        one_of(self, feedback=_FEEDBACKS, shots_by=tuple(_EXAMPLES), notes=NOTES)
         one_of(self, individuals=("auto", *INDIVIDUALS), schema=("auto", *SCHEMA))
         at_least(self, 1, "steps", "transcript", "hits", "rows", "columns", "triples")
         at_least(self, 0, "shots", "feedbacks")
@@ -228,6 +237,8 @@ class Grasp:
         names = named_set(self.tools)
         if self.shots and self.preset == "paper":
             names = tuple(dict.fromkeys((*names, _EXAMPLES[self.shots_by])))
+        if self.notes == "keep":
+            names = tuple(dict.fromkeys((*names, "note")))
         toolbox = GraphToolbox(
             names, graphs, question, limits, self.guarded, self.seconds, spoken=self.interpret
         )
@@ -260,15 +271,17 @@ class _Run(Exploration):
 
     def instruction(self) -> str:
         """What the model is told of its work."""
+        noting = _NOTING if self.method.notes == "keep" else ""
         if self.method.preset != "paper":
             steps = _OFFERED if self.method.propose else _UNOFFERED
-            return INSTRUCTION.format(steps=steps)
+            return INSTRUCTION.format(steps=steps) + noting
         known = {one.name: f", SERVICE <{service_iri(one)}>" for one in self.toolbox.graphs}
         lines = [f"- {name}{known.get(name, '')}" for name in self.toolbox.graph_names]
-        return PAPER_INSTRUCTION.format(graphs="\n".join(lines))
+        return PAPER_INSTRUCTION.format(graphs="\n".join(lines)) + noting
 
     def conversation(self, uses: Sequence[ToolUse]) -> Conversation:
-        first = asked(self.question, uses, _HEADINGS, self.toolbox.graphs)
+        graphs, notes = self.toolbox.graphs, self.method.notes
+        first = asked(self.question, uses, _HEADINGS, graphs, notes=notes)
         return Conversation(
             self.model,
             self.account,

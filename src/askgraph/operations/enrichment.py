@@ -8,7 +8,7 @@ from pathlib import Path
 from pyoxigraph import Literal, NamedNode, Triple
 
 from askgraph.agent.drafts import drafted_comments
-from askgraph.beside import write_whole
+from askgraph.beside import locked, write_whole
 from askgraph.errors import SetupError
 from askgraph.evaluation.files import replaced
 from askgraph.llm.budget import Account, Budget, charged
@@ -20,7 +20,7 @@ from askgraph.rdf import PrefixMap
 from askgraph.traversal import GraphArrays
 from askgraph.workspace import Progress, Workspace, check_name, silent
 from askgraph.workspace.build import enrich_endpoint
-from askgraph.workspace.data import known_paths, locked
+from askgraph.workspace.data import known_paths
 from askgraph.workspace.models import Models
 from askgraph.workspace.settings import with_graph
 from askgraph.workspace.synchronous import result_of

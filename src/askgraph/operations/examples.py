@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
 
+from askgraph.beside import locked
 from askgraph.endpoint import run
 from askgraph.errors import QueryError, ServiceError, SetupError
 from askgraph.evaluation.benchmarks.formats import examples_in, write_lines_of
@@ -33,7 +34,7 @@ from askgraph.sparql.rewrite import form_of
 from askgraph.trace import attempt_of
 from askgraph.trace.codec import read_trace
 from askgraph.workspace import Progress, Workspace, silent
-from askgraph.workspace.data import guard_of, is_url, locked, remote_endpoint, replacing
+from askgraph.workspace.data import guard_of, is_url, remote_endpoint, replacing
 from askgraph.workspace.settings import GraphSettings
 from askgraph.workspace.synchronous import result_of
 

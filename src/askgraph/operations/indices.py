@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from askgraph import registry
+from askgraph.beside import locked
 from askgraph.errors import ServiceError, SetupError
 from askgraph.evaluation.executors import Executor
 from askgraph.index import DiskIndex
 from askgraph.index.folder import check_files
 from askgraph.operations.evaluation import Crew
 from askgraph.workspace import Workspace
-from askgraph.workspace.data import KEYS, Ground, known_content, known_snapshot, locked
+from askgraph.workspace.data import KEYS, Ground, known_content, known_snapshot
 from askgraph.workspace.indexing import Elsewhere, build_index
 from askgraph.workspace.indices import EMBEDDED, index_folder, made_of, open_index, server_kind
 from askgraph.workspace.settings import GraphSettings, with_graph

@@ -12,7 +12,7 @@ from urllib.parse import urljoin
 
 from pyoxigraph import NamedNode
 
-from askgraph.beside import write_whole
+from askgraph.beside import locked, write_whole
 from askgraph.endpoint.documents import fetched
 from askgraph.endpoint.public_only import Guard
 from askgraph.errors import ServiceError, SetupError
@@ -21,6 +21,7 @@ from askgraph.index.names import Kind
 from askgraph.metadata import ClassProfile, PredicateProfile, Profile, save_profile
 from askgraph.metadata.descriptions import Description, descriptions_in, json_ld_of
 from askgraph.metadata.merge import merged
+from askgraph.metadata.notes import Note, changed, notes_in
 from askgraph.metadata.published import Place, Published, published_void
 from askgraph.metadata.remote import profile_endpoint
 from askgraph.metadata.shacl import shapes_of_shacl
@@ -31,7 +32,7 @@ from askgraph.rdf.statements import read_statements
 from askgraph.rdf.vocabulary import SCHEMA_SPACES
 from askgraph.workspace import Workspace
 from askgraph.workspace.build import with_prefixes
-from askgraph.workspace.data import guard_of, is_url, locked, remote_endpoint
+from askgraph.workspace.data import guard_of, is_url, known_snapshot, remote_endpoint
 from askgraph.workspace.graphs import read_descriptions
 from askgraph.workspace.settings import GraphSettings
 from askgraph.workspace.synchronous import Progress, result_of
@@ -231,6 +232,30 @@ def _keep_descriptions(path: Path, descriptions: Sequence[Description]) -> None:
     """Write descriptions in place of those that were there."""
     path.parent.mkdir(parents=True, exist_ok=True)
     write_whole(path, json_ld_of(descriptions))
+
+
+def kept_notes(
+    place: Workspace, name: str, *, remove: Sequence[int] = (), clear: bool = False
+) -> tuple[tuple[Note, bool], ...]:
+    """Return what agents noted about a graph, and whether the graph has changed since each.
+
+    Those whose numbers are to be removed (from 1 on), or all of them, are gone then. Raises
+    `SetupError` for a graph or a number that there is not; then nothing is changed.
+    """
+    settings = place.graphs()
+    if name not in settings:
+        known = ", ".join(settings) or "none yet"
+        raise SetupError(f"there is no graph {name!r} in {place.folder}; there are: {known}")
+
+    def left(notes: Sequence[Note]) -> Sequence[Note]:
+        if wrong := [one for one in remove if not 1 <= one <= len(notes)]:
+            raise SetupError(f"there is no note {wrong[0]}: {name!r} has {len(notes)}")
+        return [one for at, one in enumerate(notes, 1) if not (clear or at in remove)]
+
+    path = place.notes_file(name)
+    notes = changed(path, left) if remove or clear else notes_in(path)
+    snapshot = known_snapshot(place.data(name), place.profile(name)) if notes else ""
+    return tuple((one, one.snapshot != snapshot) for one in notes)
 
 
 @dataclass(frozen=True)

@@ -10,11 +10,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Annotated
 
-from pyoxigraph import BlankNode, Literal, NamedNode
+from pyoxigraph import BlankNode, Literal, NamedNode, RdfFormat, Triple, serialize
 
 from askgraph.graph import KnowledgeGraph
 from askgraph.metadata import boundaries
-from askgraph.metadata.boundaries import Boundary, kind_of
+from askgraph.metadata.boundaries import Boundary, kind_of, within_boundary
 from askgraph.metadata.names import same_property
 from askgraph.metadata.shapes import Shape, ends_of, narrowest, shape_at
 from askgraph.rdf import language_chain
@@ -22,7 +22,6 @@ from askgraph.rdf import vocabulary as v
 from askgraph.sparql.results import Row, Term
 from askgraph.tools import Context
 from askgraph.tools._facts import numbered
-from askgraph.tools._turtle import dereferenced
 from askgraph.tools.shown import Writer, labels_in
 from askgraph.tools.terms import named_node
 from askgraph.trace import Observation
@@ -30,6 +29,7 @@ from askgraph.trace import Observation
 __all__ = ["describe"]
 
 
+_RAW = 10_000  # triples
 _BELOW = 20
 _DECLARED = 100
 _SHOWN = 12
@@ -74,6 +74,33 @@ async def describe(
     if len(lines) == 1:
         lines.append("nothing more is said of it")
     return Observation("\n".join(lines), tuple(writer.seen))
+
+
+async def dereferenced(
+    context: Context, iri: str, kind: boundaries.Kind, boundary: Boundary
+) -> Observation:
+    """Return the triples of a resource within a boundary, 10,000 at most."""
+    query = within_boundary(iri, kind, boundary, limit=_RAW)
+    found = await context.graph.endpoint.select(query, timeout=context.limits.timeout)
+    triples = [
+        Triple(subject, predicate, value)
+        for subject, predicate, value in found.rows
+        if isinstance(subject, NamedNode | BlankNode)
+        and isinstance(predicate, NamedNode)
+        and value is not None
+    ]
+    prefixes = dict(context.graph.prefixes.namespaces)
+    text = serialize(triples, format=RdfFormat.TURTLE, prefixes=prefixes) or b""
+    lines = text.decode("utf-8").splitlines()
+    used = [line for line in lines if not line.startswith("@prefix") or _uses(line, lines)]
+    seen = (term.value for one in triples for term in one if isinstance(term, NamedNode))
+    return Observation("\n".join(used), tuple(dict.fromkeys([iri, *seen])))
+
+
+def _uses(declaration: str, lines: list[str]) -> bool:
+    """Whether a prefix that is declared is used in some line."""
+    name = declaration.split()[1]
+    return any(name in line for line in lines if not line.startswith("@prefix"))
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
 
 from askgraph import registry
+from askgraph.beside import locked
 from askgraph.endpoint import Endpoint
 from askgraph.errors import SetupError
 from askgraph.graph import KnowledgeGraph
@@ -35,7 +36,6 @@ from askgraph.workspace.data import (
     is_url,
     known_content,
     known_sources,
-    locked,
     open_endpoint,
     rdf_files,
     replacing,
@@ -180,8 +180,9 @@ class Workspace:
             settings = dataclasses.replace(settings, cache_mb=0)
         examples = self._examples(name, settings)
         known = self.glossary(name) if self.glossary_file(name).exists() else None
+        notes = self.notes_file(name)
         return self._ready(
-            name, settings, progress, lambda: self._open(name, settings, examples, known)
+            name, settings, progress, lambda: self._open(name, settings, examples, known, notes)
         )
 
     def open(self, source: str | Path, *, progress: Progress = silent) -> KnowledgeGraph:
@@ -247,6 +248,7 @@ class Workspace:
             shutil.rmtree(gone, ignore_errors=True)
         self.description(name).unlink(missing_ok=True)
         self.glossary_file(name).unlink(missing_ok=True)
+        self.notes_file(name).unlink(missing_ok=True)
         for kind in ("answers", "later"):
             self._replies(name, kind).unlink(missing_ok=True)
         for suffix in (".toml", ".nt"):
@@ -352,6 +354,10 @@ class Workspace:
         """Return the file with the glossary of a graph (TOML)."""
         return self.folder / "glossaries" / f"{name}.toml"
 
+    def notes_file(self, name: str) -> Path:
+        """Return the file with what agents noted about a graph (JSON lines)."""
+        return self.folder / "notes" / f"{name}.jsonl"
+
     def description(self, name: str) -> Path:
         """Return the file with what the publisher of a graph says of it (JSON-LD)."""
         return self.folder / "descriptions" / f"{name}.jsonld"
@@ -424,6 +430,7 @@ class Workspace:
         settings: GraphSettings,
         examples: "tuple[QueryExample, ...]" = (),
         glossary: "Glossary | None" = None,
+        notes: Path | None = None,
     ) -> KnowledgeGraph:
         services = WorkspaceServices(self.graphs, self._service)
         return open_graph(
@@ -435,6 +442,7 @@ class Workspace:
             examples=examples,
             description=self.description(name),
             glossary=glossary,
+            notes=notes,
         )
 
     def _service(self, name: str) -> Endpoint:

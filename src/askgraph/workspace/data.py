@@ -19,7 +19,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from askgraph.beside import OLD, fresh, no_space
+from askgraph.beside import OLD, fresh, locked, no_space
 from askgraph.endpoint import Endpoint
 from askgraph.endpoint.oxigraph import OxigraphEndpoint
 from askgraph.errors import SetupError
@@ -354,17 +354,3 @@ def replacing(folder: Path) -> Iterator[Path]:
         if old.exists() and not folder.exists():
             old.rename(folder)
         shutil.rmtree(old, ignore_errors=True)
-
-
-@contextlib.contextmanager
-def locked(path: Path) -> Iterator[None]:
-    """Let one process at a time hold the lock that this file stands for; without locks, hope."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        import fcntl
-    except ImportError:
-        yield
-        return
-    with path.open("w") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        yield

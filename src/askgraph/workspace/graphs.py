@@ -50,6 +50,7 @@ def open_graph(
     examples: "tuple[QueryExample, ...]" = (),
     description: Path | None = None,
     glossary: "Glossary | None" = None,
+    notes: Path | None = None,
 ) -> KnowledgeGraph:
     """Open a graph from its data folder; `SetupError` if that is damaged.
 
@@ -96,6 +97,7 @@ def open_graph(
             search,
             glossary,
             data / "indices" / "kept",
+            notes,
         )
     except BaseException:
         result_of(endpoint.close())

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from itertools import chain
 from typing import Any
 
-from askgraph.beside import refused, write_whole
+from askgraph.beside import locked, refused, write_whole
 from askgraph.errors import QueryError, SetupError
 from askgraph.index import DiskIndex, Resource
 from askgraph.index._server import Submit
@@ -24,7 +24,7 @@ from askgraph.metadata.resources import (
     profile_classes,
     profile_properties,
 )
-from askgraph.workspace.data import Ground, fingerprint, known_snapshot, locked, open_endpoint
+from askgraph.workspace.data import Ground, fingerprint, known_snapshot, open_endpoint
 from askgraph.workspace.indices import (
     EMBEDDED,
     SERVERS,

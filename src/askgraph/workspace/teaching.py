@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from askgraph.beside import write_whole
+from askgraph.beside import locked, write_whole
 from askgraph.errors import QueryError, SetupError
 from askgraph.index.names import Kind, Name, NameIndex
 from askgraph.metadata import Profile
@@ -24,7 +24,6 @@ from askgraph.rdf import PrefixMap
 from askgraph.search.taught import called, kind_of, meanings, near
 from askgraph.sparql.judge import checked
 from askgraph.traversal import GraphArrays
-from askgraph.workspace.data import locked
 
 KINDS = {Kind.CLASS: "class", Kind.PREDICATE: "property", Kind.ENTITY: "thing"}
 """What an entry may mean, as people call it."""

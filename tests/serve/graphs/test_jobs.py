@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from askgraph.beside import locked
 from askgraph.serve.graphs.jobs import NewGraph, check_room
 from askgraph.serve.graphs.uploads import Sent, clear_graph, stored, upload_folder
 from askgraph.serve.hub import open_hub
 from askgraph.serve.identity.principal import Limits, NotAllowed, Principal
 from askgraph.serve.settings import ServeSettings
 from askgraph.workspace import Workspace
-from askgraph.workspace.data import locked
 
 ANN = Principal("user:ann", "ann", frozenset({"manage"}), limits=Limits(graphs=2))
 MOON = b"<http://e.org/io> <http://e.org/orbits> <http://e.org/jupiter> .\n"

@@ -17,11 +17,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, cast
 
+from askgraph.beside import locked
 from askgraph.errors import SetupError
 from askgraph.rdf.statements import FORMATS, check_elements
 from askgraph.serve.problems import TooLarge
 from askgraph.workspace import Workspace
-from askgraph.workspace.data import locked
 from askgraph.workspace.settings import GraphSettings
 
 _FOLDER = "uploads"

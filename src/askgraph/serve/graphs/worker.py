@@ -14,10 +14,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TextIO
 
+from askgraph.beside import locked
 from askgraph.errors import AskgraphError
 from askgraph.serve.graphs.uploads import check_files
 from askgraph.workspace import Workspace
-from askgraph.workspace.data import is_url, locked
+from askgraph.workspace.data import is_url
 
 if sys.platform != "win32":
     import resource

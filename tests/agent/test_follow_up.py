@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 import pytest
 import pytest_asyncio
 
-from askgraph.answers.standalone import standalone
+from askgraph.agent.follow_up import standalone
 from askgraph.graph import KnowledgeGraph
 from askgraph.sample import graph_path
 from askgraph.trace import Earlier, Question
