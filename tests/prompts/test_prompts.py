@@ -19,6 +19,7 @@ from askgraph.llm import Message, Request, System, ToolSchema
 from askgraph.llm.budget import estimated_input
 from askgraph.llm.scripted import ScriptedModel
 from askgraph.metadata.examples import QueryExample
+from askgraph.metadata.notes import keep
 from askgraph.methods import Method
 from askgraph.methods.dfsl import Dfsl
 from askgraph.methods.graf_von_data import GrafVonData
@@ -111,6 +112,21 @@ async def test_the_first_prompt_of_graf_von_data(graphs: list[KnowledgeGraph], p
     [prompt] = await prompts(method, graphs[:1])
 
     check(f"graf-von-data{'' if preset == 'best' else '-as-published'}", written(prompt.messages))
+
+
+@pytest.mark.parametrize("plugin", [Grasp, GrafVonData])
+async def test_the_first_prompt_of_an_agent_that_keeps_notes(
+    graphs: list[KnowledgeGraph], plugin: type, tmp_path: Path
+) -> None:
+    noted = replace(graphs[0], notes=tmp_path / "moons.jsonl", snapshot="now")
+    for text, snapshot in (("Radii are in kilometres.", "before"), ('"Moon" is a class.', "now")):
+        keep(tmp_path / "moons.jsonl", text, snapshot)
+    method = plugin(ScriptedModel(["", "", ""]), propose=False, notes="keep")
+
+    [prompt] = await prompts(method, [noted])
+
+    tools = [tool for tool in prompt.tools if tool.name == "note"]
+    check(f"notes-{plugin.__name__.lower()}", written(prompt.messages, tools))
 
 
 @pytest.mark.parametrize("number", [1, 2])

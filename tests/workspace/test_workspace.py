@@ -204,7 +204,7 @@ def test_a_missing_data_folder_is_built_again(workspace: Workspace) -> None:
 
 
 def test_what_a_killed_run_left_is_cleared_away(workspace: Workspace) -> None:
-    left = workspace.data(".moons~4999999~abc")
+    left = workspace.data(".moons~4999999-abc~1")
     left.mkdir()
     (left / "half").write_text("x")
     workspace.add("moons", replace=True)
@@ -212,7 +212,7 @@ def test_what_a_killed_run_left_is_cleared_away(workspace: Workspace) -> None:
 
 
 def test_what_a_killed_run_had_put_away_comes_back(workspace: Workspace, source: Path) -> None:
-    workspace.data("moons").rename(workspace.data(".moons~4999999~abc.old"))
+    workspace.data("moons").rename(workspace.data(".moons~4999999-abc~1.old"))
     source.unlink()
     with pytest.raises(SetupError):
         workspace.add("moons", replace=True)
