@@ -22,7 +22,8 @@ from askgraph.llm import LanguageModel
 from askgraph.methods import check_words
 from askgraph.search.linking import read
 from askgraph.search.linking.word_lists import greeted
-from askgraph.trace import Answer, Outcome, Question, Refusal, Step, Thought, Usage
+from askgraph.search.rank.score import Proposal
+from askgraph.trace import Answer, Draft, Outcome, Question, Refusal, Step, Thought, Usage
 
 __all__ = ["GraphSearch"]
 
@@ -68,7 +69,7 @@ class GraphSearch(SearchLimits):
     async def answer(
         self, question: Question, graphs: Sequence[KnowledgeGraph]
     ) -> AsyncIterator[Step]:
-        """Answer a question over one graph, or over the one of several that fits best."""
+        """Answer a question over one graph, over the one of several that fits best, or over two."""
         ask = partial(self._answer, question, graphs)
         follows = bool(question.before) and not greeted(question.text)
         if follows or self.interpret:
@@ -100,19 +101,29 @@ class GraphSearch(SearchLimits):
         found = [(run, await run.proposal()) for run in runs]
         if not found:
             raise ValueError("no graph was given")
+        joined = await self._over_two(found) if len(found) > 1 else None
         run, proposal = max(found, key=lambda one: top_score(one[1]))
         for note in (*proposal.linked.notes, *await run.taught(proposal)):
             yield Thought(note)
         yield run.findings(proposal)
         for draft in run.drafts(proposal):
             yield draft
-        outcome = await run.outcome(proposal)
+        if joined is not None:
+            yield Draft(joined.query, round(proposal.candidates[0].score, 3))
+        outcome = joined or await run.outcome(proposal)
         told = any(one.first == 0 for one in proposal.frame.operators)
         if not question.before and (told or not isinstance(outcome, Answer)):
             outcome = _changing_nothing(question, run.graph) or outcome
         requests = sum(run.endpoint.requests for run in runs)
         usage = Usage(time.perf_counter() - started, requests)
         yield replace(outcome, usage=usage)
+
+    async def _over_two(self, found: Sequence[tuple[SearchRun, Proposal]]) -> Answer | None:
+        """Return what two graphs answer together, if that is sure enough to be shown."""
+        from askgraph.answers.two_graphs import over_two  # few questions have several graphs
+
+        answer = await over_two(found)
+        return answer if answer is not None and answer.confidence >= self.answer_from else None
 
     async def _outcome(self, question: Question, graph: KnowledgeGraph) -> Outcome:
         run = SearchRun(self, question, graph, Counted(graph.endpoint))

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from types import ModuleType
 
 from askgraph.answers import AnswerBuilder, is_ordered
 from askgraph.endpoint import run as run_on
@@ -121,21 +122,21 @@ def row_count(ran: Ran) -> int:
 
 async def _remark(context: Context, ran: Ran) -> Shown:
     """Why there is nothing, or what the IRIs are that the query was the first to name."""
-    from askgraph.tools import _faults
-
+    faults = _faults()
     if ran.result is False:
-        why = await _faults.said_empty(context, ran.query)
+        why: Shown = await faults.said_empty(context, ran.query)
         return Shown(f"if true was to be expected: {why.text}" if why.text else "", why.seen)
     if not row_count(ran):
-        return await _faults.said_empty(context, ran.query)
-    unseen = _faults.unseen_in(context, ran.query)
+        empty: Shown = await faults.said_empty(context, ran.query)
+        return empty
+    unseen = faults.unseen_in(context, ran.query)
     if not unseen:
         return Shown("")
     try:
-        unknown = await _faults.unknown_in(context, ran.query)
-        strange = await _faults.said_unknown(context, ran.query, unknown)
+        unknown = await faults.unknown_in(context, ran.query)
+        strange = await faults.said_unknown(context, ran.query, unknown)
         known = tuple(iri for iri in unseen if iri not in unknown)
-        there = await _faults.said_unseen(context, known) if known else Shown("")
+        there = await faults.said_unseen(context, known) if known else Shown("")
     except ServiceError:
         return Shown("")  # the result is there; what its names mean is a courtesy
     new = f"first named here: {there.text}" if known else ""
@@ -195,9 +196,14 @@ async def built_answer(
 
 
 async def _why_empty(context: Context, query: str) -> str | None:
-    from askgraph.tools._faults import said_empty  # most answers hold something
+    why: Shown = await _faults().said_empty(context, query)
+    return why.text or None
 
-    return (await said_empty(context, query)).text or None
+
+def _faults() -> ModuleType:
+    from askgraph.tools import _faults as faults  # most answers hold something
+
+    return faults
 
 
 async def answer_columns(context: Context, query: str, result: SelectResult) -> tuple[str, ...]:

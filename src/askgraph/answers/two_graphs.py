@@ -1,0 +1,303 @@
+"""A question over two graphs: a part answered in each, joined where both know the same things.
+
+No word may be left out by both parts. One, the head, has what is asked for and is put to its graph;
+the other comes as a SERVICE, which the program joins. They meet in a variable of each: things with
+the same IRI in both graphs, or that `owl:sameAs` or `skos:exactMatch` in either says are the same.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from itertools import permutations, product
+
+from pyoxigraph import NamedNode, Variable
+
+from askgraph import deadline
+from askgraph.answers.search_run import SearchRun
+from askgraph.endpoint import Counted
+from askgraph.endpoint.federated import Federated
+from askgraph.errors import QueryError, ServiceError
+from askgraph.explanation._names import phrases_in
+from askgraph.rdf.vocabulary import OWL_SAME_AS, RDF_TYPE, SKOS_EXACT_MATCH
+from askgraph.search import place_of, predicate_of, variable
+from askgraph.search.decide import confidence_of
+from askgraph.search.decide.evidence import left_out
+from askgraph.search.operators.query_builder import Candidate
+from askgraph.search.rank import clusters
+from askgraph.search.rank.score import Proposal, weights_for
+from askgraph.sparql import (
+    Element,
+    Group,
+    Nested,
+    Path,
+    Pattern,
+    Query,
+    Values,
+    renamed,
+    transform,
+    variables_of,
+    walk,
+)
+from askgraph.sparql.write import text_of
+from askgraph.trace import Answer
+
+Found = tuple[SearchRun, Proposal]
+
+JOINED = 0.9
+"""What is left of the weaker part's confidence: that the parts meet in what is meant is a guess,
+and the same things under a variable in both graphs speak for it, but no word says so."""
+
+_CANDIDATES, _PAIRS = 8, 4
+"""So many candidates of a graph are looked at, and so many pairs of them asked about."""
+_REQUESTS = 30
+"""After so many requests no further pair is looked at."""
+_THINGS = 300
+"""So many things of a variable are looked for in the other graph."""
+_NOT_ASKED = {"head": 1.0, "disagrees": 0.0, "misfit": 0.0, "unheld": 0.0}
+"""What is not asked of a part that shows nothing: that it is what the question asks for."""
+_SHARE = 0.2  # of the time left, for a request
+_SAME = tuple(map(NamedNode, (OWL_SAME_AS, SKOS_EXACT_MATCH)))
+_LINK = Path("|", (*_SAME, *(Path("^", (one,)) for one in _SAME)))
+_HERE, _THERE = Variable("here"), Variable("there")
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """A candidate of one graph, with the words of the question that it leaves out."""
+
+    run: SearchRun
+    proposal: Proposal
+    candidate: Candidate
+    left: frozenset[str]
+
+    @property
+    def tree(self) -> Query:
+        """Its query."""
+        return self.candidate.tree
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether its patterns alone are what it says."""
+        tree = self.tree
+        ordered = tree.order and tree.limit is not None
+        return tree.form == "SELECT" and not (tree.is_aggregate or tree.having or ordered)
+
+    @property
+    def variables(self) -> tuple[Variable, ...]:
+        """Those at the ends of its patterns, each once."""
+        ends = (
+            end
+            for one in self.tree.where.elements
+            if isinstance(one, Pattern) and predicate_of(one) != RDF_TYPE
+            for end in (one.subject, one.object)
+        )
+        return tuple(dict.fromkeys(end for end in ends if isinstance(end, Variable)))
+
+    async def rows(self, query: Query) -> list[tuple[str, ...]]:
+        """The IRIs of the first rows of a query on its graph."""
+        own = self.run.graph.own_types
+        text = text_of(renamed(query, own) if own else query)
+        timeout = deadline.at_most(self.run.limits.timeout, share=_SHARE)
+        result = await self.run.endpoint.select(text, timeout=timeout, limit=_THINGS)
+        rows = (row for row in result.rows if all(isinstance(one, NamedNode) for one in row))
+        return [tuple(one.value for one in row if isinstance(one, NamedNode)) for row in rows]
+
+
+@dataclass(frozen=True)
+class Link:
+    """The variables of two parts that hold the same things, and the part that says so, if one."""
+
+    head: Variable
+    other: Variable
+    said_by: Part | None
+
+
+async def over_two(found: Sequence[Found]) -> Answer | None:
+    """Return the answer of two parts, if no graph answers alone and two do together.
+
+    None if a graph's best reading leaves no word out, if no two readings do so together, if the
+    graphs have no link, and if there is no answer or it cannot be had in time.
+    """
+    best = [
+        (run, proposal, proposal.candidates[0]) for run, proposal in found if proposal.candidates
+    ]
+    if len(best) < 2 or not all(left_out(proposal, one) for _, proposal, one in best):
+        return None
+    with suppress(QueryError, ServiceError):
+        begun = _requests(found)
+        for head, other in _pairs(found):
+            if _requests(found) - begun > _REQUESTS:
+                break
+            link = await _link(head, other)
+            if link is not None:
+                return await _answer(head, other, link)
+    return None
+
+
+def _requests(found: Sequence[Found]) -> int:
+    return sum(run.endpoint.requests for run, _ in found)
+
+
+def _pairs(found: Sequence[Found]) -> list[tuple[Part, Part]]:
+    """The best pairs of a head and another part that leave no word out, best first."""
+    graphs = [
+        [
+            Part(run, proposal, one, frozenset(left_out(proposal, one)))
+            for one in proposal.candidates[:_CANDIDATES]
+        ]
+        for run, proposal in found
+    ]
+    pairs = [
+        (head, other)
+        for ours, theirs in permutations(graphs, 2)
+        for head, other in product(ours, theirs)
+        if not head.left & other.left and head.left and other.left
+        if other.is_plain and _is_head(head, other) and _may_join(head, other)
+    ]
+    return sorted(pairs, key=lambda two: -_score(*two))[:_PAIRS]
+
+
+def _score(head: Part, other: Part) -> float:
+    return head.candidate.score + _scored(other.candidate, other, _NOT_ASKED).score
+
+
+def _is_head(head: Part, other: Part) -> bool:
+    """Whether the first word that only one of both explains is the head's, or only it is more."""
+    own, others = head.candidate.used, other.candidate.used
+    ours, theirs = own & ~others, others & ~own
+    first = ours & -ours < theirs & -theirs if ours and theirs else bool(ours)
+    return first or not head.is_plain
+
+
+def _may_join(head: Part, other: Part) -> bool:
+    """Whether what is joined to the head's patterns holds for all of it, types written alike."""
+    inner = any(isinstance(node, Query) for node in walk(head.tree.where))
+    return not inner and head.run.graph.own_types == other.run.graph.own_types
+
+
+async def _link(head: Part, other: Part) -> Link | None:
+    """Return the variables in which most things are the same, looked for from the smaller part."""
+    near, far = sorted((head, other), key=lambda one: len(one.candidate.ids))
+    found: dict[Link, int] = {}
+    for ours in near.variables:
+        bare = replace(near.tree, columns=((ours, None),), order=(), limit=_THINGS, distinct=True)
+        things = [iri for (iri,) in await near.rows(bare)]
+        if not things:
+            continue
+        for said_by, names in (
+            (None, {one: one for one in things}),
+            (near, await _said(near, things)),
+            (far, await _said(far, things)),
+        ):
+            for theirs in far.variables if names else ():
+                same = len(await far.rows(_holding(far.tree, theirs, names)))
+                both = (ours, theirs) if near is head else (theirs, ours)
+                if same:
+                    found[Link(*both, said_by)] = same
+    return max(found, key=lambda one: found[one]) if found else None
+
+
+async def _said(part: Part, things: Sequence[str]) -> Mapping[str, str]:
+    """What a graph says to be the same as some things."""
+    where = Group((_values(_HERE, things), Pattern(_HERE, _LINK, _THERE)))
+    asked = Query("SELECT", where, ((_THERE, None), (_HERE, None)), limit=_THINGS)
+    return {row[0]: row[1] for row in await part.rows(asked)}
+
+
+def _holding(tree: Query, at: Variable, things: Iterable[str]) -> Query:
+    """The query for those of some things that a variable holds."""
+    where = Group((_values(at, things), *tree.where.elements))
+    return Query("SELECT", where, ((at, None),), distinct=True, limit=_THINGS)
+
+
+def _values(at: Variable, things: Iterable[str]) -> Values:
+    return Values((at,), tuple((NamedNode(one),) for one in things))
+
+
+async def _answer(head: Part, other: Part, link: Link) -> Answer | None:
+    """Return the answer of two parts that have a link; None if it has no row."""
+    sure = min(_confidence(head, other, heads=True), _confidence(other, head, heads=False)) * JOINED
+    service = f"askgraph:{other.run.graph.name}"
+    both = Counted(Federated(head.run.endpoint, {service: other.run.endpoint}))
+    run, candidate = replace(head.run, endpoint=both), _joined(head, other, link, service)
+    labels: dict[str, str] = {}
+    said: list[str] = []
+    for part in (other, head):
+        builder = part.run.builder(part.proposal)
+        query, own = await builder.layout(part.candidate.query)
+        words = (await builder.reading(query, True, columns=(), labels=own)).words
+        labels, said = labels | own, [part.run.graph.name, words, *said]
+    builder = run.builder(head.proposal)
+    query, own = await builder.layout(candidate.query)
+    answer = await builder.answer(
+        query,
+        await run.ran(query, candidate),
+        columns=candidate.columns,
+        confidence=sure,
+        ordered=bool(candidate.tree.order),
+        labels=labels | own,
+    )
+    words = phrases_in(head.proposal.reading.language).say("two graphs", *said)
+    return None if answer.is_empty else replace(answer, words=words)
+
+
+def _confidence(part: Part, other: Part, *, heads: bool) -> float:
+    """How sure a part is of its own words: what only the other explains is none of them."""
+    proposal, mine = part.proposal, part.candidate.used
+    theirs = other.candidate.used & ~mine
+    weights = (0.0 if theirs >> at & 1 else w for at, w in enumerate(proposal.linked.weights))
+    operators = (one for one in proposal.frame.operators if not one.mask & theirs)
+    own = replace(
+        proposal,
+        linked=replace(proposal.linked, weights=tuple(weights)),
+        frame=replace(proposal.frame, operators=tuple(operators)),
+    )
+    fair = {"covered": 1.0, **({} if heads else _NOT_ASKED)}
+    alike = [one for one in proposal.candidates if one.used & mine == mine]
+    found = clusters([_scored(one, part, fair) for one in alike])
+    first = [one for one in found if any(m.tree == part.tree for m in one.members)]
+    return confidence_of(own, [*first, *(one for one in found if one not in first)])
+
+
+def _scored(one: Candidate, part: Part, told: Mapping[str, float]) -> Candidate:
+    """A candidate with other features, and the score that these give it."""
+    weights = weights_for(part.run.graph.name, part.run.limits.ranking)
+    more = sum(weights[name] * (value - one.features[name]) for name, value in told.items())
+    return replace(one, score=one.score + more, features={**one.features, **told})
+
+
+def _joined(head: Part, other: Part, link: Link, service: str) -> Candidate:
+    """The head with the other part as a SERVICE in its query."""
+    one, two = head.candidate, other.candidate
+    after = 1 + max(map(place_of, {*_numbered(one)}), default=0)
+    names = {name: variable(place_of(name) + after) for name in {*_numbered(two)}}
+    if link.said_by is None:
+        names[link.other] = link.head
+    there = names[link.other]
+    same: tuple[Element, ...] = ()
+    if link.said_by is not None:
+        same = (Pattern(link.head, _LINK, there),)
+    inner: tuple[Element, ...] = transform(two.tree.where, _naming(names)).elements
+    inner = (*inner, *(same if link.said_by is other else ()))
+    if one.tree.is_aggregate:  # what is counted is counted once
+        met = there if link.said_by is not other else link.head
+        inner = (Query("SELECT", Group(inner), ((met, None),), distinct=True),)
+    where = (
+        *one.tree.where.elements,
+        *(same if link.said_by is head else ()),
+        Nested("SERVICE", Group(inner), NamedNode(service)),
+    )
+    tree = replace(one.tree, where=Group(where), distinct=not one.tree.order)
+    hints = {**one.hints, **{names[v]: hint for v, hint in two.hints.items() if v != link.other}}
+    if link.said_by is not None:
+        hints[there] = two.hints.get(link.other, "thing")
+    return replace(one, tree=tree, hints=hints, used=one.used | two.used)
+
+
+def _numbered(candidate: Candidate) -> Iterator[Variable]:
+    found = (*variables_of(candidate.tree), *candidate.hints)
+    return (one for one in found if one.value[1:].isdigit())
+
+
+def _naming(names: Mapping[Variable, Variable]) -> Callable[[object], object]:
+    return lambda node: names.get(node, node) if isinstance(node, Variable) else node
