@@ -2,7 +2,7 @@
 
 from askgraph.metadata.examples import random_examples
 from askgraph.tools import Context
-from askgraph.tools._examples import shown_examples
+from askgraph.tools.shown import shown_examples
 from askgraph.trace import Observation
 
 __all__ = ["find_examples"]

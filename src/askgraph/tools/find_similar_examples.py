@@ -5,7 +5,7 @@ from typing import Annotated
 
 from askgraph.metadata.examples import similar_examples
 from askgraph.tools import Context
-from askgraph.tools._examples import shown_examples
+from askgraph.tools.shown import shown_examples
 from askgraph.trace import Observation
 
 __all__ = ["find_similar_examples"]

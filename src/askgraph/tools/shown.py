@@ -13,16 +13,22 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from pyoxigraph import BlankNode, Literal, NamedNode, Triple
 
-from askgraph.explanation import labels_of
+from askgraph.explanation import iris_of, labels_of
 from askgraph.metadata.names import tells_more
 from askgraph.rdf import vocabulary as v
 from askgraph.rdf import words_of_local_name
+from askgraph.sparql.layout import formatted
 from askgraph.sparql.results import GraphResult, Row, SelectResult, Term, Truncation
 from askgraph.tools import Context, Limits
+from askgraph.trace import Observation
 from askgraph.traversal.literals import split_literal
+
+if TYPE_CHECKING:
+    from askgraph.metadata.examples import QueryExample
 
 _PLAIN = (v.XSD_STRING, v.RDF_LANG_STRING, *v.INTEGER_DATATYPES, v.XSD_DECIMAL, v.XSD_BOOLEAN)
 _GAP = "…"
@@ -280,3 +286,30 @@ def _iris(rows: Sequence[Sequence[Term | None]]) -> Iterator[str]:
                     yield term.value
                 case Triple():
                     yield from _iris([_terms(term)])
+
+
+async def shown_examples(context: Context, examples: "Sequence[QueryExample]") -> Observation:
+    """Show examples, each with its question and its query, without the known prefixes.
+
+    The IRIs in them count as seen.
+    """
+    if not examples:
+        return Observation("there are no examples for this graph", failed=True)
+    iris = list(dict.fromkeys(iri for one in examples for iri in iris_of(one.query)))
+    writer = await Writer.knowing(context, iris)
+    parts = [f"{_asked(one, writer)}\n{_plain(one.query, context, writer)}" for one in examples]
+    return Observation("\n\n".join(parts), (*iris, v.RDF_TYPE))
+
+
+def _asked(example: "QueryExample", writer: Writer) -> str:
+    veil = writer.context.veil
+    return writer.text(example.question) if veil is None else veil.checked(example.question)
+
+
+def _plain(query: str, context: Context, writer: Writer) -> str:
+    """A query laid out, labels as comments, without the PREFIX lines that nobody needs."""
+    prefixes = context.graph.prefixes
+    lines = formatted(query, prefixes, writer.labels).splitlines()
+    known = {f"PREFIX {prefix}: <{iri}>" for prefix, iri in prefixes.namespaces.items()}
+    body = "\n".join(line for line in lines if line not in known)
+    return body if context.veil is None else context.veil.query(body)
