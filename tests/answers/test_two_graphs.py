@@ -42,6 +42,7 @@ APART = FIRMS.format("")
 SAME = ":Oslo {0} c:Oslo . :Bergen {0} c:Bergen . c:Rome {0} :Rome ."
 POPULATION = "What is the population of the cities where Acme has sites?"
 MAYOR = "Who is the mayor of the city of Acme North?"
+TOTAL = "What is the total population of the cities where Acme has sites?"
 HIGHEST = "Which city where Acme has a site has the highest population?"
 ALL = [(SHARED, TOWNS), (APART + SAME.format("owl:sameAs"), TOWNS)]
 ALL += [(APART, TOWNS + SAME.format("skos:exactMatch")), (APART, TOWNS + SAME.format("owl:sameAs"))]
@@ -77,6 +78,7 @@ def test_what_the_cities_of_one_graph_have_is_found_in_the_other(
         assert texts(asked(POPULATION, workspace, *graphs)) == {"700000", "290000"}
     assert texts(asked(MAYOR, workspace)) == {"Ann Lie"}
     assert texts(asked(HIGHEST, workspace)) == {"Oslo"}
+    assert texts(asked(TOTAL, workspace)) == {"990000"}  # two sites in Oslo, which counts once
 
 
 def test_a_joined_answer_says_which_graph_gives_what(tmp_path: Path) -> None:

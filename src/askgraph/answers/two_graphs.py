@@ -287,7 +287,8 @@ def _joined(head: Part, other: Part, link: Link, service: str) -> Candidate:
         *(same if link.said_by is head else ()),
         Nested("SERVICE", Group(inner), NamedNode(service)),
     )
-    tree = replace(one.tree, where=Group(where), distinct=not one.tree.order)
+    distinct = one.tree.distinct or not (one.tree.order or one.tree.is_aggregate)
+    tree = replace(one.tree, where=Group(where), distinct=distinct)
     hints = {**one.hints, **{names[v]: hint for v, hint in two.hints.items() if v != link.other}}
     if link.said_by is not None:
         hints[there] = two.hints.get(link.other, "thing")
