@@ -98,16 +98,16 @@ $(VENV)/python.stamp:
 	@touch $@
 
 $(VENV)/run.stamp: $(VENV)/python.stamp requirements/run.txt pyproject.toml
-	$(PIP) install --require-hashes -r requirements/run.txt
+	$(PIP) install --no-deps --require-hashes -r requirements/run.txt
 	$(PIP) install --no-deps --no-build-isolation -e .
 	@touch $@
 
 $(VENV)/serve.stamp: $(VENV)/run.stamp requirements/serve.txt
-	$(PIP) install --require-hashes -r requirements/serve.txt
+	$(PIP) install --no-deps --require-hashes -r requirements/serve.txt
 	@touch $@
 
 $(VENV)/dev.stamp: $(VENV)/run.stamp requirements/dev.txt
-	$(PIP) install --require-hashes -r requirements/dev.txt
+	$(PIP) install --no-deps --require-hashes -r requirements/dev.txt
 	@touch $@
 
 # Clients of others, in an environment of their own. Here and below, what is imported is compiled then:
@@ -128,7 +128,7 @@ build/models/stamp: requirements/models.txt $(VENV)/python.stamp
 
 build/supply/stamp: requirements/supply.txt
 	python3 -m venv --clear build/supply
-	build/supply/bin/python -m pip --disable-pip-version-check --quiet install --no-compile --require-hashes -r $<
+	build/supply/bin/python -m pip --disable-pip-version-check --quiet install --no-compile --no-deps --require-hashes -r $<
 	@touch $@
 
 $(VENV)/local.stamp: $(VENV)/dev.stamp requirements/local.txt

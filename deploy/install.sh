@@ -9,7 +9,7 @@ requirements=$(dirname "$0")/../requirements/serve.txt
 
 python3 -m venv --clear "$folder"
 "$folder/bin/python" -m pip --disable-pip-version-check --quiet install \
-  --only-binary :all: --require-hashes --requirement "$requirements"
+  --only-binary :all: --no-deps --require-hashes --requirement "$requirements"
 "$folder/bin/python" -m pip --disable-pip-version-check --quiet install \
   --no-deps "$wheel"
 "$folder/bin/askgraph" --version

@@ -1,6 +1,8 @@
 """The lock files fit pyproject.toml, carry hashes, and name no address."""
 
 import re
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -82,3 +84,22 @@ def test_the_version_of_torch_that_tests_is_one_that_the_extra_allows() -> None:
 
 def test_the_build_group_is_what_the_build_system_requires() -> None:
     assert PROJECT["dependency-groups"]["build"] == PROJECT["build-system"]["requires"]
+
+
+def test_locks_are_installed_as_they_stand() -> None:
+    """Looked for once more, what a package needs may be found in a newer version, which has no hash here."""
+    commands = "\n".join(
+        (ROOT / name).read_text(encoding="utf-8").replace("\\\n", " ") for name in ("Makefile", "deploy/install.sh")
+    )
+    installs = [line for line in commands.splitlines() if "--require-hashes" in line]
+
+    assert len(installs) >= 7
+    assert [line.strip() for line in installs if "--no-deps" not in line] == []
+
+
+def test_a_lock_has_all_that_its_packages_need() -> None:
+    check = subprocess.run(
+        [sys.executable, "-m", "pip", "--disable-pip-version-check", "check"], capture_output=True, text=True, check=False
+    )
+
+    assert (check.stdout.strip(), check.returncode) == ("No broken requirements found.", 0)
