@@ -321,8 +321,8 @@ def _after_article(reading: Reading, first: int, last: int) -> Iterator[tuple[in
 _WHOLE = ("maximum", "minimum")
 _THAN = ("more_than", "less_than", "before", "after")
 _FIRST = ("most", "fewest")
-_ASKS_WITHIN, _ASKS_AT = 8, 6
-"""A question word ends within so many words, and begins among so many and the next."""
+_ASKS_AT = 6
+"""A question word begins among so many words and the next."""
 _COUNTED = 2
 """Tokens after the first of "exactly" within which its number stands."""
 _BEFORE_NOUN = 4
@@ -363,15 +363,13 @@ def _may_stand(name: str, at: int, reading: Reading) -> bool:
 
 
 def _asked(reading: Reading) -> str | None:
-    best: tuple[int, int, str] | None = None
-    first = reading.folded[:_ASKS_WITHIN]
-    for name, phrases in reading.words.asks.items():
-        for phrase in phrases:
-            places = range(len(first) if phrase[0] in first else 0)
-            at = next((at for at in places if reading.says(phrase, at)), None)
-            if at is not None and (best is None or (at, -len(phrase)) < best[:2]):
-                best = at, -len(phrase), name
-    return best[2] if best is not None and best[0] <= _ASKS_AT else None
+    """What the first phrase that asks wants, the longest of those that begin there."""
+    asking = reading.words.asking
+    for at, word in enumerate(reading.folded[: _ASKS_AT + 1]):
+        said = [one for one in asking.get(word, ()) if reading.says(one[0], at)]
+        if said:
+            return max(said, key=lambda one: len(one[0]))[1]
+    return None
 
 
 @dataclass(frozen=True)

@@ -151,7 +151,12 @@ class _Finder:
         return replace(below, first=quantity.first - 1) if led else quantity
 
     def is_at(self, at: int, phrases: Sequence[Sequence[str]]) -> int:
-        """The number of words of a phrase that stands at a token; 0 if none of them does."""
+        """The number of words of a phrase that stands at a token; 0 if none of them does.
+
+        The phrases are those of times or of minus.
+        """
+        if at >= len(self.words) or self.words[at] not in self.lists.timing:
+            return 0
         return next((len(p) for p in phrases if tuple(self.words[at : at + len(p)]) == p), 0)
 
     # Numbers
@@ -173,9 +178,9 @@ class _Finder:
 
     def article(self, at: int) -> Quantity | None:
         """ "Longer than a mile": an article before a unit, after words that compare."""
-        listed = (*self.lists.operators["more_than"], *self.lists.operators["less_than"])
-        compares = {phrase[-1] for phrase in listed if len(phrase) > 1}
-        if not at or self.words[at - 1] not in compares or not self.is_at(at, self.times["one"]):
+        if not at or self.words[at - 1] not in self.lists.before_article:
+            return None
+        if not self.is_at(at, self.times["one"]):
             return None
         if unit_at(self.words, at + 1) is None:
             return None

@@ -93,6 +93,27 @@ class WordList:
         }
 
     @cached_property
+    def asking(self) -> Mapping[str, tuple[tuple[Phrase, str], ...]]:
+        """(phrase, what it asks for) pairs by their first word."""
+        found: dict[str, list[tuple[Phrase, str]]] = {}
+        for name, listed in self.asks.items():
+            for phrase in listed:
+                found.setdefault(phrase[0], []).append((phrase, name))
+        return {word: tuple(pairs) for word, pairs in found.items()}
+
+    @cached_property
+    def timing(self) -> frozenset[str]:
+        """The first words of all phrases of time and of minus: no other word begins one."""
+        phrases = (*self.minus, *(phrase for listed in self.times.values() for phrase in listed))
+        return frozenset(phrase[0] for phrase in phrases)
+
+    @cached_property
+    def before_article(self) -> frozenset[str]:
+        """The words that end a comparison, after which "a" may be a number: "longer than a"."""
+        listed = (*self.operators["more_than"], *self.operators["less_than"])
+        return frozenset(phrase[-1] for phrase in listed if len(phrase) > 1)
+
+    @cached_property
     def long_operators(self) -> frozenset[str]:
         """Long words of extremes, averages and orders, which one wrong letter does not hide."""
         names = ("minimum", "maximum", "average", "order", "ascending", "descending")
