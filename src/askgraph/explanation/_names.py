@@ -82,6 +82,18 @@ def _keys() -> frozenset[str]:
     return frozenset(_table("en")["keys"].split())
 
 
+def as_adjective(label: str) -> str:
+    """Return an English label of a property that is true or false as what a thing is, or "".
+
+    `contagious` and `is contagious` are `contagious`; `atmosphere` is nothing that a thing is.
+    """
+    first, *more = label.split()
+    if first.lower() == "is" and more:
+        return " ".join(more)
+    endings = tuple(_table("en")["adjective_endings"].split())
+    return label if not more and first.lower().endswith(endings) else ""
+
+
 class Phrases:
     """The phrases of one language, filled in."""
 
@@ -351,6 +363,17 @@ class Names:
                 return self.written(literal)
             return re.sub(r"T00:00:00(?:\.0+)?Z?$", "", literal.value)
         return self.phrases.quoted(" ".join(literal.value.split()))
+
+    def said_of(self, relation: Relation, condition: str) -> str:
+        """Return what a thing is of which something is true or false: `is (not) contagious`, or "".
+
+        `condition` is what the value is: `is true`.
+        """
+        adjective = as_adjective(relation.text) if self.phrases.language == "en" else ""
+        says = {f"is {self.phrases.say(key)}": key for key in ("yes", "no")}
+        if not adjective or relation.steps or condition not in says:
+            return ""
+        return f"is {adjective}" if says[condition] == "yes" else f"is not {adjective}"
 
     def class_noun(self, iri: str) -> str:
         """Return a class in words: lower case at its start, but for names and German nouns."""

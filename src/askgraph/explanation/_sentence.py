@@ -503,11 +503,27 @@ class Sentence(Grouping):
 
     def statements(self) -> list[str]:
         """What an ASK query without unknown subjects says."""
-        texts = [self.teller.words(condition) for condition in self.scope.filters]
+        texts = [
+            self.said_of(condition) or self.teller.words(condition)
+            for condition in self.scope.filters
+        ]
         for number, pattern in enumerate(self.scope.patterns):
             if number not in self.teller.told:
                 texts.append(_fact(pattern, self.names))
         return texts
+
+    def said_of(self, expression: Expression) -> str:
+        """What a known thing is of which something is true or false: `measles is contagious`."""
+        condition = self.teller.tests.on(expression)
+        owner = condition and self.teller.owner(condition.variable)
+        if not (condition and owner) or isinstance(owner.subject, Variable):
+            return ""
+        relation = self.names.relation(owner.predicate)
+        said = self.names.said_of(relation, self.teller.tests.text([condition]))
+        if not said:
+            return ""
+        self.teller.told |= {at for at, one in enumerate(self.scope.patterns) if one == owner}
+        return f"{self.names.term(owner.subject)} {said}"
 
     def describe(self) -> str:
         terms = [t for t in self.query.resources if not isinstance(t, Variable)]
@@ -537,6 +553,9 @@ def _fact(pattern: Pattern, names: Names) -> str:
         noun = names.type_noun(pattern.object.value)
         return names.phrases.say("fact class", subject, names.phrases.one(noun))
     relation = names.relation(pattern.predicate)
+    said = names.said_of(relation, f"is {value}")
+    if said and isinstance(pattern.object, Literal):
+        return f"{subject} {said}"
     kinds = {"noun": "fact", "verb": "fact verb", "place": "fact place", "any": "fact any"}
     text = names.phrases.say(
         kinds.get(relation.kind, "fact relation"), subject, relation.text, value

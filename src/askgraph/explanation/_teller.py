@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from pyoxigraph import NamedNode, Variable
+from pyoxigraph import Literal, NamedNode, Variable
 
 from askgraph.explanation._names import Relation, Scope, scope_of
 from askgraph.explanation._nouns import ValueWords
@@ -156,6 +156,9 @@ class Teller(ValueWords):
         """The clause of a pattern whose subject is spoken of; empty if nothing is to be said."""
         target = pattern.object
         if not isinstance(target, Variable):
+            said = self.names.said_of(relation, f"is {self.names.term(target)}")
+            if said and isinstance(target, Literal):
+                return self.that_is(said, many=many)
             return self.linked(relation, self.names.term(target), many=many)
         if target.value in self.known:
             if relation.kind == "noun" and relation.text == self.noun(target):
@@ -219,6 +222,9 @@ class Teller(ValueWords):
 
     def conditioned(self, relation: Relation, conditions: str, *, many: bool) -> str:
         """A value with a condition: `whose age is more than 20`, `that are written by “Bob”`."""
+        said = self.names.said_of(relation, conditions)
+        if said:
+            return self.that_is(said, many=many)
         if relation.kind == "noun":
             return self.say("cond", relation.text, conditions)
         value = self.say("something") + " " + self.that_is(conditions)

@@ -130,8 +130,23 @@ def _seeds(grower: Grower) -> Iterator[PartialMatch]:
                 yield from with_apposition(grower, found)
     yield from _alternatives(grower)
     yield from _shortened(grower)
-    for quantity in grower.linked.reading.quantities:
+    for quantity in (*grower.linked.reading.quantities, *_numbered(grower)):
         yield from _measured(grower, quantity)
+
+
+def _numbered(grower: Grower) -> Iterator[Quantity]:
+    """ "The second floor": an ordinal before a property of numbers is one of its values."""
+    reading, taken = grower.linked.reading, grower.frame.mask | grower.frame.quantified
+    numbers = {
+        one.positions[0]
+        for number, links in grower.by_predicate.items()
+        if grower.schema.sort(number) in (Sort.NUMBER, Sort.TEXT_NUMBER)
+        for one in links
+    }
+    for at, token in enumerate(reading.tokens):
+        value = reading.words.ordinals.get(token.folded)
+        if value is not None and at + 1 in numbers and not taken >> at & 1:
+            yield Quantity(at, at, token.folded, float(value), spelled=True)
 
 
 def _namesakes(grower: Grower, links: Sequence[Link]) -> list[Link]:

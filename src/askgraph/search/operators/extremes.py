@@ -161,7 +161,7 @@ def _measured_by(
     """The number or date that an adjective of measure is about."""
     every = NUMERIC + DATED
     slot = work.next_slot(operator.last, APART)
-    if slot is None and measure is not None and measure.dates:
+    if slot is None and (measure.dates if measure is not None else _ends(work, operator)):
         slot = work.last_slot(operator.first, 2)
     spot = work.spot(slot, sorts=every, owner=_said_of(work, operator))
     if spot is not None and _is_measured(work, spot, measure):
@@ -178,6 +178,12 @@ def _measured_by(
                 return work.hang(found), words is measure.dates
         return _event_of(work, measure)
     return None
+
+
+def _ends(work: QueryBuilder, operator: Operator) -> bool:
+    """Whether "the most" is of the verb before it, with no noun behind: "which costs the most?"."""
+    after, reading = operator.last + 1, work.reading
+    return after == len(reading.tokens) or reading.is_stop(after)
 
 
 def _said_of(work: QueryBuilder, operator: Operator) -> Place | None:

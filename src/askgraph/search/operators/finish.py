@@ -309,6 +309,7 @@ def show_rest(work: QueryBuilder) -> None:
         if slot in work.done:
             continue
         is_asked = work.zones.is_head(slot.first) or _goes_on(work, slot.first, shown)
+        is_asked = is_asked and not _is_verb(work, slot)
         owner = owner_of(work, slot.first, slot.last)
         spot = work.spot(slot, prefer=is_asked, owner=owner)
         if spot is None:
@@ -326,6 +327,16 @@ def show_rest(work: QueryBuilder) -> None:
             work.projected.append((slot.first, work.shown(variable, spot)))
         else:
             work.notes.append("required")
+
+
+def _is_verb(work: QueryBuilder, slot: Slot) -> bool:
+    """Whether a bare word right after a plural is what these do: "which doctors work in …"."""
+    at, tokens = slot.first, work.reading.tokens
+    if not at or at != slot.last or tokens[at].stem != tokens[at].folded:
+        return False
+    plural = tokens[at - 1].stem != tokens[at - 1].folded and tokens[at - 1].quote is None
+    links = (place.node.cls_link for place in work.draft.places)
+    return plural and any(link is not None and at - 1 in link.positions for link in links)
 
 
 def _goes_on(work: QueryBuilder, at: int, shown: set[int]) -> bool:
