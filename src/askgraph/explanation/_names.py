@@ -13,6 +13,7 @@ from typing import Any
 from pyoxigraph import Literal, NamedNode, Variable
 
 from askgraph.errors import QuerySyntaxError
+from askgraph.metadata.measures import unit_of_text, unit_said
 from askgraph.rdf import (
     english_plural,
     english_singular,
@@ -85,13 +86,31 @@ def _keys() -> frozenset[str]:
 def as_adjective(label: str) -> str:
     """Return an English label of a property that is true or false as what a thing is, or "".
 
-    `contagious` and `is contagious` are `contagious`; `atmosphere` is nothing that a thing is.
+    `contagious` and `is contagious` are `contagious`, `in stock` is what it says, too; `atmosphere`
+    is nothing that a thing is.
     """
     first, *more = label.split()
     if first.lower() == "is" and more:
         return " ".join(more)
+    if more and re.fullmatch(_PREPOSITIONS, first):
+        return label
     endings = tuple(_table("en")["adjective_endings"].split())
     return label if not more and first.lower().endswith(endings) else ""
+
+
+def with_unit_apart(noun: str) -> str:
+    """Return an English name of a property with "in" before the unit that ends it.
+
+    >>> with_unit_apart("height cm")
+    'height in cm'
+    """
+    words = noun.split()
+    if unit_said([noun]) is None or "(" in noun or "in" in words:
+        return noun
+    for start in range(1, len(words)):
+        if unit_of_text(" ".join(words[start:])) is not None:
+            return f"{' '.join(words[:start])} in {' '.join(words[start:])}"
+    return noun
 
 
 class Phrases:
@@ -297,12 +316,14 @@ class Relation:
 
     Kinds: `noun` (whose X is), `relation` (that are X), `verb` (that X), `place` (in), `any`
     (whatever it is).
-    `steps` is the operator of a path over any number of steps, else empty.
+    `steps` is the operator of a path over any number of steps, else empty. `label` is all of a name
+    of whose start the text has nothing: `in stock`.
     """
 
     kind: str
     text: str
     steps: str = ""
+    label: str = ""
 
 
 _FOLLOWED = 300  # names for what other names stand for, in the words of one query
@@ -369,7 +390,8 @@ class Names:
 
         `condition` is what the value is: `is true`.
         """
-        adjective = as_adjective(relation.text) if self.phrases.language == "en" else ""
+        label = relation.label or relation.text
+        adjective = as_adjective(label) if self.phrases.language == "en" else ""
         says = {f"is {self.phrases.say(key)}": key for key in ("yes", "no")}
         if not adjective or relation.steps or condition not in says:
             return ""
@@ -455,7 +477,11 @@ class Names:
             return Relation("relation", text.removeprefix("is "))
         if _NO_NOUN.fullmatch(text):
             return Relation("noun", self.phrases.quoted(text))
-        return Relation("verb" if text.lower() in _VERBS else "noun", text)
+        if text.lower() in _VERBS:
+            return Relation("verb", text)
+        leading = re.fullmatch(rf"(?:{_PREPOSITIONS}) (\w.+)", text)
+        noun = leading.group(1) if leading else text
+        return Relation("noun", with_unit_apart(noun), label=text if leading else "")
 
     def _is_verb(self, iri: str, text: str) -> bool:
         """Whether the label of a predicate is a verb of the language, in the third person."""

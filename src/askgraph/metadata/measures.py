@@ -48,6 +48,10 @@ class Unit:
         return replace(self, factor=self.factor * scale, scale=scale)
 
 
+_HOUR = 3600.0
+"""Seconds of the longest unit that is none of the calendar."""
+
+
 def is_unit_like(profile: PredicateProfile) -> bool:
     """Return whether a predicate has few texts that come again and again, and that name nothing."""
     texts = sum(count for datatype, count in profile.datatypes if datatype in _TEXTS)
@@ -108,9 +112,14 @@ def _named(name: str) -> Unit | None:
     for start in range(1, len(words)):
         if len(" ".join(words[start:])) > 1:
             unit = _table().get(words[start:])
-            if unit is not None and unit.dimension != "time":
+            if unit is not None and not _may_be_a_date(unit, words[-1]):
                 return unit
     return None
+
+
+def _may_be_a_date(unit: Unit, word: str) -> bool:
+    """Whether a last word is rather what is told than a unit: "birth year", "visiting days"."""
+    return unit.dimension == "time" and (unit.factor > _HOUR or word == unit.name)
 
 
 def _after_in(words: Sequence[str], *, last: bool = False) -> Unit | None:

@@ -10,7 +10,11 @@ GRAPH = """
 @prefix : <https://clinic.example/> .
 @prefix c: <https://clinic.example/terms#> .
 @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+@prefix xsd: <http://www.w3.org/2001/XMLSchema#> .
 
+c:Operation rdfs:label "operation" . c:by rdfs:label "done by" . c:born rdfs:label "birth date" .
+c:stayMinutes rdfs:label "stay minutes" . c:stock rdfs:label "in stock" .
+c:ofWard rdfs:label "of ward" . c:year rdfs:label "year" .
 c:Doctor rdfs:label "doctor" . c:Ward rdfs:label "ward" . c:Drug rdfs:label "drug" .
 c:Disease rdfs:label "disease" . c:price rdfs:label "price" . c:floor rdfs:label "floor" .
 c:works rdfs:label "works on" . c:field rdfs:label "field" . c:contagious rdfs:label "contagious" .
@@ -22,11 +26,17 @@ c:salary rdfs:label "salary" . c:beds rdfs:label "beds" . c:treats rdfs:label "t
 :ann a c:Doctor ; rdfs:label "Ann Berg" ; c:works :north ; c:field "surgery" ; c:salary 70 .
 :bob a c:Doctor ; rdfs:label "Bob Huber" ; c:works :west ; c:field "surgery" ; c:salary 90 .
 :eve a c:Doctor ; rdfs:label "Eve Moser" ; c:works :west ; c:field "dermatology" ; c:salary 60 .
+:ann c:born "1970-02-01"^^xsd:date . :bob c:born "1985-07-09"^^xsd:date .
+:eve c:born "1962-11-30"^^xsd:date .
+:o1 a c:Operation ; rdfs:label "first bypass" ; c:by :ann ; c:stayMinutes 150 ; c:ofWard :north ;
+    c:year 2023 .
+:o2 a c:Operation ; rdfs:label "second bypass" ; c:by :eve ; c:stayMinutes 90 ; c:ofWard :west ;
+    c:year 2024 .
 :cough a c:Disease ; rdfs:label "whooping cough" ; c:contagious true .
 :gout a c:Disease ; rdfs:label "gout" ; c:contagious false .
 :cold a c:Disease ; rdfs:label "common cold" ; c:contagious true .
-:syrup a c:Drug ; rdfs:label "syrup" ; c:price 4.5 ; c:treats :cough , :cold .
-:pill a c:Drug ; rdfs:label "pill" ; c:price 12.0 ; c:treats :gout .
+:syrup a c:Drug ; rdfs:label "syrup" ; c:stock true ; c:price 4.5 ; c:treats :cough , :cold .
+:pill a c:Drug ; rdfs:label "pill" ; c:stock false ; c:price 12.0 ; c:treats :gout .
 """
 
 ASKED = [
@@ -40,6 +50,13 @@ ASKED = [
         "The diseases that are contagious.",
     ),
     ("Which diseases are not contagious?", {"gout"}, "The diseases that are not contagious."),
+    ("Which drugs are in stock?", {"syrup"}, "The drugs that are in stock."),
+    (
+        "Which operations took longer than two hours?",
+        {"first bypass"},
+        "The operations whose stay in minutes is more than 120.",
+    ),
+    ("Which operations are of ward West?", {"second bypass"}, "The operations whose ward is West."),
     ("Is gout contagious?", {"false"}, "Is it true that gout is contagious?"),
 ]
 

@@ -186,6 +186,8 @@ DOUBT_PATH: Final = 0.3
 """Each step on the way to a property that is shown from afar."""
 DOUBT_DATE_SHOWN: Final = 0.6
 """A date shown for "when" that no word names."""
+DOUBT_BESIDE: Final = 0.6
+"""A measure of another thing than the one that is named right behind its word."""
 DOUBT_KEY: Final = 1.2
 """Words of a class taken for the number that refers to it."""
 DOUBT_CLASS_LIKE: Final = 0.1

@@ -146,7 +146,7 @@ def _numbered(grower: Grower) -> Iterator[Quantity]:
     for at, token in enumerate(reading.tokens):
         value = reading.words.ordinals.get(token.folded)
         if value is not None and at + 1 in numbers and not taken >> at & 1:
-            yield Quantity(at, at, token.folded, float(value), spelled=True)
+            yield Quantity(at, at, token.folded, float(value))
 
 
 def _namesakes(grower: Grower, links: Sequence[Link]) -> list[Link]:

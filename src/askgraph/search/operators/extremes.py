@@ -6,7 +6,7 @@ from functools import partial
 from pyoxigraph import Variable
 
 from askgraph.search import aggregate
-from askgraph.search.grow import ACROSS, APART, BESIDE, NEAR
+from askgraph.search.grow import ACROSS, APART, BESIDE, DOUBT_BESIDE, NEAR
 from askgraph.search.linking.operators import Operator
 from askgraph.search.linking.quantities import Quantity
 from askgraph.search.linking.word_lists import Measure
@@ -26,6 +26,7 @@ from askgraph.search.operators.measures import age, duration, passed
 from askgraph.search.operators.query_builder import Handlers, QueryBuilder, Spot, unnamed_spot
 from askgraph.search.operators.times import spanned
 from askgraph.sparql import Call, Expression
+from askgraph.traversal.literals import Sort
 
 _NEAR = 8
 """So many words apart "descending" still says how something is sorted."""
@@ -175,6 +176,7 @@ def _measured_by(
             if time is not None:
                 return time, False
             if found is not None:
+                work.unknown += DOUBT_BESIDE if _is_of_next(work, operator, beside) else 0.0
                 return work.hang(found), words is measure.dates
         return _event_of(work, measure)
     return None
@@ -184,6 +186,15 @@ def _ends(work: QueryBuilder, operator: Operator) -> bool:
     """Whether "the most" is of the verb before it, with no noun behind: "which costs the most?"."""
     after, reading = operator.last + 1, work.reading
     return after == len(reading.tokens) or reading.is_stop(after)
+
+
+def _is_of_next(work: QueryBuilder, operator: Operator, place: Place | None) -> bool:
+    """Whether things named right behind an adjective, at no place, are what it is about."""
+    slot = work.next_slot(operator.last, BESIDE) if place is None else None
+    if slot is None:
+        return False
+    predicates = (work.schema.number(link.target) for link in slot.links)
+    return any(one is not None and work.schema.sort(one) is Sort.NONE for one in predicates)
 
 
 def _said_of(work: QueryBuilder, operator: Operator) -> Place | None:

@@ -190,12 +190,18 @@ class Finisher:
         return usable
 
     def _domains(self) -> Iterator[PartialMatch]:
-        """The subjects of linked predicates: the members if no class or thing is named."""
+        """The subjects of linked predicates: the members if no class or thing is named.
+
+        If a property of theirs is compared, what these lead to, too: "the youngest director".
+        """
         for number, links in self.grower.by_predicate.items():
             if max(link.score for link in links) >= _LINKED:
-                yield PartialMatch(
+                subjects = PartialMatch(
                     Node(self.grower.graph.ends(number)), 0, 0.0, unknown=DOUBT_CLASS_GUESSED
                 )
+                yield subjects
+                if self.frame.of(*_OF_OWN) and number in self.grower.schema.leading:
+                    yield from self.grower.hops(subjects, linked=True)
 
 
 def _operate(work: QueryBuilder, operators: Sequence[Operator]) -> None:
@@ -239,6 +245,8 @@ def _cut(operator: Operator, taken: int, work: QueryBuilder) -> Operator:
     return operator
 
 
+_OF_OWN = ("superlative", "comparative")
+"""Operators that are about a property of what is named right beside them."""
 _CUT = ("most", "fewest", "maximum", "minimum", "sum", "average", "count")
 _SPAN_WORDS = frozenset(
     "at now past during between before after superlative minimum maximum most fewest top order "
