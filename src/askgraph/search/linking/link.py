@@ -352,21 +352,22 @@ def _goes_on(last: int, at: int, reading: Reading, name: Name) -> bool:
 def _by_preposition(links: Sequence[Link], reading: Reading) -> Iterator[Link]:
     """Doubt predicates whose name goes on with another preposition: "flew to" for "flew on".
 
-    One that also has a name which is said in full is meant: "discoverer of", also "discovered by".
+    One that also has a name which is said in full is meant: "discoverer", also "discovered by"; but
+    not by the same name without its preposition.
     """
     words, known = reading.folded, reading.words.clauses["restrict"]
-    odd, said = set(), set()
+    odd: dict[tuple[str, tuple[int, ...]], set[tuple[str, ...]]] = defaultdict(set)
     for one in links:
-        if one.is_whole:
-            said.add((one.target, one.positions))
         after = words[one.positions[-1] + 1 :][:_AFTER] if one.kind is Kind.PREDICATE else ()
         if after and after[0] in known:
             *before, last = tokens(one.name)
             if before and last in known and last not in after:
-                odd.add((one.target, one.positions))
-    odd -= said
+                odd[one.target, one.positions].add(tuple(before))
+    whole = {(one.target, one.positions, tuple(tokens(one.name))) for one in links if one.is_whole}
+    said = {(target, at) for target, at, name in whole if name not in odd.get((target, at), ())}
     for one in links:
-        unlike = (one.target, one.positions) in odd
+        key = (one.target, one.positions)
+        unlike = key in odd and key not in said
         yield replace(one, similarity=one.similarity * _UNLIKE) if unlike else one
 
 
