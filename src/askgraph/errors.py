@@ -2,6 +2,7 @@
 
     AskgraphError
     ├── SetupError             the operator: a file, a name, a missing package
+    │   ├── NoModel            no language model is named
     │   └── NoSpace            the disk is full
     ├── QueryError             the query's author, person or model
     │   ├── QuerySyntaxError   it does not parse
@@ -26,6 +27,7 @@ __all__ = [
     "ErrorReply",
     "ForbiddenQuery",
     "MalformedReply",
+    "NoModel",
     "NoSpace",
     "NotPublic",
     "Overloaded",
@@ -46,6 +48,10 @@ class AskgraphError(Exception):
 
 class SetupError(AskgraphError):
     """The operator can mend it: a missing file, an unknown name, a package not installed."""
+
+
+class NoModel(SetupError):
+    """No language model is named, and the workspace has none."""
 
 
 class NoSpace(SetupError):

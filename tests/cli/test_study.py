@@ -56,6 +56,16 @@ def test_a_study_says_what_each_representation_gives_and_what_is_left_out(place:
     assert [one["number"] for one in found] == [1, 2, 3]
     assert found[2]["figures"] == {"all": {"em": 1.0, "f1": 1.0}, "geo": {"em": 1.0, "f1": 1.0}}
     assert "experiment 4: no definition has comments" in err
+    assert "no language model is named" in err
+
+
+def test_a_dry_run_says_what_an_experiment_lacks(place: Path) -> None:
+    out, _ = call(place, "--dry-run", "--json")
+
+    *experiments, total = json.loads(out)[0]["rows"]
+    assert [bool(one["needs"]) for one in experiments] == [False, False, False, True]
+    assert total["questions"] == 2
+    assert not (place / "runs").exists()
 
 
 def test_a_method_without_boundaries_is_asked_once_for_all_of_them(place: Path) -> None:

@@ -14,9 +14,16 @@ from askgraph.evaluation.questions import GoldQuestion, write_questions
 from askgraph.evaluation.studies.papers import read_paper
 from askgraph.evaluation.studies.representations import EXPERIMENTS as EXPERIMENTS_OF_THE_PAPER
 from askgraph.evaluation.studies.representations import Experiment
-from askgraph.metadata.definitions import read_definitions
+from askgraph.metadata.definitions import Definitions, read_definitions
 from askgraph.operations.selection import Selection
-from askgraph.operations.study import PaperStudy, PlannedRow, Study, planned_rows, studied
+from askgraph.operations.study import (
+    PaperStudy,
+    PlannedRow,
+    Study,
+    lacking,
+    planned_rows,
+    studied,
+)
 from askgraph.workspace import Workspace
 
 QUERY = "PREFIX : <http://example.org/> SELECT DISTINCT ?x { ?x :hasSeat/:partOf+ :south }"
@@ -26,6 +33,11 @@ EXPERIMENTS = (
     Experiment(3, shortcuts=True),
     Experiment(4, comments=True),
 )
+
+
+def read_definitions_of(place: Workspace, text: str) -> Definitions:
+    (place.folder / "defined.toml").write_text(text)
+    return read_definitions(place.folder / "defined.toml")
 
 
 @pytest.fixture
@@ -56,10 +68,24 @@ def test_variants_are_made_once_and_what_needs_definitions_is_left_out(place: Wo
     assert not found.bounded
     assert [one.number for one in found.figures] == [1, 2, 3]
     assert all(len(figures) == 2 for figures in found.figures.values())
-    assert found.left_out == ("experiment 4: no definition has comments (--definitions)",)
+    assert found.left_out == (
+        "experiment 4: no definition has comments (--definitions), and no language model is named "
+        "that could draft them (--model)",
+    )
     assert set(place.graphs()) == {"firms", "firms.shortcuts"}
     again = studied(place, study(place, "geo"))
     assert again.figures == found.figures and again.records == found.records
+
+
+def test_comments_are_wanted_only_from_what_could_have_them(place: Workspace) -> None:
+    last = EXPERIMENTS[-1]
+    no_comments = read_definitions_of(place, DEFINED.partition("[[comment]]")[0])
+
+    assert "no language model is named" in lacking(place, study(place), last)
+    assert "no definition" in lacking(place, study(place, definitions=no_comments), last)
+    for more in ({"variants": {"comments": "firms"}}, {"settings": ("model=gpt-5-mini",)}):
+        assert not lacking(place, study(place, **more), last)
+    assert not lacking(place, study(place), EXPERIMENTS[0])
 
 
 def test_what_no_question_or_graph_is_called_is_told_before_any_run(place: Workspace) -> None:
@@ -93,7 +119,6 @@ text = "The office from which a firm is led."
 def test_the_method_of_the_paper_is_run_over_all_kinds_of_variants(
     place: Workspace, llm_server: LlmServer
 ) -> None:
-    (place.folder / "defined.toml").write_text(DEFINED)
     deref = Turn("Think: so.\nAct: deref('http://example.org/hasSeat')")
     query = Turn(f"Think: so.\nAct: query('{QUERY}') | success('Done.')")
     llm_server.turns.extend([deref, query] * len(EXPERIMENTS_OF_THE_PAPER))
@@ -102,7 +127,7 @@ def test_the_method_of_the_paper_is_run_over_all_kinds_of_variants(
         method="graf-von-data:preset=paper",
         experiments=EXPERIMENTS_OF_THE_PAPER,
         settings=(f"base_url={llm_server.base}/v1", "model=scripted", "provider=openai"),
-        definitions=read_definitions(place.folder / "defined.toml"),
+        definitions=read_definitions_of(place, DEFINED),
     )
 
     found = studied(place, wanted)

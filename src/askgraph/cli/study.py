@@ -37,6 +37,7 @@ from askgraph.operations.study import (
     PlannedRow,
     Studied,
     Study,
+    lacking,
     paper_studied,
     planned_rows,
     studied,
@@ -240,7 +241,8 @@ def representations(
     An experiment is a choice of entity boundaries, inverse properties, shortcuts and comments; the
     thirteen are the paper's. The variants are made virtually, or are graphs of the workspace that
     --variant names; comments are those of --definitions, else the model of the method drafts them.
-    EM is the share of questions whose F1 is 1.
+    An experiment that lacks something is left out, and a line says what it lacks. EM is the share
+    of questions whose F1 is 1.
     """
     lines = read_published(published) if published else None
     settings = (*(setting or ()), *([f"model={model}"] if model else ()))
@@ -284,11 +286,11 @@ def _dry_variants(place: Workspace, wanted: Study) -> Sheet:
     seen = set[str]()
     rows: list[tuple[Cell, ...]] = []
     for one in wanted.experiments:
-        run = wanted.run_of(one)
-        rows.append((one.number, run, 0 if run in seen else number))
-        seen.add(run)
-    rows.append(("all", "", number * len(seen)))
-    columns = (Column("no."), Column("run"), Column("questions", "count"))
+        run, lack = wanted.run_of(one), lacking(place, wanted, one)
+        rows.append((one.number, run, 0 if lack or run in seen else number, lack))
+        seen |= set() if lack else {run}
+    rows.append(("all", "", number * len(seen), ""))
+    columns = (Column("no."), Column("run"), Column("questions", "count"), Column("needs"))
     notes = (
         "graf-von-data makes one to ten calls a question; other methods have their own bounds.",
     )

@@ -66,6 +66,7 @@ def with_drafted_comments(
     *,
     model: str | None = None,
     base_url: str | None = None,
+    provider: str | None = None,
     budget: Budget | None = None,
     progress: Progress = silent,
 ) -> Definitions:
@@ -78,8 +79,9 @@ def with_drafted_comments(
     mute = next((one.about for one in advice if one.kind == "comment"), ())
     models = Models(workspace.folder)
     account = Account(budget or Budget(), scope="run")
-    prices = models.prices(models.settings(model, base_url=base_url))
-    talks = charged(models.model(model, base_url=base_url), account, prices=prices)
+    server = {"base_url": base_url, "provider": provider}
+    prices = models.prices(models.settings(model, **server))
+    talks = charged(models.model(model, **server), account, prices=prices)
     progress(f"{len(mute)} terms without a comment", 0, None)
 
     async def drafted() -> tuple[Comment, ...]:
@@ -100,13 +102,15 @@ def kept_comments(
     *,
     model: str | None = None,
     base_url: str | None = None,
+    provider: str | None = None,
     progress: Progress = silent,
 ) -> Definitions:
     """Return the comments of a file; if it is not there, a model drafts them into it first."""
     if not path.is_file():
         made = with_drafted_comments(
-            workspace, name, Definitions(), model=model, base_url=base_url, progress=progress
-        )
+            workspace, name, Definitions(), model=model, base_url=base_url, provider=provider,
+            progress=progress,
+        )  # fmt: skip
         path.parent.mkdir(parents=True, exist_ok=True)
         write_whole(path, definitions_text(made))
     return read_definitions(path)

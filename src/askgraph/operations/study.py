@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from askgraph import registry
-from askgraph.errors import SetupError
+from askgraph.errors import NoModel, SetupError
 from askgraph.evaluation.reports.failures import usage_of
 from askgraph.evaluation.reports.report import Report
 from askgraph.evaluation.reports.statistics import Interval
@@ -49,10 +49,12 @@ from askgraph.operations.selection import Selection, selected
 from askgraph.operations.stages import INDICES, linked_shares, recalls_of
 from askgraph.trace import Usage
 from askgraph.workspace import Progress, Workspace, silent
+from askgraph.workspace.models import Models
 from askgraph.workspace.settings import method_spec, named_setting
 from askgraph.workspace.synchronous import result_of
 
 _BOUNDARIES = frozenset(["individuals", "schema"])
+_SERVER = ("model", "base_url", "provider")
 _INVERSE: tuple[AdviceKind, ...] = ("declared", "inverse")
 
 
@@ -98,6 +100,19 @@ class Study:
         """Whether the method has the boundaries of what it shows as settings."""
         return set(self.plugin.__dataclass_fields__) >= _BOUNDARIES
 
+    @property
+    def comments(self) -> Path:
+        """The file of the comments that a model has drafted."""
+        return self.folder / "comments.toml"
+
+    @property
+    def drafter(self) -> dict[str, str] | None:
+        """The model of the method, by the settings that name it; None if it takes no model."""
+        if "model" not in self.plugin.__dataclass_fields__:
+            return None
+        settings = dict(map(named_setting, self.settings)) | method_spec(self.method)[1]
+        return {name: str(settings[name]) for name in _SERVER if name in settings}
+
     def run_of(self, one: Experiment) -> str:
         """Return the name of an experiment's run; of two alike for the method it is the same."""
         return f"{one.variant}-{one.individuals}-{one.schema}" if self.bounded else one.variant
@@ -142,10 +157,10 @@ def studied(
     done: dict[str, tuple[Record, ...]] = {}
     left_out = []
     for one in study.experiments:
-        graph = _variant(workspace, study, one, preparing)
-        if graph is None:
-            left_out.append(f"experiment {one.number}: no definition has comments (--definitions)")
+        if lack := lacking(workspace, study, one):
+            left_out.append(f"experiment {one.number}: {lack}")
             continue
+        graph = _variant(workspace, study, one, preparing)
         name = study.run_of(one)
         if name not in done:
             told = progress(name) if progress else None
@@ -153,6 +168,26 @@ def studied(
         records[one] = done[name]
         figures[one] = figures_of(done[name], study.metric, study.tags)
     return Studied(figures, records, study.bounded, tuple(left_out))
+
+
+def lacking(workspace: Workspace, study: Study, one: Experiment) -> str:
+    """Return what an experiment cannot be run without, or nothing."""
+    if not one.comments or one.variant in study.variants:
+        return ""
+    if study.definitions is not None:
+        return "" if study.definitions.comments else "no definition has comments (--definitions)"
+    if study.comments.is_file():
+        return ""
+    if study.drafter is None:
+        return f"{study.method} has no model that could draft comments (--definitions)"
+    try:
+        Models(workspace.folder).settings(**study.drafter)
+    except NoModel:
+        return (
+            "no definition has comments (--definitions), and no language model is named that could "
+            "draft them (--model)"
+        )
+    return ""
 
 
 def _refuse_unknown(workspace: Workspace, study: Study) -> None:
@@ -168,15 +203,13 @@ def _refuse_unknown(workspace: Workspace, study: Study) -> None:
         raise SetupError(f"no question has the tag {unknown[0]!r}; there are: {there}")
 
 
-def _variant(workspace: Workspace, study: Study, one: Experiment, progress: Progress) -> str | None:
-    """The graph of an experiment: given, or made of the plain one; None if that cannot be."""
+def _variant(workspace: Workspace, study: Study, one: Experiment, progress: Progress) -> str:
+    """The graph of an experiment: given, or made of the plain one."""
     if one.variant in study.variants:
         return study.variants[one.variant]
     if one.variant == "plain":
         return study.graph
     definitions = _definitions(workspace, study, one, progress)
-    if definitions is None:
-        return None
     name = f"{study.graph}.{one.variant}"
     kept = workspace.folder / "enrichments" / f"{name}.toml"
     if found := workspace.graphs().get(name):
@@ -195,14 +228,11 @@ def _variant(workspace: Workspace, study: Study, one: Experiment, progress: Prog
 
 def _definitions(
     workspace: Workspace, study: Study, one: Experiment, progress: Progress
-) -> Definitions | None:
+) -> Definitions:
     wanted = {"inverse": one.inverse, "shortcuts": one.shortcuts, "comments": one.comments}
     if study.definitions is not None:
-        found = study.definitions.only(**wanted, names=False)
-        return found if not one.comments or found.comments else None
+        return study.definitions.only(**wanted, names=False)
     comments = _drafted(workspace, study, progress) if one.comments else Definitions()
-    if one.comments and not comments.comments:
-        return None
     inverse = definitions_for(workspace, study.graph, _INVERSE, progress=progress)
     shortcuts = definitions_for(workspace, study.graph, progress=progress)
     properties = {p.iri: p for p in inverse.properties} if one.inverse else {}
@@ -215,16 +245,10 @@ def _definitions(
 
 
 def _drafted(workspace: Workspace, study: Study, progress: Progress) -> Definitions:
-    """Comments that the model of the method drafts, once for all that is studied.
-
-    None if the method has no model.
-    """
-    if "model" not in study.plugin.__dataclass_fields__:
-        return Definitions()
-    settings = dict(map(named_setting, study.settings)) | method_spec(study.method)[1]
-    own = {name: str(settings[name]) for name in ("model", "base_url") if name in settings}
-    path = study.folder / "comments.toml"
-    return kept_comments(workspace, study.graph, path, **own, progress=progress)
+    """Comments that the model of the method drafts, once for all that is studied."""
+    return kept_comments(
+        workspace, study.graph, study.comments, **(study.drafter or {}), progress=progress
+    )
 
 
 def _run(

@@ -34,7 +34,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from askgraph import registry
-from askgraph.errors import SetupError
+from askgraph.errors import NoModel, SetupError
 from askgraph.llm import LanguageModel, Options
 from askgraph.llm.budget import ModelStack, Prices
 from askgraph.methods import Method
@@ -123,7 +123,7 @@ class Models:
             name = "default"
         name = name or os.environ.get("ASKGRAPH_MODEL")
         if not name:
-            raise SetupError(_NO_MODEL)
+            raise NoModel(_NO_MODEL)
         if name in tables:
             values = {**_kept(tables[name], given), **given}
             where = f"{FILE}: [models.{name}]"
