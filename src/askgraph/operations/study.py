@@ -106,7 +106,7 @@ class Study:
         return self.folder / "comments.toml"
 
     @property
-    def drafter(self) -> dict[str, str] | None:
+    def drafter(self) -> dict[str, str | None] | None:
         """The model of the method, by the settings that name it; None if it takes no model."""
         if "model" not in self.plugin.__dataclass_fields__:
             return None
@@ -178,10 +178,11 @@ def lacking(workspace: Workspace, study: Study, one: Experiment) -> str:
         return "" if study.definitions.comments else "no definition has comments (--definitions)"
     if study.comments.is_file():
         return ""
-    if study.drafter is None:
+    named: dict[str, str | None] | None = study.drafter
+    if named is None:
         return f"{study.method} has no model that could draft comments (--definitions)"
     try:
-        Models(workspace.folder).settings(**study.drafter)
+        Models(workspace.folder).settings(named.pop("model", None), **named)
     except NoModel:
         return (
             "no definition has comments (--definitions), and no language model is named that could "
