@@ -91,6 +91,24 @@ def test_the_nearest_example_stands_last_before_the_question(moons: KnowledgeGra
     assert prompt.index("Which moons orbit Mars?") < prompt.index(ASKED)
 
 
+def test_as_published_the_nearest_example_stands_first(moons: KnowledgeGraph) -> None:
+    _, model = run([GOOD], moons, k=3, order="first")
+
+    shown = re.findall(r"Question: (.*)", told(model))
+    assert shown[0] == "Which moons orbit Mars?" and shown[-1] == ASKED
+
+
+def test_of_examples_with_one_query_the_nearest_is_shown_or_as_published_each(
+    moons: KnowledgeGraph,
+) -> None:
+    again = replace(EXAMPLES[0], question="Which are the moons that orbit Mars?")
+    graph = replace(moons, examples=(EXAMPLES[0], again))
+
+    for diverse, number in ((True, 1), (False, 2)):
+        _, model = run([GOOD], graph, k=5, diverse=diverse)
+        assert told(model).count("?m onto:orbits :Mars") == number
+
+
 def test_the_question_itself_is_never_its_own_example(moons: KnowledgeGraph) -> None:
     _, model = run([GOOD], moons, question="which moons orbit mars", k=3)
 

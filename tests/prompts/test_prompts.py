@@ -195,6 +195,9 @@ PREFIXES = (
         ("dfsl-dynamic", {"k": 2}),
         ("dfsl-several", {"k": 1, "hypotheses": "prompt", "n": 3}),
         ("dfsl-as-published", {"preset": "paper", "k": 2}),
+        ("dfsl-plain-as-published", {"preset": "paper", "variant": "plain"}),
+        ("dfsl-zero-as-published", {"preset": "paper", "variant": "zero"}),
+        ("dfsl-several-as-published", {"preset": "paper", "k": 1, "hypotheses": "prompt"}),
     ],
 )
 async def test_the_prompts_of_few_shot_learning(

@@ -181,13 +181,14 @@ def nearest(
     limit: int,
     match: str = "form",
     embedder: str | None = None,
+    diverse: bool = True,
 ) -> list[Shot]:
     """Return the shots most like a question, the nearest first; the question itself is none.
 
     Similarity is by characters and words, or with an `embedder` (see `embedder_of`) the cosine; of
-    several wordings that of the nearest counts, of several shots with one query only the nearest is
-    taken. Equal ones stay in the order given. Raises `SetupError` for an embedder that
-    does not exist, `ServiceError` if its server fails.
+    several wordings that of the nearest counts. If they are to be `diverse`, of several shots with
+    one query only the nearest is taken. Equal ones stay in the order given. Raises `SetupError` for
+    an embedder that does not exist, `ServiceError` if its server fails.
     """
     others = other_than(question, shots) if limit > 0 else []
     if not others:
@@ -196,9 +197,9 @@ def nearest(
     scores = _scores(text, [shot.texts(match) for shot in others], embedder)
     if match == "form":
         scores = [sum(two) / 2 for two in zip(scores, _forms(question, others), strict=True)]
-    found: dict[str, Shot] = {}
+    found: dict[str | int, Shot] = {}
     for at in sorted(range(len(others)), key=lambda at: -scores[at]):
-        found.setdefault(" ".join(others[at].example.query.split()), others[at])
+        found.setdefault(" ".join(others[at].example.query.split()) if diverse else at, others[at])
         if len(found) == limit:
             break
     return list(found.values())

@@ -67,6 +67,7 @@ __all__ = ["Dfsl"]
 _VARIANTS = ("plain", "zero", "fixed", "dynamic")
 _HYPOTHESES = ("one", "beam", "beams", "samples", "prompt", "flips")
 _LINKS = ("linked", "given")
+_ORDERS = ("first", "last")
 _PICKS = ("chance", "first")
 _ANSWERED = 0.8  # what is believed of a result that all hypotheses agree on
 _FLIPPED = 0.3  # the weight of a query that was made from another one
@@ -79,6 +80,8 @@ PUBLISHED = Published(
         "links": Departure("given", "4.2: gold entities and relations"),
         "ends": Departure(False, "4.3: entities and relations by name alone"),
         "iris": Departure(True, "5.4.3: IRIs in full, with labels if these say more"),
+        "diverse": Departure(False, "appendix A: two examples with one query are shown"),
+        "order": Departure("first", "appendix A: the nearest example stands first"),
         "pick": Departure("first", "5.3: fixed examples are picked by hand"),
         "hypotheses": Departure("beam", "5.4.1: the best of a beam search; DFSL-MQ is beams, n=10"),
         "n": Departure(3, "5.4.1: the size of the beam"),
@@ -103,7 +106,9 @@ class Dfsl:
     `variant` is plain (the question alone), zero (with its IRIs), fixed (with `k` examples, the
     same for all questions: by chance, or the first, as `pick` says) or dynamic (with the `k` most
     similar ones, by `match`: form, question, terms or masked; `embedder` as of
-    `askgraph.index.embeddings`, else by characters). The examples are those of the graph, or those
+    `askgraph.index.embeddings`, else by characters; the nearest is the `first` or the `last` to be
+    shown, as `order` says, and if they are `diverse`, of several with one query only the nearest
+    is). The examples are those of the graph, or those
     that `examples` names: a file or folder, also about other graphs. `links` are linked, or given
     with the question; with `ends` relations are told with what they lead from and to, of linked
     ones also those near. What is named `without` (entities, relations or both) is left out of the
@@ -125,6 +130,8 @@ class Dfsl:
     variant: str = "dynamic"
     k: int = 5
     match: str = "form"
+    diverse: bool = True
+    order: str = "last"
     embedder: str = ""
     examples: str = ""
     links: str = "linked"
@@ -153,6 +160,7 @@ class Dfsl:
             links=_LINKS,
             without=LEFT_OUT,
             pick=_PICKS,
+            order=_ORDERS,
             hypotheses=_HYPOTHESES,
             choose=CHOICES,
         )
@@ -245,7 +253,7 @@ class _Run:
         return replace(asked, terms=left(asked.terms, self.method.without))
 
     async def shots(self, terms: Sequence[Term]) -> list[Shot]:
-        """The demonstrations, the nearest first; none without examples, which is no error."""
+        """The demonstrations in their order; none without examples, which is no error."""
         method, context = self.method, self.context
         if method.variant not in ("fixed", "dynamic"):
             return []
@@ -255,8 +263,7 @@ class _Run:
             by_chance = method.pick == "chance"
             spare = random_examples("", known, limit=limit) if by_chance else known[:limit]
             store = self.ablated(await shots_of(context, spare))
-            kept = other_than(context.question.text, store)[: method.k]
-            return kept if by_chance else kept[::-1]
+            return other_than(context.question.text, store)[: method.k]
         store = await shots_near(
             context,
             terms,
@@ -266,7 +273,7 @@ class _Run:
             without=partial(left, without=method.without),
             what=method.without,
         )
-        return await asyncio.to_thread(
+        found = await asyncio.to_thread(
             nearest,
             context.question.text,
             terms,
@@ -274,7 +281,9 @@ class _Run:
             limit=method.k,
             match=method.match,
             embedder=method.embedder or None,
+            diverse=method.diverse,
         )
+        return found if method.order == "first" else found[::-1]
 
     def ablated(self, shots: Sequence[Shot]) -> Sequence[Shot]:
         """The demonstrations, without the entities or relations that are to be left out."""

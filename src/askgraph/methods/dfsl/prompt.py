@@ -70,6 +70,7 @@ PAPER_TERMS = (
     "It is made of {given} that the question comes with: of all of them, and of no others."
 )
 PAPER_SHOTS = "Examples to learn from come first."
+PAPER_SEVERAL = "More than one query may be written."
 LEFT_OUT = ("", "entities", "relations", "both")
 """What is told of no question: nothing, or an ablation of section 5.7.2."""
 
@@ -171,13 +172,14 @@ def few_shot_prompt(
     queries: int = 1,
     shown: ShownTerms = ShownTerms(),
 ) -> Prompt:
-    """Return the task, the demonstrations with the nearest last, and the question.
+    """Return the task, the demonstrations in the order given, and the question.
 
     None as `asked` leaves out every IRI of the question. `queries` is how many are asked for.
     """
-    task = PLAIN if asked is None else _task(context, asked, shots)
-    if shown.paper and asked is not None:
-        task = _paper_task(context, shots, shown.without)
+    if shown.paper:
+        task = _paper_task(context, shots, shown.without if asked else "both", queries)
+    else:
+        task = PLAIN if asked is None else _task(context, asked, shots)
     if queries > 1:
         task += SEVERAL.format(number=task.count("\n") + 1, n=queries)
     before = said_before(context.question)
@@ -187,7 +189,7 @@ def few_shot_prompt(
     parts = [
         f"{_asked(shot.example.question, shot.terms, writer, iris=shown.iris)}\n"
         f"<sparql>\n{_query(shot, context, shown)}\n</sparql>"
-        for shot in reversed(shots)
+        for shot in shots
     ]
     own = asked or AskedTerms(())
     text = context.question.text
@@ -203,10 +205,10 @@ def _task(context: Context, asked: AskedTerms, shots: Sequence[Shot]) -> str:
     return LINKED.format(names=names, directions=directions)
 
 
-def _paper_task(context: Context, shots: Sequence[Shot], without: str) -> str:
+def _paper_task(context: Context, shots: Sequence[Shot], without: str, queries: int) -> str:
     kinds = [sort for sort in ("entities", "relations") if without not in (sort, "both")]
     rules = [PAPER_TERMS.format(given=f"the {' and '.join(kinds)}")] if kinds else []
-    rules += [PAPER_SHOTS] if shots else []
+    rules += [PAPER_SHOTS] if shots else [PAPER_SEVERAL] if kinds and queries == 1 else []
     numbered = (f"{at}. {rule}" for at, rule in enumerate(rules, start=2))
     return "\n".join((PAPER_TASK.format(graph=context.graph.name), *numbered))
 
