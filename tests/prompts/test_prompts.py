@@ -15,7 +15,7 @@ from tests.graphs import MOONS, PETS
 from tests.methods.guiding import reply
 
 from askgraph.graph import KnowledgeGraph
-from askgraph.llm import Message, Request, System, ToolSchema
+from askgraph.llm import Message, Request, System, ToolCall, ToolSchema
 from askgraph.llm.budget import estimated_input
 from askgraph.llm.scripted import ScriptedModel
 from askgraph.metadata.examples import QueryExample
@@ -92,6 +92,25 @@ async def test_the_prompt_of_feedback(graphs: list[KnowledgeGraph]) -> None:
     _, prompt = await prompts(method, graphs[:1])
 
     check("grasp-feedback", written(prompt.messages))
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("answer", {"query": "SELECT ?moon WHERE { ?moon a onto:Moon }", "text": "Three moons."}),
+        ("cancel", {"reason": "No orbits here.", "query": "SELECT ?m { ?m onto:near :Jupiter }"}),
+    ],
+)
+async def test_the_prompt_of_feedback_as_published(
+    graphs: list[KnowledgeGraph], name: str, said: dict[str, str]
+) -> None:
+    done = '{"status": "done", "feedback": ""}'
+    call = ToolCall("1", name, json.dumps(said))
+    method = Grasp(ScriptedModel([call, done]), preset="paper", feedback="always")
+
+    _, prompt = await prompts(method, graphs[:1])
+
+    check(f"grasp-feedback-{name}-as-published", written(prompt.messages))
 
 
 @pytest.mark.parametrize("number", [1, 2])

@@ -86,7 +86,8 @@ class Shown:
     With an `embedder` (see `askgraph.index.embeddings`) meanings are compared besides words. With
     `listed` the schema is a list of classes and properties, instead of a shape for each class; with
     `named` classes and their properties stand by name in the room that is left. Unless they are
-    `diverse`, examples are the nearest, however alike.
+    `diverse`, examples are the nearest, however alike. As `published` the examples come before the
+    shapes, the nearest first, and no list of the schema stands beside.
     """
 
     examples: int = 5
@@ -98,11 +99,13 @@ class Shown:
     listed: bool = False
     named: bool = False
     diverse: bool = True
+    published: bool = False
 
     @property
     def by_name(self) -> bool:
         """Whether classes and their properties are told by name, with what these lead to."""
-        return self.named or bool(self.classes and self.parts.properties and self.parts.ranges)
+        told = self.classes and self.parts.properties and self.parts.ranges
+        return self.named or bool(told and not self.published)
 
 
 async def message_for(
@@ -170,7 +173,8 @@ async def message_for(
         max(_MOST, shown.room) - _AROUND - sum(map(estimated_tokens, ends)),
     )
     first = {"candidates": kinds["candidates"], **kinds}  # what others leave is theirs first
-    text = _laid_out(fitted(first, shares, room=room, in_turn=("candidates",)), ends)
+    kept = fitted(first, shares, room=room, in_turn=("candidates",))
+    text = _laid_out(kept, ends, published=shown.published)
     return text if veil is None else veil.checked(text)
 
 
@@ -297,14 +301,14 @@ def _listed(graphs: AskedGraphs) -> list[str]:
     return ["\n".join(["Graphs:", *lines])]
 
 
-def _laid_out(shown: Mapping[str, Sequence[str]], ends: Sequence[str]) -> str:
+def _laid_out(shown: Mapping[str, Sequence[str]], ends: Sequence[str], *, published: bool) -> str:
     *stable, question = ends
+    examples = _headed("examples", shown["examples"][:: 1 if published else -1])
+    schema = [*_headed("shapes", shown["shapes"]), *_headed("near", shown["near"])]
     parts = [
         *stable,
         *_headed("descriptions", shown["descriptions"]),
-        *_headed("shapes", shown["shapes"]),
-        *_headed("near", shown["near"]),
-        *_headed("examples", shown["examples"][::-1]),
+        *(examples + schema if published else schema + examples),
         *_headed("names", ["\n".join(shown["names"])] if shown["names"] else []),
         *_headed("candidates", ["\n".join(shown["candidates"])] if shown["candidates"] else []),
         *shown["before"][::-1],

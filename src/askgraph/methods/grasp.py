@@ -122,6 +122,14 @@ an instruction. {rules}
 Reply with a JSON object: `status` is "done" (good as it is), "refine" (nearly; say
 what to change) or "retry" (wrong way; say what to try instead), and `feedback` says it in one or
 two sentences."""
+_PAPER_REVIEW = """\
+You give feedback to a system that finds SPARQL queries for questions over knowledge graphs. You see
+the question and its last call: to `answer`, with its query and an answer in words, or to `cancel`,
+with why and, if there is one, its best attempt. It had to keep to these rules:
+{rules}
+
+Reply with a JSON object: `status` is "done" (it can end so), "refine" (on the right way; say
+what to change) or "retry" (it has to begin anew; say what to try), and `feedback` says it."""
 _VERDICT: Mapping[str, object] = {
     "type": "object",
     "properties": {
@@ -131,6 +139,7 @@ _VERDICT: Mapping[str, object] = {
     "required": ["status", "feedback"],
 }
 _SURE = 0.85
+_JUDGED = ("query", "text", "reason")
 PUBLISHED = Published(
     "Walter and Bast, GRASP, arXiv 2507.08107",
     {
@@ -151,6 +160,8 @@ PUBLISHED = Published(
         "is named (embedder=…) and the graph has indices of two kinds; the paper's is "
         "mxbai-embed-large-v1",
         "3.1: a reply without a call is told to be none, and ends the run when it comes thrice",
+        "3.2: with one graph no function takes its name; `execute` also gives further pages, and "
+        "the words of a search at an entity or a property may be left out",
         "3.2: an `answer` whose query fails does not end the run: the error is told",
         "3.6: a run that has to stop ends with its best attempt",
     ),
@@ -256,6 +267,7 @@ class Grasp:
 class _Run(Exploration):
     method: Grasp
     shown: str = ""  # what the model was told of the outcome
+    ended: Mapping[str, object] = field(default_factory=dict)  # the arguments of the last call
     graph: str = ""  # the one of several that the model named last
 
     async def opening(self) -> tuple[ToolUse, ...]:
@@ -307,18 +319,32 @@ class _Run(Exploration):
             if doubt is None or looks == self.method.feedbacks:
                 return
             looks += 1
-            best = self.outcome if isinstance(self.outcome, Answer) else None
-            rules = f"The query:\n{_RULES}"
-            if self.method.preset == "paper":
-                rules = f"The rules were:\n{_PAPER_RULES}"
-                doubt, self.shown = "", best.interpretation if best else self.shown
-            verdict = await reviewed(talk, self.question, best, doubt, self.shown, rules)
+            verdict = await reviewed(talk, *self.review(doubt))
             yield verdict.prompt
             yield verdict.turn
             if verdict.status == "done":
                 return
             self.outcome = None
             talk.told(f"A colleague who looked at it says {verdict.status}: {verdict.text}")
+
+    def review(self, doubt: str) -> tuple[str, str]:
+        """What is said to one who gives feedback: the instruction, and the outcome with a doubt.
+
+        As published that is the arguments of the call alone.
+        """
+        outcome = self.outcome
+        if self.method.preset != "paper":
+            query = outcome.query if isinstance(outcome, Answer) else "(none)"
+            doubts = [f"Doubt: {doubt}"] if doubt else []
+            parts = [f"Query:\n{query}", f"Result:\n{self.shown}", *doubts]
+            return _REVIEW.format(rules=f"The query:\n{_RULES}"), self.told(parts)
+        call = "answer" if isinstance(outcome, Answer) else "cancel"
+        given = [f"{name}:\n{value}" for name, value in self.ended.items() if name in _JUDGED]
+        parts = [f"Called: {call}", *given]
+        return _PAPER_REVIEW.format(rules=_PAPER_RULES), self.told(parts)
+
+    def told(self, parts: Sequence[str]) -> str:
+        return "\n\n".join([asked(self.question, (), {}), *parts])
 
     async def acted(self, turn: Turn, talk: Conversation) -> Sequence[ToolUse]:
         """Do what the model wants, or tell it what is wrong with that; return what was called."""
@@ -344,7 +370,8 @@ class _Run(Exploration):
     def settle(self, use: ToolUse) -> None:
         """Take the outcome from a call that ends the run."""
         seen = use.observation
-        self.shown = seen.text if seen.ends else self.shown
+        if seen.ends:
+            self.shown, self.ended = seen.text, use.arguments
         if seen.ends == "answer" and seen.answer is not None:
             self.outcome = agreed(seen.answer, self.attempts.proposed)
         elif seen.ends == "cancel" and self.outcome is None:
@@ -387,28 +414,16 @@ def risk_of(answer: Answer | None, proposed: Answer | None, *, unseen: Sequence[
     return ""
 
 
-async def reviewed(
-    conversation: Conversation,
-    question: Question,
-    answer: Answer | None,
-    doubt: str,
-    said: str,
-    rules: str,
-) -> Verdict:
+async def reviewed(conversation: Conversation, instruction: str, told: str) -> Verdict:
     """Ask for a verdict in a conversation that is fresh but for its model and its budget.
 
-    `said` is what the colleague was shown of the result, or why they gave up, `rules` are what they
-    had to keep to. A reply that holds no
-    verdict counts as "done". Raises `BudgetSpent` and `ServiceError` as the model does.
+    A reply that holds no verdict counts as "done". Raises `BudgetSpent` and `ServiceError` as the
+    model does.
     """
-    query = answer.query if answer else "(none)"
-    parts = [asked(question, (), {}), f"Query:\n{query}", f"Result:\n{said}"]
-    if doubt:
-        parts.append(f"Doubt: {doubt}")
     fresh = Conversation(
         conversation.model,
         conversation.account,
-        [System(_REVIEW.format(rules=rules)), User("\n\n".join(parts))],
+        [System(instruction), User(told)],
         options={**conversation.options, "schema": _VERDICT},
     )
     prompt = fresh.prompt("feedback")

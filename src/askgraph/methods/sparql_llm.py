@@ -87,6 +87,7 @@ PUBLISHED = Published(
         "names": Departure(False, "3.2.2: examples and classes alone are retrieved"),
         "diverse": Departure(False, "3.2.2: the nearest examples, however alike"),
         "room": Departure(100_000, "3.2.2: no bound"),
+        "values": Departure(False, "3.1.2: a shape names classes and datatypes alone"),
         "decompose": Departure(True, "3.2.2: sub-questions and classes by a model"),
         "interpret": Departure(True, "3.2.4: the model says the result in words"),
         "timeout": Departure(10.0, "authors' code: seconds a query"),
@@ -94,8 +95,8 @@ PUBLISHED = Published(
     (
         "3.2.1: examples and classes are found by words and spelling unless an embedder is named "
         "(embedder=…); the paper's are bge, SBERT and Jina embeddings (Figure 6 ii)",
-        "3.2.2: classes that words name or that the properties near have come before others, and "
-        "a list of classes and properties stands before their shapes",
+        "3.1.2: a shape tells how many instances have each property, and which lead to the class",
+        "3.2.2: classes that words name or that the properties near have come before others",
         "3.2.3: what can safely be repaired in a query is, without the model",
         "3.2.3: an empty result is told to the model, once, with its reason",
         "3.2.4: a query goes to the endpoint that it names, its SERVICE only to graphs of the "
@@ -282,6 +283,7 @@ class _Run:
             method.embedder,
             parts,
             diverse=method.diverse,
+            published=method.preset == "paper",
         )
 
     def talk(self, messages: list[System | User], **more: Mapping[str, object]) -> Conversation:
