@@ -56,3 +56,24 @@ def test_what_cannot_be_read_or_written_is_told(
     done = run(*words)
 
     assert (done.returncode, told in done.stderr) == (2, True), done.stderr
+
+
+def test_a_table_without_heads_is_noticed_and_read_whole(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "bare.csv").write_text(TABLE.partition("\n")[2])
+
+    taken = run("bare.csv", "--json")
+    whole = run("bare.csv", "--no-heads", "--json")
+
+    assert "--no-heads" in taken.stderr and "--no-heads" not in whole.stderr
+    assert "--no-heads" not in run("moons.csv").stderr
+    assert [len(json.loads(one.stdout)["rows"]) for one in (taken, whole)] == [2, 3]
+    assert [one["name"] for one in json.loads(whole.stdout)["columns"]] == ["1", "2", "3"]
+
+
+def test_nothing_is_read_where_nothing_can_be_written(run: Run, tmp_path: Path) -> None:
+    nowhere = run("moons.csv", "--out", "none/out.csv")
+    itself = run("moons.csv", "--out", "moons.csv")
+
+    assert (nowhere.returncode, "there is no folder 'none'" in nowhere.stderr) == (2, True)
+    assert (itself.returncode, "is the table itself" in itself.stderr) == (2, True)
+    assert (tmp_path / "moons.csv").read_text() == TABLE

@@ -111,6 +111,38 @@ def test_a_table_is_read_whatever_stands_between_its_cells(tmp_path: Path, betwe
     assert read_table(path) == (("a", "b c"), (("1", "x"), ("2", "")))
 
 
+def test_no_cell_of_a_table_is_lost(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text('"a, b; c, d";e\r\n1;2;3\r\n;\r\n"x ""y""\r\nz";\r\n', encoding="utf-8")
+
+    assert read_table(path) == (
+        ("a, b; c, d", "e", "3"),
+        (("1", "2", "3"), ("", "", ""), ('x "y"\nz', "", "")),
+    )
+    assert read_table(path, headless=True)[1][0] == ("a, b; c, d", "e", "")
+
+
+@pytest.mark.parametrize("people", ["61851", "61,851", "61.851,0", "61851,00"])
+def test_numbers_may_have_a_comma_before_their_decimals(
+    cities: KnowledgeGraph, people: str
+) -> None:
+    rows = [("Springfield", people), ("Chicago", "2746388")]
+    found = result_of(annotated(cities, ("Place", "Inhabitants"), rows))
+
+    assert found.pairs[0].predicates[0].score == 1.0
+    assert best(found)[0, 0] == "Springfield_B"
+
+
+def test_heads_that_are_as_the_rows_below_are_noticed(cities: KnowledgeGraph) -> None:
+    for heads, expected in (
+        (("Chicago", "Where", "Inhabitants"), True),
+        (("Place", "Where", "12"), True),
+        (HEADS, False),
+        (("1", "2", "3"), False),
+    ):
+        assert result_of(annotated(cities, heads, ROWS)).headless is expected
+
+
 @pytest.mark.parametrize(
     ("content", "told"),
     [(b"", "holds no table"), (b"a,b\n", "holds no table"), (b"\xff\n1", "not UTF-8")],

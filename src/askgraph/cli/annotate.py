@@ -25,16 +25,18 @@ def annotate(
     out: Path | None = None,
     candidates: int = 5,
     lang: str | None = None,
+    no_heads: bool = False,
     json: bool = False,
 ) -> None:
     """Link the cells of a table to things, its columns to classes, pairs of them to predicates.
 
-    No language model is asked. --out FILE.csv is the table with an IRI, its score and the other
-    candidates for each cell; FILE.json has the columns and pairs, too.
+    No language model is asked. The first line are the heads, unless --no-heads says that it is a
+    row. --out FILE.csv is the table with an IRI, its score and the other candidates for each cell;
+    FILE.json has the columns and pairs, too.
     """
-    if out is not None and out.suffix not in (".csv", ".json"):
-        raise SetupError(f"{str(out)!r} ends neither in .csv nor in .json: that says what to write")
-    heads, rows = read_table(table)
+    if out is not None:
+        _refuse(out, table)
+    heads, rows = read_table(table, headless=no_heads)
     opened = common.workspace.graph(graph)
     with progress_bar() as tell:
         build_missing(opened, progress=tell, opens=False)
@@ -54,6 +56,18 @@ def annotate(
         print_json(asdict(found))
     else:
         _show(found)
+    if found.headless and not no_heads:
+        typer.echo("the first line looks like a row: --no-heads takes it as one", err=True)
+
+
+def _refuse(out: Path, table: Path) -> None:
+    """Say what is wrong with where to write, before any work is done."""
+    if out.suffix not in (".csv", ".json"):
+        raise SetupError(f"{str(out)!r} ends neither in .csv nor in .json: that says what to write")
+    if not out.parent.is_dir():
+        raise SetupError(f"there is no folder {str(out.parent)!r} to write {out.name!r} into")
+    if out.exists() and table.exists() and out.samefile(table):
+        raise SetupError(f"{str(out)!r} is the table itself, which stays as it is: name another")
 
 
 def _json(found: Annotated) -> str:

@@ -9,6 +9,7 @@ import asyncio
 import csv
 import io
 import math
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -36,6 +37,10 @@ _CLOSE = 0.005  # how far a number may be off, as a share of it
 _AT_ONCE = 100  # things whose triples one query asks for
 _TRIPLES = 20_000  # that one query may give
 _WEIGHTS = (0.6, 0.2, 0.2)  # of the name, the class and the predicates
+_QUOTED = re.compile(r'"[^"]*"')
+_DECIMAL_COMMA = re.compile(  # 3643,5 and 1.234,5 and 0,125; not 61,851
+    r"[-+]?(?:\d+,(?!\d{3}$)\d+|(?:0|\d{4,}),\d+|\d{1,3}(?:\.\d{3})+,\d+)"
+)
 Facts = Mapping[str, Sequence[tuple[str, Term]]]
 
 
@@ -78,13 +83,17 @@ class Pair:
 
 @dataclass(frozen=True)
 class Annotated:
-    """A table with what a graph says of it; `cells` are those of columns of things."""
+    """A table with what a graph says of it; `cells` are those of columns of things.
+
+    `headless` if the heads are things or numbers as the rows below them: they may be a row, too.
+    """
 
     heads: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     columns: tuple[Column, ...]
     pairs: tuple[Pair, ...]
     cells: tuple[Cell, ...]
+    headless: bool = False
 
     @property
     def linked(self) -> int:
@@ -106,30 +115,39 @@ class Annotated:
             yield [*row, *told]
 
 
-def read_table(path: Path) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
-    """Read a table of CSV or TSV with a header: the heads, and rows that are as long.
+def read_table(
+    path: Path, *, headless: bool = False
+) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
+    """Read a table of CSV or TSV: the heads, and rows that are as long, with nothing left out.
 
-    Raises `SetupError` for a file that cannot be read, or holds no row.
+    The heads are the first line. In a `headless` table, and over cells for which that line is too
+    short, they are the numbers of the columns. Empty rows at the end are none. Raises `SetupError`
+    for a file that cannot be read, or holds no row.
     """
     try:
         text = path.read_text(encoding="utf-8-sig")
     except OSError as error:
         raise SetupError(f"cannot read the table {str(path)!r}: {error.strerror}") from error
     except UnicodeDecodeError as error:
-        raise SetupError(f"{str(path)!r} is no table: it is not UTF-8 text") from error
+        raise SetupError(f"{str(path)!r} is not UTF-8 text: save it as CSV in UTF-8") from error
     while text.startswith("#"):
         text = text.partition("\n")[2]
-    first = text.partition("\n")[0]
+    first = _QUOTED.sub("", text.lstrip("\r\n").partition("\n")[0])
     between = max("\t;,", key=first.count)
     try:
-        lines = [row for row in csv.reader(io.StringIO(text), delimiter=between) if any(row)]
+        lines = [row for row in csv.reader(io.StringIO(text, newline=""), delimiter=between) if row]
     except csv.Error as error:
         raise SetupError(f"{str(path)!r} is no table: {error}") from error
-    if len(lines) < 2:
-        raise SetupError(f"{str(path)!r} holds no table: a line of heads and rows are wanted")
-    heads, *rows = lines
-    wide = len(heads)
-    return tuple(heads), tuple(tuple((*row, *[""] * wide)[:wide]) for row in rows)
+    while lines and not any(map(str.strip, lines[-1])):
+        lines.pop()
+    heads, rows = ([], lines) if headless else (lines[:1], lines[1:])
+    if not rows:
+        wanted = "rows are" if headless else "a line of heads and rows are"
+        raise SetupError(f"{str(path)!r} holds no table: {wanted} wanted")
+    wide = max(map(len, lines))
+    numbers = tuple(str(at) for at in range(1, wide + 1))
+    named = (*heads[0], *numbers[len(heads[0]) :]) if heads else numbers
+    return named, tuple(tuple((*row, *[""] * wide)[:wide]) for row in rows)
 
 
 async def annotated(
@@ -145,12 +163,13 @@ async def annotated(
 
     Raises `SetupError` if the graph has no index of entities, `ServiceError` if it is down.
     """
-    texts = list(dict.fromkeys(cell.strip() for row in rows for cell in row if cell.strip()))
+    every = (cell.strip() for row in (heads, *rows) for cell in row)
+    texts = list(dict.fromkeys(cell for cell in every if cell))
     named = await _named(graph, texts, 2 * candidates, progress)
     things = [_holds_things([row[at] for row in rows], named) for at in range(len(heads))]
     wanted = {
         one.iri
-        for row in rows
+        for row in (heads, *rows)
         for at, cell in enumerate(row)
         if things[at]
         for one in named.get(cell.strip(), ())
@@ -186,7 +205,12 @@ async def annotated(
         for head, held, known in zip(heads, things, classes, strict=True)
     )
     related = (Pair(one, other, told(found)) for (one, other), found in pairs.items())
-    return Annotated(tuple(heads), table.rows, tuple(columns), tuple(related), tuple(cells))
+    headless = any(
+        table.as_below(head, at, classes[at]) for at, head in enumerate(heads) if head.strip()
+    )
+    return Annotated(
+        tuple(heads), table.rows, tuple(columns), tuple(related), tuple(cells), headless
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -217,6 +241,17 @@ class _Table:
         """The classes of a thing."""
         known = self.facts.get(iri, ())
         return {o.value for p, o in known if p == self.kind and isinstance(o, NamedNode)}
+
+    def as_below(self, head: str, column: int, classes: Sequence[tuple[str, float]]) -> bool:
+        """Whether a head is what the cells below it are: a thing of their class, or a number."""
+        if not self.things[column]:
+            cells = [text for row in self.rows if (text := row[column].strip())]
+            numbers = sum(_number(text) is not None for text in cells)
+            named = head == str(column + 1)
+            return not named and _number(head) is not None and 2 * numbers > len(cells)
+        best = {iri for iri, _ in classes[:1]}
+        known = self.named.get(head.strip(), ())
+        return any(one.score >= _LINKED and best & self.types(one.iri) for one in known)
 
     def classes(self, column: int) -> list[tuple[str, float]]:
         """Classes by the share of the cells that may be of them; of equals the smaller first."""
@@ -342,8 +377,12 @@ def _alike(text: str, name: str) -> float:
 
 
 def _number(text: str) -> float | None:
+    """The number that a text is, with a point or a comma before its decimals."""
+    bare = text.strip().rstrip("%").strip()
+    if _DECIMAL_COMMA.fullmatch(bare):
+        bare = bare.replace(".", "").replace(",", ".")
     try:
-        found = float(text.strip().replace(",", "").rstrip("%"))
+        found = float(bare.replace(",", ""))
     except ValueError:
         return None
     return found if math.isfinite(found) else None
