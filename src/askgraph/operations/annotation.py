@@ -85,7 +85,7 @@ class Pair:
 class Annotated:
     """A table with what a graph says of it; `cells` are those of columns of things.
 
-    `headless` if the heads are things or numbers as the rows below them: they may be a row, too.
+    `headless` if the heads of columns of things are such things, too: they may be a row.
     """
 
     heads: tuple[str, ...]
@@ -205,8 +205,11 @@ async def annotated(
         for head, held, known in zip(heads, things, classes, strict=True)
     )
     related = (Pair(one, other, told(found)) for (one, other), found in pairs.items())
-    headless = any(
-        table.as_below(head, at, classes[at]) for at, head in enumerate(heads) if head.strip()
+    of_things = [at for at, held in enumerate(things) if held]
+    headless = bool(of_things) and all(
+        table.is_below(heads[at], iri) and _alike(heads[at], labels.get(iri, "")) < _LINKED
+        for at in of_things
+        for iri, _ in classes[at][:1] or [("", 0.0)]
     )
     return Annotated(
         tuple(heads), table.rows, tuple(columns), tuple(related), tuple(cells), headless
@@ -242,16 +245,10 @@ class _Table:
         known = self.facts.get(iri, ())
         return {o.value for p, o in known if p == self.kind and isinstance(o, NamedNode)}
 
-    def as_below(self, head: str, column: int, classes: Sequence[tuple[str, float]]) -> bool:
-        """Whether a head is what the cells below it are: a thing of their class, or a number."""
-        if not self.things[column]:
-            cells = [text for row in self.rows if (text := row[column].strip())]
-            numbers = sum(_number(text) is not None for text in cells)
-            named = head == str(column + 1)
-            return not named and _number(head) is not None and 2 * numbers > len(cells)
-        best = {iri for iri, _ in classes[:1]}
+    def is_below(self, head: str, kind: str) -> bool:
+        """Whether a head names a thing of the class of the cells below it."""
         known = self.named.get(head.strip(), ())
-        return any(one.score >= _LINKED and best & self.types(one.iri) for one in known)
+        return any(one.score >= _LINKED and kind in self.types(one.iri) for one in known)
 
     def classes(self, column: int) -> list[tuple[str, float]]:
         """Classes by the share of the cells that may be of them; of equals the smaller first."""
