@@ -36,9 +36,9 @@ PREFIX skos: <http://www.w3.org/2004/02/skos/core#>
 EX = "http://example.org/"
 
 
-def asked(query: str) -> dict[str, Resource]:
+def asked(query: str, graph: str = GRAPH) -> dict[str, Resource]:
     store = pyoxigraph.Store()
-    store.load(GRAPH.encode(), format=pyoxigraph.RdfFormat.TURTLE)
+    store.load(graph.encode(), format=pyoxigraph.RdfFormat.TURTLE)
     found = store.query(query)
     assert isinstance(found, QuerySolutions)
     variables = tuple(variable.value for variable in found.variables)
@@ -77,6 +77,67 @@ def test_items_of_wikidata_without_an_article_are_found_too() -> None:
         ("Q1", "300"),
         ("Q2", "0"),
     }
+
+
+MADE = """
+PREFIX dblp: <https://dblp.org/rdf/schema#>
+PREFIX dbo: <http://dbpedia.org/ontology/>
+PREFIX dbr: <http://dbpedia.org/resource/>
+PREFIX ns: <http://rdf.freebase.com/ns/>
+PREFIX orkgr: <http://orkg.org/orkg/resource/>
+PREFIX orkgp: <http://orkg.org/orkg/predicate/>
+PREFIX osmkey: <https://www.openstreetmap.org/wiki/Key:>
+PREFIX up: <http://purl.uniprot.org/core/>
+PREFIX rdfs: <http://www.w3.org/2000/01/rdf-schema#>
+PREFIX skos: <http://www.w3.org/2004/02/skos/core#>
+<https://dblp.org/pid/1> a dblp:Person ; rdfs:label "Ann Ash 1" ;
+  dblp:primaryCreatorName "Ann Ash" ; dblp:affiliation "Uni" .
+dblp:affiliation rdfs:label "affiliation" ; rdfs:domain dblp:Person .
+dbr:Io rdfs:label "Io"@en ; a dbo:Moon ; dbo:orbits dbr:Jupiter .
+dbr:Io_I dbo:wikiPageRedirects dbr:Io ; rdfs:label "Io I"@en .
+dbo:Moon rdfs:label "moon"@en . dbo:orbits rdfs:label "orbits"@en ; rdfs:range dbo:Planet .
+ns:m.1 ns:type.object.name "Moby Dick"@en ; ns:common.topic.alias "The Whale"@en ;
+  ns:common.topic.notable_types ns:book.book ; ns:book.author ns:m.2 .
+ns:book.book ns:type.object.name "Book"@en .
+ns:book.author ns:type.object.name "Author"@en ; ns:type.property.schema ns:book.book .
+orkgr:R1 rdfs:label "SciQA" ; a <http://orkg.org/orkg/class/C1> ; orkgp:P1 orkgr:R2 .
+<http://orkg.org/orkg/class/C1> rdfs:label "Benchmark" . orkgp:P1 rdfs:label "has method" .
+<https://www.openstreetmap.org/node/1> osmkey:name "Köln" ; osmkey:place "city" ;
+  <https://www.openstreetmap.org/wiki/Key:name:en> "Cologne" .
+osmkey:place rdfs:label "place" ; rdfs:comment "what it is" .
+<http://purl.uniprot.org/taxonomy/9606> a up:Taxon ; up:scientificName "Homo sapiens" ;
+  up:commonName "Human" .
+<http://purl.uniprot.org/uniprot/P1> up:organism <http://purl.uniprot.org/taxonomy/9606> .
+up:organism rdfs:label "organism" ; rdfs:range up:Taxon .
+"""
+
+
+@pytest.mark.parametrize(
+    ("graph", "entity", "names", "info", "predicate", "told", "about"),
+    [
+        ("dblp", "https://dblp.org/pid/1", {"Ann Ash 1", "Ann Ash"}, "Uni",
+         "https://dblp.org/rdf/schema#affiliation", "affiliation", "domain Person"),
+        ("dbpedia", "http://dbpedia.org/resource/Io", {"Io", "Io I"}, "moon",
+         "http://dbpedia.org/ontology/orbits", "orbits", "range Planet"),
+        ("freebase", "http://rdf.freebase.com/ns/m.1", {"Moby Dick", "The Whale"}, "Book",
+         "http://rdf.freebase.com/ns/book.author", "Author", "domain book.book"),
+        ("orkg", "http://orkg.org/orkg/resource/R1", {"SciQA"}, "Benchmark",
+         "http://orkg.org/orkg/predicate/P1", "has method", ""),
+        ("osm", "https://www.openstreetmap.org/node/1", {"Cologne", "Köln"}, "city",
+         "https://www.openstreetmap.org/wiki/Key:place", "place", "what it is"),
+        ("uniprot", "http://purl.uniprot.org/taxonomy/9606", {"Homo sapiens", "Human"}, "Taxon",
+         "http://purl.uniprot.org/core/organism", "organism", "range Taxon"),
+    ],
+)  # fmt: skip
+def test_each_graph_of_the_paper_has_its_names_where_it_keeps_them(
+    graph: str, entity: str, names: set[str], info: str, predicate: str, told: str, about: str
+) -> None:
+    one = asked(entities_query(graph), MADE)[entity]
+    other = asked(properties_query(graph), MADE)[predicate]
+
+    assert {one.label, *one.synonyms} == names and info in one.infos and one.score >= 1
+    assert other.label == told and other.score == 1
+    assert set(other.infos) == ({about} if about else set())
 
 
 def test_the_default_gives_every_entity_of_any_graph() -> None:
