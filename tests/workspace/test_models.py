@@ -294,6 +294,28 @@ def test_a_method_that_can_do_without_gets_one_only_where_it_is_named(tmp_path: 
     assert with_model(plugin, {"model": "m", "base_url": URL}, Models(tmp_path))["model"]
 
 
+@pytest.mark.parametrize(
+    ("name", "settings", "asked"),
+    [
+        ("multi-stage", {"preset": "paper"}, True),
+        ("multi-stage", {"entities": "reason"}, True),
+        ("multi-stage", {"preset": "paper", "entities": "given", "predicates": "given"}, True),
+        ("multi-stage", {}, False),
+        ("graph-search", {"interpret": True}, True),
+        ("graph-search", {}, False),
+    ],
+)
+def test_what_asks_a_model_as_it_is_set_gets_that_of_the_workspace(
+    tmp_path: Path, name: str, settings: dict[str, object], asked: bool
+) -> None:
+    (tmp_path / "askgraph.toml").write_text(
+        '[models.default]\nmodel = "a"\nbase_url = "http://x"\n'
+    )
+    method = Workspace(tmp_path).method(name, settings)
+
+    assert (getattr(method, "model", None) is not None) is asked
+
+
 def test_a_method_without_a_model_takes_none(tmp_path: Path) -> None:
     with pytest.raises(SetupError, match="without a language model: leave out model"):
         Workspace(tmp_path).method("graph-search", {"model": "m"})

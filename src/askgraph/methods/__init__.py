@@ -228,6 +228,16 @@ def preset_settings(plugin: object, preset: object) -> dict[str, object]:
     return {name: one.value for name, one in published.settings.items()}
 
 
+def asks_model(plugin: object, settings: Mapping[str, object]) -> bool:
+    """Return whether a method asks a language model as it is set, by what its `asks` says.
+
+    That has the values, of settings, also those of a preset, with which it does.
+    """
+    asks: Mapping[str, tuple[object, ...]] = getattr(plugin, "asks", {})
+    known = {**preset_settings(plugin, settings.get("preset", PRESETS[0])), **settings}
+    return any(known.get(name) in values for name, values in asks.items())
+
+
 def check_words(method: object) -> None:
     """Raise `SetupError` for a setting `interpret` without a `model`."""
     if getattr(method, "interpret", False) and getattr(method, "model", None) is None:

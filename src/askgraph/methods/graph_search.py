@@ -5,7 +5,7 @@ Maret's (arXiv 1803.00832); growing answer sets with the words they use is ours.
 """
 
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from datetime import date
@@ -53,6 +53,7 @@ class GraphSearch(SearchLimits):
 
     converses: ClassVar[bool] = True
     only_words: ClassVar[bool] = True
+    asks: ClassVar[Mapping[str, tuple[object, ...]]] = {"interpret": (True,)}
 
     model: LanguageModel | None = None
     interpret: bool = False

@@ -5,7 +5,7 @@ examples has to be better than this.
 """
 
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from pathlib import Path
@@ -41,6 +41,7 @@ class NearestExample:
 
     converses: ClassVar[bool] = True
     only_words: ClassVar[bool] = True
+    asks: ClassVar[Mapping[str, tuple[object, ...]]] = {"interpret": (True,)}
 
     examples: str = ""
     model: LanguageModel | None = None

@@ -28,7 +28,7 @@ from askgraph.errors import SetupError
 from askgraph.graph import KnowledgeGraph
 from askgraph.llm import LanguageModel
 from askgraph.metadata import Profile, load_profile
-from askgraph.methods import Confirming, Method
+from askgraph.methods import Confirming, Method, asks_model
 from askgraph.traversal import GraphArrays
 from askgraph.workspace.data import (
     WrittenByNewer,
@@ -290,7 +290,7 @@ class Workspace:
             raise SetupError(f"method {name!r}: 'confirmed' is true or false, not {setting!r}")
         known = getattr(plugin, "__dataclass_fields__", {}).items()
         wants = {key for key, one in known if one.default is dataclasses.MISSING or one.default}
-        if _DEPENDENT & {*chosen, *wants}:
+        if _DEPENDENT & {*chosen, *wants} or asks_model(plugin, chosen):
             from askgraph.workspace.models import with_dependencies
 
             chosen = with_dependencies(

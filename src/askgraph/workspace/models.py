@@ -37,7 +37,7 @@ from askgraph import registry
 from askgraph.errors import NoModel, SetupError
 from askgraph.llm import LanguageModel, Options
 from askgraph.llm.budget import ModelStack, Prices
-from askgraph.methods import Method
+from askgraph.methods import Method, asks_model
 from askgraph.workspace.settings import CHOICE, FILE, check_fields, method_settings, model_tables
 
 PROVIDERS = ("openai", "anthropic", "google", "transformers")
@@ -315,7 +315,8 @@ def with_model(
     """Return the settings of a method with the model that they name, if it has one.
 
     The settings `model` (a name, or a model), `provider`, `base_url` and `key_env` choose it; a
-    method whose `model` has a default gets one only if they are given. `prices` become those of
+    method whose `model` has a default gets one only if they are given, or if another setting, also
+    one of its preset, asks a model (`asks`). `prices` become those of
     the model, unless they are given, or those of the file that they name. `sent` logs what it is
     sent; a method without a model sends nothing.
     """
@@ -337,7 +338,8 @@ def with_model(
         if chosen:
             raise SetupError(f"a model is given: {', '.join(chosen)} would change nothing")
         return {**values, "model": name}
-    if not needs_model(plugin) and name is None and not chosen.keys() - {"sent"}:
+    asks = needs_model(plugin) or asks_model(plugin, settings)
+    if not asks and name is None and not chosen.keys() - {"sent"}:
         return values
     values["model"] = models.model(name, **chosen)
     if "prices" in ours:

@@ -10,7 +10,7 @@ writer without a language model.
 
 import asyncio
 import math
-from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -144,6 +144,12 @@ class MultiStage:
 
     converses: ClassVar[bool] = True
     published: ClassVar[Published] = PUBLISHED
+    asks: ClassVar[Mapping[str, tuple[object, ...]]] = {
+        "entities": ("reason",),
+        "predicates": ("reason",),
+        "writer": ("model", "sparql"),
+        "interpret": (True,),
+    }
 
     model: LanguageModel | None = None
     preset: str = "best"
