@@ -171,6 +171,14 @@ async def test_raw_is_every_triple_as_turtle(tmp_path: Path) -> None:
     }
 
 
+async def test_raw_says_where_it_ends(tmp_path: Path) -> None:
+    many = "".join(f":x{n} :in :Berlin . " for n in range(10_100))
+    with served(f"{TERMS}{many}", tmp_path, prefixes=SMALL) as (graph, _):
+        told = await called(graph, "describe", iri=":Berlin", boundary="neighbourhood", raw=True)
+
+    assert told.text.endswith("# these are 10,000 triples; there may be more")
+
+
 async def test_raw_around_a_class_is_that_of_appendix_b(tmp_path: Path) -> None:
     with served(TERMS, tmp_path, prefixes=SMALL) as (graph, _):
         told = await called(graph, "describe", iri=":Region", boundary="specific", raw=True)

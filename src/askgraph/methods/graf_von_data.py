@@ -136,6 +136,7 @@ PUBLISHED = Published(
     (
         "4.4: search compares words with labels and comments by spelling unless the graph has "
         "indices by embeddings; the paper's are vectors of both",
+        "4.1: of a boundary 10,000 triples at most are shown, and that there may be more is told",
         "5.1: a search looks among things and classes, and among properties, with a list of each",
         "5.1: solutions are shown as lines, the first and the last of them",
         "appendix A: a reply without an action is told so, and ends the run when it comes thrice",

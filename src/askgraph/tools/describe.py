@@ -79,7 +79,7 @@ async def describe(
 async def dereferenced(
     context: Context, iri: str, kind: boundaries.Kind, boundary: Boundary
 ) -> Observation:
-    """Return the triples of a resource within a boundary, 10,000 at most."""
+    """Return the triples of a resource within a boundary, 10,000 at most, which is said then."""
     query = within_boundary(iri, kind, boundary, limit=_RAW)
     found = await context.graph.endpoint.select(query, timeout=context.limits.timeout)
     triples = [
@@ -93,6 +93,8 @@ async def dereferenced(
     text = serialize(triples, format=RdfFormat.TURTLE, prefixes=prefixes) or b""
     lines = text.decode("utf-8").splitlines()
     used = [line for line in lines if not line.startswith("@prefix") or _uses(line, lines)]
+    if len(found.rows) == _RAW:
+        used.append(f"# these are {_RAW:,} triples; there may be more")
     seen = (term.value for one in triples for term in one if isinstance(term, NamedNode))
     return Observation("\n".join(used), tuple(dict.fromkeys([iri, *seen])))
 
