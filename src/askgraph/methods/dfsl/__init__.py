@@ -89,6 +89,7 @@ PUBLISHED = Published(
     (
         "5.4.1: similarity is by characters unless an embedder is named (embedder=…); the paper's "
         "is all-mpnet-base-v2",
+        "4.2: of more than 1,000 examples the nearest are looked for among 200 that an index finds",
         "5.4.1: an example that asks what the question asks is never shown",
         "4.4: no query that gives triples, and no more than 10,000 rows",
     ),
