@@ -272,8 +272,9 @@ def representations(
         (one, each, _beside(each, one, lines, own=experiments is not None))
         for one, each in zip(studies, found, strict=True)
     ]
-    for line in dict.fromkeys(line for each in found for line in each.left_out):
-        typer.echo(line, err=True)
+    if form.json or form.csv:  # the others have notes
+        for line in dict.fromkeys(line for each in found for line in each.left_out):
+            typer.echo(line, err=True)
     form.give(
         lambda: [_sheet(*one) for one in done],
         lambda: [row for one in done for row in _plain(*one)],

@@ -155,10 +155,10 @@ def studied(
     figures: dict[Experiment, Figures] = {}
     records: dict[Experiment, tuple[Record, ...]] = {}
     done: dict[str, tuple[Record, ...]] = {}
-    left_out = []
+    lacks: dict[str, list[str]] = {}
     for one in study.experiments:
         if lack := lacking(workspace, study, one):
-            left_out.append(f"experiment {one.number}: {lack}")
+            lacks.setdefault(lack, []).append(str(one.number))
             continue
         graph = _variant(workspace, study, one, preparing)
         name = study.run_of(one)
@@ -167,6 +167,10 @@ def studied(
             done[name] = _run(workspace, study, one, graph, told)
         records[one] = done[name]
         figures[one] = figures_of(done[name], study.metric, study.tags)
+    left_out = (
+        f"experiment{'s' * (len(numbers) > 1)} {', '.join(numbers)}: {lack}"
+        for lack, numbers in lacks.items()
+    )
     return Studied(figures, records, study.bounded, tuple(left_out))
 
 
