@@ -221,5 +221,5 @@ async def test_a_server_that_is_gone_cannot_be_reached() -> None:
     "name", ["", "nobody", "http", "http@ftp://example.org", "falcon", "refined@", "http://"]
 )
 def test_a_linker_that_there_is_none_of_is_refused(name: str) -> None:
-    with pytest.raises(SetupError):
+    with pytest.raises(SetupError, match="no linker is named" if not name else None):
         linker_of(name)

@@ -56,5 +56,6 @@ def linker_of(name: str, address: str = "") -> EntityLinker:
         return cast("EntityLinker", registry.load("linker", "http")(address, form=name))
     if name not in registry.names("linker"):
         there = ", ".join(sorted((*registry.names("linker"), *FORMS)))
-        raise SetupError(f"no linker {name!r}: 'linker' is a URL, or one of {there}")
+        wrong = f"no linker {name!r}" if name else "no linker is named"
+        raise SetupError(f"{wrong}: 'linker' is a URL, or one of {there}")
     return cast("EntityLinker", registry.load("linker", name)(address))
