@@ -25,6 +25,8 @@ from askgraph.operations.study import (
     studied,
 )
 from askgraph.workspace import Workspace
+from askgraph.workspace.graphs import build_missing
+from askgraph.workspace.synchronous import result_of
 
 QUERY = "PREFIX : <http://example.org/> SELECT DISTINCT ?x { ?x :hasSeat/:partOf+ :south }"
 EXPERIMENTS = (
@@ -137,8 +139,20 @@ def test_the_method_of_the_paper_is_run_over_all_kinds_of_variants(
     assert all(figures[0] == (1.0, 1.0) for figures in found.figures.values())
     shown = [str(body["messages"][-1]) for body in llm_server.bodies[1::2]]
     assert ["office" in one for one in shown] == [n > 10 for n in range(1, 14)]
+    assert found_by(place, "firms.comments", "office") == ["http://example.org/hasSeat"]
+    assert found_by(place, "firms.inverse", "office") == []
     asked = len(llm_server.bodies)
     assert studied(place, wanted).figures == found.figures and len(llm_server.bodies) == asked
+
+
+def found_by(place: Workspace, graph: str, word: str) -> list[str]:
+    """The properties that a search for a word finds: comments are searched where there are some."""
+    opened = place.graph(graph)
+    build_missing(opened)
+    try:
+        return [hit.item.iri for hit in opened.indices["properties"].search(word, limit=5)]
+    finally:
+        result_of(opened.endpoint.close())
 
 
 def rows(place: Workspace, paper: str, table: str, **more: Any) -> dict[str, PlannedRow]:

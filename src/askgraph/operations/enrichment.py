@@ -122,9 +122,12 @@ def enrich_virtually(
     definitions: Definitions,
     *,
     as_name: str | None = None,
+    searched: bool = False,
     progress: Progress = silent,
 ) -> Profile:
     """Add definitions virtually to a graph, or to another one of the same sources; return it.
+
+    If they are to be `searched`, the indices of a graph of files have comments, too.
 
     They are kept as `enrichments/NAME.toml` in the workspace, for a person to edit: a change takes
     effect with the next question, but for a graph behind an endpoint (see `enriching_endpoints`),
@@ -159,7 +162,7 @@ def enrich_virtually(
         return workspace.add(
             target,
             settings.sources,
-            settings={**kept, **table},
+            settings={**kept, **table, **({"comments": True} if searched else {})},
             replace=as_name is None,
             progress=progress,
         )

@@ -224,10 +224,13 @@ def _variant(workspace: Workspace, study: Study, one: Experiment, progress: Prog
                 f"the graph {name!r} was not made by a study of {study.graph!r}: name it with "
                 f"--variant {one.variant}={name}, or take it away (askgraph remove {name})"
             )
-        if kept.is_file() and kept.read_text(encoding="utf-8") == definitions_text(definitions):
+        same = kept.is_file() and kept.read_text(encoding="utf-8") == definitions_text(definitions)
+        if same and (found.comments or not one.comments):
             return name
         workspace.remove(name)
-    enrich_virtually(workspace, study.graph, definitions, as_name=name, progress=progress)
+    enrich_virtually(
+        workspace, study.graph, definitions, as_name=name, searched=one.comments, progress=progress
+    )
     return name
 
 
