@@ -162,6 +162,7 @@ PUBLISHED = Published(
         "3.1: a reply without a call is told to be none, and ends the run when it comes thrice",
         "3.2: with one graph no function takes its name; `execute` also gives further pages, and "
         "the words of a search at an entity or a property may be left out",
+        "3.2: `execute` takes 1,000 rows at most, and texts in its table are clipped",
         "3.2: an `answer` whose query fails does not end the run: the error is told",
         "3.6: a run that has to stop ends with its best attempt",
     ),

@@ -91,6 +91,7 @@ PUBLISHED = Published(
         "is all-mpnet-base-v2",
         "4.2: of more than 1,000 examples the nearest are looked for among 200 that an index finds",
         "5.4.1: an example that asks what the question asks is never shown",
+        "5.4.1: a beam search ends after 600 tokens",
         "4.4: no query that gives triples, and no more than 10,000 rows",
     ),
 )
