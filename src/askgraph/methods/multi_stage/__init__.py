@@ -107,7 +107,10 @@ PUBLISHED = Published(
     },
     (
         "4.1: no linker comes along: entities=outside asks ReFinED or Falcon, or runs spaCy's",
-        "4.3: no trained model comes along; askgraph finetune trains one",
+        "4.1: behind an endpoint, ten times as many candidates are asked for their predicates",
+        "4.1, appendix A: the paper does not print its prompts; ours say what its text says",
+        "4.3: no trained model comes along; askgraph finetune trains one, and one model both picks "
+        "and writes",
     ),
 )
 """The settings of the paper; ten candidates are its own (4.1)."""
