@@ -39,6 +39,7 @@ from askgraph.serve.protocols.rest import (
     server,
 )
 from askgraph.serve.runs.answering import Job
+from askgraph.serve.runs.crew import rarely_collected
 from askgraph.serve.runs.request import RunRequest
 from askgraph.serve.settings import ServeSettings
 from askgraph.serve.store import Store
@@ -193,6 +194,7 @@ def run(
     check_rules(settings)
     asyncio.run(_check_database(settings.database_in(workspace.folder)))
     server, listening = server_of(settings, workspace, report=report, opened=opened)
+    rarely_collected()
     server.run(sockets=[listening])
 
 

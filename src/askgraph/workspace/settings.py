@@ -20,9 +20,12 @@ The file is the user's: their comments and order survive whatever askgraph chang
 """
 
 import json
+import time
 import tomllib
 from collections.abc import Callable, Mapping
+from copy import deepcopy
 from dataclasses import dataclass, fields, is_dataclass
+from functools import lru_cache
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import TYPE_CHECKING, Any, Self, Union, get_args, get_origin, get_type_hints
@@ -51,6 +54,7 @@ _WORDS: Mapping[type, str] = {
 CHOICE = ("model", "provider", "base_url", "key_env", "sent")
 """The settings of a method that say which model it gets, and where what it is sent is logged."""
 AUTH = ("none", "basic", "bearer", "header")
+_SETTLED = 10**9  # nanoseconds after which a file that is written again has another time
 _HEAD = "# The graphs of this askgraph workspace. Edit as you like: comments and order are kept.\n"
 
 
@@ -244,11 +248,24 @@ def _table(folder: Path, kind: str) -> dict[str, dict[str, Any]]:
 def _document(folder: Path) -> dict[str, Any]:
     path = folder / FILE
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        known = path.stat()
+        if time.time_ns() - known.st_mtime_ns < _SETTLED:
+            return _parsed(path)
+        return deepcopy(_remembered(path, known.st_mtime_ns, known.st_size, known.st_ino))
     except FileNotFoundError:
         return {}
     except (OSError, ValueError) as error:
         raise SetupError(f"{path} cannot be read: {error}") from error
+
+
+def _parsed(path: Path) -> dict[str, Any]:
+    return tomllib.loads(path.read_text(encoding="utf-8"))
+
+
+@lru_cache(16)
+def _remembered(path: Path, *state: int) -> dict[str, Any]:
+    """A file in this state, which each question asks for several times."""
+    return _parsed(path)
 
 
 def _super_table(document: "TOMLDocument", name: str) -> Any:

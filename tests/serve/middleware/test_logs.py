@@ -36,8 +36,17 @@ KEY = "askgraph_Zm9vYmFyYmF6cXV4Zm9v"
     ],
 )
 def test_a_secret_is_masked_wherever_it_stands(text: str) -> None:
-    assert "s3cr3t" not in masked(text)
-    assert MASK in masked(text)
+    for around in ("", "x" * 100 + "\n", "İ ſ K\n" * 30):
+        found = masked(around + text)
+
+        assert "s3cr3t" not in found
+        assert MASK in found
+
+
+def test_a_secret_is_masked_in_capitals_and_letters_that_count_as_them() -> None:
+    assert masked("OPENAI_API_KEY=s3cr3tvalue") == f"OPENAI_API_KEY={MASK}"
+    assert masked("api_\u212aey=s3cr3tvalue") == f"api_\u212aey={MASK}"
+    assert masked("pa\u017fsword=s3cr3tvalue") == f"pa\u017fsword={MASK}"
 
 
 @pytest.mark.parametrize(

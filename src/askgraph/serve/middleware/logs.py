@@ -4,7 +4,7 @@ import logging
 import os
 import re
 import sys
-from collections.abc import Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, TextIO
@@ -76,43 +76,59 @@ _NAME = (
     r"(?:[\w-]*(?:api[-_]?key|access[-_]?key|secret|passwd|password|passphrase|private[-_]?key"
     r"|(?:access|refresh|id|auth|session|bearer|csrf)[-_]?token)[\w-]*|token|pwd|sig|signature)"
 )
-_RULES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
-    (re.compile(pattern, re.IGNORECASE), replacement)
-    for pattern, replacement in (
+_PARAMETER = re.compile(rf"([?&;]{_NAME}=)[^&#;]+", re.IGNORECASE)
+
+
+def _without_parameters(address: re.Match[str]) -> str:
+    return _PARAMETER.sub(rf"\1{MASK}", address[0])
+
+
+_NAMED = ("key", "secret", "passw", "passphrase", "token", "pwd", "sig")
+_Pattern = tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]]
+
+
+def _pattern(pattern: str, by: str | Callable[[re.Match[str]], str]) -> _Pattern:
+    return re.compile(pattern, re.IGNORECASE), by
+
+
+# Under words, one of which a text has in lower case if a pattern is in it. Most texts have none,
+# and looking for words takes a tenth of the time.
+_RULES: dict[tuple[str, ...], tuple[_Pattern, ...]] = {
+    _NAMED: (
+        _pattern(r"(?:https?://|/)[^\s\"'<>\\]*\?[^\s\"'<>\\]*", _without_parameters),
+        _pattern(rf"(\"{_NAME}\"\s*:\s*)\"(?:[^\"\\]|\\.)*\"", rf'\1"{MASK}"'),
+        _pattern(rf"('{_NAME}'\s*:\s*)'(?:[^'\\]|\\.)*'", rf"\1'{MASK}'"),
+        _pattern(rf"(\\\"{_NAME}\\\"\s*:\s*\\\")[^\"\\]+", rf"\1{MASK}"),
+        # An assignment, but not the comparison of a query's variable.
+        _pattern(rf"(?<![?$\w-])({_NAME}\s*=\s*)[^\s,;&\"'\\<>?()]{{4,}}", rf"\1{MASK}"),
+    ),
+    ("authorization", "cookie", "x-api-key"): (
         # The value of a header, to the end of its line or of the quotes around it.
-        (
+        _pattern(
             r"\b((?:proxy-)?authorization|(?:set-)?cookie|x-api-key)(\\*[\"']?)(\s*[:=]\s*)"
             r"(\\*[\"'])?[^\"'\\\r\n]+",
             rf"\1\2\3\4{MASK}",
         ),
-        (r"\b(bearer|basic)(\s+)(?=\S*[\d=_+])[\w.~+/=-]{8,}", rf"\1\2{MASK}"),
-        (r"([a-z][a-z0-9+.-]*://)[^\s/?#@\"'<>\\]+@", rf"\1{MASK}@"),
-        (rf"(\"{_NAME}\"\s*:\s*)\"(?:[^\"\\]|\\.)*\"", rf'\1"{MASK}"'),
-        (rf"('{_NAME}'\s*:\s*)'(?:[^'\\]|\\.)*'", rf"\1'{MASK}'"),
-        (rf"(\\\"{_NAME}\\\"\s*:\s*\\\")[^\"\\]+", rf"\1{MASK}"),
-        # An assignment, but not the comparison of a query's variable.
-        (rf"(?<![?$\w-])({_NAME}\s*=\s*)[^\s,;&\"'\\<>?()]{{4,}}", rf"\1{MASK}"),
-        # Keys that are known by how they begin: ours, and those of services of models.
-        (r"askgraph_[A-Za-z0-9_-]{12,}", f"askgraph_{MASK}"),
-        (r"\b(?:sk|pk|rk)-[A-Za-z0-9_-]{16,}", f"sk-{MASK}"),
-        (r"\b(?:gh[pousr]|github_pat|glpat|hf|xox[abprs])[_-][A-Za-z0-9_-]{16,}", MASK),
-        (r"\bAIza[A-Za-z0-9_-]{30,}", MASK),
-        (r"\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*", MASK),
-    )
-)
-_ADDRESS = re.compile(r"(?:https?://|/)[^\s\"'<>\\]*\?[^\s\"'<>\\]*", re.IGNORECASE)
-_PARAMETER = re.compile(rf"([?&;]{_NAME}=)[^&#;]+", re.IGNORECASE)
+    ),
+    ("bearer", "basic"): (
+        _pattern(r"\b(bearer|basic)(\s+)(?=\S*[\d=_+])[\w.~+/=-]{8,}", rf"\1\2{MASK}"),
+    ),
+    ("@",): (_pattern(r"([a-z][a-z0-9+.-]*://)[^\s/?#@\"'<>\\]+@", rf"\1{MASK}@"),),
+    # Keys that are known by how they begin: ours, and those of services of models.
+    ("askgraph_",): (_pattern(r"askgraph_[A-Za-z0-9_-]{12,}", f"askgraph_{MASK}"),),
+    ("sk-", "pk-", "rk-"): (_pattern(r"\b(?:sk|pk|rk)-[A-Za-z0-9_-]{16,}", f"sk-{MASK}"),),
+    ("ghp", "gho", "ghu", "ghs", "ghr", "github_pat", "glpat", "hf_", "hf-", "xox"): (
+        _pattern(r"\b(?:gh[pousr]|github_pat|glpat|hf|xox[abprs])[_-][A-Za-z0-9_-]{16,}", MASK),
+    ),
+    ("aiza",): (_pattern(r"\bAIza[A-Za-z0-9_-]{30,}", MASK),),
+    ("eyj",): (_pattern(r"\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*", MASK),),
+}
 _SECRET_FIELD = re.compile(
     rf"(?:{_NAME}|authorization|proxy-authorization|cookie|set-cookie|x-api-key)", re.IGNORECASE
 )
-_HINT = re.compile(
-    r"auth|cookie|key|bearer|basic|@|token|secret|pass|pwd|sig|askgraph_|[spr]k-|gh[pousr]_|github_"
-    r"|glpat|hf_|xox|AIza|eyJ",
-    re.IGNORECASE,
-)
 _ALWAYS = ("ASKGRAPH_API_KEY", "OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GOOGLE_API_KEY")
 _GRAPH = ("user_env", "password_env", "token_env", "header_env")
-_SHORT = 64  # characters up to which it is remembered whether a text may hold one
+_SHORT = 64  # characters up to which it is remembered what may be in a text
 _SHORTEST = 6  # what is shorter stands in texts by chance
 
 
@@ -121,18 +137,24 @@ def masked(text: str, secrets: Sequence[str] = ()) -> str:
     for secret in secrets:
         if secret:
             text = text.replace(secret, MASK)
-    if not (_hints_short(text) if len(text) <= _SHORT else _HINT.search(text)):
-        return text
-    text = _ADDRESS.sub(lambda found: _PARAMETER.sub(rf"\1{MASK}", found[0]), text)
-    for pattern, replacement in _RULES:
+    for pattern, replacement in _likely_short(text) if len(text) <= _SHORT else _likely(text):
         text = pattern.sub(replacement, text)
     return text
 
 
-@lru_cache(1 << 13)
-def _hints_short(text: str) -> bool:
-    """Whether a short text, as most of a trace are again and again, may hold a secret."""
-    return _HINT.search(text) is not None
+def _likely(text: str) -> tuple[_Pattern, ...]:
+    """The patterns that may be in a text."""
+    words = text.lower() if text.isascii() else text.casefold()  # as re.IGNORECASE compares
+    return tuple(
+        pattern
+        for hints, patterns in _RULES.items()
+        if any(hint in words for hint in hints)
+        for pattern in patterns
+    )
+
+
+_likely_short = lru_cache(1 << 13)(_likely)
+"""For short texts, as most of a trace are again and again."""
 
 
 def masked_value(value: object, secrets: Sequence[str] = ()) -> object:
@@ -175,8 +197,8 @@ def without(value: object, secrets: Sequence[str]) -> object:
 
 def _holds_secret(key: str, fields: Mapping[str, object]) -> bool:
     """Whether a field is named as a secret; a model's token with its probability is none."""
-    may = _hints_short(key) if len(key) <= _SHORT else True
-    return may and _SECRET_FIELD.fullmatch(key) is not None and "logprob" not in fields
+    may = _likely_short(key) if len(key) <= _SHORT else True
+    return bool(may) and _SECRET_FIELD.fullmatch(key) is not None and "logprob" not in fields
 
 
 def known_secrets(folder: Path) -> tuple[str, ...]:

@@ -25,7 +25,7 @@ from askgraph.serve.graphs.shelf import Shelf, Verified
 from askgraph.serve.middleware.logs import set_up_logs
 from askgraph.serve.middleware.telemetry import within_span
 from askgraph.serve.runs.answering import Answering, Job
-from askgraph.serve.runs.crew import packed
+from askgraph.serve.runs.crew import packed, rarely_collected
 from askgraph.serve.settings import ServeSettings
 from askgraph.workspace import Workspace
 from askgraph.workspace.models import Models
@@ -42,7 +42,7 @@ class _Member:
         self._answering = Answering(workspace, self._shelf, self._models)
         self._verified: dict[str, Verified] = {}
         self._tasks: dict[int, asyncio.Task[None]] = {}
-        self._ready = asyncio.create_task(asyncio.to_thread(_load_model, self._models))
+        self._ready = asyncio.create_task(asyncio.to_thread(_get_ready, self._models))
 
     def take(self, message: tuple[Any, ...]) -> None:
         """Begin or end what a message says."""
@@ -88,13 +88,14 @@ class _Member:
             view = view[os.write(self._out, view) :]
 
 
-def _load_model(models: Models) -> None:
+def _get_ready(models: Models) -> None:
     """Import what the first question to a model's server would wait for, if there is one."""
     with suppress(SetupError):
         provider = models.settings().provider
         if provider != "transformers":  # which takes seconds and memory
             registry.load("llm", provider)
             registry.load("method", "guided")
+    rarely_collected()
 
 
 def portable(error: AskgraphError) -> AskgraphError:
