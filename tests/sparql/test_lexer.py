@@ -36,3 +36,12 @@ def test_names_become_full_iris_and_declarations_stay() -> None:
         "PREFIX ex: <http://example.org/> SELECT * "
         '{ ?s <http://example.org/c#d> "ex:e" ; other:f <http://example.org/> }'
     )
+
+
+def test_names_end_where_the_grammar_ends_them_and_long_gaps_are_no_tokens() -> None:
+    query = "a:b..c. :x%41.-\\-d.." + " " * 50 + "\n" * 9 + "::.: a:-b e.f:g"
+
+    assert [token.text for token in tokens(query)] == (
+        ["a:b..c", ".", ":x%41.-\\-d", ".", ".", "::.:", "a:", "-", "b", "e.f:g"]
+    )
+    assert [token.start for token in tokens(query)][5] == query.index("::.:")

@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import socket
+import sys
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from importlib.metadata import version
@@ -173,6 +174,7 @@ def _refusal(request: Request, status: int, allowed: str, said: str) -> str:
 
 Report = Callable[[str, ServeSettings, Sequence[str]], None]
 _WARMED = 3  # graphs that are opened ahead
+_SWITCH = 0.001  # seconds for which a query that is judged in a thread holds what others wait for
 _WARMING = 10.0  # seconds for the question to each
 _log = logging.getLogger("askgraph.serve")
 
@@ -195,6 +197,7 @@ def run(
     asyncio.run(_check_database(settings.database_in(workspace.folder)))
     server, listening = server_of(settings, workspace, report=report, opened=opened)
     rarely_collected()
+    sys.setswitchinterval(_SWITCH)
     server.run(sockets=[listening])
 
 

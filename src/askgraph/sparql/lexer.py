@@ -42,10 +42,14 @@ def tokens(text: str) -> Iterator[Token]:
     after `MAX_TOKENS` of them: no query that anybody needs has more, and readers take memory for
     each.
     """
-    for number, match in enumerate(_TOKEN.finditer(text)):
+    number = 0
+    for match in _TOKEN.finditer(text):
+        if match.lastgroup is None:
+            continue
         if number == MAX_TOKENS:
             fail(text, match.start(), f"more than {MAX_TOKENS:,} words and signs")
-        yield Token(match.lastgroup or "mark", match.group(), match.start())
+        number += 1
+        yield Token(match.lastgroup, match.group(), match.start())
 
 
 class Lexed:
@@ -189,17 +193,18 @@ def fail(text: str, at: int, message: str) -> NoReturn:
     raise QuerySyntaxError(f"line {line}, column {column}: {message}", line=line, column=column)
 
 
-_LOCAL = r"(?:[\w:·‿⁀]|%[0-9A-Fa-f]{2}|\\[-_~.!$&'()*+,;=/?#@%])"
+_ESCAPED = r"%[0-9A-Fa-f]{2}|\\[-_~.!$&'()*+,;=/?#@%]"
 _TOKEN = re.compile(
     rf"""
-      (?P<comment>\#[^\r\n]*+)
+      \s{{9,}}+  # each of them tried by itself holds the interpreter
+    | (?P<comment>\#[^\r\n]*+)
     | (?P<iri><[^<>"{{}}|^`\\\x00-\x20]*+>)
     | (?P<string>\"\"\"(?>(?:[^"\\]++|\\.|"(?!""))*)\"\"\" | '''(?>(?:[^'\\]++|\\.|'(?!''))*)'''
                | "(?:[^"\\\r\n]++|\\.)*+" | '(?:[^'\\\r\n]++|\\.)*+')
     | (?P<variable>[?$][\w·‿⁀]++)
     | (?P<blank>_:[\w·‿⁀](?:[\w·‿⁀.-]*[\w·‿⁀-])?)
     | (?P<pname>(?:[^\W\d_](?:[\w·‿⁀.-]*[\w·‿⁀-])?)?:
-                (?:{_LOCAL}(?:(?:{_LOCAL}|[.-])*(?:{_LOCAL}|-))?)?)
+                (?:(?:[\w:·‿⁀]|{_ESCAPED})(?:\.*+(?:[\w:·‿⁀-]++|{_ESCAPED}))*+)?)
     | (?P<word>[^\W\d]\w*+)
     | (?P<number>(?:\d++\.?\d*+|\.\d++)[eE][+-]?\d++|\d*+\.\d++|\d++)
     | (?P<language>@[\w-]++)
