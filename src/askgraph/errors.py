@@ -118,6 +118,12 @@ class MalformedReply(ServiceError):
 MAY_PASS = (MalformedReply, Overloaded, TimedOut, Unreachable)
 """What may be over when a service is asked again; a wrong key or name is for its operator."""
 
+WITHOUT_MODEL = "without the model: "
+"""What begins the words of an answer that was given although the language model failed."""
+
+LEFT_ALONE = "it is left alone for"
+"""What is in the words of a failure that is a former one: the service was not asked."""
+
 
 class BudgetSpent(AskgraphError):
     """The next call of a language model would cost more than allowed; it was not made, or ended.

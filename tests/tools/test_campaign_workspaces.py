@@ -16,9 +16,9 @@ def tried(part: str, *options: str) -> str:
 
 
 def test_a_command_that_is_killed_leaves_all_whole() -> None:
-    options = ["--only", "index", "batch", "--changes", "2", "--moments", "0"]
+    options = ["--only", "index", "batch", "--changes", "2", "--moments", "0", "--stops", "1"]
 
-    assert tried("kills", *options) == "tried 4, survived 4"
+    assert tried("kills", *options) == "tried 6, survived 6"
 
 
 def test_a_full_disk_is_said_to_be_full_and_nothing_is_lost() -> None:

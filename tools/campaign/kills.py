@@ -1,11 +1,12 @@
 """Commands and servers killed (SIGKILL) at any moment, then looked at, then run again.
 
-    python -m tools.campaign.kills [--changes 5] [--moments 2] [--only COMMAND ...] [--json FILE]
+    python -m tools.campaign.kills [--changes 5] [--moments 2] [--stops 1] [--only COMMAND ...]
 
 A command is killed at so many of its changes to the disk, evenly taken, and at so many moments by
-chance; a server, so many times, while it takes verdicts and adds a graph. Survived is: what was
-there is whole, old or new; no process stays; the same command then ends well, with all that it
-should give, what was done is not done again, and nothing is left over.
+chance, and stopped (Ctrl-C) so many times; a server is killed so many times, while it takes
+verdicts and adds a graph. Survived is: what was there is whole, old or new; no process stays; the
+same command then ends well, with all that it should give, what was done is not done again, and
+nothing is left over, of what was stopped before that, too.
 """
 
 import contextlib
@@ -150,6 +151,30 @@ def killed(case: Case, place: Path, mark: str, *, change: int = 0, seconds: floa
     return "" if gone(mark) else "a process stays"
 
 
+def stopped(case: Case, place: Path, mark: str, seconds: float) -> str:
+    """Run a command, and stop it by Ctrl-C after so many seconds; return what it left undone."""
+    command = [sys.executable, "-m", "askgraph", *case.arguments.split()]
+    with subprocess.Popen(
+        command,
+        cwd=place,
+        env=environment(place, mark),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    ) as process:
+        time.sleep(seconds)
+        process.send_signal(signal.SIGINT)
+        said = process.communicate(timeout=60)[1]
+    if process.returncode not in (0, 130, -signal.SIGINT) or "Traceback" in said:
+        return f"stopped: {process.returncode} {said.strip()[-300:]}"
+    if not gone(mark):
+        return "a process stays"
+    left = left_over(place)
+    return f"left over by Ctrl-C: {left}" if left else ""
+
+
 def survived(case: Case, place: Path) -> str:
     """Look at a workspace after a kill, and run the command again; return a fault."""
     if fault := case.whole(place):
@@ -171,21 +196,24 @@ def _whole_lines(path: Path) -> set[str]:
     return {line for line in lines if line.endswith("\n")}
 
 
-def commands(only: list[str], changes: int, moments: int, folder: Path) -> Iterator[Tried]:
-    """Kill each command at changes and moments, two at a time."""
+def commands(only: list[str], given: Namespace, folder: Path) -> Iterator[Tried]:
+    """Kill each command at changes and moments, and stop it, two at a time."""
     template = base(folder / "template")
     if "index" in only:
         askgraph(template, "index", "build", "space")
     chance = random.Random(24)
 
-    def one(name: str, how: str, change: int, seconds: float) -> Tried:
+    def one(name: str, how: str, change: int, seconds: float, stops: bool) -> Tried:
         mark = uuid.uuid4().hex
         place = folder / mark
         shutil.copytree(template, place)
         began = time.monotonic()
         case = CASES[name]
         try:
-            fault = killed(case, place, mark, change=change, seconds=seconds)
+            if stops:
+                fault = stopped(case, place, mark, seconds)
+            else:
+                fault = killed(case, place, mark, change=change, seconds=seconds)
             fault = fault or survived(case, place)
         except Exception as error:  # noqa: BLE001 - whatever is raised is what is looked for
             fault = f"{type(error).__name__}: {error}"
@@ -195,21 +223,32 @@ def commands(only: list[str], changes: int, moments: int, folder: Path) -> Itera
     with ThreadPoolExecutor(2) as pool:
         waiting = []
         for name in only:
-            place = folder / "whole"
-            shutil.copytree(template, place)
-            program = [*_PROGRAM, "0", str(place)]
-            whole = askgraph(place, *CASES[name].arguments.split(), program=program)
-            assert whole.code == 0, whole.said
-            shutil.rmtree(place)
-            number = int(whole.last)
-            for at in sorted({round(1 + i * (number - 1) / changes) for i in range(changes)}):
-                waiting.append(pool.submit(one, name, f"change {at} of {number}", at, 0.0))
-            for _ in range(moments):
-                at_second = whole.seconds * chance.uniform(0.3, 1.0)
-                how = f"after {at_second:.2f} s"
-                waiting.append(pool.submit(one, name, how, 0, at_second))
+            whole = _whole(name, template, folder / "whole")
+            waiting += [pool.submit(one, name, *how) for how in _hows(*whole, given, chance)]
         for each in waiting:
             yield each.result()
+
+
+def _hows(
+    seconds: float, number: int, given: Namespace, chance: random.Random
+) -> Iterator[tuple[str, int, float, bool]]:
+    """Yield how a command is killed: in words, at which change or moment, whether by Ctrl-C."""
+    changes = given.changes
+    for at in sorted({round(1 + i * (number - 1) / changes) for i in range(changes)}):
+        yield f"change {at} of {number}", at, 0.0, False
+    for at in range(given.moments + given.stops):
+        stops, moment = at >= given.moments, seconds * chance.uniform(0.3, 1.0)
+        yield f"{'Ctrl-C ' if stops else ''}after {moment:.2f} s", 0, moment, stops
+
+
+def _whole(name: str, template: Path, place: Path) -> tuple[float, int]:
+    """Run a command to its end; return its seconds, and the number of its changes."""
+    shutil.copytree(template, place)
+    program = [*_PROGRAM, "0", str(place)]
+    whole = askgraph(place, *CASES[name].arguments.split(), program=program)
+    assert whole.code == 0, whole.said
+    shutil.rmtree(place)
+    return whole.seconds, int(whole.last)
 
 
 def serves(number: int, folder: Path) -> Iterator[Tried]:
@@ -282,12 +321,16 @@ def ended(pid: int, seconds: float = 10.0) -> bool:
 def campaign(folder: Path, given: Namespace) -> Iterator[Tried]:
     """Kill the commands, and servers."""
     known = [name for name in given.only if name in CASES]
-    yield from commands(known, given.changes, given.moments, folder)
+    yield from commands(known, given, folder)
     if "serve" in given.only:
         yield from serves(given.moments, folder)
 
 
 if __name__ == "__main__":
     each = "of each command, at which it is killed"
-    options = {"changes": (5, f"changes {each}"), "moments": (2, f"moments {each}, or a server")}
+    options = {
+        "changes": (5, f"changes {each}"),
+        "moments": (2, f"moments {each}, or a server"),
+        "stops": (1, "times that each is stopped by Ctrl-C"),
+    }
     sys.exit(main(__doc__, campaign, [*CASES, "serve"], options))

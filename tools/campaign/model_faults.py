@@ -1,6 +1,6 @@
 """Model servers that fail in each way there is, under each method with a model.
 
-    python -m tools.campaign.model_faults [--seconds 6] [--only METHOD FAULT ...]
+    python -m tools.campaign.model_faults [--seconds 10] [--only METHOD FAULT ...]
 
 Each method is asked a question of the sample graph with a deadline of so many seconds. A fault is
 survived if there is an outcome, or an error of askgraph's own, by then (a tenth, or half a second,
@@ -31,6 +31,8 @@ METHODS: dict[str, dict[str, str]] = {
     "multi-stage": {"writer": "model"},
 }
 """Each with the settings with which it asks a model."""
+
+_AT_ONCE = 4  # they wait for the model's server mostly
 
 Writer = asyncio.StreamWriter
 _EVENT = (
@@ -167,25 +169,34 @@ async def campaign_of(folder: Path, only: list[str], most: int) -> list[Tried]:
     place = Workspace(workspace(folder))
     graph = await asyncio.to_thread(place.graph, "space")
     searched, *_ = await asked(place.method("graph-search"), "graph-search", graph)
-    found, table = [], dict[str, list[str]]()
+    turns = asyncio.Semaphore(_AT_ONCE)
+
+    async def one(name: str, fault: str) -> Tried:
+        async with turns, failing(FAULTS[fault]) as address:
+            settings = {"base_url": address, "seconds": most, **METHODS[name]}
+            method = place.method(name, {"provider": "openai", "model": "m", **settings})
+            best, came, words, seconds = await asked(method, name, graph)
+            await closed(method)
+        wrong = came if came.startswith("a bug") else ""
+        if seconds > most + max(0.5, most / 10):
+            wrong = f"late: {seconds:.1f} s"
+        if name == "guided" and not (came == "Answer" and same(best, searched)):
+            wrong = f"not what graph search gives: {came}"
+        came = "as graph search" if came == "Answer" and same(best, searched) else came
+        return Tried(name, fault, wrong, seconds, f"{came}: {words}".removesuffix(": "))
+
+    found = list[Tried]()
     for name in names:
-        for fault in faults:
-            async with failing(FAULTS[fault]) as address:
-                settings = {"base_url": address, "seconds": most, **METHODS[name]}
-                method = place.method(name, {"provider": "openai", "model": "m", **settings})
-                best, came, words, seconds = await asked(method, name, graph)
-                await closed(method)
-            wrong = came if came.startswith("a bug") else ""
-            if seconds > most + max(0.5, most / 10):
-                wrong = f"late: {seconds:.1f} s"
-            if name == "guided" and not (came == "Answer" and same(best, searched)):
-                wrong = f"not what graph search gives: {came}"
-            came = "as graph search" if came == "Answer" and same(best, searched) else came
-            found.append(Tried(name, fault, wrong, seconds, f"{came}: {words}".removesuffix(": ")))
-            table.setdefault(fault, [fault]).append(f"{came.removeprefix('error ')} {seconds:.1f}")
+        found.append(await one(name, faults[0]))  # which loads the method: the others do not wait
+        found += await asyncio.gather(*(one(name, fault) for fault in faults[1:]))
     await graph.endpoint.close()
-    print_lines(("the model's server", *names), *table.values())
+    table = [(fault, *map(_told, found[at :: len(faults)])) for at, fault in enumerate(faults)]
+    print_lines(("the model's server", *names), *table)
     return found
+
+
+def _told(one: Tried) -> str:
+    return f"{one.words.partition(':')[0].removeprefix('error ')} {one.seconds:.1f}"
 
 
 def campaign(folder: Path, given: Namespace) -> list[Tried]:
@@ -195,5 +206,5 @@ def campaign(folder: Path, given: Namespace) -> list[Tried]:
 
 if __name__ == "__main__":
     sys.exit(
-        main(__doc__, campaign, [*METHODS, *FAULTS], {"seconds": (6, "that a question may take")})
+        main(__doc__, campaign, [*METHODS, *FAULTS], {"seconds": (10, "that a question may take")})
     )

@@ -17,7 +17,13 @@ from typing import Any
 from askgraph.agent import Conversation, said_before, spent_on
 from askgraph.agent.taught import noted, taught
 from askgraph.agent.trials import disagrees
-from askgraph.errors import MAY_PASS, BudgetSpent, QuerySyntaxError, ServiceError
+from askgraph.errors import (
+    MAY_PASS,
+    WITHOUT_MODEL,
+    BudgetSpent,
+    QuerySyntaxError,
+    ServiceError,
+)
 from askgraph.graph import KnowledgeGraph
 from askgraph.llm import LanguageModel, ToolCall
 from askgraph.llm.budget import Account, Budget, charged
@@ -270,7 +276,7 @@ class Exploration(ABC):
             falls_back = self.method.fallback and isinstance(problem, MAY_PASS)
             if not talk.choices and not falls_back:
                 raise
-            why = str(problem) if talk.choices else f"without the model: {problem}"
+            why = str(problem) if talk.choices else f"{WITHOUT_MODEL}{problem}"
         outcome = self.outcome
         if outcome is None:
             fallback = await self.attempts.best()

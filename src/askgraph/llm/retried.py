@@ -9,6 +9,7 @@ from typing import Unpack
 
 from askgraph import deadline
 from askgraph.errors import (
+    LEFT_ALONE,
     MAY_PASS,
     MalformedReply,
     Overloaded,
@@ -83,7 +84,7 @@ class RetriedModel(ModelAround):
         ago = time.monotonic() - moment
         if ago < self._rest:
             raise Unreachable(
-                f"{problem}; that was {ago:.1f} seconds ago, and it is left alone for"
+                f"{problem}; that was {ago:.1f} seconds ago, and {LEFT_ALONE}"
                 f" {self._rest:g} seconds"
             )
 

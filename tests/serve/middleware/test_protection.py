@@ -15,6 +15,7 @@ from pydantic import BaseModel
 from tests.servers.postgres import PostgresServer
 from tests.servers.served import ServedThread
 
+from askgraph.sample import graph_path
 from askgraph.serve.app import create_app
 from askgraph.serve.middleware.logs import log_handler
 from askgraph.serve.middleware.protection import LARGEST, protect
@@ -262,6 +263,22 @@ def test_the_server_says_how_it_is(served: str) -> None:
         assert "askgraph_questions_waiting 0.0" in told
         forwarded = client.get("/metrics", headers={"X-Forwarded-For": "203.0.113.7"})
         assert forwarded.status_code == 404
+
+
+def test_metrics_count_questions_whose_model_failed_or_was_left_alone(tmp_path: Path) -> None:
+    workspace = Workspace(tmp_path)
+    workspace.add("space", [graph_path()])
+    with (tmp_path / "askgraph.toml").open("a") as file:
+        file.write('\n[models.default]\nmodel = "m"\nbase_url = "http://127.0.0.1:9/v1"\n')
+    asked = {"question": "Which moons orbit Jupiter?", "method": "guided"}
+    with ServedThread(workspace) as server, httpx2.Client(base_url=server.url, timeout=60) as one:
+        replies = [one.post("/api/v1/ask", json=asked).json()["answer"] for _ in range(3)]
+        told = one.get("/metrics").text
+
+    assert all(reply["cut_short"].startswith("without the model: ") for reply in replies)
+    counted = 'askgraph_questions_without_model_total{method="guided",model="%s"} %s'
+    assert counted % ("failed", "1.0") in told
+    assert counted % ("left alone", "2.0") in told
 
 
 def test_a_database_that_hangs_is_reported_soon(postgres: PostgresServer, tmp_path: Path) -> None:

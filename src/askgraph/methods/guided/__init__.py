@@ -21,7 +21,7 @@ from askgraph.agent.schema_near import ShapeParts
 from askgraph.agent.several_graphs import AskedGraphs
 from askgraph.agent.trials import Trials
 from askgraph.answers.search_run import SearchLimits
-from askgraph.errors import MAY_PASS, BudgetSpent, ServiceError, SetupError
+from askgraph.errors import MAY_PASS, WITHOUT_MODEL, BudgetSpent, ServiceError, SetupError
 from askgraph.graph import KnowledgeGraph
 from askgraph.llm import LanguageModel, Message, Options
 from askgraph.llm.budget import Account, Budget, Prices, charged
@@ -229,7 +229,7 @@ class _Run:
             silent = panel.verdict is None and panel.answer is None
             if silent and not (method.fallback and isinstance(failed, MAY_PASS)):
                 raise
-            problem = f"without the model: {failed}" if silent else str(failed)
+            problem = f"{WITHOUT_MODEL}{failed}" if silent else str(failed)
         ending = Ending(deciding, method.asks_back, problem)
         self.outcome = await outcome_of(panel, candidates, ending)
 

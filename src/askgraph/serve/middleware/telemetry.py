@@ -13,6 +13,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, gene
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 from starlette.types import Scope
 
+from askgraph.errors import LEFT_ALONE, WITHOUT_MODEL
 from askgraph.serve.runs.views import RunView
 
 try:
@@ -127,6 +128,12 @@ class Metrics:
         self._money = self._counter(
             "money", "What language models cost, in the currency of their prices.", "method"
         )
+        self._without_model = self._counter(
+            "questions_without_model",
+            "Questions whose language model failed, or was left alone as it had just failed.",
+            "method",
+            "model",
+        )
         self._requests = self._counter(
             "requests", "Requests by route.", "method", "route", "status"
         )
@@ -150,6 +157,11 @@ class Metrics:
             usage = run.answer.usage
             self._tokens.labels(run.method).inc(usage.input_tokens + usage.output_tokens)
             self._money.labels(run.method).inc(usage.money)
+        said = (run.answer and run.answer.cut_short) or (run.problem and run.problem.detail) or ""
+        if LEFT_ALONE in said:
+            self._without_model.labels(run.method, "left alone").inc()
+        elif said.startswith(WITHOUT_MODEL):
+            self._without_model.labels(run.method, "failed").inc()
 
     def request(self, method: str, route: str, status: int, seconds: float) -> None:
         """Count a request, by the path of its route."""
