@@ -46,7 +46,7 @@ def main() -> int:
     """Run those named, or all, so many at once; return 1 if something was not survived."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME")
-    parser.add_argument("--jobs", type=int, default=3, help="that run at once (3): they wait as much as they work")
+    parser.add_argument("--jobs", type=int, default=3, help="that run at once (3)")
     parser.add_argument("--write", action="store_true", help="put the table into docs/security.md")
     given = parser.parse_args()
     if unknown := sorted(set(given.names) - set(PARTS)):
