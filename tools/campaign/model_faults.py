@@ -95,6 +95,12 @@ async def split_characters(writer: Writer) -> None:
     writer.write(_STREAM + lone + event("", "stop") + b"data: [DONE]\n\n")
 
 
+async def split_in_reasoning(writer: Writer) -> None:
+    """Send them as what a model thinks, in place of a reply."""
+    lone = event("x").replace(b'"content":"x"', b'"reasoning_content":"\\ud83d moons \\udc00"')
+    writer.write(_STREAM + lone + event("", "stop") + b"data: [DONE]\n\n")
+
+
 FAULTS: dict[str, Callable[[Writer], Awaitable[None]] | None] = {
     "is not there": None,
     "hangs": hang,
@@ -108,6 +114,7 @@ FAULTS: dict[str, Callable[[Writer], Awaitable[None]] | None] = {
     "says nothing": said(""),
     "says rubbish": said("}{ \x00 SELECT (((" * 200),
     "halves of characters": split_characters,
+    "halves in its reasoning": split_in_reasoning,
 }
 
 
