@@ -23,6 +23,7 @@ FOREIGN = re.compile(
 WRONG: tuple[Any, ...] = (
     None, 7, 1.5, True, "", "text", "a\0b", "x" * 200_000, [], [7], [None], [[]], {},
     {"nonsense": 1}, {"": None}, -1, 10**12, [{}] * 600,
+    "\ud83d", ["\ud83d"], {"\ud83d": 1}, [{"role": "user", "content": "\ud83d"}],
 )  # fmt: skip
 JSON = {"Accept": "application/json"}
 PATH = {"graph": "space", "id": "none-such", "model": "nope", "verified": "none"}
@@ -110,6 +111,7 @@ def test_no_wrong_parameter_is_told_in_words_of_a_library(
         (b'{"question": ""}', "'question' is empty"),
         (b'{"question": " \\n"}', "the question is empty: ask something"),
         (b'{"question": 7}', "'question' has to be a text, not 7"),
+        (b'{"question": "\\ud83d"}', "'question' has to be a text of whole characters, not \""),
         (b'{"question": "a", "graphs": "space"}', "'graphs' has to be a list, not \"space\""),
         (b'{"question": "a", "seconds": 0}', "'seconds' has to be more than 0, not 0"),
         (b'{"question": "a", "language": "!"}', "has to be a tag of a language, as en or de-AT"),

@@ -25,6 +25,7 @@ _KINDS = (
     ("int", "a whole number"),
     ("float", "a number"),
     ("decimal", "a number"),
+    ("string_unicode", "a text of whole characters"),
     ("string", "a text"),
     ("datetime", "a time, as 2026-01-31T12:00:00Z"),
     ("date", "a date, as 2026-01-31"),
@@ -65,7 +66,8 @@ def faults_in_words(
     found: dict[str, list[Fault]] = {}
     for one in _faults(error):
         found.setdefault(_place(one), []).append(one)
-    return "; ".join(_told(place, ones, fields, noun) for place, ones in found.items())[:_MOST]
+    told = "; ".join(_told(place, ones, fields, noun) for place, ones in found.items())[:_MOST]
+    return told.encode("utf-8", "backslashreplace").decode()  # of halves of characters, too
 
 
 def first_place(error: RequestValidationError) -> str:

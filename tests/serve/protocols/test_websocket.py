@@ -81,6 +81,7 @@ def test_two_questions_run_on_one_connection(connected: Connect) -> None:
         ('{"type": "cancel", "id": "none"}', "not yours"),
         ('{"type": "listen"}', 'needs an "id"'),
         ('{"type": "cancel", "id": "\\ud800"}', 'needs an "id"'),
+        ('{"type": "ask", "question": "\\ud800?"}', "a text of whole characters"),
         ("[" * 100_000, "too deep"),
     ],
 )

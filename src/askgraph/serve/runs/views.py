@@ -1,5 +1,6 @@
 """Runs on the wire: requests, answers with typed cells, and the states of a run."""
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Annotated
 from typing import Literal as Choice
@@ -30,31 +31,39 @@ Language = Annotated[
 
 
 class Body(BaseModel):
-    """A request's body: it has no fields that are not known, and no text with a NUL (U+0000).
+    """A request's body: it has no fields that are not known, and no text with an `odd_character`.
 
-    PostgreSQL keeps no such text, and no graph has a term with one.
+    No store keeps such text, and no graph has a term with one.
     """
 
     model_config = ConfigDict(extra="forbid")
 
     @field_validator("*")
     @classmethod
-    def _without_nul(cls, value: object) -> object:
-        if _holds_nul(value):
-            raise ValueError("holds a NUL (U+0000), which no text here may: leave it out")
+    def _of_characters(cls, value: object) -> object:
+        if odd := odd_character(value):
+            raise ValueError(f"holds {odd}, which no text here may: leave it out")
         return value
 
 
-def _holds_nul(value: object) -> bool:
+_ODD = re.compile("[\0\ud800-\udfff]")
+
+
+def odd_character(value: object) -> str:
+    """Return the first NUL or half of a character in a value as JSON has it, in words, if any."""
     match value:
         case str():
-            return "\0" in value
+            found = _ODD.search(value)
+            if found is None:
+                return ""
+            what = "a NUL" if found[0] == "\0" else "half of a character"
+            return f"{what} (U+{ord(found[0]):04X})"
         case list():
-            return any(map(_holds_nul, value))
+            return next(filter(None, map(odd_character, value)), "")
         case dict():
-            return any(_holds_nul(key) or _holds_nul(item) for key, item in value.items())
+            return odd_character([*value.keys(), *value.values()])
         case _:
-            return False
+            return ""
 
 
 class Cell(BaseModel):

@@ -29,7 +29,7 @@ from askgraph.serve.protocols.streams import steps_of_run, text_stream, unless_d
 from askgraph.serve.runs.methods import choices
 from askgraph.serve.runs.replies import chosen, following_answer
 from askgraph.serve.runs.request import method_names
-from askgraph.serve.runs.views import MOST_QUESTION, AskBody
+from askgraph.serve.runs.views import MOST_QUESTION, AskBody, odd_character
 from askgraph.trace import Clarification, Outcome, Question, Step
 from askgraph.workspace import DEFAULT_METHOD
 
@@ -169,8 +169,8 @@ async def _begun(
         return await _taken(back, talk.choice, hub, caller)
     if len(talk.question) > MOST_QUESTION:
         raise SetupError(f"the question has more than {MOST_QUESTION:,} characters")
-    if "\0" in talk.question:
-        raise SetupError("the question holds a NUL (U+0000), which no text here may: leave it out")
+    if odd := odd_character([talk.question, *(one.question for one in talk.before)]):
+        raise SetupError(f"the question holds {odd}, which no text here may: leave it out")
     method, graphs = asked_of(
         body.model,
         named=body.graphs or ([body.graph] if body.graph else []),
