@@ -82,11 +82,14 @@ def test_two_questions_run_on_one_connection(connected: Connect) -> None:
         ('{"type": "listen"}', 'needs an "id"'),
         ('{"type": "cancel", "id": "\\ud800"}', 'needs an "id"'),
         ('{"type": "ask", "question": "\\ud800?"}', "a text of whole characters"),
+        (b'{"type": "ask", "question": "\xff"}', "no JSON"),
+        (b'{"type": "shout"}', "no message of type 'shout'"),
+        (b"", "no JSON"),
         ("[" * 100_000, "too deep"),
     ],
 )
 def test_what_makes_no_sense_is_answered_with_a_problem(
-    connected: Connect, message: str, words: str
+    connected: Connect, message: str | bytes, words: str
 ) -> None:
     connection = connected("/api/v1/socket")
     connection.send(message)

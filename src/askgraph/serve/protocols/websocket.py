@@ -60,10 +60,9 @@ class _Conversation:
         """Answer messages until the client goes; then nobody listens to its questions any more."""
         await self.connection.accept()
         try:
-            while True:
-                text = await self.connection.receive_text()
+            while (sent := await self.connection.receive())["type"] != "websocket.disconnect":
                 try:
-                    await self._answer(_message(text))
+                    await self._answer(_message(sent.get("text") or sent.get("bytes") or ""))
                 except AskgraphError as error:
                     await self._say_problem(problem_of(error))
         except WebSocketDisconnect:
@@ -146,7 +145,7 @@ class _Conversation:
         return caller
 
 
-def _message(text: str) -> Mapping[str, Any]:
+def _message(text: str | bytes) -> Mapping[str, Any]:
     if len(text) > _LARGEST:
         raise SetupError(f"the message has {len(text):,} characters; {_LARGEST:,} are the most")
     try:
