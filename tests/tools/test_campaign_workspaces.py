@@ -1,4 +1,4 @@
-"""The campaigns on workspaces, in short: kills, a full disk, others at work, odd files."""
+"""The campaigns on workspaces and wires, in short: kills, full disks, others, odd files and bytes."""
 
 import subprocess
 import sys
@@ -29,6 +29,10 @@ def test_graphs_that_are_added_at_once_are_all_whole() -> None:
     only = ["--only", "graphs of one name added at once", "--rounds", "1"]
 
     assert tried("two_processes", *only) == "tried 1, survived 1"
+
+
+def test_requests_bodies_and_frames_that_no_client_sends_are_answered() -> None:
+    assert tried("wires").startswith("tried 154, survived 154")
 
 
 def test_files_by_odd_names_are_read_and_nothing_else_is_kept() -> None:

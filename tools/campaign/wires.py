@@ -1,0 +1,201 @@
+"""Requests, frames and messages that no client sends: at each door of a server, down to the bytes.
+
+    python -m tools.campaign.wires [--only WHAT ...] [--json FILE]
+
+Survived is: a reply below 500, or the connection closed, within so many seconds; a problem that is
+none of our own bugs; `healthz` answers after each; and the log names no bug. A request that is not
+complete may be waited for.
+"""
+
+import base64
+import itertools
+import os
+import socket
+import struct
+import sys
+import time
+from argparse import Namespace
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import httpx2
+from tools.campaign._tries import Tried, main, served
+
+_SECONDS, _WAITED = 30.0, 0.5
+_JSON = b"Content-Type: application/json\r\n"
+_ASK = b'{"type": "ask", "question": "Which moons orbit Jupiter?"}'
+_HALF = "\\ud83d"
+
+Sent = tuple[str, bytes, bool]
+"""What it is, its bytes, and whether it is complete."""
+
+
+def request(line: str, *heads: bytes, body: bytes = b"") -> bytes:
+    """Return a request to this machine, after which the connection is closed."""
+    start = f"{line} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n".encode()
+    return start + b"".join(heads) + b"\r\n" + body
+
+
+def posted(path: str, body: bytes, kind: bytes = _JSON) -> bytes:
+    """Return a request with a body."""
+    length = b"Content-Length: %d\r\n" % len(body)
+    return request(f"POST {path}", kind, length, b"Accept: */*\r\n", body=body)
+
+
+def requests() -> Iterator[Sent]:
+    """Yield requests that are none, or hardly."""
+    ask, chunked = "POST /api/v1/ask", b"Transfer-Encoding: chunked\r\n"
+    yield "a bad chunk", request(ask, _JSON, chunked, body=b"ZZ\r\nabc\r\n0\r\n\r\n"), True
+    yield "a huge chunk", request(ask, chunked, body=b"F" * 16 + b"\r\nabc"), False
+    both = (chunked, b"Content-Length: 5\r\n")
+    yield "two ways of length", request(ask, *both, body=b"0\r\n\r\n"), True
+    for length in (b"-1", b"9" * 30, b"5, 6", b"x"):
+        head = b"Content-Length: %s\r\n" % length
+        yield f"a length of {length!r}", request(ask, head, body=b"{}"), True
+    yield "a body that does not come", request(ask, b"Content-Length: 9\r\n", body=b"{"), False
+    yield "a long head", request("GET /healthz", b"X: " + b"a" * 200_000 + b"\r\n"), True
+    many = (b"X-%d: a\r\n" % at for at in range(20_000))
+    yield "many heads", request("GET /healthz", *many), True
+    yield "no host", b"GET /healthz HTTP/1.1\r\n\r\n", True
+    yield "HTTP/2", b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", True
+    yield "noise", bytes(range(1, 256)) * 8, False
+    for line in ("GET http://elsewhere.example/healthz", "CONNECT elsewhere:443", "FOO\0 /healthz"):
+        yield line, request(line), True
+    for path in ("/" + "a" * 60_000, "/api/v1/graphs/%ff%fe%00", "/api/v1/graphs/%ed%a0%80", "/%"):
+        yield f"GET {path[:40]}", request(f"GET {path}"), True
+    for head in (b"X-API-Key: \xff\r\n", b"Cookie: askgraph_visitor=\xff\r\n", b"X: a\0b\r\n"):
+        yield f"a head of {head[:-2]!r}", request("GET /api/v1/me", head), True
+
+
+def bodies() -> Iterator[Sent]:
+    """Yield bodies of each kind of call: no JSON, halves of characters, odd numbers, depth."""
+    values = (
+        f'"{_HALF}"',
+        '"\\u0000"',
+        "NaN",
+        "1e400",
+        "9" * 5000,
+        "[" * 50_000,
+        '"\u202ea"',
+        "{}",
+    )
+    forms = {
+        "/api/v1/ask": '{"question": %s}',
+        "/api/v1/graphs/space/query": '{"query": %s}',
+        "/api/v1/graphs/space/parts": '{"query": %s}',
+        "/api/v1/sessions": '{"title": %s}',
+        "/v1/chat/completions": '{"model": "m", "messages": [{"role": "user", "content": %s}]}',
+        "/v1/responses": '{"model": "graph-search", "input": %s}',
+        "/mcp": '{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": %s}',
+    }
+    for (path, form), value in itertools.product(forms.items(), values):
+        yield f"{path} {value[:9]}", posted(path, (form % value).encode()), True
+    for path in forms:
+        for body in (b"\xff\xfe", b"", b"[]", b"null", '{"a": "ä"}'.encode("utf-16"), b"{}" * 2):
+            yield f"{path} {body[:9]!r}", posted(path, body), True
+        yield f"{path} no name", posted(path, f'{{"{_HALF}": 1}}'.encode()), True
+    fields = b"Content-Type: application/x-www-form-urlencoded\r\n"
+    plain = b"Content-Type: application/sparql-query; charset=klingon\r\n"
+    for body in (
+        b"query=ASK{}&query=ASK{}",
+        b"query=%ff",
+        b"query",
+        b"&" * 5000,
+        b"update=DROP+ALL",
+    ):
+        yield f"/sparql {body[:24]!r}", posted("/sparql/space", body, fields), True
+    yield "/sparql, no UTF-8", posted("/sparql/space", b'SELECT * {?s ?p "\xff"}', plain), True
+    parts = b"Content-Type: multipart/form-data%s\r\n"
+    name = b'--x\r\nContent-Disposition: form-data; name="files"; filename="\xff"\r\n\r\nabc'
+    for more, body in ((b"", b"abc"), (b"; boundary=x", name), (b"; boundary=" + b"x" * 5000, b"")):
+        yield f"a form{more[:13]!r}", posted("/api/v1/graphs/upload", body, parts % more), True
+
+
+def frame(kind: int, data: bytes, *, head: int = 0x80, claim: int | None = None) -> bytes:
+    """Return a frame of a WebSocket with a mask, which claims so many bytes."""
+    size = len(data) if claim is None else claim
+    key = b"\1\2\3\4"
+    masked = bytes(one ^ key[at % 4] for at, one in enumerate(data))
+    return bytes([head | kind, 0x80 | 127]) + struct.pack(">Q", size) + key + masked
+
+
+def frames() -> Iterator[Sent]:
+    """Yield a WebSocket's beginning and frames after it."""
+    key = base64.b64encode(os.urandom(16))
+    start = request(
+        "GET /api/v1/socket",
+        b"Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: %s\r\n" % key,
+    ).replace(b"Connection: close", b"Connection: Upgrade")
+    kinds = {
+        "binary": frame(2, _ASK),
+        "binary noise": frame(2, b"\xff\xfe\0"),
+        "no UTF-8": frame(1, b"\xff\xfe"),
+        "an unknown kind": frame(3, b"x"),
+        "reserved bits": frame(1, _ASK, head=0xF0),
+        "fragments": frame(1, _ASK[:9], head=0) + frame(0, _ASK[9:]),
+        "a second half": frame(0, _ASK),
+        "fragments without end": frame(1, b"{", head=0) + frame(0, b"a" * 60_000, head=0) * 10,
+        "a long ping": frame(9, b"a" * 126),
+        "pings": frame(9, b"a") * 1000,
+        "a huge claim": frame(1, b"{", claim=1 << 62),
+        "300 kB": frame(1, b"{" * 300_000),
+        "half of a character": frame(1, f'{{"type": "ask", "question": "{_HALF}"}}'.encode()),
+        "depth": frame(1, b"[" * 100_000),
+        "no object": frame(1, b"1e400"),
+        "an odd end": frame(8, b"\0"),
+    }
+    for what, sent in kinds.items():
+        yield what, start + sent, False
+
+
+KINDS: dict[str, Callable[[], Iterator[Sent]]] = {
+    "requests": requests,
+    "bodies": bodies,
+    "frames": frames,
+}
+
+
+def told(port: int, data: bytes, seconds: float) -> bytes:
+    """Send bytes; return what comes until the connection is closed, or nothing does any more."""
+    found = b""
+    with socket.create_connection(("127.0.0.1", port), timeout=seconds) as connection:
+        try:
+            connection.sendall(data)
+            while len(found) < 1 << 20 and (some := connection.recv(1 << 16)):
+                found += some
+        except TimeoutError:
+            return found + b"<open>"
+        except OSError:
+            pass  # it hung up in the middle of what is sent
+    return found
+
+
+def fault_of(reply: bytes, *, complete: bool) -> str:
+    """Return what was not survived."""
+    status = reply[9:12]
+    if status >= b"500" and status.isdigit():
+        return f"a status of {status.decode()}: {reply[-200:]!r}"
+    if b"problem:bug" in reply:
+        return f"a bug: {reply[-200:]!r}"
+    return "it is not answered" if complete and reply.endswith(b"<open>") else ""
+
+
+def campaign(folder: Path, given: Namespace) -> Iterator[Tried]:
+    """Send each by itself, and ask after it how the server is."""
+    with served(folder, "--sample") as (url, _), httpx2.Client(base_url=url, timeout=30) as client:
+        port = int(url.rpartition(":")[2])
+        each = ((kind, sent) for kind in given.only for sent in KINDS[kind]())
+        for kind, (what, data, complete) in each:
+            began = time.monotonic()
+            reply = told(port, data, _SECONDS if complete else _WAITED)
+            fault = fault_of(reply, complete=complete)
+            if not fault and client.get("/healthz").status_code != 200:
+                fault = "the server is not well"
+            yield Tried(kind, what, fault, time.monotonic() - began, f"{reply[:60]!r}")
+        lines = (folder / "serve.log").read_text("utf-8").splitlines()
+        bugs = [line[:200] for line in lines if "by a bug" in line]
+        yield Tried("the log", "bugs", "; ".join(bugs), 0.0)
+
+
+if __name__ == "__main__":
+    sys.exit(main(__doc__, campaign, KINDS))
