@@ -279,6 +279,21 @@ def test_data_is_not_counted_but_what_a_store_recurses_over_is() -> None:
         admitted("SELECT * { FILTER(1 IN (1" + "+1" * 5_000 + ")) }")
 
 
+@pytest.mark.parametrize(
+    ("query", "words"),
+    [
+        ("SELECT * WHERE " + "{" * 101 + "}" * 101, "column 116: more than 100 brackets within"),
+        ("SELECT * { FILTER(" + "(" * 99 + "1" + ")" * 99 + ") }", "more than 100 brackets within"),
+        ("SELECT * { FILTER(" + "!" * 6000 + "1) }", "more than 5,000 words and signs"),
+        ("#" + "a" * 1_000_000 + "\nASK {}", "at most 1,000,000 are run"),
+    ],
+)
+def test_what_no_parser_should_be_given_is_refused_before_one_is(query: str, words: str) -> None:
+    for judge in (checked, admitted):
+        with pytest.raises(QueryError, match=words):
+            judge(query)
+
+
 def test_long_but_honest_queries_pass() -> None:
     patterns = " ".join(f"?s <http://example.org/p{n}> ?o{n} ." for n in range(300))
     assert checked(f"SELECT * {{ {patterns} }}").form == "SELECT"

@@ -1,6 +1,7 @@
 """The campaign of questions that nobody would ask, in short; and what runs all campaigns."""
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -50,6 +51,13 @@ def test_every_script_of_the_campaign_is_run_with_it() -> None:
     scripts = {path.stem for path in (ROOT / "tools" / "campaign").glob("[a-z]*.py")}
 
     assert set(PARTS) == scripts
+
+
+def test_tests_that_the_page_names_are_there() -> None:
+    named = set(re.findall(r"`(tests/[\w/]+\.py)`", (ROOT / "docs" / "security.md").read_text()))
+
+    assert len(named) > 12
+    assert [path for path in sorted(named) if not (ROOT / path).exists()] == []
 
 
 def test_the_table_of_the_page_keeps_the_lines_of_parts_that_were_not_run() -> None:

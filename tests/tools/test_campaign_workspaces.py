@@ -1,4 +1,4 @@
-"""The campaigns on workspaces and wires, in short: kills, full disks, others, odd files and bytes."""
+"""The campaigns on workspaces and wires, in short: kills, full disks, others, odd files, bytes."""
 
 import subprocess
 import sys
