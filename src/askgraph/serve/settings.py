@@ -82,7 +82,7 @@ class ServeSettings(BaseSettings):
         4, description="Questions that are worked on at once, those without a language model."
     )
     parallel_with_model: AtLeastOne = Field(
-        64, description="Questions with a language model at once: they wait for it mostly."
+        128, description="Questions with a language model at once: they wait for it mostly."
     )
     queue: Whole = Field(1000, description="Questions that may wait for their turn.")
     per_graph: AtLeastOne = Field(4, description="Questions without a model at once on one graph.")
