@@ -172,9 +172,15 @@ async def test_what_things_are_compared_with_is_written_as_in_the_language(
         ("¿Cuántas misiones tripuladas hay?", "Hay 66 misiones tripuladas."),
         (
             "tell me about Neil Armstrong",
-            "Neil Armstrong: agency: National Aeronautics and Space Administration; birth date: "
-            "5 August 1930; death date: 25 August 2012; nationality: United States; type: "
-            "astronaut, person.",
+            "Neil Armstrong: astronaut, person; agency: National Aeronautics and Space "
+            "Administration; birth date: 5 August 1930; death date: 25 August 2012; nationality: "
+            "United States.",
+        ),
+        (
+            "tell me about Saturn",
+            "Saturn: celestial body, planet; diameter: 120,536 km; distance from the Sun: 1,432 "
+            "million km; mass: 5.683 × 10²⁶ kg; mean temperature: -140 °C; orbital period: "
+            "10,759.2 days; orbits: Sun; rotation period: 10.7 h; surface gravity: 10.44 m/s².",
         ),
         (
             "Which moons does Jupiter have?",

@@ -10,7 +10,7 @@ import asyncio
 import contextlib
 import re
 import unicodedata
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from pyoxigraph import Literal, NamedNode
@@ -133,7 +133,7 @@ class AnswerBuilder:
             self._behind(query, given), self._decided(tree, given)
         )
         if isinstance(given, SelectResult):
-            named = [*_resources(given, _LABELLED), *behind.iris]
+            named = [*_resources(given, _LABELLED), *behind.iris, *self._called(given.variables)]
             known = await self.apart(known | await self._new_labels(named, known))
         answer = await self.reading(query, given, columns=columns, labels=known)
         return replace(
@@ -232,6 +232,12 @@ class AnswerBuilder:
         return await told_apart(
             labels, self.graph, self.languages, timeout=self.timeout, near=self.near
         )
+
+    def _called(self, variables: Iterable[str]) -> Iterator[str]:
+        """The classes that columns are called after, whose labels are asked for in a language."""
+        names = tuple(f"{sign}{one}".lower() for one in variables for sign in "/#")
+        if self.languages[0] != "en":
+            yield from (c.iri for c in self.graph.profile.classes if c.iri.lower().endswith(names))
 
     async def _new_labels(self, iris: Iterable[str], known: Mapping[str, str]) -> dict[str, str]:
         return await self._labels(iri for iri in iris if iri not in known)

@@ -143,8 +143,9 @@ async def _first(
     tree: Query, number: int, before: SelectResult, graph: KnowledgeGraph, language: str
 ) -> Query:
     """A query with no more than the first rows, as they are shown."""
-    if tree.order:
-        return replace(tree, limit=min(number, tree.limit or number))
+    if tree.order:  # after the largest one, the first three are the three largest
+        most = tree.limit if tree.limit and tree.limit > 1 else number
+        return replace(tree, limit=min(number, most))
     for name, value in tree.columns if tree.group_by else ():
         if isinstance(value, Call) and value.is_aggregate:
             return replace(tree, order=((name, True),), limit=number)

@@ -10,10 +10,14 @@ from pyoxigraph import NamedNode
 from askgraph.explanation._names import phrases_in
 from askgraph.explanation.starters import Starter, language_of, starters_of
 from askgraph.graph import KnowledgeGraph
+from askgraph.metadata.examples import same_language
 from askgraph.search.linking.word_lists import greeted
 from askgraph.sparql import walk
 from askgraph.sparql.write import tree_of
 from askgraph.trace import Answer, Clarification, Option, Outcome, Question, Refusal
+
+FIRST = {"confirmed": 0, "written": 1, "generated": 2}
+"""Which questions of a graph come before others, by their origin."""
 
 _OFFERED = 3
 _TRIED = 3  # for each question that is wanted
@@ -31,11 +35,26 @@ async def greeting(
     """
     language = question.language or greeted(question.text) or "en"
     for graph in graphs:
-        found = await starters(graph, language, ask, most=_OFFERED)
+        known = known_questions(graph, language, most=_OFFERED)
+        outcomes = [(text, await ask(Question(text, language), graph)) for text in known]
+        found = [(text, one) for text, one in outcomes if is_sure(one)]
+        found += await starters(graph, language, ask, most=_OFFERED - len(found))
         if found:
             options = [Option(text, len(one.result.rows), one.query) for text, one in found]
             return Clarification(phrases_in(language).say("greet"), tuple(options), None)
     return Refusal(phrases_in(language).say("refuse nothing"))
+
+
+def known_questions(graph: KnowledgeGraph, language: str, *, most: int) -> list[str]:
+    """Return some of the questions in a language that were asked of a graph, spread over all."""
+    listed = sorted(graph.examples, key=lambda one: FIRST[one.origin])
+    own = [
+        wording.text
+        for one in listed
+        for wording in one.wordings
+        if same_language(wording.language, language)
+    ]
+    return own[:: max(1, len(own) // most)][:most]
 
 
 async def starters(

@@ -284,11 +284,16 @@ class Sentence(Grouping):
     def number_of_groups(self) -> str | None:
         """How many things a sub-query finds, if that is all; else None."""
         match self.query.columns, self.query.where.elements:
-            case [(_, Call("COUNT DISTINCT", (Variable() as one,)))], [Query() as inner] if (
-                inner.columns == ((one, None),) and inner.having and not self.query.group_by
-            ):
-                things = bare(self.of_select(inner, one.value), self.phrases)
-                return self.say("the", self.say("number", things))
+            case [(_, Call("COUNT DISTINCT", (Variable() as one,)))], [Query() as inner]:
+                alone = ((one, None),)
+                if self.query.group_by or alone[0] not in inner.columns:
+                    return None
+                if inner.limit:
+                    first = Sentence(replace(inner, columns=alone), self.names)
+                    return self.say("number of those", first.text())
+                if inner.columns == alone and inner.having:
+                    things = bare(self.of_select(inner, one.value), self.phrases)
+                    return self.say("the", self.say("number", things))
         return None
 
     def crowned(self) -> str | None:
@@ -464,8 +469,12 @@ class Sentence(Grouping):
             value, down = order[0]
             return self.cut(text, value, down=down, root=root)
         nouns = []
-        for value, down in order:
+        for at, (value, down) in enumerate(order):
+            if at and value == root:
+                continue  # it only keeps the order of equal ones
             noun = self.order_noun(value, root)
+            if self.is_count(value):
+                noun = bare(self.expression(self.order_value(value), root), self.phrases)
             nouns.append(self.say("down", noun) if down else noun)
         return self.say("sorted", text, self.listed(nouns))
 

@@ -145,6 +145,10 @@ def units_of(
         and isinstance(one.object, Variable)
         and isinstance(one.predicate, NamedNode)
     }
+    for one in walk(query.where):
+        if isinstance(one, Given):  # of a description, by their own names
+            terms = (term for row in one.rows for term in row if isinstance(term, NamedNode))
+            measured |= {term.value: term.value for term in terms}
     for name, value in query.columns:
         match value:
             case Call(name=function, arguments=(Variable() as of, *_)):
@@ -155,11 +159,12 @@ def units_of(
     for one in graph.profile.predicates:
         if one.iri in measured.values() and one.datatypes:
             names = [*(text for text, _ in one.names), one.iri]
-            said[one.iri] = unit_said(names, _descriptions(one.iri, arrays))
+            said[one.iri] = unit_said(names, descriptions_of(one.iri, arrays))
     return {name: unit for name, iri in measured.items() if (unit := said.get(iri)) is not None}
 
 
-def _descriptions(iri: str, arrays: GraphArrays | None) -> list[str]:
+def descriptions_of(iri: str, arrays: GraphArrays | None) -> list[str]:
+    """Return what a graph says of a term in sentences."""
     if arrays is None:
         return []
     numbers = [arrays.number(one) for one in v.DESCRIPTION_PREDICATES]
@@ -251,17 +256,18 @@ class Headline:
         phrase = phrase if len(phrase) <= _LONG else ""
         if not given.rows:
             return self.say("said nothing", phrase) if phrase else ""
-        number = self._count(phrase)
+        number = "" if any(one.limit for one in told.scope.selects) else self._count(phrase)
         if number:
             return number
         if len(given.rows) == 1 < len(given.variables) and isinstance(given.rows[0][0], Literal):
             return self.say("said list", self._each(told, given), phrase)
-        items = self._items(given)
-        if not items or "" in items:
+        is_description = told.described() is not None
+        items = self._facts(given) if is_description else self._items(given)
+        if not items or ("" in items and not is_description):
             return ""
-        if told.described() is not None:
+        if is_description:
             subject = next(p.subject for p in self.query.where.elements if isinstance(p, Pattern))
-            said = (f"{name}: {', '.join(values)}" for name, values in items.items())
+            said = (": ".join(filter(None, (n, ", ".join(of)))) for n, of in items.items())
             return self.say("said of", self._names.term(subject), "; ".join(said))
         if self.query.group_by and len(given.variables) == 2 and len(items) > 1:
             return self._ranked(given, items)
@@ -308,6 +314,17 @@ class Headline:
             name: list(dict.fromkeys(one for one in values if one))
             for name, values in found.items()
         }
+
+    def _facts(self, given: SelectResult) -> dict[str, list[str]]:
+        """The values of one thing by its properties, its classes first, under no name."""
+        found: dict[str, list[str]] = {}
+        rows = sorted(given.rows, key=lambda row: value_of(row[0]) != v.RDF_TYPE)
+        for predicate, value, *_ in rows:
+            if isinstance(predicate, NamedNode):
+                is_class = predicate.value == v.RDF_TYPE
+                noun = "" if is_class else self._names.relation(predicate).text.strip("“”„«» ")
+                found.setdefault(noun, []).append(self._values.text(value, predicate.value))
+        return {noun: list(dict.fromkeys(filter(None, values))) for noun, values in found.items()}
 
     def _each(self, told: Sentence, given: SelectResult) -> str:
         """The values of one row by what they are: `diameter 6,792 km and mass …`."""

@@ -19,9 +19,10 @@ from askgraph.explanation._names import (
     is_vague,
     phrases_in,
 )
+from askgraph.explanation.headline import descriptions_of
 from askgraph.metadata import ClassProfile, PredicateProfile, Profile
 from askgraph.metadata.examples.drafts import are_identifiers, are_measured
-from askgraph.metadata.measures import unit_said
+from askgraph.metadata.measures import Unit, unit_said
 from askgraph.metadata.picture import is_schema, largest_classes
 from askgraph.rdf import PrefixMap, best_label, is_plural, within_sentence, words_of_local_name
 from askgraph.rdf import vocabulary as v
@@ -273,13 +274,17 @@ class _About:
 
     def highest(self) -> Iterator[Starter]:
         """The first one by a measure."""
-        units = {p.iri: unit_said([*(text for text, _ in p.names), p.iri]) for p, _ in self.nouns}
+        units = {p.iri: self._unit(p) for p, _ in self.nouns}
         own = () if self._is_plural(self.noun) else self.nouns
         measures = [(p, label) for p, label in own if self._is_measure(p, label)]
         for p, label in sorted(measures, key=lambda one: units[one[0].iri] is None):
             unit = units[p.iri]
             size = SIZES.get(unit.dimension, "highest") if unit else "highest"
             yield self._say("next class highest", self.noun, label, size, of=p.iri, most=_TIES)
+
+    def _unit(self, p: PredicateProfile) -> Unit | None:
+        told = descriptions_of(p.iri, self.reader.arrays)
+        return unit_said([*(text for text, _ in p.names), p.iri], told)
 
     def acting(self) -> Iterator[Starter]:
         """Those that do something to one thing, of which much is said."""

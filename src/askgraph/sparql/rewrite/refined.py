@@ -30,7 +30,9 @@ class Condition:
 
 @dataclass(frozen=True)
 class Arrangement:
-    """How a SELECT query arranges its rows; `order` has columns, and whether they fall."""
+    """How a SELECT query arranges its rows; `order` has columns or other variables, and whether
+    they fall.
+    """
 
     columns: tuple[str, ...]
     order: tuple[tuple[str, bool], ...]
@@ -44,6 +46,7 @@ def arrangement(query: Query) -> Arrangement | None:
     if query.form != "SELECT":
         return None
     names = _names(query)
+    names |= {one: one.value for one, _ in query.order if isinstance(one, Variable)} | names
     order = ((names[expression], falls) for expression, falls in query.order if expression in names)
     conditions = tuple(condition for _, condition in _conditions(query))
     columns = tuple(name for name, _ in _expressions(query))

@@ -7,12 +7,13 @@ from fastapi import APIRouter, Query, Request, Response
 from pydantic import BaseModel, Field
 from starlette.datastructures import UploadFile
 
+from askgraph.answers.greeting import FIRST, known_questions
 from askgraph.answers.greeting import starters as made_starters
 from askgraph.endpoint.http import HttpEndpoint
 from askgraph.endpoint.public_only import Guard
 from askgraph.errors import NotPublic, ServiceError, SetupError, Unreachable
 from askgraph.graph import KnowledgeGraph
-from askgraph.metadata.examples import QueryExample, same_language
+from askgraph.metadata.examples import QueryExample
 from askgraph.operations import outcome_of
 from askgraph.serve.graphs.jobs import JobView, NewGraph
 from askgraph.serve.graphs.open_graphs import GraphSummary
@@ -28,7 +29,6 @@ router = APIRouter(prefix="/api/v1", tags=["graphs"])
 
 _STARTERS = 8
 _OWN = 5  # of them that are examples of the graph
-_FIRST = {"confirmed": 0, "written": 1, "generated": 2}
 
 
 class GraphsView(BaseModel):
@@ -104,7 +104,7 @@ async def starters(
             made = tuple(text for text, _ in found)
             if made:
                 hub.starters[key] = made
-        questions = [*_own_starters(opened, language), *made]
+        questions = [*known_questions(opened, language, most=_OWN), *made]
     return StartersView(questions=list(dict.fromkeys(questions))[:_STARTERS])
 
 
@@ -121,7 +121,7 @@ async def examples(
     async with hub.graphs.lease(graph, caller) as opened:
         wanted = search.casefold()
         found = [one for one in opened.examples if wanted in one.question.casefold()]
-    found.sort(key=lambda one: _FIRST[one.origin])
+    found.sort(key=lambda one: FIRST[one.origin])
     page = found[offset : offset + limit]
     return ExamplesView(examples=[_example(one) for one in page], total=len(found))
 
@@ -136,18 +136,6 @@ def _example(example: QueryExample) -> ExampleView:
         when=example.confirmation.when if example.confirmation else None,
         keywords=list(example.keywords),
     )
-
-
-def _own_starters(graph: KnowledgeGraph, language: str) -> list[str]:
-    """Some of the questions that people asked of a graph, spread over all."""
-    listed = sorted(graph.examples, key=lambda one: _FIRST[one.origin])
-    own = [
-        wording.text
-        for one in listed
-        for wording in one.wordings
-        if same_language(wording.language, language)
-    ]
-    return own[:: max(1, len(own) // _OWN)][:_OWN]
 
 
 _FILES = 100

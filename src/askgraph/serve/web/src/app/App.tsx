@@ -73,7 +73,7 @@ function Page({ route }: { route: Route }) {
 
 function Missing() {
   return (
-    <div class="page missing">
+    <div class="page stack missing">
       <h1>{say.missing}</h1>
       <p class="muted">{say.missingMore}</p>
       <p>

@@ -48,7 +48,7 @@ export function AnswerPart({ turn, run, answer, isLast }: AnswerPartProps) {
   const graph = answer.graph ?? run.graphs[0] ?? "";
   const standing = useStanding(graph, answer.confirmed);
   const read = readerOf(graph, run);
-  const spoken = answer.status === "clarification" ? say.clarification : spokenHeadline(answer);
+  const spoken = answer.clarification || spokenHeadline(answer);
   const written = run.changes === null ? null : answer.sparql;
   const findings = useFetched(`${graph} ${written}`, async () =>
     written === null ? null : looked(graph, written),

@@ -63,9 +63,11 @@ export function Options({ turn, run, answer, isNone, none }: OptionsProps) {
           <WaysOn question={run.question} graphs={run.graphs} />
         </div>
       ) : (
-        <Button look="quiet small" onClick={none}>
-          {say.noneOfThese}
-        </Button>
+        !answer.options.every(({ words }) => isQuestion(words)) && (
+          <Button look="quiet small" onClick={none}>
+            {say.noneOfThese}
+          </Button>
+        )
       )}
       <ProblemNote problem={problem} />
     </div>

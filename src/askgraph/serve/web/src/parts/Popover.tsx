@@ -91,6 +91,15 @@ const EDGE = 12;
 const GAP = 6;
 const LOWEST = 160; // pixels that a panel has even if the window has less
 
+/** Where a panel ends at the latest: with the column that its button is in, or before the window. */
+function farthest(panel: HTMLElement): number {
+  const window = document.documentElement.clientWidth - EDGE;
+  const page = panel.closest(".page");
+  if (!page) return window;
+  const inner = Number.parseFloat(getComputedStyle(page).paddingInlineEnd);
+  return Math.min(window, page.getBoundingClientRect().right - inner);
+}
+
 /** Moves the panel to where it fits: on the side with room for it, and not over the window's edge. */
 function place(panel: HTMLElement | null): void {
   const button = panel?.previousElementSibling?.getBoundingClientRect();
@@ -98,8 +107,7 @@ function place(panel: HTMLElement | null): void {
   panel.style.translate = "";
   panel.style.maxBlockSize = "";
   const { left, right, height } = panel.getBoundingClientRect();
-  const width = document.documentElement.clientWidth;
-  const over = Math.max(0, right - width + EDGE) - Math.max(0, EDGE - left);
+  const over = Math.max(0, right - farthest(panel)) - Math.max(0, EDGE - left);
   if (over !== 0) panel.style.translate = `${-over}px 0`;
   const below = window.innerHeight - button.bottom - GAP - EDGE;
   const above = button.top - GAP - EDGE;

@@ -4,7 +4,6 @@
 import { useMemo, useState } from "preact/hooks";
 import type { Refinement } from "../api/graphs.ts";
 import type { AnswerView, Arrangement } from "../api/types.ts";
-import { formatNumber } from "../i18n/index.ts";
 import { Icon } from "../parts/Icon.tsx";
 import { Popover } from "../parts/Popover.tsx";
 import { Button, Choice, Field, Form, Select } from "../parts/parts.tsx";
@@ -64,7 +63,7 @@ function Active({ answer, arrangement, take }: Omit<ArrangingProps, "refine"> & 
         />
       ))}
       {arrangement.limit !== null && (
-        <Undo text={say.atMost(formatNumber(arrangement.limit))} undo={() => take({ limit: 0 })} />
+        <Undo text={say.atMost(arrangement.limit)} undo={() => take({ limit: 0 })} />
       )}
     </>
   );
@@ -108,7 +107,7 @@ function LimitChip({ take }: Taking) {
       {(close) => (
         <Rows
           rows={LIMITS.map((limit) => ({
-            text: say.atMost(formatNumber(limit)),
+            text: say.atMost(limit),
             take: () => {
               close();
               take({ limit });

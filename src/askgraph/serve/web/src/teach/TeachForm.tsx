@@ -124,9 +124,11 @@ function MeaningField({ graph, meaning, setMeaning }: MeaningProps) {
       ref={panel}
       onKeyDown={(event) => among(panel.current, event, { enters: isSettled })}
     >
-      <span class="label">{say.means}</span>
+      <div>
+        <span class="label">{say.means}</span>
+        <SearchField label={say.search} value={sought} onText={setSought} />
+      </div>
       <Meant meaning={meaning} setMeaning={setMeaning} />
-      <SearchField label={say.search} value={sought} onText={setSought} />
       {terms[0]?.kind === "class" && sought === "" && <span class="muted small">{say.more}</span>}
       {sought.trim() !== "" && (
         <ul class="alternatives" aria-label={say.found}>
