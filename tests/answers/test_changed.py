@@ -257,3 +257,61 @@ async def test_greetings_are_answered_with_questions_that_have_answers(
     for text in said[language]:
         outcome = await outcome_of(Question(text, language), method, [space])
         assert isinstance(outcome, Clarification) and len(outcome.options) >= 2, text
+
+
+SATURN = PREFIX + "SELECT DISTINCT ?moon { ?moon a o:Moon ; o:orbits s:Saturn }"
+
+
+async def test_the_largest_of_the_first_ones_is_one_of_these(space: KnowledgeGraph) -> None:
+    first = await after(space, "only the first five", SATURN)
+    assert first is not None
+    talk = (
+        Earlier("Which moons orbit Saturn?", SATURN),
+        Earlier("only the first five", first.query),
+    )
+    text = "which of them is the largest?"
+
+    answer = await changed(Question(text, "en", talk), [space])
+
+    assert isinstance(answer, Answer)
+    assert names(answer) == ["Dione"]
+    number = await changed(Question("how many are these?", "en", talk), [space])
+    assert isinstance(number, Answer)
+    counted = (*talk, Earlier("how many are these?", number.query))
+    again = await changed(Question(text, "en", counted), [space])
+    assert isinstance(again, Answer)
+    assert again.result.rows == answer.result.rows
+
+
+@pytest.mark.parametrize(
+    ("language", "sentence"),
+    [
+        ("en", "The number of the 5 things with the highest diameter that orbit Jupiter is 5."),
+        ("de", "Anzahl (5 Dinge mit dem höchsten Wert für Durchmesser, die Jupiter umkreisen): 5."),
+    ],
+)
+async def test_the_number_of_first_ones_is_said_in_words(
+    space: KnowledgeGraph, language: str, sentence: str
+) -> None:
+    first = PREFIX + (
+        "SELECT ?moon { ?moon o:orbits s:Jupiter ; o:diameter ?diameter } "
+        "ORDER BY DESC(?diameter) LIMIT 5"
+    )
+    text = "how many are these?" if language == "en" else "wie viele sind das?"
+    answer = await after(space, text, first, language)
+    assert answer is not None
+    assert answer.sentence == sentence
+
+
+async def test_after_the_largest_one_the_first_three_are_the_largest_three(
+    space: KnowledgeGraph,
+) -> None:
+    one = PREFIX + (
+        "SELECT ?moon { ?moon o:orbits s:Jupiter ; o:diameter ?diameter } "
+        "ORDER BY DESC(?diameter) LIMIT 1"
+    )
+    assert names(await after(space, "only the first three", one)) == [
+        "Ganymede",
+        "Callisto",
+        "Io",
+    ]

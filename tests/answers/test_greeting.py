@@ -47,6 +47,10 @@ SHIPS = """
         ("what can I ask?", None, "Hello! This can be asked, for example:"),
         ("Hallo", None, "Hallo! Fragen lässt sich zum Beispiel:"),
         ("¿Qué puedo preguntar?", "es", "¡Hola! Se puede preguntar, por ejemplo:"),
+        ("thank you!", None, "You are welcome. This can be asked, too:"),
+        ("Danke", None, "Gern. Fragen lässt sich zum Beispiel noch:"),
+        ("gracias", None, "De nada. También se puede preguntar:"),
+        ("merci", None, "Avec plaisir. On peut aussi demander :"),
     ],
 )
 def test_a_greeting_is_answered_with_questions_that_have_answers(

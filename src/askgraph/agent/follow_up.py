@@ -15,7 +15,13 @@ from askgraph.errors import QueryError, ServiceError
 from askgraph.explanation import labels_of
 from askgraph.graph import KnowledgeGraph
 from askgraph.rdf import vocabulary as v
-from askgraph.search.linking.follow_up import Alike, completed, leans_on_a_thing, with_thing
+from askgraph.search.linking.follow_up import (
+    Alike,
+    change_of,
+    completed,
+    leans_on_a_thing,
+    with_thing,
+)
 from askgraph.sparql.judge import admitted
 from askgraph.trace import Earlier, Outcome, Question, Step, Thought, Usage, heard
 
@@ -75,10 +81,15 @@ async def standalone(question: Question, graphs: Sequence[KnowledgeGraph]) -> Qu
 
 
 def _completed(question: Question, graph: KnowledgeGraph) -> str | None:
-    """Complete question after question, so that a chain of short ones stays about its first."""
+    """Complete question after question, so that a chain of short ones stays about its first.
+
+    Those that only changed how a result is shown are passed over.
+    """
     whole, *later = [earlier.question for earlier in question.before]
     language = question.language
     for text in later:
+        if change_of(text, graph.names, language=language) is not None:
+            continue
         whole = completed(text, whole, graph.names, _alike(graph), language=language) or text
     return completed(question.text, whole, graph.names, _alike(graph), language=language)
 

@@ -20,12 +20,12 @@ from askgraph.graph import KnowledgeGraph
 from askgraph.index import tokens
 from askgraph.rdf import words_of_local_name
 from askgraph.search.linking import read
-from askgraph.search.linking.follow_up import Change, change_of
+from askgraph.search.linking.follow_up import Change, change_of, measured_pick
 from askgraph.sparql import Call, Group, Nested, Pattern, Query, Values, variables_of
 from askgraph.sparql.judge import admitted
 from askgraph.sparql.results import SelectResult
 from askgraph.sparql.write import tree_of
-from askgraph.trace import Answer, Question, Refusal
+from askgraph.trace import Answer, Earlier, Question, Refusal
 
 _SECONDS = 10.0
 _SURE = 0.9  # that a query is the one that is meant, if nothing but its result is spoken of
@@ -39,10 +39,9 @@ async def changed(question: Question, graphs: Sequence[KnowledgeGraph]) -> Answe
     A map of what has no coordinates is refused.
     It is that of the first graph on which the last query gives a row.
     """
-    last = question.before[-1]
-    language = question.language or read(last.question).language
+    language = question.language or read(question.before[-1].question).language
     for graph in graphs:
-        wanted = await asyncio.to_thread(change_of, question.text, graph.names, language=language)
+        wanted, last = await asyncio.to_thread(_wanted, question, graph, language)
         if wanted is None:
             return None
         with suppress(QueryError, ServiceError):
@@ -50,6 +49,20 @@ async def changed(question: Question, graphs: Sequence[KnowledgeGraph]) -> Answe
             if answer is not None:
                 return answer
     return None
+
+
+def _wanted(
+    question: Question, graph: KnowledgeGraph, language: str
+) -> tuple[Change | None, Earlier]:
+    """What is to be done with which earlier result: a number of things stands for these things."""
+    made = [change_of(one.question, graph.names, language=language) for one in question.before[1:]]
+    at = len(made)
+    while at and (before := made[at - 1]) is not None and before.counts:
+        at -= 1
+    wanted = change_of(question.text, graph.names, language=language)
+    if wanted is None and any(made[:at][-1:]):
+        wanted = measured_pick(question.text, graph.names, language=language)
+    return wanted, question.before[at]
 
 
 async def _answer(

@@ -11,7 +11,7 @@ from askgraph.explanation._names import phrases_in
 from askgraph.explanation.starters import Starter, language_of, starters_of
 from askgraph.graph import KnowledgeGraph
 from askgraph.metadata.examples import same_language
-from askgraph.search.linking.word_lists import greeted
+from askgraph.search.linking.word_lists import greeted, thanked
 from askgraph.sparql import walk
 from askgraph.sparql.write import tree_of
 from askgraph.trace import Answer, Clarification, Option, Outcome, Question, Refusal
@@ -41,7 +41,8 @@ async def greeting(
         found += await starters(graph, language, ask, most=_OFFERED - len(found))
         if found:
             options = [Option(text, len(one.result.rows), one.query) for text, one in found]
-            return Clarification(phrases_in(language).say("greet"), tuple(options), None)
+            said = phrases_in(language).say("welcome" if thanked(question.text) else "greet")
+            return Clarification(said, tuple(options), None)
     return Refusal(phrases_in(language).say("refuse nothing"))
 
 

@@ -290,7 +290,7 @@ class Sentence(Grouping):
                     return None
                 if inner.limit:
                     first = Sentence(replace(inner, columns=alone), self.names)
-                    return self.say("number of those", first.text())
+                    return self.say("number of those", first.text().rstrip(","))
                 if inner.columns == alone and inner.having:
                     things = bare(self.of_select(inner, one.value), self.phrases)
                     return self.say("the", self.say("number", things))

@@ -45,6 +45,8 @@ def completed(
         return None
     if _is_whole(reading, rest):
         return _whole_again(reading, rest, earlier, names, alike) if rest.start else None
+    if reading.wants_map or _does_more(reading):
+        return None
     if (year := _year(reading, rest)) is not None:
         years = _YEAR.findall(earlier)
         return _YEAR.sub(year, earlier) if len(years) == 1 else None
@@ -55,6 +57,11 @@ def completed(
     if there is None:
         return None
     return _with_other(earlier, there, here, reading)
+
+
+def _does_more(reading: Reading) -> bool:
+    """Whether a question does something with what it names, as "launches per year" does."""
+    return any(one.name not in _SAYS_NO_MORE for one in frame_of(reading).operators)
 
 
 def _with_other(earlier: str, there: Link, here: Link, reading: Reading) -> str:
@@ -129,6 +136,22 @@ def change_of(text: str, names: NameIndex, *, language: str | None = None) -> Ch
     return Change(maps=True) if _says(reading, "map") and not free - shows else None
 
 
+def measured_pick(text: str, names: NameIndex, *, language: str | None = None) -> Change | None:
+    """Return which one of the last result is wanted by a measure: "which of them is the largest?".
+
+    It is sorted by what the adjective measures and the graph has; None if a question says else.
+    """
+    reading = read(text, language)
+    rest, pick = _after_lead(reading), _pick(reading)
+    if rest is None or pick is None or pick[0].measure is None or not _says(reading, "of_them"):
+        return None
+    if _content(reading, rest) - set(pick[0].positions):
+        return None
+    nouns = [read(noun, reading.language) for noun in pick[0].measure.measures]
+    iris = [iri for noun in nouns for iri in _by(set(range(len(noun.tokens))), noun, names)]
+    return Change(1, tuple(dict.fromkeys(iris)), pick[1]) if iris else None
+
+
 def _by(own: set[int], reading: Reading, names: NameIndex) -> tuple[str, ...]:
     """The predicates that all of these words name, best first."""
     linked = link(reading, names).of(Kind.PREDICATE) if own else ()
@@ -153,6 +176,7 @@ def _pick(reading: Reading) -> tuple[Operator, bool] | None:
 
 
 _ORDERS = ("order", "ascending", "descending")
+_SAYS_NO_MORE = ("and", "or", "count", "exists")  # operators beside a thing in another's place
 _MOST = 1_000  # first ones of a result
 _YEAR = re.compile(r"\b\d{4}\b")
 

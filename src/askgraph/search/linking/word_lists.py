@@ -181,6 +181,7 @@ class SharedWords:
     codes: tuple[Code, ...]
     directions: Mapping[str, "Direction"]
     greetings: Mapping[Phrase, str]
+    thanks: Mapping[Phrase, str]
 
     @cached_property
     def held(self) -> Mapping[str, frozenset[str]]:
@@ -263,9 +264,8 @@ def shared_words() -> SharedWords:
             )
             for name, way in raw["directions"].items()
         },
-        greetings={
-            phrase: code for code, listed in raw["greetings"].items() for phrase in _phrases(listed)
-        },
+        greetings=_by_phrase(raw["greetings"]),
+        thanks=_by_phrase(raw["thanks"]),
     )
 
 
@@ -277,8 +277,18 @@ def countries() -> tuple[tuple[Phrase, ...], ...]:
 
 
 def greeted(text: str) -> str | None:
-    """Return the language of a text that only greets or asks what can be asked; None of others."""
-    return shared_words().greetings.get(tokens(text))
+    """Return the language of a text that only greets, thanks or asks what can be asked; or None."""
+    words = shared_words()
+    return words.greetings.get(tokens(text)) or words.thanks.get(tokens(text))
+
+
+def thanked(text: str) -> bool:
+    """Return whether a text only gives thanks, or says goodbye."""
+    return tokens(text) in shared_words().thanks
+
+
+def _by_phrase(listed: Mapping[str, Sequence[str]]) -> dict[Phrase, str]:
+    return {phrase: code for code, texts in listed.items() for phrase in _phrases(texts)}
 
 
 def detected_language(words: Sequence[str]) -> str:
