@@ -291,7 +291,24 @@ STEPS = (
     Step(
         "talk-numbers",
         "“How many are these” and “only the first five” speak of the last result.",
-        [asks("Which moons orbit Saturn?", "only the first five", "how many are these")],
+        [
+            asks("Which moons orbit Saturn?", "only the first five", "how many are these"),
+            sees(".headline", "^There are 5 moons"),
+        ],
+    ),
+    Step(
+        "talk-of-these",
+        "The largest of them is one of these, and what stands alone is asked on its own.",
+        [
+            asks(
+                "Which moons orbit Saturn?",
+                "only the first five",
+                "which of them is the largest?",
+                "missions per year",
+            ),
+            sees(".headline", "Dione"),
+            sees(".headline", "^Most: 1966"),
+        ],
     ),
     Step(
         "talk-other",
@@ -301,7 +318,7 @@ STEPS = (
     Step(
         "greeting",
         "“hello” and “what can I ask?” are answered.",
-        [asks("what can I ask?")],
+        [asks("what can I ask?"), sees(".option", r"\?$", count=3)],
     ),
     Step(
         "refusal",
@@ -318,6 +335,7 @@ STEPS = (
             keys("Control+End", "ArrowLeft"),
             types("?x discov"),
             sees(".cm-tooltip-autocomplete"),
+            sees(".finding", "Line 5"),
         ],
     ),
     Step(

@@ -315,3 +315,18 @@ async def test_after_the_largest_one_the_first_three_are_the_largest_three(
         "Callisto",
         "Io",
     ]
+
+
+async def test_rows_that_name_things_by_texts_are_sorted_by_what_these_have(
+    space: KnowledgeGraph,
+) -> None:
+    named = PREFIX + (
+        "SELECT DISTINCT ?name { ?moon o:orbits s:Mars ; "
+        '<http://www.w3.org/2000/01/rdf-schema#label> ?name FILTER(LANG(?name) = "en") }'
+    )
+    answer = await after(space, "sort by diameter", named)
+    assert answer is not None
+    assert [value_of(row[0]) for row in answer.result.rows] == ["Deimos", "Phobos"]
+    largest = await after(space, "which of them has the highest diameter?", named)
+    assert largest is not None
+    assert [value_of(row[0]) for row in largest.result.rows] == ["Phobos"]

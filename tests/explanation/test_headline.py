@@ -183,6 +183,11 @@ async def test_what_things_are_compared_with_is_written_as_in_the_language(
             "10,759.2 days; orbits: Sun; rotation period: 10.7 h; surface gravity: 10.44 m/s².",
         ),
         (
+            "average height of rockets per country",
+            "Highest: Soviet Union (64.6 m), then United States (62.25 m), China (59.5 m), Russia "
+            "(51.33 m), Japan (50.825 m), India (43.75 m) and Italy (30 m).",
+        ),
+        (
             "Which moons does Jupiter have?",
             "Adrastea, Amalthea, Callisto, Elara, Europa, Ganymede, Himalia, Io and 5 more are the "
             "things that orbit Jupiter.",

@@ -102,7 +102,7 @@ async def _changed(
     if wanted.maps:
         return [_located(tree, graph)]
     if wanted.by:
-        return [_sorted(tree, wanted, iri) for iri in wanted.by]
+        return [_sorted(tree, wanted, iri, before) for iri in wanted.by]
     return [await _first(tree, wanted.number, before, graph, language)]
 
 
@@ -115,12 +115,14 @@ def _counted(tree: Query) -> Query:
     return Query("SELECT", where, ((name, Call("COUNT DISTINCT", (one,))),))
 
 
-def _sorted(tree: Query, wanted: Change, by: str) -> Query:
+def _sorted(tree: Query, wanted: Change, by: str, before: SelectResult) -> Query:
     """A query with the values of a predicate at its first column, in their order.
 
-    The first one alone is told without its value.
+    If that names a thing by a text, they are the thing's. The first one alone is told without its
+    value.
     """
-    one = next(name for name, value in tree.columns if value is None)
+    first = next(name for name, value in tree.columns if value is None)
+    one = _named_by(first, tree, before)
     value = _new(tree, words_of_local_name(by))
     more = Pattern(one, NamedNode(by), value)
     if tree.group_by or tree.limit:
@@ -136,11 +138,23 @@ def _sorted(tree: Query, wanted: Change, by: str) -> Query:
     return replace(
         tree,
         where=Group(tuple(elements)),
-        columns=((one, None),) if wanted.number == 1 else tuple(shown),
+        columns=((first, None),) if wanted.number == 1 else tuple(shown),
         distinct=wanted.number != 1,
-        order=((value, wanted.down), (one, False)),
+        order=((value, wanted.down), (first, False)),
         limit=wanted.number or None,
     )
+
+
+def _named_by(first: Variable, tree: Query, before: SelectResult) -> Variable:
+    """The thing of which a column is a text; the column itself if its values are things."""
+    at = before.variables.index(first.value)
+    if isinstance(before.rows[0][at], NamedNode) or tree.group_by or tree.limit:
+        return first
+    for part in tree.where.elements:
+        match part:
+            case Pattern(Variable() as owner, NamedNode(), end) if end == first:
+                return owner
+    return first
 
 
 def _new(tree: Query, words: str) -> Variable:

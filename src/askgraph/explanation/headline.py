@@ -31,6 +31,7 @@ from askgraph.traversal import GraphArrays
 
 _LONGEST = 120  # characters of a text
 _DECIMALS = 4
+_ENDLESS = 9  # decimals from which on a number was computed: of an average two are told
 _SCIENTIFIC = (1e15, 1e-6)  # from such a size on, and below, a number is a power of ten
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 _SHORT = re.compile(r"[-+]?\d{1,4}")
@@ -460,6 +461,8 @@ class Values:
 
     def _plain(self, value: Decimal) -> str:
         least = _DECIMALS if abs(value) >= 1 else 9
+        if abs(value) >= 1 and value != round(value, _ENDLESS):
+            least = 2
         text = f"{round(value, least):,f}"
         whole, _, rest = text.partition(".")
         if len(whole.lstrip("-").replace(",", "")) <= int(self._said("ungrouped")):

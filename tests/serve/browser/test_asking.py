@@ -325,6 +325,38 @@ def test_a_key_leads_to_the_question_box(page: Page, keys: str) -> None:
     expect(page.get_by_role("dialog")).to_have_count(0)
 
 
+def test_the_help_says_which_keys_run_a_query(page: Page) -> None:
+    ask(page, "How big is Titan?")
+    page.keyboard.press("?")
+    keys = page.get_by_role("dialog")
+    expect(keys).to_contain_text(re.compile(r"Ctrl\s*Enter\s*In the editor: run the query"))
+
+
+def test_a_greeting_is_answered_with_questions_and_no_reading_to_refuse(page: Page) -> None:
+    ask(page, "thank you")
+    answer = page.locator(".answer")
+    expect(answer).to_contain_text("You are welcome. This can be asked, too:")
+    expect(answer.locator(".option")).to_have_count(3)
+    expect(answer.get_by_role("status").first).to_contain_text("You are welcome")
+    expect(answer.get_by_role("button", name="None of these")).to_have_count(0)
+    answer.locator(".option").first.click()
+    expect(page.locator(".headline")).to_contain_text("6,792 km")
+
+
+def test_the_largest_of_the_first_ones_is_one_of_these(page: Page) -> None:
+    for question in (
+        "Which moons orbit Saturn?",
+        "only the first five",
+        "how many are these?",
+        "which of them is the largest?",
+    ):
+        ask(page, question)
+        settle(page)
+    last = page.locator(".turn").last
+    expect(last.locator(".headline")).to_contain_text("Dione (1,122.8 km)")
+    expect(last.locator(".chip.arranged")).to_have_text(["diameter ↓", "the first"])
+
+
 def test_single_keys_can_be_turned_off(page: Page) -> None:
     ask(page, "How big is Titan?")
     page.keyboard.press("?")

@@ -188,6 +188,18 @@ def test_an_open_panel_stays_in_the_window(watch: Watch, height: int) -> None:
 
 
 @pytest.mark.parametrize("width", [390, 1280])
+def test_an_open_panel_ends_with_the_column_that_its_button_is_in(watch: Watch, width: int) -> None:
+    page = watch.page(width=width, height=800)
+    ask(page, QUESTION)
+    settle(page)
+    column = page.locator(".follow-up").bounding_box()
+    page.get_by_role("button", name="Picture").click()
+    panel = page.locator(".popover").bounding_box()
+    assert column is not None and panel is not None
+    assert panel["x"] + panel["width"] <= column["x"] + column["width"] + 1
+
+
+@pytest.mark.parametrize("width", [390, 1280])
 def test_all_pages_begin_at_one_left_edge(watch: Watch, width: int) -> None:
     page = watch.page(width=width, height=800)
     edges = {}
