@@ -330,3 +330,12 @@ async def test_rows_that_name_things_by_texts_are_sorted_by_what_these_have(
     largest = await after(space, "which of them has the highest diameter?", named)
     assert largest is not None
     assert [value_of(row[0]) for row in largest.result.rows] == ["Phobos"]
+
+
+async def test_one_thing_is_told_in_german_without_its_gender(space: KnowledgeGraph) -> None:
+    text = "welcher davon hat den größten Durchmesser?"
+    answer = await after(space, text, language="de")
+    assert answer is not None
+    assert answer.sentence == (
+        "Ding mit dem höchsten Wert für Durchmesser (umkreist Jupiter): Ganymed (5.268,2 km)."
+    )

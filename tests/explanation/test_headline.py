@@ -247,3 +247,20 @@ def test_rows_are_arranged_by_the_numbers_in_their_labels(names: list[tuple[int,
 def _number(label: str, text: str) -> int | None:
     before, _, number = label.rpartition(" ")
     return int(number) if before == text else None
+
+
+@pytest.mark.parametrize(
+    ("question", "sentence"),
+    [
+        (
+            "Who was the commander of Apollo 11?",
+            "The crew member where the mission is Apollo 11 and the role is commander: "
+            "Neil Armstrong.",
+        ),
+    ],
+)
+def test_one_member_of_a_relation_is_told_in_the_singular(
+    tmp_path_factory: pytest.TempPathFactory, question: str, sentence: str
+) -> None:
+    place = tmp_path_factory.getbasetemp() / "asked"
+    assert api.ask(question, sample.graph_path(), workspace=place).json()["sentence"] == sentence

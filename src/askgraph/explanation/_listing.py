@@ -34,6 +34,7 @@ class Asked(ABC):
             if name is not None:
                 self.scope.binds[name.value] = value
         self.teller = Teller(self.scope, names, silent=self.spoken_of(), of_select=self.of_select)
+        self.is_of_one = False  # whether there is one row, which is told in the singular
         self.root_said = False
         self.cuts_done = False
         self.having_done = False
@@ -264,7 +265,7 @@ class Listing(Asked):
                 return self.teller.words(asked[0])
             return self.of_constant(asked[0], root, own[0])
         if own and not far and root not in asked and self.is_nameless(root):
-            nouns = [self.phrases.plural(noun) for noun in own]
+            nouns = own if self.is_of_one else [self.phrases.plural(noun) for noun in own]
             return self.where_they(self.the(nouns), root)
         text = self.subject_text(root)
         if root in asked or not own:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal, InvalidOperation
 from functools import cached_property
@@ -17,7 +17,7 @@ from pyoxigraph import Literal, NamedNode, Variable
 
 from askgraph.errors import QuerySyntaxError
 from askgraph.explanation import own_texts
-from askgraph.explanation._names import Names, phrases_in
+from askgraph.explanation._names import Names, Phrases, phrases_in
 from askgraph.explanation._nouns import unwrapped
 from askgraph.explanation._sentence import Sentence
 from askgraph.graph import KnowledgeGraph
@@ -164,6 +164,18 @@ def units_of(
     return {name: unit for name, iri in measured.items() if (unit := said.get(iri)) is not None}
 
 
+def units_of_properties(
+    predicates: Iterable[str], graph: KnowledgeGraph, language: str
+) -> dict[str, str]:
+    """Return what stands behind the numbers of some predicates, by their IRIs."""
+    name = Variable("value")
+    rows = tuple((NamedNode(iri),) for iri in predicates)
+    query = Query("SELECT", Group((Given((name,), rows),)), ((name, None),))
+    phrases = phrases_in(language)
+    said = {iri: unit_text(unit, phrases) for iri, unit in units_of(query, graph).items()}
+    return {iri: text for iri, text in said.items() if text}
+
+
 def descriptions_of(iri: str, arrays: GraphArrays | None) -> list[str]:
     """Return what a graph says of a term in sentences."""
     if arrays is None:
@@ -253,6 +265,7 @@ class Headline:
         if self.query.form != "SELECT" or not self.query.columns:
             return ""
         told = Sentence(self._whole(given), self._names)
+        told.is_of_one = len(given.rows) == 1
         phrase = " ".join(told.text().split()).rstrip(",")
         phrase = phrase if len(phrase) <= _LONG else ""
         if not given.rows:
@@ -493,12 +506,7 @@ class Values:
 
     def with_unit(self, number: str, unit: Unit | None) -> str:
         """Return a number with its unit, as far as that has a sign or a name in the language."""
-        if unit is None:
-            return number
-        sign = unit.sign or self.names.phrases.written.get(f"unit {unit.name}", "")
-        if unit.scale != 1.0 and sign:
-            many = self.names.phrases.written.get(f"times {unit.scale:.0f}", "")
-            sign = many.format(sign) if many else ""
+        sign = unit_text(unit, self.names.phrases) if unit is not None else ""
         return f"{number} {sign}" if sign else number
 
     def _date(self, text: str) -> str:
@@ -514,6 +522,15 @@ class Values:
         first = self.names.phrases.written.get("first day", "{0}") if int(day) == 1 else "{0}"
         said = self._said("day").format(first.format(int(day)), named[int(month) - 1], int(year))
         return f"{said}, {time}" if time and time != "00:00" else said
+
+
+def unit_text(unit: Unit, phrases: Phrases) -> str:
+    """Return the sign or the name of a unit, with how many it is of; empty if it has none."""
+    sign = unit.sign or phrases.written.get(f"unit {unit.name}", "")
+    if unit.scale != 1.0 and sign:
+        many = phrases.written.get(f"times {unit.scale:.0f}", "")
+        return many.format(sign) if many else ""
+    return sign
 
 
 def _is_year(variable: str) -> bool:

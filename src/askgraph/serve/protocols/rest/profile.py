@@ -9,6 +9,7 @@ from pydantic import BaseModel, Field
 from pyoxigraph import NamedNode
 
 from askgraph.explanation import labels_of
+from askgraph.explanation.headline import units_of_properties
 from askgraph.explanation.resource import Facts, instances_of, resource_facts, some_instances
 from askgraph.explanation.starters import values_of
 from askgraph.graph import KnowledgeGraph
@@ -104,6 +105,7 @@ class FactsView(BaseModel):
     """A predicate of a thing with its values, or with the things that point at it."""
 
     predicate: Cell
+    unit: str | None = Field(None, description="What its numbers are in, in a sign or a word.")
     values: list[Cell]
     total: int = Field(description="Values in all, of which those of one page are here.")
     at_least: bool = Field(description="Whether there may be more than `total`.")
@@ -211,19 +213,21 @@ async def resource(
             offset=offset,
             timeout=hub.settings.query_timeout,
         )
+        units = units_of_properties((one.predicate for one in found.outgoing), opened, language)
     return ResourceView(
         iri=iri,
         label=found.label,
         description=found.description or None,
         types=[_cell(NamedNode(one), found.labels) for one in found.types],
-        outgoing=[_facts(one, found.labels) for one in found.outgoing],
-        incoming=[_facts(one, found.labels) for one in found.incoming],
+        outgoing=[_facts(one, found.labels, units) for one in found.outgoing],
+        incoming=[_facts(one, found.labels, {}) for one in found.incoming],
     )
 
 
-def _facts(facts: Facts, labels: Mapping[str, str]) -> FactsView:
+def _facts(facts: Facts, labels: Mapping[str, str], units: Mapping[str, str]) -> FactsView:
     return FactsView(
         predicate=_cell(NamedNode(facts.predicate), labels),
+        unit=units.get(facts.predicate),
         values=[_cell(value, labels) for value in facts.values],
         total=facts.total,
         at_least=facts.at_least,

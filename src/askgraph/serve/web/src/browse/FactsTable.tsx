@@ -71,6 +71,7 @@ function Values({ fact, graph, iri, inverse, pictures }: ValuesProps) {
         {values.map((cell) => (
           <li key={`${cell.value} ${cell.language ?? ""} ${cell.datatype ?? ""}`}>
             <Cell cell={cell} graph={graph} pictures={pictures} />
+            {fact.unit && <bdi>&nbsp;{fact.unit}</bdi>}
           </li>
         ))}
       </ul>

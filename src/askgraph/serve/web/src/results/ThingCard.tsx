@@ -38,14 +38,17 @@ export function ThingCard({ iri, graph, pictures }: ThingCardProps) {
         {value.description && <bdi class="thing-said">{visible(value.description)}</bdi>}
       </p>
       <dl class="thing-facts">
-        {facts.slice(0, FACTS).map(({ predicate, values, total, at_least }) => (
+        {facts.slice(0, FACTS).map(({ predicate, unit, values, total, at_least }) => (
           <div key={predicate.value}>
             <dt>
               <bdi>{textOf(predicate, spoken)}</bdi>
             </dt>
             <dd>
               {values.slice(0, VALUES).map((cell) => (
-                <Cell key={cell.value} {...{ cell, graph, pictures }} />
+                <span key={cell.value}>
+                  <Cell {...{ cell, graph, pictures }} />
+                  {unit && <bdi>&nbsp;{unit}</bdi>}
+                </span>
               ))}
               {(total > VALUES || at_least) && <span class="muted small">…</span>}
             </dd>

@@ -130,16 +130,17 @@ export function headingOf(name: string, labels: Readonly<Record<string, string>>
   const isCount = plain.startsWith(COUNTED) && plain.length > COUNTED.length;
   const named = isCount ? plain.slice(COUNTED.length) : plain;
   const iri = Object.keys(labels).find((one) => wordsOf(shortName(one)) === named);
-  const label = (iri && labels[iri]) || DESCRIBED[named]?.() || named;
+  const label = (iri && labels[iri]) || COMPUTED[named]?.() || named;
   const isSaid = label.toLowerCase().startsWith(COUNTED); // as "number of berths"
   return visible(
     isCount && !isSaid ? say.numberOf(language.value === "en" ? several(label) : label) : label,
   );
 }
 
-/** Columns of a description, which no term of a graph calls so. */
-const DESCRIBED: Readonly<Record<string, () => string>> = {
+/** Columns that are called so by no term of a graph: of descriptions, and what was computed. */
+const COMPUTED: Readonly<Record<string, () => string>> = {
   property: () => say.property,
+  year: () => say.year,
   value: () => say.legendValue,
 };
 
