@@ -187,6 +187,15 @@ def test_an_open_panel_stays_in_the_window(watch: Watch, height: int) -> None:
     expect(page.locator(".part-panel")).to_be_in_viewport(ratio=1)
 
 
+@pytest.mark.parametrize("locale", ["en-GB", "de-DE", "fr-FR", "es-ES"])
+def test_a_phone_shows_the_names_of_all_pages(watch: Watch, locale: str) -> None:
+    page = watch.page(width=390, height=844, locale=locale)
+    pages = page.locator(".bar nav")
+    expect(pages.get_by_role("link")).to_have_count(5)
+    expect(page.locator("html")).to_have_attribute("lang", locale[:2])
+    assert pages.evaluate("one => one.scrollWidth - one.clientWidth") <= 0
+
+
 @pytest.mark.parametrize("width", [390, 1280])
 def test_an_open_panel_ends_with_the_column_that_its_button_is_in(watch: Watch, width: int) -> None:
     page = watch.page(width=width, height=800)

@@ -106,7 +106,7 @@ function DraftStep({ step, read }: { step: Draft; read: Reader | null }) {
   const told = useWords(step, read);
   const title = stepTitle(told ? { ...step, words: told } : step);
   return (
-    <Folded title={title} more={`${stepSay.score} ${step.score.toFixed(2)}`}>
+    <Folded title={title} more={`${stepSay.score}\u00a0${step.score.toFixed(2)}`}>
       <pre>{step.query}</pre>
     </Folded>
   );
