@@ -70,6 +70,7 @@ class SearchLimits:
     writer: str = ""
     ranking: str = ""
     meanings: str = ""
+    ranker: str = ""
 
 
 @dataclass
@@ -84,7 +85,7 @@ class SearchRun:
     """Whether a query took too long."""
 
     async def proposal(self) -> Proposal:
-        """Read, link, grow; if unsure, listen to the trained writer if there is one."""
+        """Read, link, grow; if unsure, listen to trained weights if there are any."""
         limits = self.limits
         grown = await proposal_of(
             self.question,
@@ -95,15 +96,17 @@ class SearchRun:
             meanings=limits.meanings,
             today=date.fromisoformat(limits.today) if limits.today else None,
         )
-        if not limits.writer:
+        if not limits.writer and not limits.ranker:
             return grown
-        if confidence_of(grown, clusters(grown.candidates)) >= limits.answer_from:
-            return grown
-        # Late: only a question with trained weights needs the network.
-        from askgraph.writing.pointer.writer import pointer_writer, reranked
+        from askgraph.answers.ranker import listened  # only with trained weights
 
-        writer = pointer_writer(limits.writer.replace("{graph}", self.graph.name))
-        return await asyncio.to_thread(reranked, grown, writer, self.graph)
+        return await listened(
+            grown,
+            self.counted,
+            writer=limits.writer,
+            ranker=limits.ranker,
+            below=limits.answer_from,
+        )
 
     def findings(self, proposal: Proposal) -> Findings:
         """Return what the best candidate takes the words of the question to mean."""

@@ -44,7 +44,9 @@ class GraphSearch(SearchLimits):
     the graph's name. `ranking` is the path of weights to rank candidates by, in the place of the
     package's `search/rank/ranking.toml`. `meanings` names an embedding model (`onnx:PATH`, see
     `askgraph.index.embeddings`): words that nothing names are then linked by meaning if the answer
-    is unsure without.
+    is unsure without. `ranker` is the path of a small language model (`askgraph finetune ranker`),
+    or of a folder of such, that reads unsure candidates beside the question and has a say in their
+    order.
 
     With `interpret` the `model`, which is asked nothing else, says the answer in words. A question
     that leans on the one before it ("And Saturn?", "Who discovered it?") is completed

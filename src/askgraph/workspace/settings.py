@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from tomlkit import TOMLDocument
 
 FILE = "askgraph.toml"
-_PATHS = ("ranking", "writer")
+_PATHS = ("ranking", "ranker", "writer")
 _KINDS: dict[type, str] = {
     bool: "true or false",
     float: "a number",

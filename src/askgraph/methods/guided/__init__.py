@@ -69,18 +69,19 @@ class Guided:
     `sure_from`) or never. The prompt shows up to so many `candidates`, without `values` no rows of
     theirs and no example values; `shots` similar examples, those of the graphs or those that
     `examples` names (a file or folder), found by meaning too with an `embedder`; so many `classes`;
-    linked `names`; all in `room` tokens besides the instruction. `meanings` is graph search's. The
-    `schema` is written as shapes or as a list; "both" asks with each. With `detail` "brief" a
-    prompt has at most 900 tokens (six candidates, and names) and small models only choose. Without
-    `validate` a query runs as it was written. A doubtful answer is asked for again, at most `looks`
-    times; if there is still none, the model may call functions for `turns` turns. `n` replies are
-    wanted of it; `models` names further models and `consult` further methods (several with +
-    between), and with more than one opinion what they give is voted on. What a model `sees` is
-    everything, masked (the schema, and placeholders for things and values), schema (that alone) or
-    nothing (it is not asked). Below `answer_from` (a confidence) it asks back if `asks_back`, below
-    `ask_from` it refuses. With `interpret` a last short call says the answer in words. If the
-    model's server fails, graph search's outcome stands and says so, unless `fallback` is off. A run
-    ends with its best after `tokens`, `seconds` or `money`. `timeout` is in seconds a query.
+    linked `names`; all in `room` tokens besides the instruction. `meanings` and `ranker` are graph
+    search's. The `schema` is written as shapes or as a list; "both" asks with each. With `detail`
+    "brief" a prompt has at most 900 tokens (six candidates, and names) and small models only
+    choose. Without `validate` a query runs as it was written. A doubtful answer is asked for again,
+    at most `looks` times; if there is still none, the model may call functions for `turns` turns.
+    `n` replies are wanted of it; `models` names further models and `consult` further methods
+    (several with + between), and with more than one opinion what they give is voted on. What a
+    model `sees` is everything, masked (the schema, and placeholders for things and values), schema
+    (that alone) or nothing (it is not asked). Below `answer_from` (a confidence) it asks back if
+    `asks_back`, below `ask_from` it refuses. With `interpret` a last short call says the answer in
+    words. If the model's server fails, graph search's outcome stands and says so, unless `fallback`
+    is off. A run ends with its best after `tokens`, `seconds` or `money`. `timeout` is in seconds a
+    query.
     """
 
     converses: ClassVar[bool] = True
@@ -95,6 +96,7 @@ class Guided:
     examples: str = ""
     embedder: str = ""
     meanings: str = ""
+    ranker: str = ""
     classes: int = 5
     names: bool = True
     room: int = 830
@@ -204,6 +206,7 @@ class _Run:
                 answer_from=method.answer_from,
                 ask_from=method.ask_from,
                 meanings=method.meanings,
+                ranker=method.ranker,
             ),
         )
         if candidates.veil is None:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import IO, BinaryIO, Self
+from typing import IO, BinaryIO, Self, TypeVar
 
 import numpy as np
 from numpy.lib import format as npy
@@ -60,6 +60,7 @@ RANK = 5.0
 """What graph search's own score is multiplied by, beside verdicts."""
 
 Floats = NDArray[np.float32]
+Number = TypeVar("Number", np.float32, np.int8, np.uint8)
 
 
 class NumpyLibrary:
@@ -332,12 +333,14 @@ def stored(path: Path | str) -> tuple[dict[str, Floats], Settings, dict[str, obj
     What a file declares is judged before memory is taken for it.
     """
     with zipfile.ZipFile(path) as archive:
-        header = _header(archive)
+        header = header_of(archive, _VERSION)
         settings = _settings(header["settings"])
         expected = shapes(settings)
         if {name.removesuffix(".npy") for name in archive.namelist()} != {_HEADER, *expected}:
             raise ValueError("its arrays have other names")
-        weights = {name: _array(archive, name, shape) for name, shape in expected.items()}
+        weights: dict[str, Floats] = {
+            name: array_of(archive, name, shape, np.float32) for name, shape in expected.items()
+        }
     about = header.get("about", {})
     if not isinstance(about, dict):
         raise ValueError("its header is of another kind")
@@ -356,7 +359,8 @@ def saved(
     np.savez_compressed(file, allow_pickle=False, **{_HEADER: np.array(header)}, **arrays)
 
 
-def _header(archive: zipfile.ZipFile) -> dict[str, object]:
+def header_of(archive: zipfile.ZipFile, version: int) -> dict[str, object]:
+    """Read the header of weights, which must be of a version; raises one of `UNREADABLE`."""
     with archive.open(f"{_HEADER}.npy") as file:
         shape, kind = _declared(file)
         if shape != () or kind.kind != "U" or kind.itemsize > _LONGEST:
@@ -365,8 +369,8 @@ def _header(archive: zipfile.ZipFile) -> dict[str, object]:
     if len(text) != kind.itemsize:
         raise ValueError("its header is cut off")
     found = json.loads(str(np.frombuffer(text, kind)[0]))
-    if not isinstance(found, dict) or found.get("version") != _VERSION:
-        raise ValueError(f"it is not of version {_VERSION}")
+    if not isinstance(found, dict) or found.get("version") != version:
+        raise ValueError(f"it is not of version {version}")
     return found
 
 
@@ -383,16 +387,22 @@ def _settings(sizes: object) -> Settings:
     return settings
 
 
-def _array(archive: zipfile.ZipFile, name: str, shape: tuple[int, ...]) -> Floats:
+def array_of(
+    archive: zipfile.ZipFile, name: str, shape: tuple[int, ...], of: type[Number]
+) -> NDArray[Number]:
+    """Read one array of weights, which must have a shape and a type; raises as `header_of` does.
+
+    What the file declares is judged before memory is taken for it.
+    """
     with archive.open(f"{name}.npy") as file:
         declared, kind = _declared(file)
-        if declared != shape or kind != np.float32:
+        if declared != shape or kind != of:
             raise ValueError(f"its array {name!r} is of another shape or type")
         size = int(np.prod(shape)) * kind.itemsize
         content = file.read(size + 1)
     if len(content) != size:
         raise ValueError(f"its array {name!r} is cut off")
-    found: Floats = np.frombuffer(content, kind).reshape(shape).copy()
+    found: NDArray[Number] = np.frombuffer(content, of).reshape(shape).copy()
     if not np.isfinite(found).all():
         raise ValueError(f"its array {name!r} holds what is no number")
     return found
