@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from askgraph import api
-from askgraph.answers.greeting import iris_of, starters
+from askgraph.answers.next_questions import iris_of, starters
 from askgraph.explanation.starters import examples_of
 from askgraph.graph import KnowledgeGraph
 from askgraph.operations import outcome_of

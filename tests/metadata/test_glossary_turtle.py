@@ -6,8 +6,7 @@ from hypothesis import strategies as st
 from tests.metadata.test_glossary import ENTRIES, TEXTS
 
 from askgraph.errors import SetupError
-from askgraph.metadata.glossary import Entry, Glossary
-from askgraph.metadata.glossary_turtle import read_turtle_glossary, turtle_glossary
+from askgraph.metadata.glossary import Entry, Glossary, read_turtle_glossary, turtle_glossary
 from askgraph.rdf import PrefixMap
 
 HEAD = """

@@ -10,8 +10,15 @@ from askgraph.cli.output import counted, listing, print_json, show
 from askgraph.cli.query import text_of_argument
 from askgraph.errors import SetupError
 from askgraph.metadata import Profile
-from askgraph.metadata.glossary import Entry, Glossary, entry_of, glossary_text, read_glossary
-from askgraph.metadata.glossary_turtle import read_turtle_glossary, turtle_glossary
+from askgraph.metadata.glossary import (
+    Entry,
+    Glossary,
+    entry_of,
+    glossary_text,
+    read_glossary,
+    read_turtle_glossary,
+    turtle_glossary,
+)
 from askgraph.rdf import PrefixMap
 from askgraph.rdf.statements import FORMATS
 

@@ -95,7 +95,7 @@ class GraphSearch(SearchLimits):
     ) -> AsyncGenerator[Step, None]:
         started = time.perf_counter()
         if greeted(question.text):
-            from askgraph.answers.greeting import greeting  # few questions greet
+            from askgraph.answers.next_questions import greeting  # few questions greet
 
             known = await greeting(question, graphs, self._outcome)
             yield replace(known, usage=known.usage + Usage(time.perf_counter() - started))

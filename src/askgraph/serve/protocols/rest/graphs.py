@@ -7,8 +7,8 @@ from fastapi import APIRouter, Query, Request, Response
 from pydantic import BaseModel, Field
 from starlette.datastructures import UploadFile
 
-from askgraph.answers.greeting import FIRST, known_questions
-from askgraph.answers.greeting import starters as made_starters
+from askgraph.answers.next_questions import FIRST, known_questions
+from askgraph.answers.next_questions import starters as made_starters
 from askgraph.endpoint.http import HttpEndpoint
 from askgraph.endpoint.public_only import Guard
 from askgraph.errors import NotPublic, ServiceError, SetupError, Unreachable
