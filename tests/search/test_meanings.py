@@ -11,10 +11,10 @@ from tests.servers.clients import minilm
 from askgraph import sample
 from askgraph.errors import SetupError
 from askgraph.graph import KnowledgeGraph
-from askgraph.index.embeddings import embedder_of
-from askgraph.index.names import NameIndex
+from askgraph.index.embeddings import embedder_of, unit_length
+from askgraph.index.names import Kind, Name, NameIndex
 from askgraph.methods.graph_search import GraphSearch
-from askgraph.search.meanings import linked_by_meaning, named_vectors
+from askgraph.search.meanings import NamedVectors, linked_by_meaning, named_vectors
 from askgraph.search.run import read_and_linked
 from askgraph.trace import Answer, Outcome, Question
 from askgraph.workspace import Workspace
@@ -130,3 +130,19 @@ def test_what_a_model_lacks_is_said(model: str, tmp_path: Path) -> None:
 async def test_an_embedder_that_is_none_is_refused(graph: KnowledgeGraph) -> None:
     with pytest.raises(SetupError, match="no embedder 'mini'"):
         await outcome_of(graph, "When did Neil Armstrong pass away?", "mini")
+
+
+def test_a_model_that_finds_all_names_alike_tells_them_apart_as_others_do() -> None:
+    random = np.random.default_rng(0)
+    apart = unit_length(random.normal(size=(40, 64)).astype(np.float32))
+    common = unit_length(random.normal(size=(1, 64)).astype(np.float32))
+    alike = unit_length(apart + 2 * common)  # as E5's: any two have a cosine of 0.8
+    names = tuple(Name(Kind.CLASS, f"http://x/{at}", str(at)) for at in range(40))
+    embedder = embedder_of("hashed")
+
+    plain, odd = NamedVectors(names, apart, embedder), NamedVectors(names, alike, embedder)
+
+    assert plain.likeness(apart[3]) == pytest.approx(apart @ apart[3], abs=1e-6)
+    others = np.delete(odd.likeness(alike[3]), 3)
+    assert odd.likeness(alike[3])[3] == pytest.approx(1)
+    assert 0.3 < others.mean() < 0.5 < np.delete(alike @ alike[3], 3).mean()

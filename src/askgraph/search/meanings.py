@@ -10,6 +10,7 @@ import hashlib
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Final
 from weakref import WeakKeyDictionary
@@ -32,6 +33,8 @@ _SURER: Final = 0.1
 """So much more confident a second look is, or the first one stands."""
 _NEAR: Final = 0.45
 """The least likeness (a cosine, mixed with that of the question) of words and a name."""
+_UNLIKE: Final = 0.4
+"""The mean cosine of two names up to which a model's cosines are taken as they are."""
 _CONTEXT: Final = 0.2
 """The share that the whole question has in it."""
 _LINKS: Final = 4
@@ -55,6 +58,26 @@ class NamedVectors:
     names: tuple[Name, ...]
     vectors: Vectors
     embedder: Embedder
+
+    def likeness(self, vector: Vectors) -> Vectors:
+        """Return how like the names are to a vector of length 1: at most 1, for the same.
+
+        It is their cosine. Some models (E5) give all texts like vectors; there what any two names
+        have in common counts for as little as it does elsewhere.
+        """
+        cosines = self.vectors @ vector
+        found: Vectors = 1 - (1 - cosines) * self.stretch
+        return found
+
+    @cached_property
+    def stretch(self) -> float:
+        """What distances are multiplied by, so that names lie as far apart as usual."""
+        number = len(self.names)
+        if number < 2:
+            return 1.0
+        total = float(np.square(self.vectors.sum(0)).sum())
+        common = (total - number) / (number * (number - 1))
+        return max(1.0, (1 - _UNLIKE) / max(1 - common, 1e-3))
 
 
 _VECTORS: WeakKeyDictionary[NameIndex, dict[str, NamedVectors]] = WeakKeyDictionary()
@@ -97,10 +120,10 @@ def linked_by_meaning(linked: Linked, graph: KnowledgeGraph, embedder: str) -> L
         return None
     texts = [_said(linked.reading, words) for words in stretches]
     *own, whole = unit_length(known.embedder.embed([*texts, linked.reading.text]))
-    around = _CONTEXT * (known.vectors @ whole)
+    around = _CONTEXT * known.likeness(whole)
     links: list[Link] = []
     for words, vector in zip(stretches, own, strict=True):
-        likeness = (1 - _CONTEXT) * (known.vectors @ vector) + around
+        likeness = (1 - _CONTEXT) * known.likeness(vector) + around
         for at in np.argsort(-likeness, kind="stable")[:_LINKS].tolist():
             if likeness[at] >= _NEAR:
                 links.append(_link(known.names[at], words, float(likeness[at])))
