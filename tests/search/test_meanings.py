@@ -137,7 +137,7 @@ def test_a_model_that_finds_all_names_alike_tells_them_apart_as_others_do() -> N
     apart = unit_length(random.normal(size=(40, 64)).astype(np.float32))
     common = unit_length(random.normal(size=(1, 64)).astype(np.float32))
     alike = unit_length(apart + 2 * common)  # as E5's: any two have a cosine of 0.8
-    names = tuple(Name(Kind.CLASS, f"http://x/{at}", str(at)) for at in range(40))
+    names = tuple(Name(str(at), f"http://x/{at}", Kind.CLASS) for at in range(40))
     embedder = embedder_of("hashed")
 
     plain, odd = NamedVectors(names, apart, embedder), NamedVectors(names, alike, embedder)
