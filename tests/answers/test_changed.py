@@ -339,3 +339,12 @@ async def test_one_thing_is_told_in_german_without_its_gender(space: KnowledgeGr
     assert answer.sentence == (
         "Ding mit dem höchsten Wert für Durchmesser (umkreist Jupiter): Ganymed (5.268,2 km)."
     )
+
+
+async def test_a_column_that_is_called_after_a_class_has_its_label_in_the_language(
+    space: KnowledgeGraph,
+) -> None:
+    answer = await after(space, "nur die ersten zwei", language="de")
+    assert answer is not None
+    assert answer.result.variables == ("moon",)
+    assert answer.labels["https://example.org/space/ontology#Moon"] == "Mond"
