@@ -454,7 +454,7 @@ class ValueWords(Nouns, ABC):
         condition = self.tests.on(call)
         if condition is not None:
             subject = self.reference(condition.variable)
-            return f"{subject} {self.tests.text([condition])}"
+            return f"{subject} {self.tests.text([self.dated(condition)])}"
         if call.name in _COMPARED and len(texts) == 2:
             return f"{texts[0]} {self.say(call.name, texts[1])}"
         if call.name in ("&&", "||"):

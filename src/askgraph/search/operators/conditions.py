@@ -38,6 +38,8 @@ from askgraph.traversal.literals import Sort, day_number, split_literal
 _DATES = DATED
 _LISTED = 500
 """Values that are looked at for what datatypes they are of."""
+_NAME = 0.95
+"""A number belongs to a thing's name that is so well said."""
 _SOON = 2
 """So many words after a comparison an average is what is compared with."""
 _MEASURED = (*NUMERIC, *_DATES)
@@ -45,7 +47,7 @@ _MEASURED = (*NUMERIC, *_DATES)
 
 def comparison(work: QueryBuilder, operator: Operator) -> bool:
     """ "More than 5 X", "before 1990": a condition on a value, or on how many there are."""
-    after, before = work.frame.quantity_after(operator), work.frame.quantity_before(operator, 1)
+    after, before = _number_after(work, operator), work.frame.quantity_before(operator, 1)
     quantity = before if operator.name in ("at_least", "at_most") and before else after
     sign: str | None = COMPARING.get(operator.name)
     if sign is not None and _is_denied(work, operator):
@@ -68,6 +70,19 @@ def comparison(work: QueryBuilder, operator: Operator) -> bool:
         bound(work, spot, quantity, sign, since=_is_said(work, operator, "since"))
     work.take(taken, sum(work.weights[at] for at in quantity.positions))
     return True
+
+
+def _number_after(work: QueryBuilder, operator: Operator) -> Quantity | None:
+    """The number after an operator, if it is not the end of a thing's name: "before Apollo 12"."""
+    quantity = work.frame.quantity_after(operator)
+    if quantity is None:
+        return None
+    named = any(
+        link.score >= _NAME and operator.last < link.positions[0] < quantity.first
+        for link in work.linked.of(Kind.ENTITY)
+        if quantity.first in link.positions
+    )
+    return None if named else quantity
 
 
 def _of_unit(work: QueryBuilder, operator: Operator, quantity: Quantity, sign: str) -> bool:
@@ -183,7 +198,7 @@ def comparative(work: QueryBuilder, operator: Operator) -> bool:
         return False
     joined = (work.reading.folded[operator.first],) in work.reading.words.operators["or"]
     before = work.frame.quantity_before(operator, 1) if joined else None
-    quantity = before or work.frame.quantity_after(operator)
+    quantity = before or _number_after(work, operator)
     if quantity is None:
         return _against(work, operator, ">" if measure.up else "<")
     spot = _compared(work, operator, quantity, False)
@@ -291,6 +306,8 @@ def _against_thing(work: QueryBuilder, operator: Operator, link: Link, sign: str
     if spot is None and operator.measure is not None:
         words = (*operator.measure.measures, *operator.measure.dates)
         spot = work.by_words(words, _MEASURED)
+    if spot is None and operator.name in ("before", "after"):
+        spot = _span_spot(work, operator) or work.only(DATED)
     subject = None if thing is None or spot is None else bearer(work, link, thing, spot)
     if spot is None or subject is None:
         return False
