@@ -66,6 +66,26 @@ def test_a_right_query_has_no_fault(question: str, space: Known) -> None:
     assert faults_of(subject(space, question)) == ()
 
 
+@pytest.mark.parametrize(
+    ("question", "fault"),
+    [
+        ("How heavy is the International Space Station?", "measured_apart"),  # only rockets are
+        ("Which asteroids were visited by a spacecraft?", "indefinite"),  # by Galileo
+    ],
+)
+def test_what_is_said_of_other_things_than_the_question_says_is_a_fault(
+    question: str, fault: str, space: Known
+) -> None:
+    assert fault in faults_of(subject(space, question))
+
+
+def test_things_are_compared_with_a_thing_whose_name_ends_with_a_number(space: Known) -> None:
+    best = clusters(space.proposal("Was Apollo 11 launched before Apollo 12?", "en").candidates)
+    other = clusters(space.proposal("Was Apollo 13 launched before Apollo 12?", "en").candidates)
+    assert space.rows(space.query(best[0].best.query)) is True
+    assert space.rows(space.query(other[0].best.query)) is False
+
+
 def test_a_faulty_candidate_makes_room_for_one_near_it(space: Known) -> None:
     proposal = space.proposal(LARGEST, "en")
     right = proposal.candidates[0]

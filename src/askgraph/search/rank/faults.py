@@ -490,6 +490,34 @@ def _is_as_good(other: str, iri: str, schema: Schema) -> bool:
     return schema.graph.degree(own) < _KNOWN_BETTER * schema.graph.degree(theirs)
 
 
+def _measured_apart(subject: Subject) -> bool:
+    """ "How heavy is X?" asks for a number of X, and what is shown is one of other things."""
+    reading, shown = subject.linked.reading, {variable_of(one) for one in subject.shown}
+    values = [one for one in subject.patterns if one.object in shown]
+    owners = {one.subject for one in values} & {name for name, _ in subject.tree.columns}
+    asked = subject.frame.of("measure") if owners else ()
+    for one in asked:
+        first = one.last + 1
+        while first < len(reading.tokens) and reading.is_stop(first):
+            first += 1
+        for link in subject.linked.of(Kind.ENTITY):
+            if link.positions[0] == first and link.score >= SURE and subject.names(link):
+                return True
+    return False
+
+
+def _indefinite(subject: Subject) -> bool:
+    """ "A spacecraft" is none in particular, and the query names one that is called so in part."""
+    reading = subject.linked.reading
+    return any(
+        link.score < _SURE
+        and link.positions[0] > 0
+        and (reading.folded[link.positions[0] - 1],) in reading.words.times["one"]
+        and subject.names(link)
+        for link in subject.linked.of(Kind.ENTITY)
+    )
+
+
 def _wrong_sort(subject: Subject) -> bool:
     """A number or a date is asked for, and nothing shown is one."""
     valued = subject.frame.asks in ("number", "date", "year")
@@ -515,6 +543,8 @@ _FAULTS: Mapping[str, tuple[Callable[[Subject], bool], str]] = {
     "wrong_kind": (_wrong_kind, "a person, place or time is asked for, and none is shown"),
     "unasked": (_unasked, "a property is asked for, and all that is shown is what no word names"),
     "namesake": (_namesake, "another thing of the kind has the same name"),
+    "measured_apart": (_measured_apart, "a number of one thing is asked for, and of others shown"),
+    "indefinite": (_indefinite, "a thing of a kind is asked for, and one of them is in the query"),
     "contradicts": (_contradicts, "nothing can fit all its conditions"),
     "counts_group": (_counts_group, "it counts what it groups by"),
     "single_values": (_single_values, "it sums up single values, one a group"),
