@@ -14,8 +14,7 @@ from transformers import GenerationConfig, LogitsProcessorList, StoppingCriteria
 
 from askgraph.errors import PromptTooLong, SetupError
 from askgraph.llm import Choice, Completion, Finish, Request, TokenLogprob, TokenUsage
-from askgraph.llm.chat_text import calls_in
-from askgraph.llm.pretrained import pretrained, torch_device
+from askgraph.llm.pretrained import calls_in, pretrained, torch_device
 
 
 class Grammars:

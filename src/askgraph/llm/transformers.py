@@ -16,13 +16,13 @@ from jinja2 import TemplateError
 from askgraph import llm
 from askgraph.errors import ErrorReply
 from askgraph.llm._local_decoding import Loaded, Told, completion, loaded
-from askgraph.llm.chat_text import chat_text, told_tools
+from askgraph.llm.pretrained import chat_text, told_tools
 
 __all__ = ["TransformersModel"]
 
 
 class TransformersModel:
-    """Completes with a model from a folder, or of a name that is kept on this machine.
+    """Completes with a model from a folder or a GGUF file, or of a name kept on this machine.
 
     `download` allows it to be fetched from its hub; without it nothing is. `device` and `dtype` are
     those of torch (a GPU if there is one, and the type that was saved). The folder may hold
@@ -104,9 +104,10 @@ class TransformersModel:
             raise ErrorReply(f"the model {self._identity.model!r} failed: {first}") from problem
 
 
-def _files(folder: Path) -> list[list[object]]:
-    """Return a fingerprint of the weights in a folder, which a later training changes."""
-    found = sorted(folder.glob("*.safetensors")) if folder.is_dir() else []
+def _files(place: Path) -> list[list[object]]:
+    """Return a fingerprint of the weights in a folder, or of a file, which may change later."""
+    found = sorted(place.glob("*.safetensors")) if place.is_dir() else [place]
+    found = [file for file in found if file.is_file()]
     return [[file.name, file.stat().st_size, file.stat().st_mtime_ns] for file in found]
 
 

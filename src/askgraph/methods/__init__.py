@@ -14,7 +14,7 @@ from askgraph import deadline
 from askgraph.errors import SetupError, TimedOut
 from askgraph.graph import KnowledgeGraph
 from askgraph.llm import LanguageModel
-from askgraph.trace import Answer, Question, Refusal, Step, spent
+from askgraph.trace import Answer, Clarification, Option, Question, Refusal, Step, spent
 
 
 class Method(Protocol):
@@ -110,6 +110,45 @@ async def in_time(
     finally:
         if isinstance(stream, AsyncGenerator):
             await stream.aclose()
+
+
+def with_own_predicates(step: Step, graphs: Sequence[KnowledgeGraph]) -> Step:
+    """Return an outcome with its queries written out over the graph's own predicates.
+
+    So they run wherever the graph lies. Other steps show what the method did, and stay.
+    """
+    if not any(graph.virtual for graph in graphs):
+        return step
+    match step:
+        case Answer():
+            return _answer(step, graphs)
+        case Refusal(best=Answer() as best):
+            return replace(step, best=_answer(best, graphs))
+        case Clarification():
+            attempt = step.best
+            name = attempt.graph if attempt else graphs[0].name
+            options = tuple(
+                Option(one.words, one.count, _written(one.query, name, graphs))
+                for one in step.options
+            )
+            return replace(
+                step, options=options, best=_answer(attempt, graphs) if attempt else None
+            )
+        case _:
+            return step
+
+
+def _answer(answer: Answer, graphs: Sequence[KnowledgeGraph]) -> Answer:
+    return replace(answer, query=_written(answer.query, answer.graph, graphs))
+
+
+def _written(query: str, name: str, graphs: Sequence[KnowledgeGraph]) -> str:
+    for graph in graphs:
+        if graph.name == name:
+            from askgraph.sparql.rewrite.virtual import written_out  # few graphs are enriched
+
+            return written_out(query, graph.virtual, prefixes=graph.prefixes.namespaces)
+    return query
 
 
 def bare(method: Method) -> Method:

@@ -14,7 +14,7 @@ from askgraph.deadline import SECONDS
 from askgraph.errors import TimedOut
 from askgraph.graph import KnowledgeGraph
 from askgraph.llm import LanguageModel
-from askgraph.methods import Method, bare, in_time
+from askgraph.methods import Method, bare, in_time, with_own_predicates
 from askgraph.trace import Outcome, Question, Step, Trace
 
 if TYPE_CHECKING:
@@ -52,8 +52,6 @@ async def steps_of(
             if step is None:
                 return
             if virtual:
-                from askgraph.agent.own_predicates import with_own_predicates
-
                 step = with_own_predicates(step, graphs)
             yield step
     finally:

@@ -24,8 +24,7 @@ from transformers import PrinterCallback, Trainer, TrainerCallback, TrainingArgu
 from askgraph.beside import fresh
 from askgraph.errors import SetupError
 from askgraph.evaluation.files import json_line, replaced
-from askgraph.llm.chat_text import chat_text
-from askgraph.llm.pretrained import pretrained, torch_device
+from askgraph.llm.pretrained import chat_text, is_gguf, pretrained, torch_device
 from askgraph.training.pairs import Pair
 from askgraph.training.settings import TrainSettings, begun, last_whole_checkpoint
 from askgraph.writing.prompt import messages
@@ -75,7 +74,7 @@ def train(
     if there := begun(folder, plan):
         return _ended(folder, there)
     torch.manual_seed(settings.seed)
-    place = str(Path(model).resolve()) if Path(model).is_dir() else model
+    place = str(Path(model).resolve()) if Path(model).exists() else model
     tokenizer, made = _loaded(place, settings, download=download)
     whole = made.config.is_encoder_decoder
     examples, long = encoded(pairs, tokenizer, length=settings.length, encoder_decoder=whole)
@@ -311,11 +310,14 @@ def _evaluation(measured: Mapping[str, object]) -> str:
 def merge(adapters: Path, folder: Path, *, download: bool = False) -> None:
     """Save the model with its adapters merged in into an empty folder; it appears whole or not.
 
-    Raises `SetupError` if there are no adapters, if the model below them is not on this
-    machine (and `download` does not allow it to be fetched), and for a folder that is not empty.
+    A GGUF file in the place of adapters is saved with its weights dequantised. Raises `SetupError`
+    if it is neither, if the model below adapters is not on this machine (and `download` does not
+    allow it to be fetched), and for a folder that is not empty.
     """
-    if not (adapters / "adapter_config.json").is_file():
-        raise SetupError(f"{adapters} holds no adapters: a training with --lora makes them")
+    if not is_gguf(str(adapters)) and not (adapters / "adapter_config.json").is_file():
+        raise SetupError(
+            f"{adapters} is no GGUF file and holds no adapters: a training with --lora makes them"
+        )
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise SetupError(f"the folder {folder} is not empty: name another one")
     found = pretrained(str(adapters), download=download)

@@ -238,7 +238,7 @@ def _asked(settings: ModelSettings, folder: Path) -> LanguageModel:
 
 
 def _here(plugin: registry.Plugin, settings: ModelSettings, folder: Path) -> LanguageModel:
-    """A model on this machine: its folder, from the workspace on, or its name on a hub."""
+    """A model on this machine: its folder or file, from the workspace on, or its name on a hub."""
     given = {name: getattr(settings, name) for name in _OF_SERVERS}
     if idle := [name for name, value in given.items() if value is not None]:
         raise SetupError(
@@ -246,7 +246,7 @@ def _here(plugin: registry.Plugin, settings: ModelSettings, folder: Path) -> Lan
             f"change nothing: leave {'it' if len(idle) == 1 else 'them'} out"
         )
     path = folder / Path(settings.model).expanduser()
-    name = str(path) if path.is_dir() else settings.model
+    name = str(path) if path.exists() else settings.model
     made: LanguageModel = plugin(
         name, device=settings.device, dtype=settings.dtype, download=settings.download
     )

@@ -12,7 +12,6 @@ from contextlib import aclosing
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 
-from askgraph.agent.own_predicates import with_own_predicates
 from askgraph.answers.codec import Json, answer_object, status_of
 from askgraph.endpoint import Endpoint
 from askgraph.errors import AskgraphError, ServiceError, SetupError
@@ -24,7 +23,7 @@ from askgraph.evaluation.questions import GoldQuestion, answer_table, query_tabl
 from askgraph.evaluation.runs import Done, Task
 from askgraph.evaluation.runs.scores import Scored, done_task, judged, link_scores, named
 from askgraph.graph import KnowledgeGraph
-from askgraph.methods import Method, in_time
+from askgraph.methods import Method, in_time, with_own_predicates
 from askgraph.tools.replay import with_heard
 from askgraph.trace import (
     Answer,
