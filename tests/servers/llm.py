@@ -49,6 +49,7 @@ class LlmServer(SparqlServer):
         super().__init__(Store())
         self.turns: deque[Turn] = deque()
         self.says = Says()
+        self.about: dict[str, Json] = {}  # what it says of itself, by path
         self.knows: Callable[[Json], list[Turn] | Json] | None = None
 
     @property
@@ -59,10 +60,13 @@ class LlmServer(SparqlServer):
     @property
     def bodies(self) -> list[Json]:
         """The JSON of all requests."""
-        return [json.loads(request.body) for request in self.requests]
+        return [json.loads(request.body) for request in self.requests if request.body]
 
     def honest(self, request: Request) -> Reply:
         """What the model says next, in the protocol of the request."""
+        if not request.body:
+            said = self.about.get(request.target)
+            return _json(said or {"error": {"message": "not found"}}, 200 if said else 404)
         asked = json.loads(request.body)
         if self.knows:  # what it says to each request, or the JSON of another service
             said = self.knows(asked)

@@ -264,6 +264,7 @@ class Identity:
     model: str
     address: str = ""
     settings: str = ""
+    grammar: bool = False  # whether a request to it may hold one
 
 
 @runtime_checkable

@@ -6,9 +6,9 @@ without: a parameter that it refuses is left out from then on, a schema is asked
 
 import json
 import re
-from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Unpack
 from urllib.parse import urlsplit
 
@@ -16,7 +16,7 @@ import httpx2
 from openai import APIError, APIStatusError, AsyncOpenAI, Omit
 
 from askgraph import llm
-from askgraph.errors import ErrorReply, MalformedReply, PromptTooLong
+from askgraph.errors import ErrorReply, MalformedReply, PromptTooLong, SetupError
 from askgraph.llm import Event, Message, Options, Request
 from askgraph.llm._connection import ModelServer
 from askgraph.llm._streams import (
@@ -43,15 +43,22 @@ class OpenAIModel(ModelServer[AsyncOpenAI]):
     `extra` are further fields of the request's body, such as vLLM's `use_beam_search`. The times
     are in seconds: to connect, to the first piece of text, reasoning or call, and for all of it.
     A reply of more than 8 MiB ends in `MalformedReply`, one of more than 400,000 characters is cut.
+    `grammar` is the form in which the server is asked for grammars (one of `GRAMMARS`): servers
+    ignore fields that they do not know, so that it is none by default.
     All that is sent is logged in the file `sent`. Fails at once; `retried` tries again.
     """
 
     provider = "openai"
 
     base_url: str = "https://api.openai.com/v1"
+    grammar: str | None = None
 
     def __post_init__(self) -> None:
+        if self.grammar is not None and self.grammar not in GRAMMARS:
+            known = ", ".join(GRAMMARS)
+            raise SetupError(f"no server takes grammars in the form {self.grammar!r}; take {known}")
         super().__post_init__()
+        self._identity = replace(self._identity, grammar=self.grammar is not None)
         self._no_key = None if self._key.value else _NO_KEY
         self._lacks = length_name_for(self._address)
         self._renamed = False
@@ -106,7 +113,7 @@ class OpenAIModel(ModelServer[AsyncOpenAI]):
         assembly = Assembly(request, model=self.model)
         try:
             async with self._connection.library().chat.completions.with_streaming_response.create(
-                **sent, extra_body=dict(self.extra) | _further(request), extra_headers=self._no_key
+                **sent, extra_body=self._extra(request), extra_headers=self._no_key
             ) as reply:
                 kind = reply.headers.get("content-type", "")
                 async with aclosing(
@@ -144,6 +151,11 @@ class OpenAIModel(ModelServer[AsyncOpenAI]):
         if not assembly.ended:
             raise MalformedReply(f"the reply of {self._address} is cut off, or is no completion")
 
+    def _extra(self, request: Request) -> dict[str, object]:
+        """Return the fields beyond OpenAI's own protocol."""
+        held = GRAMMARS[self.grammar](request.grammar) if self.grammar and request.grammar else {}
+        return dict(self.extra) | _further(request) | held
+
     def _raise_error_in(self, reply: Json) -> None:
         """Raise the error that some servers send with status 200."""
         error = reply.get("error")
@@ -177,6 +189,12 @@ def _complaint(problem: ErrorReply) -> bool:
         and cause.status_code in (400, 404, 422, 500, 501)
     )
 
+
+GRAMMARS: Mapping[str, Callable[[str], dict[str, object]]] = {
+    "llama.cpp": lambda grammar: {"grammar": grammar},
+    "vllm": lambda grammar: {"structured_outputs": {"grammar": grammar}},
+}
+"""The fields of a request that hold a reply to a grammar, by the server that knows them."""
 
 LENGTH_NAMES = ("max_tokens", "max_completion_tokens")
 BEAMS = "use_beam_search"

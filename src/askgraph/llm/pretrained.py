@@ -6,6 +6,7 @@ the same weights and the same text.
 
 import json
 import re
+import struct
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -14,7 +15,13 @@ from typing import Any, Protocol
 
 import torch
 from safetensors import SafetensorError
-from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForSeq2SeqLM, AutoTokenizer
+from transformers import (
+    AutoConfig,
+    AutoModelForCausalLM,
+    AutoModelForSeq2SeqLM,
+    AutoTokenizer,
+    modeling_gguf_pytorch_utils,
+)
 from transformers.utils.logging import disable_progress_bar
 
 from askgraph.errors import SetupError
@@ -26,7 +33,7 @@ _PART = re.compile(r"-\d{5}-of-\d{5}$")
 _TOKENIZERS = ("tokenizer*", "vocab*", "*.model", "*.tiktoken", "tekken*")
 _FAILURES = (
     OSError, ValueError, LookupError, TypeError, AttributeError, RuntimeError, ImportError,
-    ArithmeticError, MemoryError, SafetensorError,
+    ArithmeticError, MemoryError, struct.error, SafetensorError,
 )  # fmt: skip
 
 
@@ -47,7 +54,7 @@ def pretrained(model: str, *, dtype: str | None = None, download: bool = False) 
     or without its tokenizer.
     """
     kind = torch_dtype(dtype)
-    disable_progress_bar()
+    _without_bars()
     folder = Path(model)
     if is_gguf(model):
         _check_gguf(folder)
@@ -93,6 +100,12 @@ def torch_device(name: str | None) -> str:
     if place.type == "meta":
         raise SetupError("the device 'meta' holds no weights; take cpu, or cuda")
     return name
+
+
+def _without_bars() -> None:
+    """Let transformers draw no progress bars; that of GGUF does not know its switch."""
+    disable_progress_bar()
+    modeling_gguf_pytorch_utils.tqdm = lambda tensors, **_: tensors
 
 
 def is_gguf(model: str) -> bool:

@@ -71,20 +71,18 @@ def _object(text: str) -> dict[str, object]:
         raise problem
 
 
-_TAKE = frozenset(["transformers"])
-
-
 def takes_grammar(model: LanguageModel) -> bool:
     """Return whether a request to this model may hold a grammar."""
-    return model.identity.provider in _TAKE
+    return model.identity.grammar
 
 
 def refuse_grammar(request: Request, identity: Identity) -> None:
-    """Raise `SetupError` if a request to a provider that knows no grammars holds one."""
-    if request.grammar is not None:
+    """Raise `SetupError` if a request holds a grammar, and the model is not known to take one."""
+    if request.grammar is not None and not identity.grammar:
         raise SetupError(
-            f"the model {identity.model!r} cannot write by a grammar: its provider offers no way "
-            "to ask for it. A model on this machine can (provider transformers)"
+            f"the model {identity.model!r} cannot write by a grammar. llama.cpp and vLLM can, with "
+            "the model's setting `grammar` (askgraph models check says whether), and a model on "
+            "this machine (provider transformers)"
         )
 
 

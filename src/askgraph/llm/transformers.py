@@ -42,7 +42,7 @@ class TransformersModel:
         download: bool = False,
     ) -> None:
         settings = json.dumps({"dtype": dtype, "files": _files(Path(model))})
-        self._identity = llm.Identity("transformers", model, settings=settings)
+        self._identity = llm.Identity("transformers", model, settings=settings, grammar=True)
         self._load = partial(loaded, model, device=device, dtype=dtype, download=download)
         self._loaded: Loaded | None = None
         self._thread: ThreadPoolExecutor | None = None
@@ -54,6 +54,11 @@ class TransformersModel:
     def identity(self) -> llm.Identity:
         """The model that answers."""
         return self._identity
+
+    @property
+    def context(self) -> int | None:
+        """The tokens of prompt and reply together; None before the first request."""
+        return self._loaded.room if self._loaded else None
 
     async def complete(
         self, messages: Sequence[llm.Message], **options: Unpack[llm.Options]

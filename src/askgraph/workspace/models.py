@@ -27,11 +27,11 @@ consult = "dfsl+sparql-llm"              # each with its own settings from [meth
 import inspect
 import os
 from collections.abc import Callable, Container, Mapping
-from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
+from dataclasses import MISSING, Field, dataclass, fields, is_dataclass, replace
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from askgraph import registry
 from askgraph.errors import NoModel, SetupError
@@ -40,11 +40,14 @@ from askgraph.llm.budget import ModelStack, Prices
 from askgraph.methods import Method, asks_model
 from askgraph.workspace.settings import CHOICE, FILE, check_fields, method_settings, model_tables
 
+if TYPE_CHECKING:
+    from askgraph.llm.checkup import Watched
+
 PROVIDERS = ("openai", "anthropic", "google", "transformers")
 _KEY = "ASKGRAPH_API_KEY"
 _SERVER = ("provider", "base_url")
 _WANTED = ("temperature", "seed", "effort", "max_tokens")
-_OF_SERVERS = ("base_url", "key_env", "timeout", "first_timeout", "sent")
+_OF_SERVERS = ("base_url", "key_env", "timeout", "first_timeout", "sent", "grammar")
 
 _NO_MODEL = (
     "no language model is named. Name one (--model M, or the variable ASKGRAPH_MODEL), or write a "
@@ -65,7 +68,8 @@ class ModelSettings:
     it, keys go to the provider's own server alone. `temperature`, `seed`, `effort` and `max_tokens`
     are for requests that do not set them. `timeout` is in seconds a reply, `first_timeout` until it
     begins, `parallel` how many are under way at once; None is the provider's, or no limit. `cache`
-    keeps replies on disk, for ever. `prices` is a file with a price table, `sent` one in which all
+    keeps replies on disk, for ever. `grammar` is the form in which the server takes grammars:
+    llama.cpp or vllm. `prices` is a file with a price table, `sent` one in which all
     that is sent to the server is logged; a relative path starts at the workspace.
     """
 
@@ -89,6 +93,7 @@ class ModelSettings:
     device: str | None = None
     dtype: str | None = None
     download: bool = False
+    grammar: str | None = None
 
 
 class Models:
@@ -134,6 +139,12 @@ class Models:
         if not values.get("model"):
             raise SetupError(f"{where} has no `model`: the name of the model at its server")
         return _sound(ModelSettings(**_with_key(values)), where)
+
+    def alone(
+        self, settings: ModelSettings, transport: "Watched", grammar: str | None
+    ) -> LanguageModel:
+        """Return a model with nothing around it, over a transport and with a form of grammars."""
+        return _asked(replace(settings, grammar=grammar, sent=None), self._folder, transport)
 
     def prices(self, settings: ModelSettings) -> Prices | None:
         """Return the price table of a model, if it has one."""
@@ -213,7 +224,9 @@ def _built(settings: ModelSettings, folder: Path) -> LanguageModel:
     return ModelStack(model, _options(settings), _prices(settings, folder), tuple(around))
 
 
-def _asked(settings: ModelSettings, folder: Path) -> LanguageModel:
+def _asked(
+    settings: ModelSettings, folder: Path, transport: "Watched | None" = None
+) -> LanguageModel:
     """The model at its server, with nothing around it."""
     known = settings.provider.replace("-", "_") in registry.names("llm")
     plugin = registry.load("llm", settings.provider) if known else None
@@ -225,12 +238,13 @@ def _asked(settings: ModelSettings, folder: Path) -> LanguageModel:
             f"the provider {settings.provider!r} is no server of language models; there are "
             f"{', '.join(PROVIDERS)}"
         )
-    values: dict[str, object] = {}
+    named = ("base_url", "timeout", "first_timeout", "grammar")
+    wanted = {name: getattr(settings, name) for name in named} | {"transport": transport}
+    values = {name: value for name, value in wanted.items() if value is not None}
     if settings.key_env is not None or settings.base_url is not None:
         values["key_env"] = settings.key_env
-    for name in ("base_url", "timeout", "first_timeout"):
-        if (value := getattr(settings, name)) is not None:
-            values[name] = value
+    if idle := [name for name in values if name not in takes]:
+        raise SetupError(f"the provider {settings.provider!r} knows no {' and no '.join(idle)}")
     if settings.sent is not None:
         values["sent"] = _log_file(settings, folder, takes)
     model: LanguageModel = plugin(settings.model, **values)
