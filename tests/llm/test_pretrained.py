@@ -11,6 +11,7 @@ from tests.tiny_models import tiny_gguf, tiny_qwen
 from askgraph.errors import SetupError
 from askgraph.llm import User
 from askgraph.llm.pretrained import chat_text, pretrained, torch_device, torch_dtype
+from askgraph.training.train import merge
 
 
 @pytest.fixture(scope="module")
@@ -94,6 +95,18 @@ def test_a_gguf_file_is_read_with_its_tokenizer_and_template(file: Path) -> None
     assert found.tokenizer.decode(read) == "SELECT what orbits Jupiter?"
     assert found.model.get_input_embeddings().weight.shape == (found.tokenizer.vocab_size, 32)
     assert chat_text([User("Who?")], found.tokenizer).endswith("<|start|>assistant\n")
+
+
+def test_a_gguf_file_saved_as_a_folder_has_the_same_weights(file: Path, tmp_path: Path) -> None:
+    merge(file, tmp_path / "whole")
+
+    pairs = zip(
+        pretrained(str(file)).model.state_dict().items(),
+        pretrained(str(tmp_path / "whole")).model.state_dict().items(),
+        strict=True,
+    )
+    for (name, one), (same, other) in pairs:
+        assert name == same and one.equal(other)
 
 
 @pytest.mark.parametrize("share", [0.0, 0.001, 0.01, 0.1, 0.5, 0.9, 0.99])

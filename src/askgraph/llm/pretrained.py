@@ -20,6 +20,7 @@ from transformers import (
     AutoModelForCausalLM,
     AutoModelForSeq2SeqLM,
     AutoTokenizer,
+    GgufConfig,
     modeling_gguf_pytorch_utils,
 )
 from transformers.utils.logging import disable_progress_bar
@@ -140,8 +141,22 @@ def _whole(model: str, dtype: Any, options: dict[str, Any]) -> Any:
     place, options = _found(model, options)
     config = AutoConfig.from_pretrained(place, trust_remote_code=False, **options)
     kind = AutoModelForSeq2SeqLM if config.is_encoder_decoder else AutoModelForCausalLM
+    if is_gguf(model):
+        options = {**options, "quantization_config": GgufConfig(dequantize=True)}
     made = kind.from_pretrained(place, dtype=dtype, trust_remote_code=False, **options)
     made.name_or_path = model  # adapters name the model below by it
+    return _as_dense(made) if is_gguf(model) else made
+
+
+def _as_dense(made: Any) -> Any:
+    """Return a model whose weights were dequantised as one that was never quantised.
+
+    Else it could neither be saved nor trained, for what it came from.
+    """
+    made.is_quantized = False
+    for holder, name in ((made, "hf_quantizer"), (made.config, "quantization_config")):
+        if hasattr(holder, name):
+            delattr(holder, name)
     return made
 
 
