@@ -13,7 +13,7 @@ from typing import Any
 from pyoxigraph import Store
 from tests.servers.sparql import Reply, Request, SparqlServer
 
-__all__ = ["LlmServer", "Turn"]
+__all__ = ["LlmServer", "Turn", "refused"]
 
 Json = dict[str, Any]
 
@@ -50,7 +50,7 @@ class LlmServer(SparqlServer):
         self.turns: deque[Turn] = deque()
         self.says = Says()
         self.about: dict[str, Json] = {}  # what it says of itself, by path
-        self.knows: Callable[[Json], list[Turn] | Json] | None = None
+        self.knows: Callable[[Json], list[Turn] | Json | Reply] | None = None
 
     @property
     def base(self) -> str:
@@ -65,14 +65,11 @@ class LlmServer(SparqlServer):
     def honest(self, request: Request) -> Reply:
         """What the model says next, in the protocol of the request."""
         if not request.body:
-            said = self.about.get(request.target)
-            return _json(said or {"error": {"message": "not found"}}, 200 if said else 404)
+            known = self.about.get(request.target)
+            return refused(404, "not found") if known is None else _json(known, 200)
         asked = json.loads(request.body)
-        if self.knows:  # what it says to each request, or the JSON of another service
-            said = self.knows(asked)
-            if isinstance(said, dict):
-                return _json(said, 200)
-            return _stream(_openai(said), done=True)
+        if self.knows:
+            return _known(self.knows(asked))
         if unknown := self.says.refuses & asked.keys():
             error = {"error": {"message": f"Unsupported parameter: '{min(unknown)}'"}}
             return _json(error, 400)
@@ -88,6 +85,18 @@ class LlmServer(SparqlServer):
 
     def _next(self, number: int) -> list[Turn]:
         return [self.turns.popleft() if self.turns else Turn("The Moon.") for _ in range(number)]
+
+
+def _known(said: list[Turn] | Json | Reply) -> Reply:
+    """What the model says to a request, the JSON of another service, or a reply as it stands."""
+    if isinstance(said, Reply):
+        return said
+    return _json(said, 200) if isinstance(said, dict) else _stream(_openai(said), done=True)
+
+
+def refused(status: int, message: str) -> Reply:
+    """An error in the form that servers of this kind have."""
+    return _json({"error": {"message": message}}, status)
 
 
 def _json(value: Json, status: int) -> Reply:

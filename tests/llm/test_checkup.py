@@ -1,0 +1,150 @@
+"""Models that are tried out: servers each with their own gaps, and one that is down."""
+
+from typing import Any
+
+import pytest
+from tests.servers.llm import LlmServer, Says, Turn, refused
+
+from askgraph.errors import ErrorReply, Unreachable
+from askgraph.llm import LanguageModel
+from askgraph.llm.checkup import Checked, Watched, checked
+from askgraph.llm.openai import OpenAIModel
+
+Json = dict[str, Any]
+FITS = '{"moon": "Callisto", "rank": 4}'
+CALL = Turn(calls=(("population", '{"country": "Norway"}'),), finish="calls")
+COUNTED = Turn(" ".join(map(str, range(1, 31))))
+
+
+async def of_server(server: LlmServer, model: str = "m") -> Checked:
+    def make(transport: Watched, grammar: str | None) -> LanguageModel:
+        return OpenAIModel(
+            model, base_url=server.base + "/v1", transport=transport, grammar=grammar
+        )
+
+    return await checked(make)
+
+
+def ollama(asked: Json) -> Any:
+    """Ollama: schemas and calls; one choice, no probabilities, and no word about either."""
+    if asked["model"] != "qwen3:8b":
+        return refused(404, f'model "{asked["model"]}" not found, try pulling it first')
+    if "tools" in asked:
+        return [CALL]
+    return [Turn(FITS) if "response_format" in asked else COUNTED]
+
+
+def vllm(asked: Json) -> Any:
+    """vLLM without a parser of calls: they come only if they are required."""
+    if "tools" in asked and "tool_choice" not in asked:
+        return refused(400, '"auto" tool choice requires --enable-auto-tool-choice')
+    if "tools" in asked:
+        return [CALL]
+    if "structured_outputs" in asked:
+        return [Turn("moon 4 of Jupiter")]
+    if "logprobs" in asked:
+        return [Turn("Hello", logprobs=(("Hello", -0.25),))]
+    one = Turn(FITS) if "response_format" in asked else COUNTED
+    return [one] * asked.get("n", 1)
+
+
+@pytest.fixture
+def as_ollama(llm_server: LlmServer) -> LlmServer:
+    llm_server.knows = ollama
+    llm_server.about = {
+        "/v1/models": {
+            "object": "list",
+            "data": [{"id": name, "owned_by": "library"} for name in ("qwen3:8b", "gemma3:270m")],
+        },
+        "/api/version": {"version": "0.12.6"},
+        "/api/ps": {"models": [{"name": "qwen3:8b", "context_length": 4096}]},
+    }
+    return llm_server
+
+
+@pytest.fixture
+def as_vllm(llm_server: LlmServer) -> LlmServer:
+    llm_server.knows = vllm
+    known = {"id": "m", "object": "model", "owned_by": "vllm", "max_model_len": 32768}
+    llm_server.about = {
+        "/v1/models": {"object": "list", "data": [known]},
+        "/version": {"version": "0.11.0"},
+    }
+    return llm_server
+
+
+async def test_ollama_has_schemas_and_calls_and_the_context_it_loaded_with(
+    as_ollama: LlmServer,
+) -> None:
+    found = await of_server(as_ollama, "qwen3:8b")
+
+    can = {one.name: one.holds for one in found.abilities}
+    assert can == {
+        "streams": True, "JSON schemas": True, "grammars": False, "several choices": False,
+        "log-probabilities": False, "tool calls": True,
+    }  # fmt: skip
+    assert (found.about.software, found.about.context) == ("Ollama 0.12.6", 4096)
+    assert found.settings == {"temperature": 0.0}
+    assert "4,096 tokens are few" in found.advice[0]
+
+
+async def test_a_model_that_is_not_there_is_told_with_those_that_are(
+    as_ollama: LlmServer,
+) -> None:
+    with pytest.raises(ErrorReply, match=r"not found.*the server has: qwen3:8b, gemma3:270m"):
+        await of_server(as_ollama, "llama4")
+
+
+async def test_vllm_is_asked_for_grammars_in_its_form_and_calls_if_required(
+    as_vllm: LlmServer,
+) -> None:
+    found = await of_server(as_vllm)
+
+    how = {one.name: one.how for one in found.abilities if one.holds}
+    assert how["tool calls"] == "only if one is required"
+    assert how["several choices"] == "in one request"
+    assert how["log-probabilities"] == "of each token"
+    assert (found.about.software, found.about.context) == ("vLLM 0.11.0", 32768)
+    assert found.settings == {"temperature": 0.0, "grammar": "vllm"}
+    assert found.advice == ()
+
+
+async def test_a_server_that_ignores_what_it_is_asked_for_is_found_out(
+    llm_server: LlmServer,
+) -> None:
+    found = await of_server(llm_server)
+
+    said = {one.name: one.how for one in found.abilities if not one.holds}
+    assert said["JSON schemas"] == "the server takes them and does not hold to them"
+    assert said["grammars"] == "the server ignores or refuses them"
+    assert said["tool calls"] == "no: the model called none"
+    assert "grasp" in found.advice[0]
+
+
+async def test_a_server_that_refuses_schemas_is_asked_in_words(llm_server: LlmServer) -> None:
+    llm_server.says = Says(refuses={"response_format"})
+
+    found = await of_server(llm_server)
+
+    schemas = next(one for one in found.abilities if one.name == "JSON schemas")
+    assert schemas.how == "the server has none; asked in words, it did not fulfil one"
+
+
+async def test_a_server_that_sends_its_reply_at_once_does_not_stream(
+    llm_server: LlmServer,
+) -> None:
+    llm_server.says = Says(streams=False)
+
+    found = await of_server(llm_server)
+
+    assert not found.can("streams")
+    assert found.speed.written is None
+
+
+async def test_a_server_that_is_down_cannot_be_reached() -> None:
+    with pytest.raises(Unreachable, match="does the server run"):
+        await checked(
+            lambda transport, grammar: OpenAIModel(
+                "m", base_url="http://127.0.0.1:9/v1", transport=transport, grammar=grammar
+            )
+        )
