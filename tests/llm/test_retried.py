@@ -56,7 +56,9 @@ async def test_a_server_that_failed_is_left_alone_for_some_seconds() -> None:
     with pytest.raises(Unreachable, match=r"gone; that was 0\.\d seconds ago.*left alone for 0\.2"):
         await completed(model.complete(ASKED))
     assert len(script.requests) == 1
+    assert 0 < model.left_alone < 0.2
     await asyncio.sleep(0.25)
+    assert model.left_alone == 0
     assert (await completed(model.complete(ASKED))).choices[0].text == "The Moon."
     assert (await completed(model.complete(ASKED))).choices[0].text == "The Moon again."
 

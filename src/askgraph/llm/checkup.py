@@ -101,7 +101,7 @@ class Watched(httpx2.AsyncBaseTransport):
 
 _COUNTING = "Count from 1 to 30. Write the numbers in digits, with a space between them."
 _READING = "Read these numbers, then reply with the word done alone.\n"
-_NUMBERS = 400  # a few hundred to a thousand tokens
+_NUMBERS = 150  # some hundred tokens
 _OTHERWISE = "Say hello to me in one friendly sentence."
 _SCHEMA = {
     "type": "object",
@@ -111,6 +111,8 @@ _SCHEMA = {
 }
 _GRAMMAR = 'root ::= "moon " [0-9] [0-9]? " of " ("Jupiter" | "Saturn")'
 _FITS = {f"moon {number} of {planet}" for number in range(100) for planet in ("Jupiter", "Saturn")}
+_ROOM = 128  # tokens of a reply that ends by itself; of a model that reasons, many more
+_REASONING = 4_000
 _LOOKING = "How many people live in Norway? Look it up with the tool."
 _TOOL = ToolSchema(
     "population",
@@ -135,13 +137,14 @@ async def checked(make: Make, *, transport: httpx2.AsyncBaseTransport | None = N
     try:
         heard = await _first(model, watched)
         choice = heard.completion.first
+        room = _REASONING if choice.reasoning else _ROOM
         abilities = [
             Ability("streams", heard.pieces > 1, f"{heard.pieces} pieces"),
             *([_reasons(choice)] if choice.reasoning else []),
-            await _schemas(model, watched),
+            await _schemas(model, watched, room),
             await _choices(model, watched),
             await _logprobs(model),
-            await _calls(model),
+            await _calls(model, room),
         ]
         read = await _heard(model, _READING + " ".join(map(str, range(1000, 1000 + _NUMBERS))))
         about = await _about(model, watched)
@@ -167,7 +170,7 @@ async def _heard(model: LanguageModel, text: str, **options: Unpack[Options]) ->
     began = time.perf_counter()
     first, pieces = None, 0
     completion: Completion | None = None
-    options = Options(max_tokens=96, temperature=0.0) | options
+    options = Options(max_tokens=48, temperature=0.0) | options
     async with aclosing(model.complete([User(text)], **options)) as stream:
         async for event in stream:
             if _is_piece(event):
@@ -206,10 +209,10 @@ def _reasons(choice: Choice) -> Ability:
     return Ability("reasons", True, f"{size} characters before it spoke; `effort` may shorten that")
 
 
-async def _schemas(model: LanguageModel, watched: Watched) -> Ability:
+async def _schemas(model: LanguageModel, watched: Watched, room: int) -> Ability:
     name = "JSON schemas"
     try:
-        heard = await _heard(model, _OTHERWISE, schema=_SCHEMA, max_tokens=400)
+        heard = await _heard(model, _OTHERWISE, schema=_SCHEMA, max_tokens=room)
     except _CANNOT as problem:
         return Ability(name, False, f"no: {problem}")
     fits = isinstance(read_structured(heard.completion.first, _SCHEMA), Structured)
@@ -251,11 +254,13 @@ async def _logprobs(model: LanguageModel) -> Ability:
     return Ability(name, given > 0, "of each token" if given else "none came")
 
 
-async def _calls(model: LanguageModel) -> Ability:
+async def _calls(model: LanguageModel, room: int) -> Ability:
     name, said = "tool calls", "the model called none"
     for choice, how in (("auto", "as it sees fit"), ("required", "only if one is required")):
         try:
-            heard = await _heard(model, _LOOKING, tools=[_TOOL], tool_choice=choice, max_tokens=400)
+            heard = await _heard(
+                model, _LOOKING, tools=[_TOOL], tool_choice=choice, max_tokens=room
+            )
         except _CANNOT as problem:
             said = str(problem)
             continue

@@ -76,16 +76,24 @@ class RetriedModel(ModelAround):
             await asyncio.sleep(wait)
             attempt += 1
 
+    @property
+    def left_alone(self) -> float:
+        """The seconds for which the server is left alone from now on; 0 if it is asked."""
+        if self._failed is None:
+            return 0.0
+        return max(0.0, self._failed[0] + self._rest - time.monotonic())
+
     def _leave_alone(self) -> None:
         """Raise what the server failed of, if that is no longer ago than it is to rest."""
-        if self._failed is None:
-            return
-        moment, problem = self._failed
-        ago = time.monotonic() - moment
-        if ago < self._rest:
+        left = self.left_alone
+        if self._failed is not None and left:
             raise Unreachable(
                 f"{problem}; that was {ago:.1f} seconds ago, and {LEFT_ALONE}"
                 f" {self._rest:g} seconds"
+
+
+                f"{self._failed[1]}; that was {self._rest - left:.1f} seconds ago, and it is left"
+                f" alone for {self._rest:g} seconds"
             )
 
     def _wait(self, problem: ServiceError, attempt: int) -> float | None:

@@ -76,7 +76,9 @@ def create_app(settings: ServeSettings, workspace: Workspace) -> FastAPI:
         async with AsyncExitStack() as stack:
             hub = await stack.enter_async_context(open_hub(settings, workspace))
             metrics, runs = app.state.metrics, hub.runs
-            metrics.watch(lambda: runs.running, lambda: runs.waiting)
+            metrics.watch(
+                lambda: runs.running, lambda: runs.waiting, lambda: hub.answering.left_alone()
+            )
             runs.observe(metrics.question)
             app.state.hub = hub
             await stack.enter_async_context(mcp_running(app.state))

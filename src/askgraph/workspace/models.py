@@ -146,6 +146,16 @@ class Models:
         """Return a model with nothing around it, over a transport and with a form of grammars."""
         return _asked(replace(settings, grammar=grammar, sent=None), self._folder, transport)
 
+    def left_alone(self) -> dict[str, float]:
+        """Return the models whose servers have just failed, and how long they are left alone."""
+        patient = {
+            one.identity.model: one.patient
+            for one in self._made.values()
+            if isinstance(one, ModelStack)
+        }
+        found = {name: getattr(one, "left_alone", 0.0) for name, one in patient.items()}
+        return {name: seconds for name, seconds in found.items() if seconds}
+
     def prices(self, settings: ModelSettings) -> Prices | None:
         """Return the price table of a model, if it has one."""
         return _prices(settings, self._folder)

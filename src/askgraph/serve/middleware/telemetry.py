@@ -142,8 +142,16 @@ class Metrics:
         )
         self._rejected = self._counter("rejected", "Requests that were refused.", "status")
 
-    def watch(self, running: Callable[[], int], waiting: Callable[[], int]) -> None:
-        """Report at each reading how many questions run and wait."""
+    def watch(
+        self,
+        running: Callable[[], int],
+        waiting: Callable[[], int],
+        left_alone: Callable[[], int],
+    ) -> None:
+        """Report at each reading how many questions run and wait, and models are left alone."""
+        self._gauge(
+            "models_left_alone", "Language models whose servers have just failed.", left_alone
+        )
         self._gauge("questions_running", "Questions that are worked on.", running)
         self._gauge("questions_waiting", "Questions that wait for their turn.", waiting)
 

@@ -68,6 +68,10 @@ class Answering:
             async for _ in steps:
                 pass
 
+    def left_alone(self) -> int:
+        """Return how many models are left alone, as their servers have just failed."""
+        return len(self._models.left_alone())
+
     async def forget(self, name: str) -> None:
         """Let go of a graph that was removed or replaced."""
         await self._shelf.forget([name])

@@ -13,6 +13,7 @@ import os
 import pickle
 import signal
 import sys
+import time
 from collections.abc import AsyncGenerator, Mapping
 from dataclasses import replace
 from itertools import count
@@ -79,6 +80,10 @@ class Crew:
 
         await asyncio.gather(*map(answered, self._members))
 
+    def left_alone(self) -> int:
+        """Return how many models are left alone by a process, as their servers have just failed."""
+        return len({name for member in self._members for name in member.left_alone()})
+
     async def forget(self, name: str) -> None:
         """Let go of a graph that was removed or replaced."""
         for one in self._members:
@@ -105,6 +110,7 @@ class _Member:
         self._numbers = count()
         self._heard: dict[int, asyncio.Queue[tuple[str, Any]]] = {}
         self._known: dict[str, int] = {}
+        self._alone: dict[str, float] = {}  # models, and until when they are left alone
         self._coming = 0  # questions that wait until it has started
         self._closed = False
 
@@ -112,6 +118,10 @@ class _Member:
     def busy(self) -> int:
         """The number of questions that it has."""
         return len(self._heard) + self._coming
+
+    def left_alone(self) -> list[str]:
+        """Return the models that the process leaves alone."""
+        return [name for name, until in self._alone.items() if until > time.monotonic()]
 
     async def told(self, job: Job) -> AsyncGenerator[Told, None]:
         """Hand a question over and tell what comes of it."""
@@ -192,7 +202,10 @@ class _Member:
                 large = size > _LARGE
                 told = await asyncio.to_thread(pickle.loads, body) if large else pickle.loads(body)
                 number, kind, content = told
-                if number in self._heard:
+                if kind == "alone":
+                    now = time.monotonic()
+                    self._alone = {name: now + seconds for name, seconds in content.items()}
+                elif number in self._heard:
                     self._heard[number].put_nowait((kind, content))
         code = await process.wait()
         if not self._closed:

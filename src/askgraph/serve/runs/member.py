@@ -6,7 +6,8 @@ Its standard input brings messages, its standard output takes what is told of ea
     in     ("begin", folder, settings), then ("ask", number, job), ("cancel", number),
            ("forget", graph)
     out    (number, "told", head or step), then (number, "ended", None) or
-           (number, "failed", error)
+           (number, "failed", error); before these (number, "alone", models) with the seconds for
+           which those are left alone whose servers have just failed
 """
 
 import asyncio
@@ -72,9 +73,12 @@ class _Member:
     async def _answer(self, number: int, job: Job) -> None:
         try:
             with within_span(job.span):
-                async with aclosing(self._answering.told(job)) as steps:
-                    async for one in steps:
-                        self._tell(number, "told", one)
+                try:
+                    async with aclosing(self._answering.told(job)) as steps:
+                        async for one in steps:
+                            self._tell(number, "told", one)
+                finally:
+                    self._tell(number, "alone", self._models.left_alone())
             self._tell(number, "ended", None)
         except AskgraphError as error:
             self._tell(number, "failed", portable(error))
