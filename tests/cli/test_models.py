@@ -48,7 +48,7 @@ def test_what_a_check_says_to_set_is_a_table_that_works(
     found = json.loads(run("check", "m", "--base-url", address, "--json").stdout)
 
     assert shown.exit_code == 0, shown.output
-    assert "m-served answers" in shown.stdout and found["toml"] in shown.stdout
+    assert "m answers as m-served" in shown.stdout and found["toml"] in shown.stdout
     (folder / "askgraph.toml").write_text(found["toml"])
     assert tomllib.loads(found["toml"])["models"]["m"]["base_url"] == address
     assert json.loads(run("check", "m", "--json").stdout)["model"] == "m-served"

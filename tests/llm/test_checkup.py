@@ -1,5 +1,7 @@
 """Models that are tried out: servers each with their own gaps, and one that is down."""
 
+import os
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,6 +11,7 @@ from askgraph.errors import ErrorReply, Unreachable
 from askgraph.llm import LanguageModel
 from askgraph.llm.checkup import Checked, Watched, checked
 from askgraph.llm.openai import OpenAIModel
+from askgraph.llm.recorded import Player
 
 Json = dict[str, Any]
 FITS = '{"moon": "Callisto", "rank": 4}'
@@ -46,6 +49,45 @@ def vllm(asked: Json) -> Any:
         return [Turn("Hello", logprobs=(("Hello", -0.25),))]
     one = Turn(FITS) if "response_format" in asked else COUNTED
     return [one] * asked.get("n", 1)
+
+
+def _is_llama_with_all_but_calls(found: Checked) -> None:
+    """SmolLM2's template knows no tools, so that it calls none, required or not."""
+    can = {one.name: one.holds for one in found.abilities}
+    assert can == {
+        "streams": True, "JSON schemas": True, "grammars": True, "several choices": True,
+        "log-probabilities": True, "tool calls": False,
+    }  # fmt: skip
+    assert found.about.software.startswith("llama.cpp ")
+    assert found.about.context
+    assert found.settings["grammar"] == "llama.cpp"
+    assert found.settings["parallel"] == found.about.at_once
+
+
+async def test_a_recorded_llama_cpp_server_holds_smollm2_to_schemas_and_grammars() -> None:
+    recording = Path(__file__).parent / "recordings" / "llama_cpp.jsonl"
+
+    def make(transport: Watched, grammar: str | None) -> LanguageModel:
+        base = "http://127.0.0.1:8190/v1"
+        return OpenAIModel("smollm2", base_url=base, transport=transport, grammar=grammar)
+
+    found = await checked(make, transport=Player(recording))
+
+    _is_llama_with_all_but_calls(found)
+    assert (found.about.context, found.about.at_once) == (8192, 2)
+    assert found.model == "smollm2"
+
+
+@pytest.mark.skipif(
+    "ASKGRAPH_TEST_LLAMA" not in os.environ,
+    reason="ASKGRAPH_TEST_LLAMA names no llama.cpp server of SmolLM2, as http://127.0.0.1:8080/v1",
+)
+async def test_a_real_llama_cpp_server_does_as_the_recorded_one() -> None:
+    def make(transport: Watched, grammar: str | None) -> LanguageModel:
+        base = os.environ["ASKGRAPH_TEST_LLAMA"]
+        return OpenAIModel("smollm2", base_url=base, transport=transport, grammar=grammar)
+
+    _is_llama_with_all_but_calls(await checked(make))
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 from tests.servers import faults
-from tests.servers.llm import LlmServer, Says, Turn
+from tests.servers.llm import LlmServer, Says, Turn, refused
 from tests.servers.sparql import Fault
 
 from askgraph.errors import ErrorReply, MalformedReply, Overloaded, SetupError, TimedOut
@@ -88,6 +88,20 @@ async def test_a_parameter_that_the_server_does_not_know_is_left_out_from_then_o
         [],
     ]
     assert llm_server.bodies[-1]["temperature"] == 0.5
+
+
+async def test_choices_that_are_more_than_a_server_gives_at_once_are_asked_for_singly(
+    model: OpenAIModel, llm_server: LlmServer
+) -> None:
+    bound = "Field 'n': Value must be between 1 <= value <= 2, but got 5"
+    llm_server.knows = lambda asked: (
+        refused(400, bound) if asked.get("n", 1) > 2 else [Turn("The Moon.")]
+    )
+
+    done = await completed(model.complete(ASKED, n=5, seed=3))
+
+    assert [choice.text for choice in done.choices] == ["The Moon."] * 5
+    assert sorted(body["seed"] for body in llm_server.bodies[1:]) == [3, 4, 5, 6, 7]
 
 
 async def test_the_length_is_asked_for_under_the_name_the_server_takes(

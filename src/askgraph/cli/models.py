@@ -61,7 +61,9 @@ def check(
     if json:
         print_json({**asdict(found), "toml": written})
         return
-    show(list(_shown(found, written)))
+    name = settings.model
+    served = "" if found.model == name or settings.provider == "transformers" else found.model
+    show(list(_shown(f"{name} answers" + (f" as {served}" if served else ""), found, written)))
 
 
 def _given(settings: ModelSettings) -> dict[str, object]:
@@ -87,9 +89,9 @@ def _toml(value: object) -> str:
     return text_of_json.dumps(value, ensure_ascii=False)
 
 
-def _shown(found: Checked, written: str) -> Iterator[RenderableType]:
+def _shown(title: str, found: Checked, written: str) -> Iterator[RenderableType]:
     about = found.about
-    yield Text(f"{found.model} answers" + (f" ({about.software})" if about.software else "") + "\n")
+    yield Text(title + (f" ({about.software})" if about.software else ""))
     rows = [(one.name, "yes" if one.holds else "no", one.how) for one in found.abilities]
     rows += [(name, "", told) for name, told in _measured(found).items()]
     yield listing(("", "", ""), [(*row[:2], row[2].removeprefix("no: ")) for row in rows])

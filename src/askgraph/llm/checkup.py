@@ -167,6 +167,14 @@ class _Heard:
 
 
 async def _heard(model: LanguageModel, text: str, **options: Unpack[Options]) -> _Heard:
+    """Ask once, and once more if the reply breaks off: a server may close a kept connection."""
+    try:
+        return await _once(model, text, **options)
+    except MalformedReply:
+        return await _once(model, text, **options)
+
+
+async def _once(model: LanguageModel, text: str, **options: Unpack[Options]) -> _Heard:
     began = time.perf_counter()
     first, pieces = None, 0
     completion: Completion | None = None

@@ -209,6 +209,9 @@ _UNKNOWN = (
 )  # fmt: skip
 
 
+_TOO_MANY = re.compile(r"(?<!\w)n\W+(value )?must be\b|(?<!\w)n\W+is too large")
+
+
 class Lacks(set[str]):
     """Names of parameters that a server refused; `schema` is a schema in `response_format`."""
 
@@ -250,9 +253,12 @@ def body(request: llm.Request, model: str, lacks: Lacks, *, choices: int, seed: 
 def refused_parameter(message: str, sent: Mapping[str, object], lacks: Lacks) -> str | None:
     """Name the parameter that a server does not know, if the request can do without it.
 
-    A refused `json_schema` is `schema` at first: plain JSON output may still be had.
+    A refused `json_schema` is `schema` at first: plain JSON output may still be had. Choices of
+    which a server gives fewer at once (llama.cpp: as many as it has slots) are asked for singly.
     """
     said = message.lower()
+    if "n" in sent and _TOO_MANY.search(said):
+        return "n"
     if not any(mark in said for mark in _UNKNOWN):
         return None
     format_ = "schema" if "schema" not in lacks else "response_format"
