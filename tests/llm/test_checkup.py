@@ -126,7 +126,7 @@ async def test_ollama_has_schemas_and_calls_and_the_context_it_loaded_with(
         "log-probabilities": False, "tool calls": True,
     }  # fmt: skip
     assert (found.about.software, found.about.context) == ("Ollama 0.12.6", 4096)
-    assert found.settings == {"temperature": 0.0}
+    assert found.settings == {"temperature": 0.0, "max_tokens": 1000}
     assert "4,096 tokens are few" in found.advice[0]
 
 
@@ -147,7 +147,7 @@ async def test_vllm_is_asked_for_grammars_in_its_form_and_calls_if_required(
     assert how["several choices"] == "in one request"
     assert how["log-probabilities"] == "of each token"
     assert (found.about.software, found.about.context) == ("vLLM 0.11.0", 32768)
-    assert found.settings == {"temperature": 0.0, "grammar": "vllm"}
+    assert found.settings == {"temperature": 0.0, "max_tokens": 1000, "grammar": "vllm"}
     assert found.advice == ()
 
 

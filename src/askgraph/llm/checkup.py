@@ -153,7 +153,7 @@ async def checked(make: Make, *, transport: httpx2.AsyncBaseTransport | None = N
     grammar, form = await _grammars(make, watched, about)
     abilities.insert(2, grammar)
     speed = _speed(heard, read)
-    settings = _settings(about, speed, form)
+    settings = _settings(about, speed, form, endless=not choice.reasoning)
     found = Checked(heard.completion.model, about, tuple(abilities), speed, settings)
     return replace(found, advice=tuple(_advice(found)))
 
@@ -310,11 +310,14 @@ def _speed(heard: _Heard, read: _Heard) -> Speed:
     return Speed(heard.first, written, new / read.first if new >= _NUMBERS else None)
 
 
+_ENOUGH = 1_000  # tokens of a reply without reasoning; a small model may not find its end
 _LONG = 6_000  # tokens of a long prompt of `guided`
 
 
-def _settings(about: About, speed: Speed, form: str | None) -> dict[str, object]:
+def _settings(about: About, speed: Speed, form: str | None, *, endless: bool) -> dict[str, object]:
     found: dict[str, object] = {"temperature": 0.0}
+    if about.software and endless:  # servers of one's own let a reply fill the context
+        found["max_tokens"] = _ENOUGH
     if form is not None:
         found["grammar"] = form
     if about.at_once:
