@@ -9,9 +9,10 @@ import pytest
 from tests.tiny_models import tiny_gguf, tiny_qwen
 
 from askgraph.errors import SetupError
-from askgraph.llm import User
+from askgraph.llm import User, completed
 from askgraph.llm.pretrained import chat_text, pretrained, torch_device, torch_dtype
 from askgraph.training.train import merge
+from askgraph.workspace.models import Models
 
 
 @pytest.fixture(scope="module")
@@ -107,6 +108,16 @@ def test_a_gguf_file_saved_as_a_folder_has_the_same_weights(file: Path, tmp_path
     )
     for (name, one), (same, other) in pairs:
         assert name == same and one.equal(other)
+
+
+async def test_a_gguf_file_of_a_workspace_is_asked_by_its_name(file: Path, tmp_path: Path) -> None:
+    shutil.copy(file, tmp_path / "tiny.gguf")
+    model = Models(tmp_path).model("transformers/tiny.gguf")
+
+    done = await completed(model.complete([User("Who?")], grammar='root ::= "yes" | "no"'))
+
+    assert done.first.text in ("yes", "no")
+    await model.close()
 
 
 @pytest.mark.parametrize("share", [0.0, 0.001, 0.01, 0.1, 0.5, 0.9, 0.99])
