@@ -10,7 +10,7 @@
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Protocol, TypedDict, Unpack, runtime_checkable
 
@@ -264,7 +264,7 @@ class Identity:
     model: str
     address: str = ""
     settings: str = ""
-    grammar: bool = False  # whether a request to it may hold one
+    grammar: bool = field(default=False, repr=False)  # whether a request to it may hold one
 
 
 @runtime_checkable
