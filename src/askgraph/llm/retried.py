@@ -88,12 +88,8 @@ class RetriedModel(ModelAround):
         left = self.left_alone
         if self._failed is not None and left:
             raise Unreachable(
-                f"{problem}; that was {ago:.1f} seconds ago, and {LEFT_ALONE}"
+                f"{self._failed[1]}; that was {self._rest - left:.1f} seconds ago, and {LEFT_ALONE}"
                 f" {self._rest:g} seconds"
-
-
-                f"{self._failed[1]}; that was {self._rest - left:.1f} seconds ago, and it is left"
-                f" alone for {self._rest:g} seconds"
             )
 
     def _wait(self, problem: ServiceError, attempt: int) -> float | None:
