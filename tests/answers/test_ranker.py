@@ -136,6 +136,20 @@ def test_other_files_are_refused_with_what_to_do(tmp_path: Path) -> None:
             Ranker.load(path)
 
 
+def test_a_tokenizer_that_is_none_or_of_another_model_is_refused(tmp_path: Path) -> None:
+    for text, said in (
+        ("{}", "tokenizer of a ranker cannot be read"),
+        (tokenizer(), "more pieces"),
+    ):
+        sizes = Sizes(9, 64, 16, 32, 4, 1, len(text.encode("utf-8")))
+        weights = {name: np.zeros(shape, np.float32) for name, shape in shapes(sizes).items()}
+        path = tmp_path / "r.npz"
+        with path.open("wb") as file:
+            saved(file, weights, text, sizes, Say(), {})
+        with pytest.raises(SetupError, match=said):
+            Ranker.load(path)
+
+
 def _cut(path: Path) -> bytes:
     whole = path.read_bytes()
     return whole[: len(whole) // 2]

@@ -158,6 +158,8 @@ def test_what_cannot_be_trained_on_is_told_before_the_work(
     many = Wished(base, ((benchmark, None),), folds=3, plan=SHORT)
     with pytest.raises(SetupError, match="3 folds"):
         train_ranker(workspace, many, tmp_path / "many")
+    with pytest.raises(SetupError, match="'float16' is none of"):
+        Plan(dtype="float16")
     tags = Wished(base, ((benchmark, None),), folds=2, by="kind:", plan=SHORT)
     with pytest.raises(SetupError, match="0 tags that start with 'kind:'"):
         train_ranker(workspace, tags, tmp_path / "tags")

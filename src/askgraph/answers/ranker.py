@@ -93,6 +93,9 @@ class Ranker:
                 say = _read_say(header["say"])
                 weights = dict(_stored(archive, sizes))
                 text = array_of(archive, "tokenizer", (sizes.tokenizer,), np.uint8).tobytes()
+            tokenizer = tokenizer_of(text.decode("utf-8"))
+            if tokenizer.get_vocab_size() > sizes.vocabulary:
+                raise ValueError("its tokenizer has more pieces than it has weights for")
             about = header.get("about", {})
             if not isinstance(about, dict):
                 raise ValueError("its header is of another kind")
@@ -101,7 +104,7 @@ class Ranker:
                 f"{str(path)!r} holds no ranker ({problem}); make one with: "
                 f"askgraph finetune ranker --out {str(path)!r}"
             ) from problem
-        return cls(weights, sizes, tokenizer_of(text.decode("utf-8")), say, about)
+        return cls(weights, sizes, tokenizer, say, about)
 
     def judgements(self, question: str, readings: Sequence[str]) -> list[float]:
         """Return how well each reading in words fits a question: differences are log-odds."""
@@ -123,7 +126,11 @@ class Ranker:
     ) -> Floats:
         """The mean vector of each row of tokens."""
         weights, (rows, length) = self.weights, ids.shape
-        sums = weights["words"][ids] + weights["places"][:length] + weights["kinds"][kinds]
+        sums = (
+            weights["words"][ids]
+            + weights["places"][:length]
+            + weights["kinds"][np.minimum(kinds, 1)]
+        )
         flat = _normed(sums.reshape(rows * length, -1), weights["norm"])
         unseen = np.where(mask, 0.0, -1e9).astype(np.float32)[:, None, None, :]
         for layer in range(self.sizes.layers):
@@ -172,7 +179,7 @@ def tokenizer_of(text: str) -> "Tokenizer":
         raise SetupError(
             f"a ranker needs {missing.name}: pip install 'askgraph[semantic]'"
         ) from missing
-    except ValueError as problem:
+    except Exception as problem:  # the library raises plain exceptions
         raise SetupError(f"the tokenizer of a ranker cannot be read: {problem}") from problem
     made.no_padding()
     made.enable_truncation(LONGEST)
@@ -329,7 +336,8 @@ def _read_sizes(given: object) -> Sizes:
         if type(size) is not int or not 1 <= size <= most:
             raise ValueError(f"its {name} is no number from 1 to {most:,}")
     sizes = Sizes(**given)
-    if sizes.width % sizes.heads or max(sizes.width, sizes.inner) > 1 << 13 or sizes.layers > 48:
+    wide = max(sizes.width, sizes.inner) > 1 << 13 or sizes.layers > 48
+    if wide or sizes.width % sizes.heads or sizes.places < LONGEST:
         raise ValueError("its sizes do not fit")
     return sizes
 

@@ -21,7 +21,7 @@ from torch import Tensor
 from transformers import AutoConfig, AutoTokenizer, BertModel
 from transformers.utils import logging
 
-from askgraph.answers.ranker import Say, Sizes, encoded, losses_of, tokenizer_of
+from askgraph.answers.ranker import LONGEST, Say, Sizes, encoded, losses_of, tokenizer_of
 from askgraph.answers.search_run import AHEAD, SearchLimits
 from askgraph.beside import replaced
 from askgraph.errors import SetupError
@@ -67,7 +67,8 @@ class Lesson:
 class Plan:
     """How to train: `offers` candidates of each of a `batch` of questions are compared.
 
-    The encoder keeps its first `layers`; `dtype` is what it calculates in.
+    The encoder keeps its first `layers`; `dtype` is what it calculates in. Raises `SetupError` for
+    another one than float32 and bfloat16.
     """
 
     layers: int = 3
@@ -78,6 +79,10 @@ class Plan:
     decay: float = 0.01
     dtype: str = "float32"
     seed: int = 42
+
+    def __post_init__(self) -> None:
+        if self.dtype not in ("float32", "bfloat16"):
+            raise SetupError(f"dtype {self.dtype!r} is none of float32, bfloat16")
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,6 +141,8 @@ def _loaded(base: Path, layers: int) -> BertModel:
         config = AutoConfig.from_pretrained(str(base), local_files_only=True)
         if config.model_type != "bert":
             raise SetupError(f"{base} is a model of the kind {config.model_type!r}: name a BERT")
+        if config.max_position_embeddings < LONGEST:
+            raise SetupError(f"{base} reads fewer than {LONGEST} tokens: name another model")
         config.num_hidden_layers = min(layers, config.num_hidden_layers)
         config.hidden_act, config.layer_norm_eps = "gelu_new", 1e-12
         return BertModel.from_pretrained(
