@@ -138,7 +138,7 @@ def test_a_folder_of_something_else_or_of_other_wishes_stays_as_it_is(
         train_ranker(Workspace(tmp_path / "workspace"), wished, tmp_path / "other")
 
     train_ranker(Workspace(tmp_path / "workspace"), wished, tmp_path / "out")
-    with pytest.raises(SetupError, match="another plan"):
+    with pytest.raises(SetupError, match="another seed"):
         train_ranker(
             Workspace(tmp_path / "workspace"), replace(wished, plan=replace(SHORT, seed=1)),
             tmp_path / "out",

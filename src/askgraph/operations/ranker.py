@@ -138,8 +138,10 @@ def _plan(wished: Wished) -> dict[str, object]:
         except OSError as error:
             raise SetupError(f"{path} cannot be read: {error.strerror}") from error
         files.append([str(path), graph, digest])
-    given = {**asdict(wished), "base": str(wished.base), "without": list(wished.without)}
-    return {**given, "benchmarks": files}
+    given = {**asdict(wished), **asdict(wished.plan)}
+    del given["plan"]
+    more = {"base": str(wished.base), "without": list(wished.without), "benchmarks": files}
+    return {**given, **more}
 
 
 def _parts(by_graph: Mapping[str, _Gathered], wished: Wished) -> list[list[str]]:
