@@ -102,7 +102,7 @@ class Ranker:
         except UNREADABLE as problem:
             raise SetupError(
                 f"{str(path)!r} holds no ranker ({problem}); make one with: "
-                f"askgraph finetune ranker --out {str(path)!r}"
+                "askgraph finetune ranker BASE --benchmark FILE --out FOLDER"
             ) from problem
         return cls(weights, sizes, tokenizer, say, about)
 
