@@ -317,12 +317,13 @@ def show_rest(work: QueryBuilder) -> None:
         if slot in work.done:
             continue
         is_asked = work.zones.is_head(slot.first) or _goes_on(work, slot.first, shown)
-        is_asked = is_asked and not _is_verb(work, slot)
         owner = owner_of(work, slot.first, slot.last)
         spot = work.spot(slot, prefer=is_asked, owner=owner)
         if spot is None:
             continue
         variable = work.take_spot(spot)
+        relates = work.schema.sort(spot.predicate) is Sort.NONE
+        is_asked = is_asked and not (relates and _is_verb(work, slot))
         if spot.path:
             work.unknown += DOUBT_PATH * len(spot.path)
         truths = truths_of(work.schema, spot.predicate)
