@@ -266,6 +266,16 @@ class Identity:
     settings: str = ""
     grammar: bool = field(default=False, repr=False)  # whether a request to it may hold one
 
+    @property
+    def told(self) -> dict[str, str]:
+        """What it is told apart by in traces and caches: its fields but `grammar`."""
+        return {
+            "provider": self.provider,
+            "model": self.model,
+            "address": self.address,
+            "settings": self.settings,
+        }
+
 
 @runtime_checkable
 class LanguageModel(Protocol):

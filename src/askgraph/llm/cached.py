@@ -102,7 +102,7 @@ def request_to_json(identity: llm.Identity, request: llm.Request) -> dict[str, A
         options["grammar"] = request.grammar
     schema = None if request.schema is None else dict(request.schema)
     return {
-        "identity": {key: value for key, value in asdict(identity).items() if key != "grammar"},
+        "identity": identity.told,
         "messages": messages,
         "tools": tools,
         "schema": schema,

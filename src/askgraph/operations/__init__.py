@@ -7,7 +7,7 @@ evaluate, study, enrich or train; the command line, the servers and Python call 
 import asyncio
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import asdict, fields, is_dataclass
+from dataclasses import fields, is_dataclass
 from typing import TYPE_CHECKING, Any, get_type_hints
 
 from askgraph.deadline import SECONDS
@@ -90,7 +90,7 @@ def _settings(method: object) -> dict[str, object]:
 
 def _setting(value: object, hint: Any) -> object:
     if isinstance(value, LanguageModel):
-        return asdict(value.identity)
+        return value.identity.told
     if isinstance(value, Mapping):  # models or methods by name
         return {name: _setting(one, Any) for name, one in value.items()}
     if hasattr(value, "answer"):
