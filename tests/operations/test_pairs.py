@@ -7,7 +7,7 @@ import pytest
 
 from askgraph import sample
 from askgraph.errors import SetupError
-from askgraph.operations.writer import make_pairs
+from askgraph.operations.generation import make_pairs
 from askgraph.workspace import Workspace
 
 

@@ -16,9 +16,9 @@ from askgraph.cli.options import Common
 from askgraph.cli.output import print_json, progress_bar
 from askgraph.errors import SetupError
 from askgraph.evaluation.studies.stages import cross_sheet
+from askgraph.operations.generation import make_pairs
 from askgraph.operations.selection import benchmark_name
 from askgraph.operations.stages import Cross, DataSet, crossed
-from askgraph.operations.writer import make_pairs
 from askgraph.training.pairs import evaluated, read_pairs
 from askgraph.training.settings import preset as settings_of
 from askgraph.workspace.settings import named_setting

@@ -34,9 +34,9 @@ from askgraph.evaluation.studies.stages import (
 )
 from askgraph.index import Resource, SearchIndex
 from askgraph.operations.evaluation import Crew, evaluated
+from askgraph.operations.generation import make_pairs
 from askgraph.operations.plans import Asked, Host, MethodChoice, Site, Wishes, file_hash
 from askgraph.operations.selection import Selection, selected
-from askgraph.operations.writer import make_pairs
 from askgraph.training.pairs import Pair, read_pairs
 from askgraph.training.settings import TrainSettings
 from askgraph.workspace import Progress, Workspace, silent
