@@ -2,7 +2,7 @@
 
 import io
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 
@@ -14,13 +14,29 @@ pytest.importorskip("tokenizers", reason="needs the extra 'semantic'")
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 
 from askgraph import sample
-from askgraph.answers.ranker import Ranker, Say, Sizes, losses_of, saved, shapes
+from askgraph.answers.encoder import Sizes, saved, shapes
+from askgraph.answers.ranker import (
+    CONSIDERED,
+    EncoderRanker,
+    LanguageRanker,
+    Say,
+    listed_of,
+    losses_of,
+    ranked,
+)
 from askgraph.errors import SetupError
 from askgraph.graph import KnowledgeGraph
+from askgraph.index.names import Kind
+from askgraph.llm import Message
 from askgraph.methods.graph_search import GraphSearch
+from askgraph.search.rank import clusters
+from askgraph.search.run import proposal_of
 from askgraph.trace import Draft, Question
 from askgraph.workspace import Workspace
 from askgraph.workspace.synchronous import result_of
+from askgraph.writing import Listed
+from askgraph.writing.prompt import target
+from askgraph.writing.references import References
 
 UNSURE = "Which moons are near Mars or Saturn and by whom?"
 WORDS = "which moons are near mars or saturn and by whom the moon that orbits planet".split()
@@ -49,7 +65,8 @@ def weights_file(path: Path, say: Say, *, graphs: tuple[str, ...] = (), seed: in
     }
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("wb") as file:
-        saved(file, weights, text, sizes, say, {"graphs": list(graphs)})
+        header = {"say": asdict(say), "about": {"graphs": list(graphs)}}
+        saved(file, weights, text, sizes, header)
     return path
 
 
@@ -107,7 +124,7 @@ async def test_of_a_folder_that_is_taken_which_did_not_learn_from_the_graph(
 
 
 def test_a_judgement_does_not_depend_on_what_else_is_judged(tmp_path: Path) -> None:
-    ranker = Ranker.load(weights_file(tmp_path / "r.npz", Say()))
+    ranker = EncoderRanker.load(weights_file(tmp_path / "r.npz", Say()))
     readings = [
         "The moon that orbits Mars.",
         "The planet.",
@@ -133,7 +150,7 @@ def test_other_files_are_refused_with_what_to_do(tmp_path: Path) -> None:
         if content is not None:
             path.write_bytes(content)
         with pytest.raises(SetupError, match="askgraph finetune ranker"):
-            Ranker.load(path)
+            EncoderRanker.load(path)
 
 
 def test_a_tokenizer_that_is_none_or_of_another_model_is_refused(tmp_path: Path) -> None:
@@ -145,9 +162,9 @@ def test_a_tokenizer_that_is_none_or_of_another_model_is_refused(tmp_path: Path)
         weights = {name: np.zeros(shape, np.float32) for name, shape in shapes(sizes).items()}
         path = tmp_path / "r.npz"
         with path.open("wb") as file:
-            saved(file, weights, text, sizes, Say(), {})
+            saved(file, weights, text, sizes, {"say": asdict(Say())})
         with pytest.raises(SetupError, match=said):
-            Ranker.load(path)
+            EncoderRanker.load(path)
 
 
 def _cut(path: Path) -> bytes:
@@ -162,11 +179,11 @@ def test_sizes_that_a_file_only_claims_are_refused(tmp_path: Path) -> None:
     for wrong in (replace(sizes, layers=3), replace(sizes, heads=3), replace(sizes, places=0)):
         file = io.BytesIO()
         more = {name: np.zeros(shape, np.float32) for name, shape in shapes(wrong).items()}
-        saved(file, more | weights, text, sizes, Say(), {})
+        saved(file, more | weights, text, sizes, {"say": asdict(Say())})
         path = tmp_path / "r.npz"
         path.write_bytes(_with_sizes(file.getvalue(), wrong))
         with pytest.raises(SetupError, match="holds no ranker"):
-            Ranker.load(path)
+            EncoderRanker.load(path)
 
 
 def _with_sizes(data: bytes, sizes: Sizes) -> bytes:
@@ -178,3 +195,64 @@ def _with_sizes(data: bytes, sizes: Sizes) -> bytes:
     out = io.BytesIO()
     np.savez_compressed(out, allow_pickle=False, **found)
     return out.getvalue()
+
+
+class Judge:
+    """Finds each reply as likely as it is short, or long, and notes what it was asked."""
+
+    def __init__(self, sign: int) -> None:
+        self.sign = sign
+        self.told: list[tuple[str, tuple[str, ...]]] = []
+
+    async def log_probabilities(
+        self, messages: Sequence[Message], replies: Sequence[str]
+    ) -> tuple[float, ...]:
+        self.told.append((getattr(messages[-1], "text", ""), tuple(replies)))
+        return tuple(self.sign * len(one) / 10 for one in replies)
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+async def test_a_language_model_prefers_what_it_would_have_written(
+    graph: KnowledgeGraph, sign: int
+) -> None:
+    judge = Judge(sign)
+    proposal = await proposal_of(Question(UNSURE), graph)
+
+    after = await ranked(proposal, LanguageRanker(Say(5.0, 1.0), {}, judge), graph)
+
+    [(prompt, replies)] = judge.told
+    assert prompt.startswith(f"Question: {UNSURE}")
+    assert 2 <= len(replies) <= CONSIDERED
+    assert all(one.startswith(("single-hop\n", "multi-hop\n")) for one in replies)
+    listed = await listed_of([graph.plain_text(after.candidates[0].query)], graph, "en")
+    assert all(one.label in prompt for one in listed)
+    wanted = max(replies, key=lambda one: sign * len(one))
+    shown = await listed_of(
+        [graph.plain_text(one.best.query) for one in clusters(proposal.candidates)[:CONSIDERED]],
+        graph, "en",
+    )  # fmt: skip
+    assert target(graph.plain_text(after.candidates[0].query), References(shown)) == wanted
+
+
+async def test_queries_that_cannot_be_written_are_as_likely_as_the_first_that_can() -> None:
+    ranker = LanguageRanker(Say(1.0, 1.0), {}, Judge(-1))
+    terms = [Listed(Kind.PREDICATE, "http://e.org/p", "p")]
+    known, longer = "SELECT ?x { ?x <http://e.org/p> 1 }", "SELECT ?x ?y { ?x <http://e.org/p> ?y }"
+
+    liked = await ranker.judgements(
+        "?", ["SELECT ?x { ?x <http://e.org/q> 1 }", longer, known], terms
+    )
+
+    assert liked[0] == liked[1] < liked[2]
+    assert await ranker.judgements("?", [known], terms) == [0.0]
+
+
+def test_a_file_that_names_no_language_model_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "r.json"
+    for content in (
+        "", "[]", '{"say": {"weight": 1, "below": 1}}', '{"say": 1, "model": "m"}',
+        '{"say": {"weight": 1, "below": 1}, "model": "m", "about": 1}',
+    ):  # fmt: skip
+        path.write_text(content)
+        with pytest.raises(SetupError, match="askgraph finetune ranker"):
+            LanguageRanker.load(path)

@@ -11,7 +11,7 @@ from tests.methods.guiding import guided, outcome, prompt_text, reply, turns
 
 from askgraph import sample
 from askgraph.endpoint import Asked, Delegating, Kind, Run
-from askgraph.errors import Overloaded, SetupError, TimedOut
+from askgraph.errors import Overloaded, SetupError, TimedOut, Unreachable
 from askgraph.evaluation.benchmarks.formats import read_questions
 from askgraph.graph import KnowledgeGraph
 from askgraph.llm import Choice, Finish, Request, ToolCall
@@ -673,3 +673,36 @@ def best_query(steps: Sequence[Step]) -> str:
 
 def said(model: ScriptedModel, request: int) -> str:
     return "\n".join(str(getattr(m, "text", "")) for m in model.requests[request].messages)
+
+
+async def test_a_writer_has_a_say_beside_graph_search(space: KnowledgeGraph) -> None:
+    asked = "Which moons does Neptune have?"
+
+    def written(request: Request) -> str:
+        text = getattr(request.messages[-1], "text", "")
+        names = {
+            line.split(": ")[1]: line.split(": ")[0]
+            for line in text.splitlines()[2:]
+            if ": " in line
+        }
+        return f"single-hop\nSELECT ?v0 WHERE {{ ?v0 {names['orbits']} {names['Neptune']} . }}"
+
+    steps, model = await guided(space, asked, written, detail="written")
+
+    found, alone = outcome(steps), await searched(space, asked)
+    assert isinstance(found, Answer) and isinstance(alone, Answer)
+    assert found.result.rows and sorted(found.result.rows) == sorted(alone.result.rows)
+    assert found.confidence > alone.confidence
+    assert len(model.requests) == 1
+    told = getattr(model.requests[0].messages[-1], "text", "")
+    assert told.startswith(f"Question: {asked}")
+
+
+async def test_a_writer_that_fails_leaves_graph_search_s_answer(space: KnowledgeGraph) -> None:
+    asked = "Which moons does Neptune have?"
+    for broken in (Unreachable("the model is down"), "no query at all"):
+        steps, _ = await guided(space, asked, [broken], detail="written")
+
+        found, alone = outcome(steps), await searched(space, asked)
+        assert isinstance(found, Answer) and isinstance(alone, Answer)
+        assert sorted(found.result.rows) == sorted(alone.result.rows)

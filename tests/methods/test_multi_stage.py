@@ -375,3 +375,16 @@ def test_given_links_have_to_come_with_the_question(moons: KnowledgeGraph) -> No
 def test_a_setting_that_makes_no_sense_is_refused(setting: dict[str, object]) -> None:
     with pytest.raises(SetupError):
         MultiStage(**setting)  # type: ignore[arg-type]
+
+
+def test_what_graph_search_proposes_is_all_that_is_listed(moons: KnowledgeGraph) -> None:
+    model = ScriptedModel(["single-hop\nSELECT ?v0 WHERE { ?v0 P1 E1 . }"])
+
+    trace = run(moons, entities="proposed", predicates="proposed", model=model, writer="model", n=1)
+
+    things, predicates, used = stages(trace)
+    assert "Jupiter" in things and predicates == used
+    assert {one for one in predicates if one.startswith("onto#")} == predicates
+    [prompted] = [step for step in trace.steps if isinstance(step, Prompt)]
+    told = getattr(prompted.messages[-1], "text", "")
+    assert len(re.findall(r"^[ECPV]\d+: ", told, re.MULTILINE)) == len(things) + len(used)

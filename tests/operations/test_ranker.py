@@ -6,7 +6,7 @@ import signal
 import subprocess
 import sys
 import time
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import numpy as np
@@ -14,13 +14,14 @@ import pytest
 
 pytest.importorskip("torch", reason="needs the extra 'local'")
 
-from tests.tiny_models import tiny_bert
+from tests.tiny_models import tiny_bert, tiny_qwen
 
 from askgraph import sample
-from askgraph.answers.ranker import Ranker, Say
+from askgraph.answers.ranker import EncoderRanker, LanguageRanker, Say
 from askgraph.errors import SetupError
-from askgraph.operations.ranker import Wished, train_ranker
-from askgraph.training.ranker import Lesson, Plan, Reading, say_of, trained, worth_of
+from askgraph.operations.ranker import Wished, say_of, train_ranker, worth_of
+from askgraph.training.pairs import Lesson, Reading
+from askgraph.training.ranker import Plan, trained
 from askgraph.workspace import Workspace
 
 SHORT = Plan(layers=2, epochs=2, batch=2, rate=1e-3)
@@ -29,10 +30,10 @@ SHORT = Plan(layers=2, epochs=2, batch=2, rate=1e-3)
 def lesson(number: int, worths: tuple[float, ...], confidence: float = 0.4) -> Lesson:
     """A question whose candidates say what they are worth."""
     readings = [
-        Reading(f"the {'right' if worth else 'wrong'} moons {at}", 1.0 - at / 10, worth, False)
+        Reading(f"the {'right' if worth else 'wrong'} moons {at}", "", 1.0 - at / 10, worth, False)
         for at, worth in enumerate(worths)
     ]
-    return Lesson(f"q{number}", f"which moons {number}?", confidence, tuple(readings))
+    return Lesson(f"q{number}", f"which moons {number}?", "", confidence, tuple(readings))
 
 
 LESSONS = [lesson(n, ((0.0, 1.0, 0.0), (0.0, 0.0, 1.0))[n % 2]) for n in range(12)]
@@ -115,10 +116,10 @@ def test_folds_are_measured_where_nothing_was_learned_from(
 
     *folds, whole = found
     assert [one.held for one in folds] == [("one",), ("two",)]
-    assert [Ranker.load(one.path).about["graphs"] for one in folds] == [["two"], ["one"]]
+    assert [EncoderRanker.load(one.path).about["graphs"] for one in folds] == [["two"], ["one"]]
     assert all(one.gain is not None and one.gain.n == 4 for one in folds)
     assert whole.path.name == "ranker.npz"
-    assert Ranker.load(whole.path).about["graphs"] == ["one", "two"]
+    assert EncoderRanker.load(whole.path).about["graphs"] == ["one", "two"]
     left = sorted(path.name for path in (tmp_path / "out").iterdir())
     assert left == ["fold1.npz", "fold2.npz", "lessons", "ranker.npz", "training.json"]
 
@@ -194,3 +195,20 @@ def test_killed_twice_the_same_command_comes_to_the_same_end(
     assert {**found, "path": ""} == json.loads(json.dumps({**whole.record(), "path": ""}))
     with np.load(out / "ranker.npz") as one, np.load(whole.path) as other:
         assert all(np.array_equal(one[name], other[name]) for name in one.files)
+
+
+def test_a_language_model_is_only_given_a_say(benchmark: Path, tmp_path: Path) -> None:
+    model = tiny_qwen(tmp_path / "writer", ["SELECT ?v0 WHERE { ?v0 rdf:type C1 . }", "single-hop"])
+    wished = Wished(model, ((benchmark, None),), plan=SHORT)
+    workspace = Workspace(tmp_path / "workspace")
+
+    [found] = train_ranker(workspace, wished, tmp_path / "out")
+
+    assert found.path == tmp_path / "out" / "ranker.json"
+    record = json.loads(found.path.read_text())
+    assert record["model"] == "../writer" and record["say"] == asdict(found.say)
+    assert found.gain is not None and found.gain.n == found.lessons == 8
+    assert LanguageRanker.load(found.path).say == found.say
+    assert train_ranker(workspace, wished, tmp_path / "out") == [found]
+    with pytest.raises(SetupError, match="leave out the folds"):
+        train_ranker(workspace, replace(wished, folds=2), tmp_path / "folds")

@@ -1,68 +1,42 @@
-"""The ranker: a small language model that reads a question beside each candidate in words.
+"""Rankers: models that read unsure candidates beside the question, and have a say in their order.
 
-It is an encoder like BERT's that reads both texts at once, run by numpy; its tokens are made by
-`tokenizers` (extra `semantic`). One file holds it all: a header, the tokenizer, the weights in
-eight bits with a scale for each row, and how much it has a say. `askgraph finetune ranker` makes
-it.
+An encoder reads them in words; a language model that was trained to write queries tells how likely
+it would have written each. `askgraph finetune ranker` makes both, with how much of a say they have.
 """
 
 import asyncio
 import json
-import zipfile
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, Self
+from typing import Self
 
-import numpy as np
-from numpy.typing import NDArray
-
-from askgraph import deadline
-from askgraph.errors import SetupError
+from askgraph import deadline, registry
+from askgraph.answers.encoder import Encoder, stored
+from askgraph.errors import QuerySyntaxError, SetupError
 from askgraph.explanation import in_words, iris_of, labels_of, language_of_labels
 from askgraph.graph import KnowledgeGraph
+from askgraph.index.names import Kind
+from askgraph.llm import Judges
+from askgraph.rdf import words_of_local_name
 from askgraph.search.decide import confidence_of
 from askgraph.search.operators.query_builder import Candidate
 from askgraph.search.rank import Cluster, clusters
 from askgraph.search.rank.score import Proposal
-from askgraph.writing.pointer.writer import (
-    UNREADABLE,
-    Floats,
-    array_of,
-    header_of,
-    pointer_writer,
-    reranked,
-)
-
-if TYPE_CHECKING:
-    from tokenizers import Encoding, Tokenizer
+from askgraph.traversal import GraphArrays
+from askgraph.writing import Listed
+from askgraph.writing.pointer.writer import UNREADABLE, pointer_writer, reranked
+from askgraph.writing.prompt import messages, target
+from askgraph.writing.references import References, terms_in, value_text
 
 CONSIDERED = 6
 """So many clusters are read; what comes after them stays behind them."""
 
-LONGEST = 64
-"""Tokens of a question with a candidate; the longer of the two is cut."""
-
 _SHARE = 0.5  # of the time left, for the labels of a remote graph
-_VERSION = 1
-_MOST = 1 << 20
-_MOST_TEXT = 1 << 25
-_LEVELS = 127
-
-
-@dataclass(frozen=True)
-class Sizes:
-    """The sizes of an encoder: rows of its tables, width, inner width, heads, layers, text."""
-
-    vocabulary: int
-    places: int
-    width: int
-    inner: int
-    heads: int
-    layers: int
-    tokenizer: int
+_MAKE = "make one with: askgraph finetune ranker BASE --benchmark FILE --out FOLDER"
+_FAR = 30.0  # log-odds from the best from which a candidate is no less likely
 
 
 @dataclass(frozen=True)
@@ -74,122 +48,115 @@ class Say:
 
 
 @dataclass(frozen=True, eq=False)
-class Ranker:
-    """A trained encoder of questions with candidates; `about` says what it learned from."""
+class Ranker(ABC):
+    """What prefers some candidates to others; `about` says what it learned from."""
 
-    weights: Mapping[str, Floats]
-    sizes: Sizes
-    tokenizer: "Tokenizer" = field(repr=False)
-    say: Say = Say()
-    about: Mapping[str, object] = field(default_factory=dict)
+    say: Say
+    about: Mapping[str, object]
+
+    @abstractmethod
+    async def liked(
+        self, found: Sequence[Cluster], proposal: Proposal, graph: KnowledgeGraph
+    ) -> list[float]:
+        """Return how well the best candidate of each cluster fits: differences are log-odds."""
+
+
+@dataclass(frozen=True, eq=False)
+class EncoderRanker(Ranker):
+    """Reads candidates in words with a trained encoder."""
+
+    encoder: Encoder
 
     @classmethod
     def load(cls, path: Path | str) -> Self:
         """Read what `askgraph finetune ranker` made; raises `SetupError` for other files."""
         try:
-            with zipfile.ZipFile(path) as archive:
-                header = header_of(archive, _VERSION)
-                sizes = _read_sizes(header["sizes"])
-                say = _read_say(header["say"])
-                weights = dict(_stored(archive, sizes))
-                text = array_of(archive, "tokenizer", (sizes.tokenizer,), np.uint8).tobytes()
-            tokenizer = tokenizer_of(text.decode("utf-8"))
-            if tokenizer.get_vocab_size() > sizes.vocabulary:
-                raise ValueError("its tokenizer has more pieces than it has weights for")
-            about = header.get("about", {})
-            if not isinstance(about, dict):
-                raise ValueError("its header is of another kind")
+            encoder, header = stored(path)
+            say, about = _read_say(header["say"]), _read_about(header)
         except UNREADABLE as problem:
-            raise SetupError(
-                f"{str(path)!r} holds no ranker ({problem}); make one with: "
-                "askgraph finetune ranker BASE --benchmark FILE --out FOLDER"
-            ) from problem
-        return cls(weights, sizes, tokenizer, say, about)
+            raise SetupError(f"{str(path)!r} holds no ranker ({problem}); {_MAKE}") from problem
+        return cls(say, about, encoder)
+
+    async def liked(
+        self, found: Sequence[Cluster], proposal: Proposal, graph: KnowledgeGraph
+    ) -> list[float]:
+        """Judge candidates as they are worded beside an answer."""
+        words = await readings_of(found, proposal, graph)
+        return await asyncio.to_thread(self.judgements, proposal.reading.text, words)
 
     def judgements(self, question: str, readings: Sequence[str]) -> list[float]:
         """Return how well each reading in words fits a question: differences are log-odds."""
-        if not readings:
-            return []
-        found = encoded(self.tokenizer, question, readings)
-        length = max(len(one.ids) for one in found)
-
-        def padded(name: str) -> NDArray[np.int64]:
-            rows = [[*getattr(one, name), *[0] * (length - len(one.ids))] for one in found]
-            return np.array(rows, dtype=np.int64)
-
-        vectors = self._read(padded("ids"), padded("type_ids"), padded("attention_mask"))
-        scores = vectors @ self.weights["verdict"]
-        return [float(score) for score in scores[:, 0]]
-
-    def _read(
-        self, ids: NDArray[np.int64], kinds: NDArray[np.int64], mask: NDArray[np.int64]
-    ) -> Floats:
-        """The mean vector of each row of tokens."""
-        weights, (rows, length) = self.weights, ids.shape
-        sums = (
-            weights["words"][ids]
-            + weights["places"][:length]
-            + weights["kinds"][np.minimum(kinds, 1)]
-        )
-        flat = _normed(sums.reshape(rows * length, -1), weights["norm"])
-        unseen = np.where(mask, 0.0, -1e9).astype(np.float32)[:, None, None, :]
-        for layer in range(self.sizes.layers):
-            flat = self._layer(f"layer{layer}", flat, unseen)
-        there = mask[..., None].astype(np.float32)
-        found: Floats = (flat.reshape(rows, length, -1) * there).sum(1) / there.sum(1)
-        return found
-
-    def _layer(self, name: str, flat: Floats, unseen: Floats) -> Floats:
-        """One layer over rows of tokens that lie one after the other."""
-        rows, length = unseen.shape[0], unseen.shape[-1]
-        heads, own = self.sizes.heads, self.sizes.width // self.sizes.heads
-        whole = self._linear(f"{name}.attend", flat)
-        query, key, value = whole.reshape(rows, length, 3, heads, own).transpose(2, 0, 3, 1, 4)
-        scores = query @ key.swapaxes(-1, -2) / np.float32(own**0.5) + unseen
-        power = np.exp(scores - scores.max(-1, keepdims=True))
-        seen = (power / power.sum(-1, keepdims=True)) @ value
-        seen = seen.transpose(0, 2, 1, 3).reshape(rows * length, -1)
-        flat = _normed(flat + self._linear(f"{name}.out", seen), self.weights[f"{name}.norm"])
-        inner = self._linear(f"{name}.up", flat)
-        bent = np.tanh(_GELU * (inner + np.float32(0.044715) * inner * inner * inner))
-        down = self._linear(f"{name}.down", inner * (np.float32(0.5) + np.float32(0.5) * bent))
-        return _normed(flat + down, self.weights[f"{name}.last"])
-
-    def _linear(self, name: str, flat: Floats) -> Floats:
-        found: Floats = flat @ self.weights[name] + self.weights[f"{name}.bias"]
-        return found
+        return self.encoder.judgements(question, readings)
 
 
-_GELU = np.float32((2 / np.pi) ** 0.5)
+@dataclass(frozen=True, eq=False)
+class LanguageRanker(Ranker):
+    """Asks a language model on this machine how likely it would have written each candidate."""
+
+    model: Judges = field(repr=False)
+
+    @classmethod
+    def load(cls, path: Path | str) -> Self:
+        """Read the file that names a model and its say; raises `SetupError` for other files."""
+        try:
+            header = json.loads(Path(path).read_text("utf-8"))
+            say, about = _read_say(header["say"]), _read_about(header)
+            name = header["model"]
+            if not isinstance(name, str) or not name:
+                raise ValueError("it names no model")
+        except UNREADABLE as problem:
+            raise SetupError(f"{str(path)!r} holds no ranker ({problem}); {_MAKE}") from problem
+        return cls(say, about, language_model(str(Path(path).parent / name)))
+
+    async def liked(
+        self, found: Sequence[Cluster], proposal: Proposal, graph: KnowledgeGraph
+    ) -> list[float]:
+        """Judge candidates as a writer would write them of the terms that they name."""
+        queries = [graph.plain_text(one.best.query) for one in found]
+        near = proposal.schema.graph
+        terms = await listed_of(queries, graph, proposal.reading.language, near=near)
+        return await self.judgements(proposal.reading.text, queries, terms)
+
+    async def judgements(
+        self, question: str, queries: Sequence[str], terms: Sequence[Listed]
+    ) -> list[float]:
+        """Return the log-probability of each query; of one that cannot be written, the first's."""
+        references = References(terms)
+        replies = [_reply(one, references) for one in queries]
+        kept = list(dict.fromkeys(one for one in replies if one is not None))
+        if len(kept) < 2:
+            return [0.0] * len(queries)
+        told = await self.model.log_probabilities(messages(question, references), kept)
+        known, best = dict(zip(kept, told, strict=True)), max(told)
+        return [max(known[kept[0] if one is None else one], best - _FAR) for one in replies]
 
 
-def _normed(values: Floats, weights: Floats) -> Floats:
-    """Rows with mean 0 and variance 1, then scaled and shifted."""
-    around = values - values.mean(-1, keepdims=True)
-    spread = (around * around).mean(-1, keepdims=True)
-    found: Floats = around / np.sqrt(spread + np.float32(1e-12)) * weights[0] + weights[1]
-    return found
-
-
-def tokenizer_of(text: str) -> "Tokenizer":
-    """Return a tokenizer of its own text; `SetupError` if `tokenizers` is missing or refuses it."""
+def _reply(query: str, references: References) -> str | None:
     try:
-        made = import_module("tokenizers").Tokenizer.from_str(text)
-    except ModuleNotFoundError as missing:
-        raise SetupError(
-            f"a ranker needs {missing.name}: pip install 'askgraph[semantic]'"
-        ) from missing
-    except Exception as problem:  # the library raises plain exceptions
-        raise SetupError(f"the tokenizer of a ranker cannot be read: {problem}") from problem
-    made.no_padding()
-    made.enable_truncation(LONGEST)
-    found: Tokenizer = made
-    return found
+        return target(query, references)
+    except QuerySyntaxError:
+        return None
 
 
-def encoded(tokenizer: "Tokenizer", question: str, readings: Sequence[str]) -> list["Encoding"]:
-    """Return the tokens of a question with each reading."""
-    return tokenizer.encode_batch([(question, one) for one in readings])
+async def listed_of(
+    queries: Iterable[str], graph: KnowledgeGraph, language: str | None,
+    near: GraphArrays | None = None,
+) -> tuple[Listed, ...]:  # fmt: skip
+    """Return the terms that queries name, by their IRIs; what cannot be read names nothing."""
+    found = terms_in(queries)
+    seconds = deadline.at_most(None, share=_SHARE)
+    iris = [target for kind, target in found if kind is not Kind.VALUE]
+    labels = await labels_of(iris, graph, [language or "en"], timeout=seconds, near=near)
+
+    def label(kind: Kind, target: str) -> str:
+        if kind is Kind.VALUE:
+            return value_text(target)
+        return labels.get(target) or words_of_local_name(target) or target
+
+    return tuple(
+        Listed(kind, target, label(kind, target), score=1.0)
+        for kind, target in sorted(found, key=lambda one: (one[1], one[0].name))
+    )
 
 
 async def readings_of(
@@ -233,8 +200,7 @@ async def ranked(proposal: Proposal, ranker: Ranker, graph: KnowledgeGraph) -> P
     found = clusters(proposal.candidates)[:CONSIDERED]
     if len(found) < 2 or not ranker.say.weight:
         return proposal
-    readings = await readings_of(found, proposal, graph)
-    liked = await asyncio.to_thread(ranker.judgements, proposal.reading.text, readings)
+    liked = await ranker.liked(found, proposal, graph)
     losses = losses_of(liked, ranker.say.weight)
     known = {
         id(member): loss
@@ -262,7 +228,8 @@ def ranker_for(place: str, graph: str) -> Ranker:
     path = Path(place.replace("{graph}", graph))
     if not path.is_dir():
         return kept_ranker(str(path))
-    for one in sorted(path.glob("*.npz"), key=lambda one: (one.name != "ranker.npz", one.name)):
+    there = [one for suffix in _LOADED for one in path.glob(f"*{suffix}")]
+    for one in sorted(there, key=lambda one: (one.stem != "ranker", one.name)):
         found = kept_ranker(str(one))
         learned = found.about.get("graphs")
         if isinstance(learned, list) and graph not in learned:
@@ -273,73 +240,22 @@ def ranker_for(place: str, graph: str) -> Ranker:
     )
 
 
+_LOADED: Mapping[str, type[EncoderRanker | LanguageRanker]] = {
+    ".npz": EncoderRanker, ".json": LanguageRanker,
+}  # fmt: skip
+
+
 @lru_cache(maxsize=8)
 def kept_ranker(path: str) -> Ranker:
-    """Return the ranker of a file, kept for the next question; see `Ranker.load`."""
-    return Ranker.load(path)
+    """Return the ranker of a file, kept for the next question; `SetupError` if it holds none."""
+    return _LOADED.get(Path(path).suffix, EncoderRanker).load(path)
 
 
-def shapes(sizes: Sizes) -> dict[str, tuple[int, ...]]:
-    """Return the names and shapes of all weights."""
-    wide, inner = sizes.width, sizes.inner
-    found: dict[str, tuple[int, ...]] = {
-        "words": (sizes.vocabulary, wide), "places": (sizes.places, wide), "kinds": (2, wide),
-        "norm": (2, wide), "verdict": (wide, 1),
-    }  # fmt: skip
-    for layer in range(sizes.layers):
-        name = f"layer{layer}"
-        found |= {f"{name}.norm": (2, wide), f"{name}.last": (2, wide)}
-        for part, into, out in (("attend", wide, 3 * wide), ("out", wide, wide),
-                                ("up", wide, inner), ("down", inner, wide)):  # fmt: skip
-            found |= {f"{name}.{part}": (into, out), f"{name}.{part}.bias": (out,)}
-    return found
-
-
-def _is_packed(shape: tuple[int, ...]) -> bool:
-    """Whether weights of a shape are kept in eight bits: all tables and matrices."""
-    return len(shape) == 2 and min(shape) > 2
-
-
-def saved(
-    file: BinaryIO, weights: Mapping[str, Floats], tokenizer: str, sizes: Sizes, say: Say,
-    about: Mapping[str, object],
-) -> None:  # fmt: skip
-    """Write a ranker as `Ranker.load` reads it."""
-    header = {"version": _VERSION, "sizes": asdict(sizes), "say": asdict(say), "about": dict(about)}
-    arrays: dict[str, NDArray[np.generic]] = {"header": np.array(json.dumps(header))}
-    arrays["tokenizer"] = np.frombuffer(tokenizer.encode("utf-8"), np.uint8)
-    for name, shape in shapes(sizes).items():
-        value = np.ascontiguousarray(weights[name], dtype=np.float32)
-        if _is_packed(shape):
-            scale = np.maximum(np.abs(value).max(1, keepdims=True) / _LEVELS, 1e-12)
-            arrays[f"{name}.scale"] = scale.astype(np.float32)
-            value = np.round(value / scale).astype(np.int8)
-        arrays[name] = value
-    np.savez_compressed(file, allow_pickle=False, **arrays)
-
-
-def _stored(archive: zipfile.ZipFile, sizes: Sizes) -> Iterable[tuple[str, Floats]]:
-    for name, shape in shapes(sizes).items():
-        if not _is_packed(shape):
-            yield name, array_of(archive, name, shape, np.float32)
-            continue
-        scale = array_of(archive, f"{name}.scale", (shape[0], 1), np.float32)
-        yield name, array_of(archive, name, shape, np.int8).astype(np.float32) * scale
-
-
-def _read_sizes(given: object) -> Sizes:
-    names = {one.name for one in fields(Sizes)}
-    if not isinstance(given, dict) or given.keys() != names:
-        raise ValueError("its header names other sizes")
-    for name, size in given.items():
-        most = _MOST_TEXT if name == "tokenizer" else _MOST
-        if type(size) is not int or not 1 <= size <= most:
-            raise ValueError(f"its {name} is no number from 1 to {most:,}")
-    sizes = Sizes(**given)
-    wide = max(sizes.width, sizes.inner) > 1 << 13 or sizes.layers > 48
-    if wide or sizes.width % sizes.heads or sizes.places < LONGEST:
-        raise ValueError("its sizes do not fit")
-    return sizes
+@lru_cache(maxsize=2)
+def language_model(name: str) -> Judges:
+    """Return a model on this machine by its folder or GGUF file, kept for the next question."""
+    made: Judges = registry.load("llm", "transformers")(name)
+    return made
 
 
 def _read_say(given: object) -> Say:
@@ -348,3 +264,10 @@ def _read_say(given: object) -> Say:
     if not all(isinstance(one, int | float) and 0 <= one <= 100 for one in given.values()):
         raise ValueError("what it has a say is no number from 0 to 100")
     return Say(float(given["weight"]), float(given["below"]))
+
+
+def _read_about(header: Mapping[str, object]) -> Mapping[str, object]:
+    about = header.get("about", {})
+    if not isinstance(about, dict):
+        raise ValueError("its header is of another kind")
+    return about

@@ -16,7 +16,7 @@ from askgraph.cli.options import Common
 from askgraph.cli.output import print_json, progress_bar
 from askgraph.errors import SetupError
 from askgraph.evaluation.studies.stages import cross_sheet
-from askgraph.operations.generation import make_pairs
+from askgraph.operations.pairs import Chosen, PairForm, make_pairs
 from askgraph.operations.selection import benchmark_name
 from askgraph.operations.stages import Cross, DataSet, crossed
 from askgraph.training.pairs import evaluated, read_pairs
@@ -159,22 +159,32 @@ def pairs(
     questions: Path | None = None,
     output: Path = Path("pairs.jsonl"),
     split: str | None = None,
+    tag: list[str] | None = None,
+    graphs: int | None = None,
+    number: int | None = None,
     seed: int = 42,
     once: bool = False,
     plain: bool = False,
+    proposed: bool = False,
     graph: str | None = None,
     json: bool = False,
 ) -> None:
     """Make pairs of a question with candidates, right and wrong, and the query it means.
 
-    The wrong candidates are those of the graph that come nearest to the right ones by BM25.
+    The wrong candidates are those of the graph that come nearest to the right ones by BM25; with
+    --proposed they are what graph search's best queries name. Questions may ask several graphs.
     """
+    chosen = None
+    if questions is not None:
+        chosen = Chosen(
+            ((questions, graph),), number, tuple(tag or ()), split, reading.format, reading.lang,
+            graphs, seed,
+        )  # fmt: skip
+    form = PairForm(plain, not once, proposed, seed)
     with progress_bar() as progress:
         made = make_pairs(
-            common.workspace, questions, output, graph=graph, format=reading.format,
-            language=reading.lang, split=split, seed=seed, copies=not once,
-            plain=plain, progress=progress,
-        )  # fmt: skip
+            common.workspace, chosen, output, graph=graph, form=form, progress=progress
+        )
     if json:
         left_out = [{"id": one.id, "reason": one.reason} for one in made.left_out]
         counts = {"questions": made.questions, "pairs": made.pairs, "left_out": left_out}

@@ -3,8 +3,9 @@
 import asyncio
 import json
 import threading
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -15,7 +16,7 @@ from jinja2 import TemplateError
 
 from askgraph import llm
 from askgraph.errors import ErrorReply
-from askgraph.llm._local_decoding import Loaded, Told, completion, loaded
+from askgraph.llm._local_decoding import Loaded, Told, completion, loaded, log_probabilities
 from askgraph.llm.pretrained import chat_text, told_tools
 
 __all__ = ["TransformersModel"]
@@ -74,8 +75,7 @@ class TransformersModel:
                 loop.call_soon_threadsafe(parts.put_nowait, text)
             return not enough.is_set()
 
-        self._thread = self._thread or ThreadPoolExecutor(1, "transformers")
-        work = loop.run_in_executor(self._thread, self._written, request, told)
+        work = loop.run_in_executor(self._worker, self._written, request, told)
         work.add_done_callback(lambda _: parts.put_nowait(None))
         heard = ""
         try:
@@ -93,17 +93,38 @@ class TransformersModel:
                 yield llm.CallPart(call, number)
         yield whole
 
+    async def log_probabilities(
+        self, messages: Sequence[llm.Message], replies: Sequence[str]
+    ) -> tuple[float, ...]:
+        """Return the logarithm of the probability of each reply and its end (natural)."""
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._worker, self._judged, tuple(messages), replies)
+
     async def close(self) -> None:
         """Forget the model; the next request loads it again."""
         if self._thread is not None:
             self._thread.shutdown(wait=False, cancel_futures=True)
         self._thread = self._loaded = None
 
+    @property
+    def _worker(self) -> ThreadPoolExecutor:
+        self._thread = self._thread or ThreadPoolExecutor(1, "transformers")
+        return self._thread
+
     def _written(self, request: llm.Request, told: Told) -> llm.Completion:
+        with self._ready(request.messages) as (local, prompt):
+            return completion(local, prompt, request, told, name=self._identity.model)
+
+    def _judged(self, messages: Sequence[llm.Message], replies: Sequence[str]) -> tuple[float, ...]:
+        with self._ready(messages) as (local, prompt):
+            return log_probabilities(local, prompt, replies)
+
+    @contextmanager
+    def _ready(self, messages: Sequence[llm.Message]) -> Iterator[tuple[Loaded, str]]:
+        """The loaded model and the text that it goes on with; what torch raises is `ErrorReply`."""
         try:
             local = self._loaded = self._loaded or self._load()
-            prompt = chat_text(request.messages, local.tokenizer)
-            return completion(local, prompt, request, told, name=self._identity.model)
+            yield local, chat_text(messages, local.tokenizer)
         except (torch.OutOfMemoryError, RuntimeError, IndexError, TemplateError) as problem:
             first = str(problem).strip().partition("\n")[0]
             raise ErrorReply(f"the model {self._identity.model!r} failed: {first}") from problem

@@ -3,23 +3,18 @@
 A draft is a question from a template and the query that it was made for. It is kept if that
 query gives a result and graph search, which knows nothing of the template, reads the question as a
 query with the same result. A language model may word it anew; then it is read again.
-
-The pairs that a language model is trained on are made of these, or of a benchmark's questions.
 """
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from pathlib import Path
 
 from askgraph import registry
 from askgraph.agent.drafts import reworded
 from askgraph.endpoint import run
-from askgraph.errors import BudgetSpent, QueryError, ServiceError, SetupError
-from askgraph.evaluation.benchmarks.formats import read_benchmark
-from askgraph.evaluation.questions import GoldQuestion, of_graph
+from askgraph.errors import BudgetSpent, QueryError, ServiceError
 from askgraph.explanation import iris_of
 from askgraph.graph import KnowledgeGraph
 from askgraph.llm import LanguageModel
@@ -37,12 +32,10 @@ from askgraph.metadata.examples.drafts import Draft, drafts
 from askgraph.methods import Method
 from askgraph.operations import outcome_of as answer_of
 from askgraph.operations.examples import keep
-from askgraph.sparql.lexer import with_declared
 from askgraph.sparql.results import Row, SelectResult, value_of
 from askgraph.sparql.rewrite import form_of
 from askgraph.trace import Answer, Question
 from askgraph.trace import Outcome as Answered
-from askgraph.training.pairs import Asked, LeftOut, Pair, made_pairs, near_terms, write_pairs
 from askgraph.workspace import Progress, Workspace, silent
 from askgraph.workspace.graphs import build_missing
 from askgraph.workspace.models import Models
@@ -325,77 +318,3 @@ def _example(draft: Draft, query: str, graph: KnowledgeGraph, result: Result) ->
         origin="generated",
         confirmation=Confirmation(now, graph.name, graph.snapshot, outcome.rows, outcome.digest),
     )
-
-
-@dataclass(frozen=True)
-class MadePairs:
-    """How many questions there were, how many pairs they made, and which were left out."""
-
-    questions: int
-    pairs: int
-    left_out: tuple[LeftOut, ...]
-
-
-def make_pairs(
-    workspace: Workspace,
-    questions: Path | None,
-    output: Path,
-    *,
-    graph: str | None = None,
-    format: str | None = None,
-    language: str | None = None,
-    split: str | None = None,
-    seed: int = 42,
-    copies: bool = True,
-    plain: bool = False,
-    progress: Progress = silent,
-) -> MadePairs:
-    """Write the pairs of a benchmark's questions, or of the examples kept for the graph.
-
-    Their queries have references, or if they are `plain`, IRIs.
-
-    Raises `SetupError` if no question makes a pair; what was in the file then stays.
-    """
-    opened = workspace.graph(graph, progress=progress)
-    try:
-        if questions is None:
-            found = list(_kept_questions(opened))
-        else:
-            found = list(_benchmark_questions(questions, opened.name, format, language, split))
-        asked = [one for one in found if one.query]
-        if not asked:
-            where = questions or f"the examples of {opened.name!r}"
-            raise SetupError(f"{where}: there is no question with a query")
-        left_out = [LeftOut(one.id, "it has no query") for one in found if not one.query]
-
-        def written() -> Iterator[Pair]:
-            with near_terms(opened) as terms:
-                made = made_pairs(asked, terms, seed=seed, copies=copies, plain=plain)
-                for number, one in enumerate(made):
-                    progress("pairs", number, None)
-                    if isinstance(one, LeftOut):
-                        left_out.append(one)
-                    else:
-                        yield one
-
-        number = write_pairs(output, written())
-        return MadePairs(len(found), number, tuple(left_out))
-    finally:
-        result_of(opened.endpoint.close())
-
-
-def _kept_questions(graph: KnowledgeGraph) -> Iterator[Asked]:
-    for number, example in enumerate(graph.examples):
-        for wording, asked in enumerate(example.wordings):
-            yield Asked(f"example-{number}-{wording}", asked.text, example.query)
-
-
-def _benchmark_questions(
-    path: Path, graph: str, format: str | None, language: str | None, split: str | None
-) -> Iterator[Asked]:
-    _, contents = read_benchmark(path, format=format, language=language)
-    asked: tuple[GoldQuestion, ...] = of_graph(contents.questions, graph)
-    for one in asked:
-        if split in (None, one.split):
-            query = with_declared(one.sparql, contents.prefixes) if one.sparql else ""
-            yield Asked(one.id, one.text, query)

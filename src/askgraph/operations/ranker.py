@@ -3,54 +3,44 @@
 All lies in one folder: `training.json` (what was wished, and what came of it), `lessons/` (a file
 for each graph), `ranker.npz`, which learned from all graphs, and a `foldN.npz` for each fold, which
 did not learn from the graphs of the fold. A stopped training goes on from what lies there.
+
+A language model learns nothing here (`askgraph finetune train` trains it): it is chosen how much of
+a say it has, and `ranker.json` names it.
 """
 
 import asyncio
-import gzip
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from random import Random
 
-from askgraph.answers.ranker import CONSIDERED, Ranker, Say, readings_of, saved
-from askgraph.errors import AskgraphError, SetupError
-from askgraph.evaluation import Table
-from askgraph.evaluation.benchmarks.formats import read_benchmark
-from askgraph.evaluation.by_name import by_name, names_of_things
+import numpy as np
+
+from askgraph.answers.encoder import saved
+from askgraph.answers.ranker import EncoderRanker, LanguageRanker, Say, language_model, losses_of
+from askgraph.answers.search_run import AHEAD, SearchLimits
+from askgraph.errors import SetupError
 from askgraph.evaluation.files import replaced
-from askgraph.evaluation.questions import GoldQuestion, gold_table, query_table
+from askgraph.evaluation.questions import GoldQuestion
 from askgraph.evaluation.reports.statistics import Difference, paired_difference
-from askgraph.graph import KnowledgeGraph
-from askgraph.operations.selection import graph_of
-from askgraph.search.decide import confidence_of
-from askgraph.search.rank import clusters
+from askgraph.operations.pairs import Chosen, chosen_of, kept_lessons
 from askgraph.search.rank.score import weights_for
-from askgraph.search.run import proposed, read_and_linked, schema_of
-from askgraph.sparql.comparison import Cell
-from askgraph.sparql.write import plain_text
-from askgraph.training.ranker import (
-    Lesson,
-    Plan,
-    Reading,
-    lessons_in,
-    lessons_text,
-    say_of,
-    tokenizer_in,
-    trained,
-    worth_of,
-)
+from askgraph.training.pairs import Lesson
+from askgraph.training.ranker import Plan, is_encoder, trained
 from askgraph.training.settings import begun
 from askgraph.workspace import Progress, Workspace, silent
-from askgraph.workspace.synchronous import result_of
 
 WHOLE = "ranker.npz"
 """The ranker that learned from all graphs."""
 
-_SECONDS = 2.0  # for a candidate's query
-_PATIENCE = 60.0  # for gold's
 _APART = 5  # of so many graphs one is not learned from, but says how much of a say is best
+
+
+ASKED = "ranker.json"
+"""The file that names a language model and its say."""
 
 
 @dataclass(frozen=True)
@@ -110,18 +100,26 @@ def train_ranker(
     Raises `SetupError` for a folder that holds something else or a training of other wishes, if a
     benchmark or the encoder cannot be read, and if there is nothing to learn from.
     """
-    tokenizer_in(wished.base)  # what cannot be read is told of before the long work
+    learns = is_encoder(wished.base)  # what cannot be read is told of before the long work
+    if not learns and wished.folds:
+        raise SetupError(
+            f"{wished.base} is a language model, which learns nothing here: leave out the folds, "
+            "and name questions over graphs that it has not learned from"
+        )
     weights_for("", wished.ranking)
     done = begun(folder, _plan(wished))
     with replaced(folder / "training.json") as file:
         file.write(json.dumps({**_plan(wished), **({"result": done} if done else {})}).encode())
     by_graph = dict(_by_graph(workspace, wished, folder / "lessons", progress))
-    parts = _parts(by_graph, wished)
-    files = {f"fold{number}.npz": held for number, held in enumerate(parts, 1)} | {WHOLE: ()}
-    found = [
-        _learned(by_graph, wished, folder / name, tuple(held), progress)
-        for name, held in files.items()
-    ]
+    if learns:
+        parts = _parts(by_graph, wished)
+        files = {f"fold{number}.npz": held for number, held in enumerate(parts, 1)} | {WHOLE: ()}
+        found = [
+            _learned(by_graph, wished, folder / name, tuple(held), progress)
+            for name, held in files.items()
+        ]
+    else:
+        found = [_given_a_say(by_graph, wished, folder / ASKED, progress)]
     result = {"rankers": [one.record() for one in found]}
     with replaced(folder / "training.json") as file:
         text = json.dumps({**_plan(wished), "result": result}, indent=1)
@@ -174,18 +172,54 @@ def _learned(
     if not path.is_file():
         names = [name for name in sorted(by_graph) if name not in held]
         _train(by_graph, names, wished, path, progress)
-    ranker = Ranker.load(path)
+    ranker = EncoderRanker.load(path)
     lessons, loss = int(str(ranker.about["lessons"])), float(str(ranker.about["loss"]))
     if not held:
         return Learned(path, lessons, loss, ranker.say)
     asked = [one for name in held for one in by_graph[name].lessons]
     liked = _liked(ranker, asked, progress)
+    gain = _gain(asked, liked, [ranker.say] * len(asked))
+    return Learned(path, lessons, loss, ranker.say, held, gain)
+
+
+def _gain(
+    asked: Sequence[Lesson], liked: Sequence[Sequence[float]], says: Sequence[Say]
+) -> Difference:
+    """What a ranker changes in the worth of the answers, each with the say that it has there."""
     before = {str(at): worth_of(one, [], Say()) for at, one in enumerate(asked)}
     after = {
-        str(at): worth_of(one, own, ranker.say)
-        for at, (one, own) in enumerate(zip(asked, liked, strict=True))
+        str(at): worth_of(one, own, say)
+        for at, (one, own, say) in enumerate(zip(asked, liked, says, strict=True))
     }
-    return Learned(path, lessons, loss, ranker.say, held, paired_difference(before, after))
+    return paired_difference(before, after)
+
+
+def _given_a_say(
+    by_graph: Mapping[str, _Gathered], wished: Wished, path: Path, progress: Progress
+) -> Learned:
+    """Choose how much of a say a language model has; its gain is measured where it was not chosen.
+
+    The graphs are parted in two: on each half it has the say that is best on the other one.
+    """
+    names = sorted(by_graph)
+    half = set(Random(wished.plan.seed).sample(names, len(names) // 2))
+    placed = [(name in half, one) for name in names for one in by_graph[name].lessons]
+    asked = [one for _, one in placed]
+    model = LanguageRanker(Say(), {}, language_model(str(wished.base)))
+    liked = _liked(model, asked, progress)
+
+    def best(side: bool | None) -> Say:
+        chosen = [at for at, (there, _) in enumerate(placed) if there is not side]
+        return say_of([asked[at] for at in chosen], [liked[at] for at in chosen])
+
+    say, others = best(None), {side: best(side) for side in (False, True)}
+    gain = _gain(asked, liked, [others[there] for there, _ in placed])
+    about = {"graphs": [], "asked": names, "lessons": len(asked)}
+    place = os.path.relpath(wished.base.absolute(), path.absolute().parent)
+    record = {**_header(say, about), "model": place}
+    with replaced(path) as file:
+        file.write((json.dumps(record, indent=1) + "\n").encode())
+    return Learned(path, len(asked), 0.0, say, tuple(names), gain)
 
 
 def _train(
@@ -206,19 +240,32 @@ def _train(
     made = trained(wished.base, lessons, wished.plan, kept, told=_told(progress, path.stem))
     about = {"graphs": names, "lessons": len(lessons), "loss": made.loss}
     with replaced(bare) as file:
-        saved(file, made.weights, made.tokenizer, made.sizes, Say(), about)
-    say = say_of(aside, _liked(Ranker.load(bare), aside, progress))  # as it will be asked
+        saved(file, made.weights, made.tokenizer, made.sizes, _header(Say(), about))
+    say = say_of(aside, _liked(EncoderRanker.load(bare), aside, progress))  # as it will be asked
     with replaced(path) as file:
-        saved(file, made.weights, made.tokenizer, made.sizes, say, about)
+        saved(file, made.weights, made.tokenizer, made.sizes, _header(say, about))
     for left in (bare, kept):
         left.unlink(missing_ok=True)
 
 
-def _liked(ranker: Ranker, lessons: Sequence[Lesson], progress: Progress) -> list[list[float]]:
+def _header(say: Say, about: Mapping[str, object]) -> dict[str, object]:
+    """What a ranker's file says of it."""
+    return {"version": 1, "say": asdict(say), "about": dict(about)}
+
+
+def _liked(
+    ranker: EncoderRanker | LanguageRanker, lessons: Sequence[Lesson], progress: Progress
+) -> list[list[float]]:
+    """How well each candidate of each question fits."""
     found = []
-    for at, one in enumerate(lessons):
-        progress("reading candidates", at, len(lessons))
-        found.append(ranker.judgements(one.text, [r.words for r in one.readings]))
+    with asyncio.Runner() as runner:
+        for at, one in enumerate(lessons):
+            progress("reading candidates", at, len(lessons))
+            if isinstance(ranker, EncoderRanker):
+                found.append(ranker.judgements(one.text, [r.words for r in one.readings]))
+            else:
+                queries = [r.query for r in one.readings]
+                found.append(runner.run(ranker.judgements(one.text, queries, one.named)))
     return found
 
 
@@ -230,38 +277,21 @@ def _by_graph(
     workspace: Workspace, wished: Wished, folder: Path, progress: Progress
 ) -> Iterator[tuple[str, _Gathered]]:
     """The lessons of each graph; those of a graph that was gathered before are read again."""
-    asked = _asked(workspace, wished)
+    seed = wished.plan.seed
+    asked = chosen_of(workspace, Chosen(wished.benchmarks, wished.questions, seed=seed))
     for at, (place, questions) in enumerate(asked.items()):
         progress("gathering candidates", at, len(asked))
         name = place.stem if isinstance(place, Path) else place
-        if name in wished.without:
-            continue
-        tag = _tag(questions, wished.by, name) if wished.by else ""
-        if wished.questions is not None and len(questions) > wished.questions:
-            questions = Random(wished.plan.seed).sample(questions, wished.questions)
-        file = folder / f"{name}.jsonl.gz"
-        if not file.is_file():
-            lessons = result_of(_gathered(workspace.find(place), questions, wished.ranking))
-            with replaced(file) as kept:
-                kept.write(gzip.compress(lessons_text(lessons).encode("utf-8"), mtime=0))
-        lessons = lessons_in(gzip.decompress(file.read_bytes()).decode("utf-8"))
-        yield name, _Gathered(tuple(lessons), tag)
-
-
-def _asked(workspace: Workspace, wished: Wished) -> dict[str | Path, list[GoldQuestion]]:
-    """The questions with a query, by the place of their graph."""
-    found: dict[str | Path, list[GoldQuestion]] = {}
-    for path, named in wished.benchmarks:
-        _, contents = read_benchmark(path)
-        for question in contents.questions:
-            if question.sparql and not question.unanswerable:
-                place = graph_of(workspace, question, path, named)
-                found.setdefault(place, []).append(question)
-    return found
+        if name not in wished.without:
+            file = folder / f"{name}.jsonl.gz"
+            found = kept_lessons(file, workspace, place, questions, wished.ranking)
+            yield name, _Gathered(tuple(found), _tag(questions, wished.by, name))
 
 
 def _tag(questions: Sequence[GoldQuestion], start: str, graph: str) -> str:
-    """The one tag with such a start that all questions over a graph have."""
+    """The one tag with such a start that all questions over a graph have; none without a start."""
+    if not start:
+        return ""
     found = {tag for one in questions for tag in one.tags if tag.startswith(start)}
     if len(found) != 1:
         raise SetupError(
@@ -271,49 +301,48 @@ def _tag(questions: Sequence[GoldQuestion], start: str, graph: str) -> str:
     return found.pop()
 
 
-async def _gathered(
-    graph: KnowledgeGraph, questions: Sequence[GoldQuestion], ranking: str
-) -> list[Lesson]:
-    """The lessons of a graph that lies here; none of another one."""
-    try:
-        if graph.arrays is None:
-            return []
-        names = await asyncio.to_thread(names_of_things, graph)
-        found = []
-        for one in questions:
-            try:
-                prefixes = graph.prefixes.namespaces
-                gold = await gold_table(one, graph.endpoint, prefixes=prefixes, timeout=_PATIENCE)
-            except AskgraphError:
-                continue  # without gold nothing is learned
-            found.append(await _lesson(one, gold, graph, ranking, names))
-        return found
-    finally:
-        await graph.endpoint.close()
+WEIGHTS = (0.02, 0.04, 0.07, 0.1, 0.15, 0.2, 0.3)
+BELOW = (0.3, 0.5, 0.7, 0.9)
+"""How much a say may weigh, and from which confidence on there is none: what is tried."""
 
 
-async def _lesson(
-    question: GoldQuestion,
-    gold: Table,
-    graph: KnowledgeGraph,
-    ranking: str,
-    names: Mapping[str, Set[Cell]],
-) -> Lesson:
-    assert graph.arrays is not None
-    linked = read_and_linked(question.text, question.language, graph.names)
-    schema = schema_of(graph.arrays, graph.profile)
-    weights = weights_for(graph.name, ranking)
-    proposal = await asyncio.to_thread(proposed, linked, schema, weights=weights)
-    every = clusters(proposal.candidates)
-    found = every[:CONSIDERED]
-    words = await readings_of(found, proposal, graph)
-    readings = []
-    for cluster, said in zip(found, words, strict=True):
-        text = plain_text(cluster.best.query, graph.prefixes)
-        try:
-            table = await query_table(text, graph.endpoint, timeout=_SECONDS)
-            worth, empty = by_name(table, gold, names).f1, not table.rows
-        except AskgraphError:
-            worth, empty = 0.0, True
-        readings.append(Reading(said, cluster.score, worth, empty))
-    return Lesson(question.id, question.text, confidence_of(proposal, every), tuple(readings))
+def say_of(lessons: Sequence[Lesson], liked: Sequence[Sequence[float]]) -> Say:
+    """Return how much of a say is best for lessons that nothing was learned from.
+
+    Its gain in worth must be more than what may be chance: the best is what gains most after its
+    standard error is taken off; no say at all if nothing is left then.
+    """
+    best, most = Say(), 0.0
+    for below in BELOW:
+        for weight in WEIGHTS:
+            say = Say(weight, below)
+            gains = np.array(
+                [
+                    worth_of(one, own, say) - worth_of(one, own, Say())
+                    for one, own in zip(lessons, liked, strict=True)
+                ]
+            )
+            found = float(gains.mean() - gains.std() / len(gains) ** 0.5) if len(gains) else 0.0
+            if found > most:
+                best, most = say, found
+    return best
+
+
+def worth_of(lesson: Lesson, liked: Sequence[float], say: Say) -> float:
+    """Return what graph search's answer is worth if a ranker has such a say in it.
+
+    Of candidates near the best, the first that is not empty is the answer, as `SearchRun` has it.
+    """
+    readings = lesson.readings
+    if not readings:
+        return 0.0
+    scores = [one.score for one in readings]
+    if say.weight and lesson.confidence < say.below:
+        scores = [s - loss for s, loss in zip(scores, losses_of(liked, say.weight), strict=True)]
+    order = sorted(range(len(scores)), key=lambda at: -scores[at])
+    for at in order[: SearchLimits().tried]:
+        if scores[at] < scores[order[0]] - AHEAD:
+            break
+        if not readings[at].empty:
+            return readings[at].worth
+    return readings[order[0]].worth

@@ -34,7 +34,7 @@ from askgraph.evaluation.studies.stages import (
 )
 from askgraph.index import Resource, SearchIndex
 from askgraph.operations.evaluation import Crew, evaluated
-from askgraph.operations.generation import make_pairs
+from askgraph.operations.pairs import Chosen, PairForm, make_pairs
 from askgraph.operations.plans import Asked, Host, MethodChoice, Site, Wishes, file_hash
 from askgraph.operations.selection import Selection, selected
 from askgraph.training.pairs import Pair, read_pairs
@@ -371,10 +371,11 @@ def _pairs_of(workspace: Workspace, one: DataSet, study: Cross, progress: Progre
     path = study.folder / "pairs" / f"{_WORDLESS.sub('-', one.name)}-{digest}.jsonl"
     if not path.is_file():
         path.parent.mkdir(parents=True, exist_ok=True)
+        seed = study.settings.seed
+        chosen = Chosen(((one.train, one.graph),), split=one.split("train"), seed=seed)
         make_pairs(
-            workspace, one.train, path, graph=one.graph, split=one.split("train"),
-            seed=study.settings.seed, plain=study.plain, progress=progress,
-        )  # fmt: skip
+            workspace, chosen, path, form=PairForm(study.plain, seed=seed), progress=progress
+        )
     return path
 
 

@@ -19,9 +19,17 @@ from askgraph.evaluation.questions import GoldQuestion
 from askgraph.graph import KnowledgeGraph
 from askgraph.operations.selection import graph_of
 from askgraph.search.rank.score import weights_for
-from askgraph.training.pointer.marking import Lesson, from_examples, generated
-from askgraph.training.pointer.training import Plan, Trained, continued, started, trained
-from askgraph.training.pointer.worlds import world
+from askgraph.training.pointer.questions import world
+from askgraph.training.pointer.training import (
+    Lesson,
+    Plan,
+    Trained,
+    continued,
+    from_examples,
+    generated,
+    started,
+    trained,
+)
 from askgraph.workspace import Progress, Workspace, silent
 from askgraph.workspace.synchronous import result_of
 from askgraph.writing.pointer.network import Settings

@@ -1,37 +1,170 @@
-"""Pairs of a question with candidates and its query: made, read, and held to what a model writes.
+"""Lessons and pairs: what rankers and language models learn from, made of questions and graphs.
+
+A lesson is a question with graph search's candidates, each run and worth the F1 of what it gives. A
+pair is a question with what a query may name, and the query.
 
 Query-based KGQA (NLDB 2025, section 4.3 and appendix C): the candidates of a question are those
 that its gold query names, and among them wrong ones that linking would bring along, which are
 nearest to the right ones by BM25. A question comes in one to three copies with other wrong ones.
 """
 
+import asyncio
 import hashlib
 import json
 import random
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-
-from pyoxigraph import Literal
+from typing import Any
 
 from askgraph import registry
-from askgraph.errors import QueryError, QuerySyntaxError, SetupError
+from askgraph.answers.ranker import CONSIDERED, listed_of, readings_of
+from askgraph.errors import AskgraphError, QueryError, QuerySyntaxError, SetupError
+from askgraph.evaluation import Table
+from askgraph.evaluation.by_name import by_name
 from askgraph.evaluation.files import json_line, replaced
+from askgraph.evaluation.questions import GoldQuestion, query_table
 from askgraph.graph import KnowledgeGraph
 from askgraph.index import Resource, SearchIndex
 from askgraph.index.names import Kind
 from askgraph.llm import Choice, LanguageModel, Options, completed
 from askgraph.llm.structured import takes_grammar
 from askgraph.rdf import words_of_local_name
-from askgraph.sparql import Pattern
-from askgraph.sparql.read import read
+from askgraph.search.decide import confidence_of
+from askgraph.search.rank import clusters
+from askgraph.search.rank.score import weights_for
+from askgraph.search.run import proposed, read_and_linked, schema_of
+from askgraph.sparql.comparison import Cell
 from askgraph.sparql.rewrite.canonical import canonical_query
+from askgraph.sparql.write import plain_text
 from askgraph.writing import Listed
 from askgraph.writing.model_writer import query_grammar
 from askgraph.writing.prompt import THEN, messages, query_in, target
-from askgraph.writing.references import References, gold_terms
+from askgraph.writing.references import References, gold_terms, terms_in, value_text
+
+RIGHT = 0.999
+"""From this worth on a candidate is right."""
+
+ALIKE = 0.05
+"""A question whose candidates' worths lie no further apart teaches no preference."""
+
+_SECONDS = 2.0  # for a candidate's query
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A candidate: in words, its query, its score in graph search, its worth (F1), if it is empty.
+
+    The query is in SPARQL with whole IRIs.
+    """
+
+    words: str
+    query: str
+    score: float
+    worth: float
+    empty: bool
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """A question and gold's query, graph search's confidence (0–1), its best candidates in order.
+
+    `terms` are what the candidates and gold name.
+    """
+
+    id: str
+    text: str
+    gold: str
+    confidence: float
+    readings: tuple[Reading, ...]
+    terms: tuple[Listed, ...] = ()
+
+    @property
+    def teaches(self) -> bool:
+        """Whether its candidates are not all worth the same."""
+        worths = [one.worth for one in self.readings]
+        return bool(worths) and max(worths) - min(worths) > ALIKE
+
+    @property
+    def named(self) -> tuple[Listed, ...]:
+        """What its candidates name."""
+        named = terms_in(one.query for one in self.readings)
+        return tuple(one for one in self.terms if (one.kind, one.target) in named)
+
+    @property
+    def wanted(self) -> str:
+        """The best candidate's query that is right; gold's if none is."""
+        return next((one.query for one in self.readings if one.worth >= RIGHT), self.gold)
+
+
+async def lesson_of(
+    question: GoldQuestion,
+    query: str,
+    gold: Table,
+    graph: KnowledgeGraph,
+    *,
+    names: Mapping[str, Set[Cell]],
+    ranking: str = "",
+) -> Lesson:
+    """Return the lesson of a question over a graph that lies here; `query` gives `gold`.
+
+    Candidates are scored by the weights of the file `ranking`, by the package's if it is empty. A
+    thing where gold has one of its `names` counts.
+    """
+    assert graph.arrays is not None
+    linked = read_and_linked(question.text, question.language, graph.names)
+    schema = schema_of(graph.arrays, graph.profile)
+    weights = weights_for(graph.name, ranking)
+    proposal = await asyncio.to_thread(proposed, linked, schema, weights=weights)
+    every = clusters(proposal.candidates)
+    found = every[:CONSIDERED]
+    words = await readings_of(found, proposal, graph)
+    readings = []
+    for cluster, said in zip(found, words, strict=True):
+        text = plain_text(cluster.best.query, graph.prefixes)
+        try:
+            table = await query_table(text, graph.endpoint, timeout=_SECONDS)
+            worth, empty = by_name(table, gold, names).f1, not table.rows
+        except AskgraphError:
+            worth, empty = 0.0, True
+        readings.append(Reading(said, text, cluster.score, worth, empty))
+    terms = await listed_of(
+        [*(one.query for one in readings), query], graph, proposal.reading.language
+    )
+    return Lesson(
+        question.id, question.text, query, confidence_of(proposal, every), tuple(readings), terms
+    )
+
+
+def lessons_text(lessons: Sequence[Lesson]) -> str:
+    """Return lessons as text, a line each."""
+    return "".join(json.dumps(_record(one)) + "\n" for one in lessons)
+
+
+def _record(one: Lesson) -> list[object]:
+    readings = [[r.words, r.query, r.score, r.worth, r.empty] for r in one.readings]
+    terms = [[term.kind.name, term.target, term.label] for term in one.terms]
+    return [one.id, one.text, one.gold, one.confidence, readings, terms]
+
+
+def lessons_in(text: str) -> list[Lesson]:
+    """Return the lessons of such a text."""
+    return [_lesson(*json.loads(line)) for line in text.splitlines()]
+
+
+def _lesson(
+    name: str, text: str, gold: str, confidence: float, readings: list[list[Any]],
+    terms: list[list[str]],
+) -> Lesson:  # fmt: skip
+    read = tuple(Reading(*one) for one in readings)
+    return Lesson(name, text, gold, confidence, read, tuple(_term(*one) for one in terms))
+
+
+def _term(kind: str, target: str, label: str) -> Listed:
+    return Listed(Kind[kind], target, label, score=1.0)
+
 
 _KEYS = {
     Kind.ENTITY: "entities",
@@ -52,7 +185,7 @@ class NearTerms:
     def listed(self, kind: Kind, target: str) -> Listed:
         """Return a term with its label, made of the IRI or the value if the graph has none."""
         if kind is Kind.VALUE:
-            return Listed(kind, target, _value(target), score=1.0)
+            return Listed(kind, target, value_text(target), score=1.0)
         label = self.labels.get(target) or words_of_local_name(target) or target
         return Listed(kind, target, label, score=1.0)
 
@@ -82,13 +215,6 @@ def near_terms(graph: KnowledgeGraph) -> Iterator[NearTerms]:
             made[key] = build(resources, Path(folder) / key)
         classes = frozenset(each.iri for each in graph.profile.classes)
         yield NearTerms(made, labels, classes)
-
-
-def _value(target: str) -> str:
-    """Return the text of a literal given as N-Triples."""
-    pattern = read(f"ASK {{ ?s ?p {target} }}").where.elements[0]
-    literal = pattern.object if isinstance(pattern, Pattern) else None
-    return literal.value if isinstance(literal, Literal) else target
 
 
 _COPIES = (1, 2, 3)
@@ -165,6 +291,21 @@ def made_pairs(
             yield Pair(
                 f"{one.id}#{copy}" if copy else one.id, one.text, tuple(listed), wanted, plain
             )
+
+
+def pair_of(lesson: Lesson, *, seed: int = 42, plain: bool = False) -> Pair | LeftOut:
+    """Return the pair of a lesson: what its candidates name is listed, in an order by the seed.
+
+    The reply is the best candidate that is right; if none is, gold, and what it names besides.
+    """
+    try:
+        named = terms_in([*(one.query for one in lesson.readings), lesson.wanted])
+        listed = [one for one in lesson.terms if (one.kind, one.target) in named]
+        random.Random(f"{seed} {lesson.id}").shuffle(listed)
+        wanted = target(lesson.wanted, References(listed, plain))
+    except QuerySyntaxError as problem:
+        return LeftOut(lesson.id, str(problem))
+    return Pair(lesson.id, lesson.text, tuple(listed), wanted, plain)
 
 
 def write_pairs(path: Path, pairs: Iterable[Pair]) -> int:

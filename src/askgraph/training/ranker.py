@@ -6,7 +6,6 @@ the logarithm of the worth that a draw by their scores may expect (listwise, as 
 "Learning to rank: from pairwise approach to listwise approach", 2007, with worths for labels).
 """
 
-import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -21,46 +20,19 @@ from torch import Tensor
 from transformers import AutoConfig, AutoTokenizer, BertModel
 from transformers.utils import logging
 
-from askgraph.answers.ranker import LONGEST, Say, Sizes, encoded, losses_of, tokenizer_of
-from askgraph.answers.search_run import AHEAD, SearchLimits
+from askgraph.answers.encoder import LONGEST, Sizes, encoded, tokenizer_of
 from askgraph.beside import replaced
 from askgraph.errors import SetupError
+from askgraph.llm.pretrained import is_gguf
+from askgraph.training.pairs import Lesson
 
 Floats = NDArray[np.float32]
 Told = Callable[[int, int, float], None]
 
-ALIKE = 0.05
-"""A question whose candidates' worths lie no further apart teaches nothing."""
 _KEEP = 25  # steps after which what was learned is kept
 _LAST = 20  # losses whose mean is told
 _SCORE = 2.0  # what graph search's own score is multiplied by, to begin with
 _VERDICT = 10.0  # the new output learns so many times as fast
-
-
-@dataclass(frozen=True)
-class Reading:
-    """A candidate: in words, its score in graph search, its worth (F1, 0–1), if it is empty."""
-
-    words: str
-    score: float
-    worth: float
-    empty: bool
-
-
-@dataclass(frozen=True)
-class Lesson:
-    """A question, graph search's confidence (0–1), and its best candidates in their order."""
-
-    id: str
-    text: str
-    confidence: float
-    readings: tuple[Reading, ...]
-
-    @property
-    def teaches(self) -> bool:
-        """Whether its candidates are not all worth the same."""
-        worths = [one.worth for one in self.readings]
-        return bool(worths) and max(worths) - min(worths) > ALIKE
 
 
 @dataclass(frozen=True)
@@ -139,8 +111,6 @@ def _loaded(base: Path, layers: int) -> BertModel:
     logging.disable_progress_bar()
     try:
         config = AutoConfig.from_pretrained(str(base), local_files_only=True)
-        if config.model_type != "bert":
-            raise SetupError(f"{base} is a model of the kind {config.model_type!r}: name a BERT")
         if config.max_position_embeddings < LONGEST:
             raise SetupError(f"{base} reads fewer than {LONGEST} tokens: name another model")
         config.num_hidden_layers = min(layers, config.num_hidden_layers)
@@ -150,10 +120,30 @@ def _loaded(base: Path, layers: int) -> BertModel:
             dtype=torch.float32,
         )  # fmt: skip
     except (OSError, ValueError) as problem:
-        raise SetupError(
-            f"{base} holds no encoder ({problem}): name a folder with config.json, the weights "
-            "and the tokenizer of a BERT, as MiniLM of sentence-transformers is published"
-        ) from problem
+        raise SetupError(_no_model(base, problem)) from problem
+
+
+def is_encoder(base: Path) -> bool:
+    """Return whether a folder holds a BERT; a language model is none, nor is a GGUF file.
+
+    Raises `SetupError` if there is no model that can be read.
+    """
+    if is_gguf(str(base)):
+        return False
+    try:
+        config = AutoConfig.from_pretrained(str(base), local_files_only=True)
+    except (OSError, ValueError) as problem:
+        raise SetupError(_no_model(base, problem)) from problem
+    tokenizer_in(base)
+    return bool(config.model_type == "bert")
+
+
+def _no_model(base: Path, problem: Exception) -> str:
+    return (
+        f"{base} holds no encoder ({problem}): name a folder with config.json, the weights and the "
+        "tokenizer of a BERT, as MiniLM of sentence-transformers is published, or of a language "
+        "model that writes queries"
+    )
 
 
 def tokenizer_in(base: Path) -> str:
@@ -326,69 +316,3 @@ def _arrays(model: _Encoder, tokenizer: int) -> tuple[dict[str, Floats], Sizes]:
         config.num_attention_heads, config.num_hidden_layers, tokenizer,
     )  # fmt: skip
     return found, sizes
-
-
-WEIGHTS = (0.02, 0.04, 0.07, 0.1, 0.15, 0.2, 0.3)
-BELOW = (0.3, 0.5, 0.7, 0.9)
-"""How much a say may weigh, and from which confidence on there is none: what is tried."""
-
-
-def say_of(lessons: Sequence[Lesson], liked: Sequence[Sequence[float]]) -> Say:
-    """Return how much of a say is best for lessons that nothing was learned from.
-
-    Its gain in worth must be more than what may be chance: the best is what gains most after its
-    standard error is taken off; no say at all if nothing is left then.
-    """
-    best, most = Say(), 0.0
-    for below in BELOW:
-        for weight in WEIGHTS:
-            say = Say(weight, below)
-            gains = np.array(
-                [
-                    worth_of(one, own, say) - worth_of(one, own, Say())
-                    for one, own in zip(lessons, liked, strict=True)
-                ]
-            )
-            found = float(gains.mean() - gains.std() / len(gains) ** 0.5) if len(gains) else 0.0
-            if found > most:
-                best, most = say, found
-    return best
-
-
-def worth_of(lesson: Lesson, liked: Sequence[float], say: Say) -> float:
-    """Return what graph search's answer is worth if a ranker has such a say in it.
-
-    Of candidates near the best, the first that is not empty is the answer, as `SearchRun` has it.
-    """
-    readings = lesson.readings
-    if not readings:
-        return 0.0
-    scores = [one.score for one in readings]
-    if say.weight and lesson.confidence < say.below:
-        scores = [s - loss for s, loss in zip(scores, losses_of(liked, say.weight), strict=True)]
-    order = sorted(range(len(scores)), key=lambda at: -scores[at])
-    for at in order[: SearchLimits().tried]:
-        if scores[at] < scores[order[0]] - AHEAD:
-            break
-        if not readings[at].empty:
-            return readings[at].worth
-    return readings[order[0]].worth
-
-
-def lessons_text(lessons: Sequence[Lesson]) -> str:
-    """Return lessons as text, a line each."""
-    return "".join(
-        json.dumps(
-            [one.id, one.text, one.confidence,
-             [[r.words, r.score, r.worth, r.empty] for r in one.readings]]
-        ) + "\n"
-        for one in lessons
-    )  # fmt: skip
-
-
-def lessons_in(text: str) -> list[Lesson]:
-    """Return the lessons of such a text."""
-    return [
-        Lesson(name, said, confidence, tuple(Reading(*one) for one in readings))
-        for name, said, confidence, readings in map(json.loads, text.splitlines())
-    ]

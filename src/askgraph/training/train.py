@@ -8,6 +8,7 @@ curve of the loss (`log.jsonl`, and `loss.svg` if altair is installed), `trainin
 the end, the model with its card.
 """
 
+import inspect
 import json
 import os
 import shutil
@@ -24,7 +25,7 @@ from transformers import PrinterCallback, Trainer, TrainerCallback, TrainingArgu
 from askgraph.beside import fresh
 from askgraph.errors import SetupError
 from askgraph.evaluation.files import json_line, replaced
-from askgraph.llm.pretrained import chat_text, is_gguf, pretrained, torch_device
+from askgraph.llm.pretrained import chat_text, is_gguf, pretrained, torch_device, torch_dtype
 from askgraph.training.pairs import Pair
 from askgraph.training.settings import TrainSettings, begun, last_whole_checkpoint
 from askgraph.writing.prompt import messages
@@ -90,7 +91,7 @@ def train(
         args=_arguments(folder, settings, len(examples), bool(held), device),
         train_dataset=examples,
         eval_dataset=held or None,
-        data_collator=Collated(tokenizer.pad_token_id),
+        data_collator=Collated(tokenizer.pad_token_id, sparing=sparing(made)),
         callbacks=[curve.callback],
         compute_metrics=_whole_replies,
         preprocess_logits_for_metrics=_likeliest,
@@ -99,6 +100,7 @@ def train(
     last = last_whole_checkpoint(folder / "checkpoints")
     output = trainer.train(resume_from_checkpoint=last)
     measured = _plain(trainer.evaluate()) if held else {}
+    trainer.model.to(torch_dtype(settings.dtype))
     trainer.save_model(str(folder))
     tokenizer.save_pretrained(str(folder))
     (folder / "training_args.bin").unlink(missing_ok=True)  # no one's but the trainer's
@@ -120,7 +122,13 @@ def _ended(folder: Path, result: Mapping[str, Any]) -> Trained:
 
 
 def _loaded(model: str, settings: TrainSettings, *, download: bool) -> tuple[Any, Any]:
-    found = pretrained(model, dtype=settings.dtype, download=download)
+    """The tokenizer, and the model to train.
+
+    Weights that learn are kept in float32 and calculated with in the type of the settings: the
+    steps of a training are too small for half of the digits.
+    """
+    dtype = settings.dtype if settings.lora else "float32"
+    found = pretrained(model, dtype=dtype, download=download)
     if found.tokenizer.eos_token_id is None:
         raise SetupError(f"the tokenizer of {model!r} has no end: set its eos_token")
     made = _with_adapters(found.model, settings) if settings.lora else found.model
@@ -365,20 +373,51 @@ def encoded(
     return found, long
 
 
-class Collated:
-    """Puts examples into one batch: shorter ones are filled up on the right."""
+def sparing(model: Any) -> bool:
+    """Return whether a model can leave out the logits of what stands before the replies.
 
-    def __init__(self, padding: int) -> None:
+    They are most of what a batch takes if the vocabulary is large.
+    """
+    takes = inspect.signature(getattr(model, "base_model", model).forward).parameters
+    below = inspect.signature(getattr(model, "get_base_model", lambda: model)().forward).parameters
+    wanted = {"logits_to_keep", "position_ids"}
+    return wanted <= takes.keys() or wanted <= below.keys()
+
+
+class Collated:
+    """Puts examples into one batch: shorter ones are filled up on the right.
+
+    For a `sparing` model they are filled up on the left, so that all replies stand at the end, and
+    only their logits are wanted.
+    """
+
+    def __init__(self, padding: int, *, sparing: bool = False) -> None:
         self._padding = padding
+        self._sparing = sparing
 
     def __call__(self, examples: Sequence[dict[str, list[int]]]) -> dict[str, Any]:
         """Return the tensors of a batch."""
-        ids = _filled([one["input_ids"] for one in examples], self._padding)
-        mask = _filled([[1] * len(one["input_ids"]) for one in examples], 0)
-        labels = _filled([one["labels"] for one in examples], _IGNORED)
-        return {"input_ids": ids, "attention_mask": mask, "labels": labels}
+        left = self._sparing
+        ids = _filled([one["input_ids"] for one in examples], self._padding, left=left)
+        mask = _filled([[1] * len(one["input_ids"]) for one in examples], 0, left=left)
+        labels = _filled([one["labels"] for one in examples], _IGNORED, left=left)
+        batch = {"input_ids": ids, "attention_mask": mask, "labels": labels}
+        if not left:
+            return batch
+        wanted = (labels != _IGNORED).any(0).nonzero()
+        kept = labels.shape[1] - int(wanted.min()) + 1  # and the one that foretells the first
+        places = (mask.cumsum(1) - 1).clamp(min=0)
+        return {
+            **batch,
+            "labels": labels[:, -kept:],
+            "position_ids": places,
+            "logits_to_keep": kept,
+        }
 
 
-def _filled(rows: Sequence[list[int]], filling: int) -> Any:
+def _filled(rows: Sequence[list[int]], filling: int, *, left: bool = False) -> Any:
     width = max(map(len, rows))
-    return torch.tensor([[*row, *[filling] * (width - len(row))] for row in rows])
+    spare = [[filling] * (width - len(row)) for row in rows]
+    if left:
+        return torch.tensor([[*more, *row] for more, row in zip(spare, rows, strict=True)])
+    return torch.tensor([[*row, *more] for more, row in zip(spare, rows, strict=True)])

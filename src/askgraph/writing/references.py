@@ -16,7 +16,8 @@
 """
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -319,6 +320,22 @@ def gold_terms(query: str) -> tuple[tuple[Kind, str], ...]:
     return tuple(found)
 
 
+def terms_in(queries: Iterable[str]) -> frozenset[tuple[Kind, str]]:
+    """Return what must be listed for several queries; what cannot be read names nothing."""
+    found: set[tuple[Kind, str]] = set()
+    for query in queries:
+        with suppress(QuerySyntaxError):
+            found.update(gold_terms(query))
+    return frozenset(found)
+
+
 def gold_values(query: str) -> frozenset[str]:
     """Return the IRIs and listed values that a query names, whatever their kinds."""
     return frozenset(target for _, target in gold_terms(query))
+
+
+def value_text(target: str) -> str:
+    """Return the text of a literal given as N-Triples."""
+    pattern = read(f"ASK {{ ?s ?p {target} }}").where.elements[0]
+    literal = pattern.object if isinstance(pattern, Pattern) else None
+    return literal.value if isinstance(literal, Literal) else target

@@ -11,8 +11,7 @@ from askgraph.sample import graph_path
 from askgraph.search import conditions_in, denied_in
 from askgraph.search.grow.schema import Schema
 from askgraph.search.run import schema_of
-from askgraph.training.pointer.questions import Asked, asked
-from askgraph.training.pointer.worlds import world
+from askgraph.training.pointer.questions import Asked, asked, world
 from askgraph.writing.pointer.skeleton import skeleton_of, terms_of
 
 NUMBER = 60

@@ -10,10 +10,13 @@ torch = pytest.importorskip("torch", reason="needs the extra 'local'")
 from askgraph import sample  # noqa: E402
 from askgraph.evaluation.benchmarks.formats import read_questions  # noqa: E402
 from askgraph.graph import KnowledgeGraph  # noqa: E402
-from askgraph.training.pointer.marking import RIGHT, Lesson, from_examples, generated  # noqa: E402  # noqa: E402
-from askgraph.training.pointer.training import (  # noqa: E402
+from askgraph.training.pointer.training import (  # noqa: E402  # noqa: E402  # noqa: E402
+    RIGHT,
+    Lesson,
     Plan,
     TorchLibrary,
+    from_examples,
+    generated,
     losses,
     started,
     trained,

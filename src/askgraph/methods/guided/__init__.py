@@ -15,6 +15,7 @@ from functools import partial
 from inspect import signature
 from typing import ClassVar, get_args
 
+from askgraph import registry
 from askgraph.agent import Conversation, in_words, with_cost
 from askgraph.agent.retrieval import Shown
 from askgraph.agent.schema_near import ShapeParts
@@ -55,7 +56,7 @@ from askgraph.trace import (
 __all__ = ["Guided"]
 
 _ASKS = ("always", "unsure", "never")
-_DETAILS = ("full", "brief")
+_DETAILS = ("full", "brief", "written")
 _CHOICES = 6  # candidates of a brief prompt
 _SCHEMAS = ("shapes", "list", "both")
 _TOOLS = ("execute", "search_constrained", "describe", "answer", "cancel")
@@ -72,16 +73,17 @@ class Guided:
     linked `names`; all in `room` tokens besides the instruction. `meanings` and `ranker` are graph
     search's. The `schema` is written as shapes or as a list; "both" asks with each. With `detail`
     "brief" a prompt has at most 900 tokens (six candidates, and names) and small models only
-    choose. Without `validate` a query runs as it was written. A doubtful answer is asked for again,
-    at most `looks` times; if there is still none, the model may call functions for `turns` turns.
-    `n` replies are wanted of it; `models` names further models and `consult` further methods
-    (several with + between), and with more than one opinion what they give is voted on. What a
-    model `sees` is everything, masked (the schema, and placeholders for things and values), schema
-    (that alone) or nothing (it is not asked). Below `answer_from` (a confidence) it asks back if
-    `asks_back`, below `ask_from` it refuses. With `interpret` a last short call says the answer in
-    words. If the model's server fails, graph search's outcome stands and says so, unless `fallback`
-    is off. A run ends with its best after `tokens`, `seconds` or `money`. `timeout` is in seconds a
-    query.
+    choose; "written" is for one that was trained to write queries: it writes one of what graph
+    search proposes, and the two are voted on. Without `validate` a query runs as it was written. A
+    doubtful answer is asked for again, at most `looks` times; if there is still none, the model may
+    call functions for `turns` turns. `n` replies are wanted of it; `models` names further models
+    and `consult` further methods (several with + between), and with more than one opinion what they
+    give is voted on. What a model `sees` is everything, masked (the schema, and placeholders for
+    things and values), schema (that alone) or nothing (it is not asked). Below `answer_from` (a
+    confidence) it asks back if `asks_back`, below `ask_from` it refuses. With `interpret` a last
+    short call says the answer in words. If the model's server fails, graph search's outcome stands
+    and says so, unless `fallback` is off. A run ends with its best after `tokens`, `seconds` or
+    `money`. `timeout` is in seconds a query.
     """
 
     converses: ClassVar[bool] = True
@@ -169,6 +171,11 @@ class Guided:
             raise SetupError(
                 f"to say an answer in words the model is shown its rows: leave out interpret=true, "
                 f"or say sees=everything instead of {self.sees}"
+            )
+        if self.detail == "written":
+            raise SetupError(
+                "a model that writes is shown the names of things as they are: leave out "
+                f"detail=written, or say sees=everything instead of {self.sees}"
             )
         if self.embedder:
             raise SetupError(
@@ -271,7 +278,7 @@ class _Run:
             return Panel(judge, voices, method.looks, self.toolbox, turns)
         from askgraph.methods.guided.voting import VotingPanel  # most questions ask one model once
 
-        others = {name: self.charged(one) for name, one in method.others.items()}
+        others = {name: self.charged(one) for name, one in self.others.items()}
         graphs = [replace(one.given, endpoint=one.counted) for one in self.graphs.every]
         return VotingPanel(
             judge,
@@ -281,6 +288,18 @@ class _Run:
             graphs=graphs,
             account=self.account,
         )
+
+    @property
+    def others(self) -> Mapping[str, Method]:
+        """The methods that have a say beside the model; one that writes, if it shall only write."""
+        method = self.method
+        if method.detail != "written":
+            return method.others
+        listed = {"entities": "proposed", "predicates": "proposed", "filter": "off"}
+        writer = registry.load("method", "multi-stage")(
+            model=method.model, writer="model", n=1, timeout=method.timeout, **listed
+        )
+        return {"writer": writer, **method.others}
 
     def toolbox(self) -> Toolbox:
         """The functions for looking things up, over the graphs as the prompt writes them."""
@@ -296,6 +315,8 @@ class _Run:
     ) -> AsyncGenerator[Voice, None]:
         """Each model with each rendering of the schema."""
         method = self.method
+        if method.detail == "written":
+            return
         schema = CHOICE if method.brief else REPLY
         options = Options(temperature=method.temperature, seed=method.seed, schema=schema)
         renderings = ("shapes", "list") if method.schema == "both" else (method.schema,)

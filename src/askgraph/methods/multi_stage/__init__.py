@@ -33,6 +33,7 @@ from askgraph.errors import QueryError, ServiceError, SetupError, Unauthorised, 
 from askgraph.graph import KnowledgeGraph
 from askgraph.index import Resource
 from askgraph.index.linkers import Span, linker_of
+from askgraph.index.names import Kind
 from askgraph.llm import LanguageModel, Options
 from askgraph.llm.budget import Account, Prices, charged
 from askgraph.methods import (
@@ -58,6 +59,7 @@ from askgraph.methods.multi_stage.staged_terms import (
     outside_predicates,
     outside_things,
     predicate_listed,
+    proposed_terms,
 )
 from askgraph.sparql.results import GraphResult, SelectResult
 from askgraph.tools import Context
@@ -85,7 +87,7 @@ __all__ = ["MultiStage"]
 FORMS = ("references", "plain")
 SEARCHES = ("samples", "beams")
 _MODELS = ("model", "sparql")  # writers that ask a model
-_LINKS = ("linked", "reason", "given", "outside")
+_LINKS = ("linked", "reason", "given", "outside", "proposed")
 _Listings = tuple[Listed, ...]
 PUBLISHED = Published(
     "Alekseev et al., The benefits of query-based KGQA systems (NLDB 2025)",
@@ -126,8 +128,8 @@ class MultiStage:
     `entities` and `predicates` say how each of the two is found: linked by the words; reason, if
     the model picks among the best `candidates` of a search by BM25 (`bm25_entities` and
     `bm25_predicates` are its k1 and b), of entities those that `least_predicates` different ones
-    leave; given with the question; or outside, by a `linker` at a
-    `linker_address`. So many `readings` of the same words go on to the writer.
+    leave; given with the question; outside, by a `linker` at a `linker_address`; or proposed, by
+    the best candidates of graph search. So many `readings` of the same words go on to the writer.
 
     With `restrict` only those predicates go on that exist at the entities (or at the instances of
     the classes, if no entity is named), at a node without a name beside them, or further along
@@ -232,6 +234,7 @@ class _Run:
     predicates: tuple[Listed, ...] = ()
     picked: tuple[Listed, ...] = ()
     spans: Sequence[Span] | None = None
+    candidates: _Listings | None = None
     outcome: Answer | Refusal = field(
         default_factory=lambda: Refusal("No query fits what the question names.")
     )
@@ -280,6 +283,8 @@ class _Run:
         async def find() -> _Listings:
             if method.entities == "linked":
                 return linked_things(ground, readings=method.readings)
+            if method.entities == "proposed":
+                return tuple(one for one in await self.proposed(ground) if not _relates(one))
             found = self.picked
             if method.entities == "given":
                 found = await given_things(ground)
@@ -301,11 +306,19 @@ class _Run:
         async def find() -> _Listings:
             if method.predicates == "given":
                 return await given_predicates(ground)
+            if method.predicates == "proposed":
+                return tuple(filter(_relates, await self.proposed(ground)))
             if method.predicates == "outside":
                 return outside_predicates(ground, await self.outside())
             return linked_predicates(ground, readings=method.readings)
 
         self.predicates = await heard("predicates", _Listings, find)
+
+    async def proposed(self, ground: Ground) -> _Listings:
+        """Return what graph search proposes, which is asked once."""
+        if self.candidates is None:
+            self.candidates = await proposed_terms(ground)
+        return self.candidates
 
     async def outside(self) -> Sequence[Span]:
         """Return what the linker finds in the question, which is asked once."""
@@ -352,6 +365,8 @@ class _Run:
     def listed_predicates(self, met: Meeting) -> _Listings:
         """The predicates that may be used: the matched ones, restricted, and those near."""
         matched = self.predicates
+        if self.method.predicates == "proposed":
+            return matched  # they exist, and are enough
         if self.method.restrict and self.things:
             matched = met.kept(matched)
         there = {one.target for one in matched}
@@ -433,6 +448,10 @@ class _Run:
             if runs[-1].full:
                 break
         return await chosen_of(self.context, runs, answer_from=self.method.answer_from)
+
+
+def _relates(one: Listed) -> bool:
+    return one.kind is Kind.PREDICATE
 
 
 def _mismatch(things: Sequence[Listed], predicates: Sequence[Listed]) -> str:

@@ -2,7 +2,7 @@
 
 Linking entities and matching predicates are stages of their own in Alekseev et al. (NLDB 2025,
 sections 4.1 and 4.2). Keeping several readings of the same words, and adding the predicates at the
-things that no word names, is ours.
+things that no word names, is ours, as is to take what graph search proposes.
 """
 
 import re
@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 from pyoxigraph import NamedNode
 
+from askgraph.answers.ranker import CONSIDERED, listed_of
 from askgraph.errors import SetupError
 from askgraph.index.linkers import Span
 from askgraph.index.names import Kind
@@ -18,7 +19,8 @@ from askgraph.metadata import PredicateProfile
 from askgraph.rdf import words_of_local_name
 from askgraph.search.grow.schema import Schema
 from askgraph.search.linking.link import Link, Linked
-from askgraph.search.run import all_linked, schema_around
+from askgraph.search.rank import clusters
+from askgraph.search.run import all_linked, proposal_of, schema_around
 from askgraph.tools import Context
 from askgraph.tools.shown import labels_in
 from askgraph.tools.terms import relations_among, unknown_iris
@@ -99,6 +101,17 @@ async def given_predicates(ground: Ground) -> tuple[Listed, ...]:
     given = _all_given(ground)
     relations = await relations_among(ground.context, given)
     return tuple(_given(ground, iri, Kind.PREDICATE) for iri in given if iri in relations)
+
+
+async def proposed_terms(ground: Ground) -> tuple[Listed, ...]:
+    """Return what the best candidates of graph search name: things, values and predicates."""
+    graph = ground.context.graph
+    proposal = await proposal_of(ground.context.question, graph)
+    found = clusters(proposal.candidates)[:CONSIDERED]
+    queries = [graph.plain_text(one.best.query) for one in found]
+    language, near = proposal.reading.language, proposal.schema.graph
+    named = await listed_of(queries, graph, language, near)
+    return tuple(replace(one, positions=ground.positions(one.kind, one.target)) for one in named)
 
 
 def predicate_listed(profile: PredicateProfile, score: float = 0.0) -> Listed:
