@@ -198,6 +198,7 @@ def main() -> None:
     add("--meanings", default="", metavar="NAME", help="an embedding model")
     add("--ranker", default="", metavar="PATH", help="an encoder's file")
     add("--judge", default="", metavar="PATH", help="a language model's ranker.json")
+    add("--way", action="append", default=[], help="only these, beside graph search")
     add("--writer", default="", metavar="FOLDER", help="a language model that writes")
     chosen = parser.parse_args()
     sets = [
@@ -205,7 +206,8 @@ def main() -> None:
         for one in listed_sets(chosen.set, sample=chosen.sample)
         if not chosen.style or one.style in chosen.style
     ]
-    ways = methods(chosen)
+    only = chosen.way
+    ways = {way: own for way, own in methods(chosen).items() if way in (ALONE, *(only or (way,)))}
     with tempfile.TemporaryDirectory() as folder:
         out = chosen.out or Path(folder)
         for way, settings in ways.items():

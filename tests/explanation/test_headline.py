@@ -74,6 +74,10 @@ async def said(graph: KnowledgeGraph, query: str, language: str = "en") -> str:
         ),
         ("SELECT (COUNT(?t) AS ?n) { ?t a :Town }", "There are 3 towns."),
         (
+            "SELECT ?t (SUM(?m) AS ?n) { ?t :mayor ?m } GROUP BY ?t ORDER BY ?t",
+            "iTown and Aix 9.",
+        ),
+        (
             "SELECT (COUNT(?t) AS ?n) { ?t a :Town ; :mayor :b }",
             "There are no towns whose mayor is Aix 10.",
         ),

@@ -94,6 +94,7 @@ def ranker(
     folds: int = 0,
     by: str = "",
     without: list[str] | None = None,
+    tag: list[str] | None = None,
     questions: int | None = None,
     ranking: Path | None = None,
     layers: int = 3,
@@ -106,8 +107,9 @@ def ranker(
 ) -> None:
     """Train a ranker: a small encoder that reads unsure candidates beside the question.
 
-    BASE is the folder of a BERT, such as MiniLM. The same command goes on with a training that was
-    stopped. Folds tell what a ranker is worth on graphs that it never saw:
+    BASE is the folder of a BERT, such as MiniLM; a language model that writes queries is only given
+    a say. The same command goes on with a training that was stopped. Folds tell what a ranker is
+    worth on graphs that it never saw:
 
     \b
       askgraph finetune ranker models/minilm --benchmark q.jsonl --folds 3 --by style: --out rankers
@@ -121,7 +123,7 @@ def ranker(
     )
     wished = operations.Wished(
         base, tuple(map(_asked, benchmark)), folds, by, tuple(without or ()), questions,
-        str(ranking or ""), plan,
+        str(ranking or ""), tuple(tag or ()), plan,
     )  # fmt: skip
     spent = Spent()
     with progress_bar() as progress:

@@ -379,6 +379,8 @@ class Headline:
         name, call = self.query.columns[-1]
         if not isinstance(call, Call) or not call.is_aggregate or given.variables[1] != name.value:
             return self._listing(items)
+        if not any(items.values()):
+            return self._listing(items)  # groups of nothing that can be added up
         rows = sorted(given.rows, key=lambda row: order_of_term(row[1]), reverse=True)
         names = list(dict.fromkeys(self._values.text(row[0], given.variables[0]) for row in rows))
         said = [_beside(one, items[one]) for one in names]

@@ -49,7 +49,8 @@ class Wished:
 
     So many `folds` are trained besides, each without a share of the graphs: by chance of the seed,
     or `by` the rest of the tag that starts so (`style:`), so that a tag is all in one fold. The
-    graphs of `without` are left out. `ranking` is the file whose weights score the candidates.
+    graphs of `without` are left out, and questions with none of the `tags`, if there are any.
+    `ranking` is the file whose weights score the candidates.
     """
 
     base: Path
@@ -59,6 +60,7 @@ class Wished:
     without: tuple[str, ...] = ()
     questions: int | None = None
     ranking: str = ""
+    tags: tuple[str, ...] = ()
     plan: Plan = field(default_factory=Plan)
 
 
@@ -138,8 +140,8 @@ def _plan(wished: Wished) -> dict[str, object]:
         files.append([str(path), graph, digest])
     given = {**asdict(wished), **asdict(wished.plan)}
     del given["plan"]
-    more = {"base": str(wished.base), "without": list(wished.without), "benchmarks": files}
-    return {**given, **more}
+    lists = {"without": list(wished.without), "tags": list(wished.tags), "benchmarks": files}
+    return {**given, "base": str(wished.base), **lists}
 
 
 def _parts(by_graph: Mapping[str, _Gathered], wished: Wished) -> list[list[str]]:
@@ -278,7 +280,8 @@ def _by_graph(
 ) -> Iterator[tuple[str, _Gathered]]:
     """The lessons of each graph; those of a graph that was gathered before are read again."""
     seed = wished.plan.seed
-    asked = chosen_of(workspace, Chosen(wished.benchmarks, wished.questions, seed=seed))
+    chosen = Chosen(wished.benchmarks, wished.questions, wished.tags, seed=seed)
+    asked = chosen_of(workspace, chosen)
     for at, (place, questions) in enumerate(asked.items()):
         progress("gathering candidates", at, len(asked))
         name = place.stem if isinstance(place, Path) else place
