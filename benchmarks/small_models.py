@@ -88,7 +88,8 @@ def made(way: str, settings: Mapping[str, object]) -> Method:
     model: LanguageModel = TransformersModel(str(path))
     if way == "writes":
         listed = {"entities": "proposed", "predicates": "proposed", "filter": "off"}
-        return MultiStage(model=model, writer="model", n=1, seconds=600.0, **listed)  # type: ignore[arg-type]
+        writes = {"writer": "model", "form": "names", "n": 1, "seconds": 600.0}
+        return MultiStage(model=model, **listed, **writes)  # type: ignore[arg-type]
     return Guided(model, detail="written", ask="unsure", sure_from=SURE, seconds=600.0, **given)  # type: ignore[arg-type]
 
 

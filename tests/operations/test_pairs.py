@@ -14,7 +14,7 @@ from askgraph.operations.pairs import Chosen, PairForm, make_pairs
 from askgraph.training.pairs import read_pairs
 from askgraph.workspace import Workspace
 from askgraph.writing.prompt import query_in
-from askgraph.writing.references import References, gold_terms
+from askgraph.writing.references import NAMES, gold_terms
 
 
 def test_questions_of_a_benchmark_become_pairs(space: Workspace, tmp_path: Path) -> None:
@@ -53,21 +53,22 @@ def test_of_what_graph_search_proposes_the_right_query_is_the_reply(
     questions = sample.questions_path().with_suffix(".jsonl")
     chosen = Chosen(((questions, None),), number=12, language="en")
 
-    made = make_pairs(space, chosen, output, form=PairForm(proposed=True))
+    made = make_pairs(space, chosen, output, form=PairForm(NAMES, proposed=True))
 
     pairs, _ = read_pairs([output])
     assert made.questions == 12 and len(pairs) + len(made.left_out) == 12
     store = store_of(sample.graph_path().read_text("utf-8"))
     golds = {one.id: one for one in read_questions(questions)}
     for pair in pairs:
-        references = References(pair.listed)
+        references = pair.references
+        assert references.form == "names"
         assert len(pair.listed) > len(gold_terms(query_in(pair.target, references)))
         reply, gold = (
             list(map(str, store.query(query)))  # type: ignore[arg-type]
             for query in (query_in(pair.target, references), golds[pair.id].sparql or "")
         )
         assert len(reply) == len(gold)
-    again = make_pairs(space, chosen, tmp_path / "again.jsonl", form=PairForm(proposed=True))
+    again = make_pairs(space, chosen, tmp_path / "again.jsonl", form=PairForm(NAMES, proposed=True))
     assert again == made
     assert (tmp_path / "again.jsonl").read_bytes() == output.read_bytes()
 

@@ -90,7 +90,7 @@ def test_a_plain_pair_wants_the_query_as_an_endpoint_takes_it(
         PREFIX + "SELECT ?p { space:Io ont:orbits ?p }",
         PREFIX + "SELECT ?m { ?m ont:orbits ?IT }",
     )
-    made = list(made_pairs([ASKED[0], chain], terms, copies=False, plain=True))
+    made = list(made_pairs([ASKED[0], chain], terms, copies=False, form="plain"))
     write_pairs(tmp_path / "pairs.jsonl", [pair for pair in made if isinstance(pair, Pair)])
 
     (first, second), _ = read_pairs([tmp_path / "pairs.jsonl"])
@@ -122,7 +122,10 @@ def test_pairs_come_back_from_their_file(terms: NearTerms, tmp_path: Path) -> No
     assert len(digest) == 64
 
 
-@pytest.mark.parametrize("content", ["", "[]", '{"id": 3}', "moon"])
+STRANGE = '{"id": "1", "question": "?", "listed": [], "target": "ASK { }", "form": "verse"}'
+
+
+@pytest.mark.parametrize("content", ["", "[]", '{"id": 3}', "moon", STRANGE])
 def test_a_file_of_anything_else_is_told(content: str, tmp_path: Path) -> None:
     file = tmp_path / "pairs.jsonl"
     file.write_text(content, encoding="utf-8")

@@ -125,7 +125,7 @@ def test_trained_on_plain_sparql_it_answers_with_it(space: KnowledgeGraph, tmp_p
     questions = read_questions(sample.questions_path().with_suffix(".jsonl"))
     asked = [Asked(one.id, one.text, one.sparql) for one in questions[:4] if one.sparql]
     with near_terms(space) as terms:
-        made = list(made_pairs(asked, terms, copies=False, plain=True))
+        made = list(made_pairs(asked, terms, copies=False, form="plain"))
     pairs = [pair for pair in made if isinstance(pair, Pair)]
     texts = [prompt(pair.question, pair.references) + pair.target for pair in pairs]
     base = tiny_qwen(tmp_path / "tiny", texts, width=64)

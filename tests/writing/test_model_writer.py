@@ -21,7 +21,7 @@ from askgraph.workspace import Workspace
 from askgraph.writing import Listed
 from askgraph.writing.model_writer import PromptedWriter, query_grammar
 from askgraph.writing.prompt import query_in, target
-from askgraph.writing.references import References, gold_terms, gold_values
+from askgraph.writing.references import FORMS, References, gold_terms, gold_values
 
 EX = "http://example.org/"
 REFERENCES = References(
@@ -33,7 +33,8 @@ REFERENCES = References(
         Listed(Kind.VALUE, '"red spot"@en', "red spot"),
     ]
 )
-PLAIN = References(REFERENCES.listed, plain=True)
+PLAIN = References(REFERENCES.listed, "plain")
+NAMED = References(REFERENCES.listed, "names")
 END = "</s>"
 VOCABULARY = [*map(chr, range(32, 127)), "\n", END]
 BEGINNINGS = [
@@ -82,8 +83,8 @@ def _wandered(
 
 @pytest.mark.parametrize(
     ("references", "chains"),
-    [(REFERENCES, False), (REFERENCES, True), (PLAIN, False)],
-    ids=["one query", "chains", "plain"],
+    [(REFERENCES, False), (REFERENCES, True), (PLAIN, False), (NAMED, False)],
+    ids=["one query", "chains", "plain", "names"],
 )
 def test_all_that_it_admits_is_a_query_of_listed_terms(
     compiler: xgrammar.GrammarCompiler, references: References, chains: bool
@@ -101,23 +102,21 @@ def test_all_that_it_admits_is_a_query_of_listed_terms(
         assert gold_values(query) <= {each.target for each in REFERENCES.listed}
 
 
-@pytest.mark.parametrize("plain", [False, True], ids=["references", "plain"])
-def test_it_admits_the_queries_of_the_sample(
-    compiler: xgrammar.GrammarCompiler, plain: bool
-) -> None:
+@pytest.mark.parametrize("form", FORMS)
+def test_it_admits_the_queries_of_the_sample(compiler: xgrammar.GrammarCompiler, form: str) -> None:
     path = sample.questions_path().with_suffix(".jsonl")
 
     for question in read_questions(path):
         if question.sparql is None:
             continue
         terms = [Listed(kind, named, "") for kind, named in gold_terms(question.sparql)]
-        references = References(terms, plain)
+        references = References(terms, form)
         matcher = xgrammar.GrammarMatcher(
             compiler.compile_grammar(xgrammar.Grammar.from_ebnf(query_grammar(references)))
         )
         text = target(question.sparql, references)
         assert (matcher.accept_string(text), matcher.is_completed()) == (True, True), text
-        if plain:  # as an endpoint takes it
+        if form == "plain":  # as an endpoint takes it
             Store().query(text)
 
 

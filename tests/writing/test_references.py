@@ -3,13 +3,13 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pyoxigraph import Store
+from pyoxigraph import Literal, Store
 
 from askgraph.errors import QuerySyntaxError
 from askgraph.index.names import Kind
 from askgraph.sparql.rewrite.canonical import canonical_query
 from askgraph.writing import Listed
-from askgraph.writing.references import References, Unlisted, gold_terms
+from askgraph.writing.references import References, Unlisted, gold_terms, gold_values
 
 EX = "http://example.org/"
 LISTED = (
@@ -22,6 +22,7 @@ LISTED = (
     Listed(Kind.VALUE, '"1610"^^<http://www.w3.org/2001/XMLSchema#gYear>', "1610"),
 )
 REFERENCES = References(LISTED)
+NAMED = References(LISTED, "names")
 PREFIX = f"PREFIX : <{EX}> PREFIX xsd: <http://www.w3.org/2001/XMLSchema#> "
 
 
@@ -100,6 +101,8 @@ def test_what_is_not_listed_or_not_allowed_is_an_error(text: str) -> None:
          "((COUNT(?v0) + 1) AS ?v3)"),
         ("SELECT ?v0 WHERE { { SELECT ?v0 (1 AS ?v1) WHERE { ?v0 P1 E1 . } } BIND(2 AS ?v1) }",
          "BIND(2 AS ?w0)"),
+        ("SELECT (YEAR(?v4) AS ?v2) (COUNT(?v0) AS ?v3) (true AS ?v4) WHERE { ?v0 P1 ?v1 . }",
+         "(true AS ?w0) WHERE"),
     ],
 )  # fmt: skip
 def test_slips_against_the_rules_on_variables_are_mended(slip: str, mended: str) -> None:
@@ -109,6 +112,9 @@ def test_slips_against_the_rules_on_variables_are_mended(slip: str, mended: str)
     Store().query(query)
 
 
+LABELS = st.one_of(
+    st.text(max_size=8), st.sampled_from(["a", "A", "a b", "a_b", "a <b>", "a_2", "en"])
+)
 NAMES = ["?a", "?b", "?c"]
 ENDS = st.sampled_from([*NAMES, ":Jupiter", ":Galileo", ":Moon"])
 OBJECTS = st.one_of(ENDS, st.sampled_from(['"red spot"@en', "3", "2.5", "-7", "true"]))
@@ -137,15 +143,44 @@ QUERIES = st.tuples(
 ).map(lambda parts: f"{parts[0]} {{ {parts[1]} {' '.join(parts[2])} }} {parts[3]}")
 
 
-@given(QUERIES)
-def test_a_query_comes_back_as_it_was(query: str) -> None:
-    text = REFERENCES.referenced(PREFIX + query)
+@given(QUERIES, st.sampled_from([REFERENCES, NAMED]))
+def test_a_query_comes_back_as_it_was(query: str, references: References) -> None:
+    text = references.referenced(PREFIX + query)
 
-    back = REFERENCES.in_sparql(text)
+    back = references.in_sparql(text)
     assert EX not in text
     assert canonical_query(back) == canonical_query(PREFIX + query)
-    assert REFERENCES.referenced(back) == text
+    assert references.referenced(back) == text
     Store().query(back)
+
+
+def test_in_the_form_of_names_labels_stand_for_terms() -> None:
+    query = PREFIX + 'SELECT ?m { ?m a :Moon ; :orbits :Jupiter ; :discoverer "red spot"@en }'
+
+    assert NAMED.referenced(query) == (
+        "SELECT ?v0 WHERE { ?v0 rdf:type <Moon> . ?v0 <orbits> <Jupiter> . "
+        '?v0 <discoverer> "red spot" . }'
+    )
+
+
+@given(st.lists(st.tuples(st.sampled_from([*Kind]), LABELS), max_size=8))
+def test_no_two_terms_have_one_name_whatever_their_labels_are(
+    given_terms: list[tuple[Kind, str]],
+) -> None:
+    listed = [
+        Listed(kind, str(Literal(label)) if kind is Kind.VALUE else f"{EX}{at}", label)
+        for at, (kind, label) in enumerate(given_terms)
+    ]
+    references = References(listed, "names")
+    shown = [references.shown(name) for name in references.by_name]
+
+    assert len(set(shown)) == len(shown)
+    for name, text in zip(references.by_name, shown, strict=True):
+        predicate = references.by_name[name].kind is Kind.PREDICATE
+        asked = f"ASK {{ ?x {text} ?y }}" if predicate else f"ASK {{ ?x rdf:type {text} }}"
+        target = references.by_name[name].target
+        assert gold_values(references.in_sparql(asked)) == {target}
+        assert asked.split(" ", 1)[0] and references.referenced(references.in_sparql(asked))
 
 
 @given(st.text(alphabet='SELECTWHR {}?v01PEC.()*/ASK"<>:', max_size=60))

@@ -29,7 +29,7 @@ from askgraph.traversal import GraphArrays
 from askgraph.writing import Listed
 from askgraph.writing.pointer.writer import UNREADABLE, pointer_writer, reranked
 from askgraph.writing.prompt import messages, target
-from askgraph.writing.references import References, terms_in, value_text
+from askgraph.writing.references import NAMES, References, terms_in, value_text
 
 CONSIDERED = 6
 """So many clusters are read; what comes after them stays behind them."""
@@ -121,7 +121,7 @@ class LanguageRanker(Ranker):
         self, question: str, queries: Sequence[str], terms: Sequence[Listed]
     ) -> list[float]:
         """Return the log-probability of each query; of one that cannot be written, the first's."""
-        references = References(terms)
+        references = References(terms, NAMES)
         replies = [_reply(one, references) for one in queries]
         kept = list(dict.fromkeys(one for one in replies if one is not None))
         if len(kept) < 2:

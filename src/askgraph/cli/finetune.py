@@ -23,6 +23,7 @@ from askgraph.training.pairs import evaluated, read_pairs
 from askgraph.training.settings import preset as settings_of
 from askgraph.workspace.settings import named_setting
 from askgraph.workspace.synchronous import result_of
+from askgraph.writing.references import NAMES, PLAIN, REFERENCES
 
 if TYPE_CHECKING:
     from askgraph.answers.ranker import Say
@@ -174,7 +175,8 @@ def pairs(
     """Make pairs of a question with candidates, right and wrong, and the query it means.
 
     The wrong candidates are those of the graph that come nearest to the right ones by BM25; with
-    --proposed they are what graph search's best queries name. Questions may ask several graphs.
+    --proposed they are what graph search's best queries name, and the reply has their labels in
+    place of references. Questions may ask several graphs.
     """
     chosen = None
     if questions is not None:
@@ -182,7 +184,8 @@ def pairs(
             ((questions, graph),), number, tuple(tag or ()), split, reading.format, reading.lang,
             graphs, seed,
         )  # fmt: skip
-    form = PairForm(plain, not once, proposed, seed)
+    written = PLAIN if plain else NAMES if proposed else REFERENCES
+    form = PairForm(written, not once, proposed, seed)
     with progress_bar() as progress:
         made = make_pairs(
             common.workspace, chosen, output, graph=graph, form=form, progress=progress

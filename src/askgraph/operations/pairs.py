@@ -34,6 +34,7 @@ from askgraph.training.pairs import (
 )  # fmt: skip
 from askgraph.workspace import Progress, Workspace, silent
 from askgraph.workspace.synchronous import result_of
+from askgraph.writing.references import REFERENCES
 
 _PATIENCE = 60.0  # for gold's query
 
@@ -139,14 +140,14 @@ class MadePairs:
 
 @dataclass(frozen=True)
 class PairForm:
-    """How pairs are made: their queries with references, or if they are `plain`, with IRIs.
+    """How pairs are made, in a `form` of `askgraph.writing.references`.
 
     What may be named is drawn by a seed, once or in several `copies`; or it is what graph search's
     candidates name that are `proposed` for the question, and the reply is the best one that is
     right.
     """
 
-    plain: bool = False
+    form: str = REFERENCES
     copies: bool = True
     proposed: bool = False
     seed: int = 42
@@ -198,7 +199,7 @@ def _pairs(
 ) -> Iterator[Pair | LeftOut]:
     if form.proposed:
         lessons = lessons_of(workspace, place, questions)
-        yield from (pair_of(one, seed=form.seed, plain=form.plain) for one in lessons)
+        yield from (pair_of(one, seed=form.seed, form=form.form) for one in lessons)
         missing = {one.id for one in questions} - {one.id for one in lessons}
         yield from (LeftOut(one, "gold's query cannot be run here") for one in sorted(missing))
         return
@@ -206,9 +207,7 @@ def _pairs(
     asked: Iterable[Asked] = [Asked(one.id, one.text, one.sparql or "") for one in questions]
     try:
         with near_terms(opened) as terms:
-            yield from made_pairs(
-                asked, terms, seed=form.seed, copies=form.copies, plain=form.plain
-            )
+            yield from made_pairs(asked, terms, seed=form.seed, copies=form.copies, form=form.form)
     finally:
         result_of(opened.endpoint.close())
 

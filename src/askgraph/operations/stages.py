@@ -42,6 +42,7 @@ from askgraph.training.settings import TrainSettings
 from askgraph.workspace import Progress, Workspace, silent
 from askgraph.workspace.settings import method_settings, with_method
 from askgraph.workspace.synchronous import result_of
+from askgraph.writing.references import PLAIN, REFERENCES
 
 INDICES = {"entities": "entities", "properties": "predicates"}
 """The indices that are searched, and what is found in them."""
@@ -373,9 +374,8 @@ def _pairs_of(workspace: Workspace, one: DataSet, study: Cross, progress: Progre
         path.parent.mkdir(parents=True, exist_ok=True)
         seed = study.settings.seed
         chosen = Chosen(((one.train, one.graph),), split=one.split("train"), seed=seed)
-        make_pairs(
-            workspace, chosen, path, form=PairForm(study.plain, seed=seed), progress=progress
-        )
+        form = PairForm(PLAIN if study.plain else REFERENCES, seed=seed)
+        make_pairs(workspace, chosen, path, form=form, progress=progress)
     return path
 
 

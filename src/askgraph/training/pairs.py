@@ -42,7 +42,15 @@ from askgraph.sparql.write import plain_text
 from askgraph.writing import Listed
 from askgraph.writing.model_writer import query_grammar
 from askgraph.writing.prompt import THEN, messages, query_in, target
-from askgraph.writing.references import References, gold_terms, terms_in, value_text
+from askgraph.writing.references import (
+    FORMS,
+    NAMES,
+    REFERENCES,
+    References,
+    gold_terms,
+    terms_in,
+    value_text,
+)
 
 RIGHT = 0.999
 """From this worth on a candidate is right."""
@@ -237,19 +245,19 @@ class Asked:
 class Pair:
     """A question, what a query may name, and the reply that is wanted, which names it so.
 
-    If it is `plain`, the reply is SPARQL with IRIs, else it has references.
+    The `form` of the reply is one of `askgraph.writing.references.FORMS`.
     """
 
     id: str
     question: str
     listed: tuple[Listed, ...]
     target: str
-    plain: bool = False
+    form: str = REFERENCES
 
     @property
     def references(self) -> References:
         """What is listed, as the reply names it."""
-        return References(self.listed, self.plain)
+        return References(self.listed, self.form)
 
 
 @dataclass(frozen=True)
@@ -266,7 +274,7 @@ def made_pairs(
     *,
     seed: int = 42,
     copies: bool = True,
-    plain: bool = False,
+    form: str = REFERENCES,
 ) -> Iterator[Pair | LeftOut]:
     """Yield the pairs of each question, in order; without `copies`, one of each.
 
@@ -284,16 +292,16 @@ def made_pairs(
             listed = [*needed, *_wrong(needed, terms, chance)]
             chance.shuffle(listed)
             try:
-                wanted = target(one.query, References(listed, plain), then=one.then)
+                wanted = target(one.query, References(listed, form), then=one.then)
             except QuerySyntaxError as problem:
                 yield LeftOut(one.id, str(problem))
                 break
             yield Pair(
-                f"{one.id}#{copy}" if copy else one.id, one.text, tuple(listed), wanted, plain
+                f"{one.id}#{copy}" if copy else one.id, one.text, tuple(listed), wanted, form
             )
 
 
-def pair_of(lesson: Lesson, *, seed: int = 42, plain: bool = False) -> Pair | LeftOut:
+def pair_of(lesson: Lesson, *, seed: int = 42, form: str = NAMES) -> Pair | LeftOut:
     """Return the pair of a lesson: what its candidates name is listed, in an order by the seed.
 
     The reply is the best candidate that is right; if none is, gold, and what it names besides.
@@ -302,10 +310,10 @@ def pair_of(lesson: Lesson, *, seed: int = 42, plain: bool = False) -> Pair | Le
         named = terms_in([*(one.query for one in lesson.readings), lesson.wanted])
         listed = [one for one in lesson.terms if (one.kind, one.target) in named]
         random.Random(f"{seed} {lesson.id}").shuffle(listed)
-        wanted = target(lesson.wanted, References(listed, plain))
+        wanted = target(lesson.wanted, References(listed, form))
     except QuerySyntaxError as problem:
         return LeftOut(lesson.id, str(problem))
-    return Pair(lesson.id, lesson.text, tuple(listed), wanted, plain)
+    return Pair(lesson.id, lesson.text, tuple(listed), wanted, form)
 
 
 def write_pairs(path: Path, pairs: Iterable[Pair]) -> int:
@@ -374,7 +382,7 @@ def _object(pair: Pair) -> dict[str, object]:
         | ({"description": one.description} if one.description else {})
         for one in pair.listed
     ]
-    form = {"plain": True} if pair.plain else {}
+    form = {"form": pair.form} if pair.form != REFERENCES else {}
     asked = {"id": pair.id, "question": pair.question, "listed": listed, "target": pair.target}
     return {**asked, **form}
 
@@ -388,7 +396,9 @@ def _pair(record: dict[str, str | list[dict[str, str]]]) -> Pair:
         for one in listed
     )
     question, wanted = str(record["question"]), str(record["target"])
-    return Pair(str(record["id"]), question, terms, wanted, bool(record.get("plain")))
+    if (form := str(record.get("form", REFERENCES))) not in FORMS:
+        raise ValueError(f"there is no form {form!r}")
+    return Pair(str(record["id"]), question, terms, wanted, form)
 
 
 @dataclass(frozen=True)

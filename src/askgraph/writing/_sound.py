@@ -101,7 +101,7 @@ class _Mended:
         )
         outside = calls_in((whole.order, whole.having))
         if whole.is_aggregate or any(call.is_aggregate for call in outside):
-            return _grouped(whole)
+            return _grouped(whole, self.fresh)
         return replace(whole, having=())
 
     def columns(
@@ -191,11 +191,12 @@ def _allowed(element: Values | Pattern) -> Values | Pattern:
     return Values(tuple(names[at] for at in keep), rows)
 
 
-def _grouped(tree: Query) -> Query:
+def _grouped(tree: Query, fresh: Callable[[], Variable]) -> Query:
     """Groups whose keys are all that stands outside of aggregates.
 
     A key that is asked for under a name gets this name; a name that is given within the head is
-    spelled out, as no processor lets it be used there.
+    spelled out, as no processor lets it be used there. One that was used before is a key, and what
+    is given it later gets a `fresh` one.
     """
     keys = dict(tree.group_by)
     columns: list[tuple[Variable, Expression | None]] = []
@@ -223,7 +224,11 @@ def _grouped(tree: Query) -> Query:
     missing: dict[Expression, Variable | None] = {
         variable: None for variable in wanted if variable not in there
     }
-    return replace(tree, columns=tuple(columns), group_by=tuple((keys | missing).items()))
+    renamed = tuple(
+        (fresh() if value is not None and name in missing else name, value)
+        for name, value in columns
+    )
+    return replace(tree, columns=renamed, group_by=tuple((keys | missing).items()))
 
 
 def _outside_aggregates(value: Expression) -> list[Variable]:

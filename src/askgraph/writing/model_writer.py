@@ -22,7 +22,7 @@ from askgraph.sparql.rewrite.canonical import canonical_query
 from askgraph.trace import Question
 from askgraph.writing import Hypothesis, Listed
 from askgraph.writing.prompt import IT, MULTI_HOP, SINGLE_HOP, THEN, messages, query_in
-from askgraph.writing.references import ALWAYS, CASTS, SEPARATOR, References
+from askgraph.writing.references import ALWAYS, CASTS, PLAIN, REFERENCES, SEPARATOR, References
 
 _DEPTH = 3  # groups within groups
 _LEVELS = 4  # operations within operations
@@ -72,9 +72,9 @@ zone ::= "Z" | [+-] ("0" [0-9] | "1" [0-3]) ":" [0-5] [0-9]
 def query_grammar(references: References, *, chains: bool = False) -> str:
     """Return the grammar of the replies to a question.
 
-    `chains` admits two queries in a row, which in the plain form there are none of.
+    `chains` admits two queries in a row, which only references may be.
     """
-    chains = chains and not references.plain
+    chains = chains and references.form == REFERENCES
     rules = [*_root(references, chains=chains), *_terms(references, chains=chains), *_paths()]
     for depth in range(_DEPTH):
         rules += _groups(depth)
@@ -85,7 +85,7 @@ def query_grammar(references: References, *, chains: bool = False) -> str:
 
 
 def _root(references: References, *, chains: bool) -> Iterator[str]:
-    if references.plain:
+    if references.form != REFERENCES:
         yield "root ::= select | ask"
         return
     yield f'root ::= (("{SINGLE_HOP}" | "{MULTI_HOP}") "\\n")? ({_either(_queries(chains))})'
@@ -191,8 +191,8 @@ class PromptedWriter:
     in a row; `constrained` may forbid that. `max_tokens` is of each reply. What is `known` of the
     question's words stands before it.
 
-    A `plain` writer writes SPARQL with IRIs in the place of references, and is shown so many
-    `shots` of the graph's examples, the most similar ones (Alekseev et al., NLDB 2025, section 5).
+    The `form` is that of `References`; a plain writer is shown so many `shots` of the graph's
+    examples, the most similar ones (Alekseev et al., NLDB 2025, section 5).
     """
 
     model: LanguageModel
@@ -202,7 +202,7 @@ class PromptedWriter:
     constrained: bool = True
     chains: bool = False
     known: Sequence[str] = ()
-    plain: bool = False
+    form: str = REFERENCES
     shots: int = 0
 
     async def write(
@@ -212,7 +212,7 @@ class PromptedWriter:
 
         Raises what the model raises, `SetupError` if it has no beams and they are wanted.
         """
-        references = References(listed, self.plain)
+        references = References(listed, self.form)
         options = Options(n=n, max_tokens=self.max_tokens, logprobs=True)
         if n > 1 and self.search == "beams":
             options["beams"] = True
@@ -228,9 +228,9 @@ class PromptedWriter:
         self, question: str, listed: Sequence[Listed], graph: KnowledgeGraph
     ) -> list[Message]:
         """Return the conversation that a query is the reply to."""
-        task, asked = messages(question, References(listed, self.plain), self.known)
+        task, asked = messages(question, References(listed, self.form), self.known)
         told = [task]
-        if self.plain and self.shots:
+        if self.form == PLAIN and self.shots:
             similar = similar_examples(question, graph.examples, limit=self.shots)
             for example, _ in reversed(similar):
                 told += [User(f"Question: {example.question}"), Assistant(example.query)]

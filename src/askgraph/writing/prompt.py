@@ -20,8 +20,8 @@ stands between: they are joined by `THEN`, and `IT` in the second is what the fi
 
     SELECT ?v0 WHERE { ?v0 P1 E1 . } THEN SELECT ?v0 WHERE { ?v0 P2 IT . }
 
-In the plain form (`References.plain`) IRIs and literals stand in the place of references, and the
-reply is one query in SPARQL, without a mark.
+In the plain form (`References`) IRIs and literals stand in the place of references, and the reply
+is one query in SPARQL, without a mark; in that of names it is one with labels in their place.
 """
 
 import re
@@ -38,9 +38,8 @@ from askgraph.sparql import Group, Path, Pattern, Query, Term, walk
 from askgraph.sparql.lexer import lexed
 from askgraph.sparql.read import read
 from askgraph.sparql.write import text_of
-from askgraph.writing import Listed
 from askgraph.writing._sound import Change, changed, sound
-from askgraph.writing.references import References
+from askgraph.writing.references import NAMES, PLAIN, REFERENCES, References
 
 SINGLE_HOP = "single-hop"
 MULTI_HOP = "multi-hop"
@@ -58,6 +57,10 @@ You write the SPARQL query that answers a question over a knowledge graph. With 
 the terms that were found for it, of which some may be superfluous; use no others. Reply with the
 query alone."""
 
+_NAMED_TASK = """\
+You write the SPARQL query that answers a question, of the names that are listed with it."""
+
+_TASKS = {REFERENCES: _TASK, PLAIN: _PLAIN_TASK, NAMES: _NAMED_TASK}
 _HEADINGS = {
     Kind.ENTITY: "Entities",
     Kind.CLASS: "Classes",
@@ -72,8 +75,10 @@ FENCE = re.compile(r"```[\w-]*[^\S\n]*\n(.*?)(?:```|\Z)", re.DOTALL)
 
 def messages(question: str, references: References, known: Sequence[str] = ()) -> list[Message]:
     """Return the conversation that a query is the reply to; first of all what is `known`."""
-    task = _PLAIN_TASK if references.plain else _TASK
-    return [System(task), User("\n\n".join((*known, prompt(question, references))))]
+    return [
+        System(_TASKS[references.form]),
+        User("\n\n".join((*known, prompt(question, references)))),
+    ]
 
 
 def prompt(question: str, references: References) -> str:
@@ -82,7 +87,7 @@ def prompt(question: str, references: References) -> str:
     for kind, heading in _HEADINGS.items():
         if names := references.names(kind):
             lines.append(heading)
-            lines += [_line(references.shown(one), references.by_name[one]) for one in names]
+            lines += [_line(references, one) for one in names]
     return "\n".join(lines)
 
 
@@ -90,10 +95,10 @@ def target(query: str, references: References, *, then: str = "") -> str:
     """Return what a model shall reply: the mark, and the query (or two) with references.
 
     In `then`, the query that goes on, the variable `?IT` stands for what the first query gives.
-    In the plain form two are one query. Raises `QuerySyntaxError`, as `Unlisted` if the query names
-    what is not listed.
+    Only references may be two queries; in other forms they are one. Raises `QuerySyntaxError`, as
+    `Unlisted` if the query names what is not listed.
     """
-    if references.plain:
+    if references.form != REFERENCES:
         short = References(references.listed)
         whole = query_in(target(query, short, then=then), short) if then else query
         return references.referenced(whole)
@@ -124,12 +129,13 @@ def query_in(reply: str, references: References, prefixes: Mapping[str, str] | N
     return queries[0] if len(queries) == 1 else _joined(*map(read, queries))
 
 
-def _line(name: str, listed: Listed) -> str:
+def _line(references: References, reference: str) -> str:
+    name, listed = references.shown(reference), references.by_name[reference]
     description = _one_line(listed.description)
     if len(description) > _DESCRIPTION:
         description = description[:_DESCRIPTION].rsplit(" ", 1)[0] + " …"
-    label = _one_line(listed.label)
-    return f"{name}: {label} — {description}" if description else f"{name}: {label}"
+    line = name if references.form == NAMES else f"{name}: {_one_line(listed.label)}"
+    return f"{line} — {description}" if description else line
 
 
 def _one_line(text: str) -> str:

@@ -20,6 +20,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import count
 
 from pyoxigraph import Literal, NamedNode
 
@@ -61,6 +62,9 @@ FREE_TYPES = (
 CASTS = (*FREE_TYPES, "string", "boolean", "float")
 """The datatypes of XML Schema that a value may be turned into."""
 
+REFERENCES, PLAIN, NAMES = FORMS = ("references", "plain", "names")
+"""What may stand in a query for a term; see `References`."""
+
 SEPARATOR = ", "
 """What stands between the values that GROUP_CONCAT puts together, whatever the query says."""
 
@@ -71,6 +75,7 @@ _REFERENCE = re.compile(r"[ECPV][1-9][0-9]*")
 _NUMBER = re.compile(r"[+-]?(?:\d+|\d*\.\d+|(?:\d+\.?\d*|\.\d+)[eE][+-]?\d+)")
 _TAG = re.compile(r'"[a-z]{2}"')
 _PLACE = re.compile(r"<ref:(\d+)>")
+_NO_NAME = re.compile(r'[<>"{}|^`\\\x00-\x20]+')
 _SEPARATED = re.compile(r'(?<=; SEPARATOR=)"(?:[^"\\]|\\.)*"')
 
 
@@ -87,12 +92,19 @@ class References:
     """What is listed, each with its reference: its kind's letter and its number, from 1 on.
 
     E is an entity, C a class, P a predicate, V a value. A term listed twice keeps its first
-    reference; one IRI may have one of each kind. If they are `plain`, queries are SPARQL as an
-    endpoint takes it: terms are written as whole IRIs and literals, and references are not.
+    reference; one IRI may have one of each kind. The `form` says what stands in a query for a term:
+    its reference; in the plain form its whole IRI or literal, so that a query is SPARQL as an
+    endpoint takes it; or in that of names its label, as in `<body_builder>` or `"Mars"`, made
+    different where two are alike: what a small model can copy from a question.
     """
 
     listed: Sequence[Listed]
-    plain: bool = False
+    form: str = REFERENCES
+
+    @property
+    def plain(self) -> bool:
+        """Whether queries are SPARQL as an endpoint takes it."""
+        return self.form == PLAIN
 
     @cached_property
     def by_name(self) -> dict[str, Listed]:
@@ -113,6 +125,8 @@ class References:
 
     def shown(self, name: str) -> str:
         """What stands in a query for a reference, or for a name of RDF, RDFS or XML Schema."""
+        if self.form == NAMES:
+            return self._texts.get(name, name)
         if not self.plain:
             return name
         if name in self.by_name:
@@ -148,7 +162,8 @@ class References:
 
         text: str = text_of(changed(tree, Change(predicate, term, _cast)))
         text = _SEPARATED.sub(f'"{SEPARATOR}"', text)
-        text = numbered(_PLACE.sub(lambda found: texts[int(found[1])], text), kept=kept)
+        shown = [self._texts.get(one, one) if self.form == NAMES else one for one in texts]
+        text = numbered(_PLACE.sub(lambda found: shown[int(found[1])], text), kept=kept)
         return self._spelled(text) if self.plain else text
 
     def in_sparql(self, text: str, prefixes: Mapping[str, str] | None = None) -> str:
@@ -175,6 +190,22 @@ class References:
             pieces += [text[at : token.start], self._spelled_out(token, given, number)]
             at = token.start + len(token.text)
         return "".join(pieces) + text[at:]
+
+    @cached_property
+    def _texts(self) -> dict[str, str]:
+        """What stands for each reference in the form of names, no two alike."""
+        found: dict[str, str] = {}
+        used: set[str] = set()
+        for name, each in self.by_name.items():
+            texts = (_called(each, number) for number in count(1))
+            found[name] = next(text for text in texts if text not in used)
+            used.add(found[name])
+        return found
+
+    @cached_property
+    def _by_text(self) -> dict[str, Listed]:
+        texts = self._texts.items() if self.form == NAMES else ()
+        return {text: self.by_name[name] for name, text in texts}
 
     @cached_property
     def _names_of(self) -> dict[tuple[Kind, str], str]:
@@ -207,6 +238,8 @@ class References:
     def _spelled_out(self, token: Token, given: Sequence[Token], at: int) -> str:
         """What a terminal stands for; `Unlisted` if it names what it may not."""
         match token.kind:
+            case "iri" | "string" if token.text in self._by_text:
+                return _in_sparql(self._by_text[token.text])
             case "word" if _REFERENCE.fullmatch(token.text):
                 if token.text not in self.by_name:
                     raise Unlisted(token.text)
@@ -221,6 +254,19 @@ class References:
             case "string" if not _is_free(token, given, at):
                 raise Unlisted(token.text)
         return token.text
+
+
+def _called(listed: Listed, number: int) -> str:
+    """A term by its label, numbered from the second one on."""
+    more = f"_{number}" if number > 1 else ""
+    if listed.kind is Kind.VALUE:
+        return str(Literal(value_text(listed.target) + more))
+    label = _NO_NAME.sub("_", listed.label).strip("_") or listed.kind.name.lower()
+    if listed.kind is Kind.CLASS:
+        label = label[0].upper() + label[1:]
+    if listed.kind is Kind.PREDICATE:
+        label = label[0].lower() + label[1:]
+    return f"<{label}{more}>"
 
 
 def needs_listing(term: NamedNode | Literal, *, as_object: bool = False) -> bool:

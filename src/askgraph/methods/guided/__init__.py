@@ -296,9 +296,8 @@ class _Run:
         if method.detail != "written":
             return method.others
         listed = {"entities": "proposed", "predicates": "proposed", "filter": "off"}
-        writer = registry.load("method", "multi-stage")(
-            model=method.model, writer="model", n=1, timeout=method.timeout, **listed
-        )
+        writes = {"writer": "model", "form": "names", "n": 1, "timeout": method.timeout}
+        writer = registry.load("method", "multi-stage")(model=method.model, **writes, **listed)
         return {"writer": writer, **method.others}
 
     def toolbox(self) -> Toolbox:

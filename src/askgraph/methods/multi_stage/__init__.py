@@ -80,11 +80,10 @@ from askgraph.writing import Hypothesis, Listed, QueryWriter
 from askgraph.writing.grown import GrownWriter
 from askgraph.writing.model_writer import PromptedWriter
 from askgraph.writing.pointer.writer import pointer_writer
-from askgraph.writing.references import References
+from askgraph.writing.references import FORMS, PLAIN, References
 
 __all__ = ["MultiStage"]
 
-FORMS = ("references", "plain")
 SEARCHES = ("samples", "beams")
 _MODELS = ("model", "sparql")  # writers that ask a model
 _LINKS = ("linked", "reason", "given", "outside", "proposed")
@@ -140,10 +139,11 @@ class MultiStage:
 
     The `writer` is grown (by a `ranking`, as in graph search), model, sparql, or the path of
     trained weights, with `{graph}` for the name of the graph. A model writes in a `form`:
-    references, or plain (SPARQL with IRIs), by a `search`: samples, or beams; sparql is the plain
-    form of a model that was not trained and that no grammar holds. In it so many `shots` of the
-    graph's examples are shown. Of `n` queries the first with a result is the answer, and below
-    `answer_from` (a confidence) there is none. With `interpret` the model says the answer in words.
+    references, plain (SPARQL with IRIs) or names (labels), by a `search`: samples, or beams; sparql
+    is the plain form of a model that was not trained and that no grammar holds. In it so many
+    `shots` of the graph's examples are shown. Of `n` queries the first with a result is the answer,
+    and below `answer_from` (a confidence) there is none. With `interpret` the model says the answer
+    in words.
     `rows` caps the result, `timeout` is in seconds a query.
     """
 
@@ -408,8 +408,8 @@ class _Run:
     async def told(self, listed: _Listings) -> tuple[tuple[str, ...], Prompt | None]:
         """What is known of the question's words, and what a model that writes is told."""
         graph, question = self.context.graph, self.context.question
-        short = {} if self.plain else References(listed).by_name
-        names = {one.target: name for name, one in short.items()}
+        short = References(listed, self.form)
+        names = {} if short.plain else {t.target: short.shown(n) for n, t in short.by_name.items()}
 
         def shown(iri: str) -> str:
             return names.get(iri) or graph.prefixes.shorten(iri)
@@ -422,9 +422,9 @@ class _Run:
         return known, Prompt("write", tuple(writer.messages(question.text, listed, graph)))
 
     @property
-    def plain(self) -> bool:
-        """Whether a model writes SPARQL with IRIs, in the place of references."""
-        return self.method.writer == "sparql" or self.method.form == "plain"
+    def form(self) -> str:
+        """The form in which a model writes; one that was not trained, SPARQL with IRIs."""
+        return PLAIN if self.method.writer == "sparql" else self.method.form
 
     def prompted(self, model: LanguageModel, known: Sequence[str]) -> PromptedWriter:
         """The writer that asks a model."""
@@ -434,7 +434,7 @@ class _Run:
             self.method.search if held else "samples",
             constrained=held,
             known=known,
-            plain=self.plain,
+            form=self.form,
             shots=self.method.shots,
         )
 
