@@ -14,6 +14,7 @@ import pytest
 
 pytest.importorskip("torch", reason="needs the extra 'local'")
 
+import torch
 from tests.tiny_models import tiny_bert, tiny_qwen
 
 from askgraph import sample
@@ -179,18 +180,24 @@ def test_killed_twice_the_same_command_comes_to_the_same_end(
         "--rate", "0.001", "--out", str(out), "--workspace", str(tmp_path / "ws"), "--json",
     ]  # fmt: skip
 
+    alone = {**os.environ, "OMP_NUM_THREADS": "1"}  # sums of several threads differ in the last bit
     for wait_for in ("lessons/*.gz", "*.pt"):
-        running = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        running = subprocess.Popen(
+            command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=alone
+        )
         while not any(out.glob(wait_for)) and running.poll() is None:
             time.sleep(0.02)
         os.kill(running.pid, signal.SIGKILL)
         running.wait()
         assert "result" not in json.loads((out / "training.json").read_text())
-    ended = subprocess.run(command, capture_output=True, text=True, check=True)
+    ended = subprocess.run(command, capture_output=True, text=True, check=True, env=alone)
 
     plan = replace(SHORT, epochs=20, batch=1)
     wished = Wished(base, ((benchmark, None),), plan=plan)
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
     [whole] = train_ranker(Workspace(tmp_path / "ws"), wished, tmp_path / "whole")
+    torch.set_num_threads(threads)
     [found] = json.loads(ended.stdout)
     assert {**found, "path": ""} == json.loads(json.dumps({**whole.record(), "path": ""}))
     with np.load(out / "ranker.npz") as one, np.load(whole.path) as other:

@@ -56,7 +56,7 @@ condition ::= exprop0 | "(" exprcall0 ")"
 total ::= headop0 | "(" (headcall0 | aggregate) ")"
 aggregate ::= "COUNT(*)" | {_AGGREGATED} "(" "DISTINCT "? expr2 ")" | joined
 joined ::= "GROUP_CONCAT(" "DISTINCT "? expr2 "; SEPARATOR=\"{SEPARATOR}\")"
-pattern ::= node " " (predicate | var | path0) " " (node | literal) " ."
+pattern ::= typed | node " " (link | var | path0) " " (node | literal) " ."
 var ::= "?v" "1"? [0-9]
 number ::= "-"? ("0" | [1-9] [0-9]{{0,14}}) ("." [0-9]{{1,9}})?
 count ::= [1-9] [0-9]{{0,5}}
@@ -111,7 +111,10 @@ def _terms(references: References, *, chains: bool) -> Iterator[str]:
     yield f"node ::= {_either(['var', *named, *it])}"
     yield f"value ::= {_either([*named, 'literal'])}"
     yield "item ::= var | value"
+    kind, classes = _quoted(shown("rdf:type")), map(shown, references.names(Kind.CLASS))
     yield f"predicate ::= {_either(predicates)}"
+    yield f"link ::= {_either(one for one in predicates if one != kind)}"
+    yield f'typed ::= node " " {kind} " " ({_either(["var", *map(_quoted, classes), *it])}) " ."'
     yield f"literal ::= {_either(['number', *times, *values])}"
 
 
