@@ -214,21 +214,7 @@ def main() -> None:
         for way, settings in ways.items():
             with ProcessPoolExecutor(1, get_context("spawn")) as pool:
                 pool.submit(work, way, settings, sets, out).result()
-        print_table(
-            (
-                "set",
-                "way",
-                "n",
-                "F1 by name",
-                "gain",
-                "better, worse",
-                "sure: right",
-                "ms",
-                "tokens",
-                "MB",
-            ),
-            list(lines(out, list(ways), sets)),
-        )
+        print_table(HEADS, *lines(out, list(ways), sets))
 
 
 if __name__ == "__main__":
