@@ -119,6 +119,7 @@ async def test_of_a_folder_that_is_taken_which_did_not_learn_from_the_graph(
     assert await drafts_of(graph, UNSURE, str(folder)) == await drafts_of(graph, UNSURE, str(own))
 
     own.unlink()
+    (folder / "training.json").write_text("{}")
     with pytest.raises(SetupError, match="has not learned from 'space'"):
         await drafts_of(graph, UNSURE, str(folder))
 

@@ -224,12 +224,14 @@ def _less(
 
 
 def ranker_for(place: str, graph: str) -> Ranker:
-    """Return the ranker of a file, or of a folder the first that did not learn from a graph."""
+    """Return the ranker of a file, or of a folder the first that did not learn from a graph.
+
+    What a language model has learned from is not known: it is named by its file.
+    """
     path = Path(place.replace("{graph}", graph))
     if not path.is_dir():
         return kept_ranker(str(path))
-    there = [one for suffix in _LOADED for one in path.glob(f"*{suffix}")]
-    for one in sorted(there, key=lambda one: (one.stem != "ranker", one.name)):
+    for one in sorted(path.glob("*.npz"), key=lambda one: (one.name != "ranker.npz", one.name)):
         found = kept_ranker(str(one))
         learned = found.about.get("graphs")
         if isinstance(learned, list) and graph not in learned:

@@ -37,6 +37,7 @@ from askgraph.workspace.synchronous import result_of
 from askgraph.writing.references import REFERENCES
 
 _PATIENCE = 60.0  # for gold's query
+_TOLD = 20  # tags that an error names
 
 
 @dataclass(frozen=True)
@@ -60,18 +61,23 @@ class Chosen:
 def chosen_of(workspace: Workspace, chosen: Chosen) -> dict[str | Path, list[GoldQuestion]]:
     """Return the questions by the place of their graph, their prefixes declared.
 
-    Raises `SetupError` if a file cannot be read, and for a graph that there is none of.
+    Raises `SetupError` if a file cannot be read, and for a graph or tag that there is none of.
     """
     found: dict[str | Path, list[GoldQuestion]] = {}
+    tags: set[str] = set()
     for path, named in chosen.files:
         _, contents = read_benchmark(path, format=chosen.format, language=chosen.language)
         asked = contents.questions if named is None else of_graph(contents.questions, named)
+        tags.update(tag for one in asked for tag in one.tags)
         for one in asked:
             tagged = not chosen.tags or not set(chosen.tags).isdisjoint(one.tags)
             if tagged and chosen.split in (None, one.split):
                 query = one.sparql and with_declared(one.sparql, contents.prefixes)
                 place = graph_of(workspace, one, path, named)
                 found.setdefault(place, []).append(replace(one, sparql=query))
+    if unknown := sorted(set(chosen.tags) - tags):
+        there = ", ".join(sorted(tags)[:_TOLD]) or "none has a tag"
+        raise SetupError(f"no question has the tag {unknown[0]!r}; there are: {there}")
     places = sorted(found, key=str)
     Random(chosen.seed).shuffle(places)
     kept = set(places[: chosen.graphs])

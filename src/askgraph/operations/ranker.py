@@ -216,7 +216,7 @@ def _given_a_say(
 
     say, others = best(None), {side: best(side) for side in (False, True)}
     gain = _gain(asked, liked, [others[there] for there, _ in placed])
-    about = {"graphs": [], "asked": names, "lessons": len(asked)}
+    about = {"asked": names, "lessons": len(asked)}
     place = os.path.relpath(wished.base.absolute(), path.absolute().parent)
     record = {**_header(say, about), "model": place}
     with replaced(path) as file:

@@ -130,6 +130,8 @@ def is_encoder(base: Path) -> bool:
     """
     if is_gguf(str(base)):
         return False
+    if not base.is_dir():
+        raise SetupError(_no_model(base, "there is no such folder"))
     try:
         config = AutoConfig.from_pretrained(str(base), local_files_only=True)
     except (OSError, ValueError) as problem:
@@ -138,7 +140,7 @@ def is_encoder(base: Path) -> bool:
     return bool(config.model_type == "bert")
 
 
-def _no_model(base: Path, problem: Exception) -> str:
+def _no_model(base: Path, problem: object) -> str:
     return (
         f"{base} holds no encoder ({problem}): name a folder with config.json, the weights and the "
         "tokenizer of a BERT, as MiniLM of sentence-transformers is published, or of a language "
