@@ -2,16 +2,16 @@
 
 import asyncio
 import json
+from collections import Counter
 from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import aclosing
-from pathlib import Path
 from typing import Unpack
 
 import pytest
 from tests.graphs import MOONS
 from tests.servers import faults
 from tests.servers.llm import LlmServer
-from tests.servers.sparql import becomes_true, open_sockets
+from tests.servers.sparql import becomes_true, held_open
 
 from askgraph.evaluation.runs.one_question import trace_of
 from askgraph.graph import KnowledgeGraph
@@ -98,10 +98,6 @@ async def test_a_hundred_questions_wait_for_their_model_together(moons: Knowledg
     assert [len(answer.result.rows) for answer in answers] == [2] * 100
 
 
-def _files() -> int:
-    return len(list(Path("/proc/self/fd").iterdir()))
-
-
 @pytest.mark.parametrize("method", [Grasp, GrafVonData, Guided])
 async def test_sixteen_cancelled_in_the_middle_leave_nothing_behind(
     method: type[Grasp] | type[GrafVonData] | type[Guided],
@@ -110,7 +106,7 @@ async def test_sixteen_cancelled_in_the_middle_leave_nothing_behind(
 ) -> None:
     model = OpenAIModel("m", base_url=f"{llm_server.base}/v1")
     await trace_of(ASKED, method=method(model, tokens=1), name="", graphs=[moons])
-    tasks, sockets, files = asyncio.all_tasks(), set(open_sockets()), _files()
+    tasks, before = asyncio.all_tasks(), held_open()
     llm_server.acts.extend([faults.slow_drip(0.01)] * 16)
 
     started = [
@@ -122,13 +118,12 @@ async def test_sixteen_cancelled_in_the_middle_leave_nothing_behind(
         task.cancel()
     ends = await asyncio.gather(*started, return_exceptions=True)
     await model.close()
-    await becomes_true(
-        lambda: sockets.issuperset(open_sockets())
-    )  # the server's side of them closes
+    await becomes_true(lambda: not held_open() - before)  # the server's side of them closes
 
     assert all(isinstance(end, asyncio.CancelledError) for end in ends)
     assert asyncio.all_tasks() == tasks
-    assert set(open_sockets()) - sockets == set()
-    assert _files() == files
+    assert held_open() - before == Counter(), (
+        "what was open before may be closed, nothing new is open"
+    )
     again = await trace_of(ASKED, method=method(model, tokens=1), name="", graphs=[moons])
     assert isinstance(again.outcome, Answer), "the graph's process is as it was"

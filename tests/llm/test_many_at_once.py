@@ -1,6 +1,7 @@
 """Many questions at once: as fast as one, and nothing left behind when they are cancelled."""
 
 import asyncio
+from collections import Counter
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import Unpack
 import pytest
 from tests.servers import faults
 from tests.servers.llm import LlmServer
-from tests.servers.sparql import becomes_true, open_sockets
+from tests.servers.sparql import becomes_true, held_open
 
 from askgraph.llm import Event, LanguageModel, Message, Options, User, completed
 from askgraph.llm.anthropic import AnthropicModel
@@ -85,7 +86,7 @@ async def test_sixteen_cancelled_in_the_middle_leave_nothing_behind(
     run = Account(Budget(), scope="run")
     await completed(model.complete(_asked(99)))
     await model.close()
-    tasks, sockets = asyncio.all_tasks(), set(open_sockets())
+    tasks, before = asyncio.all_tasks(), held_open()
     llm_server.acts.extend([faults.breathing(), faults.slow_drip(0.01)] * 16)
 
     cache = tmp_path / "cache"
@@ -100,12 +101,10 @@ async def test_sixteen_cancelled_in_the_middle_leave_nothing_behind(
         task.cancel()
     ends = await asyncio.gather(*started, return_exceptions=True)
     await model.close()
-    await becomes_true(
-        lambda: sockets.issuperset(open_sockets())
-    )  # the server's side of them closes
+    await becomes_true(lambda: not held_open() - before)  # the server's side of them closes
 
     assert all(isinstance(end, asyncio.CancelledError) for end in ends)
     assert asyncio.all_tasks() == tasks
-    assert set(open_sockets()) - sockets == set()
+    assert held_open() - before == Counter()
     assert _kept(cache) == []
     assert run.calls == 16

@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import threading
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +19,7 @@ from pyoxigraph import (
     Store,
 )
 
-__all__ = ["Fault", "Reply", "Request", "SparqlServer", "becomes_true", "open_sockets"]
+__all__ = ["Fault", "Reply", "Request", "SparqlServer", "becomes_true", "held_open"]
 
 
 async def becomes_true(condition: Callable[[], bool]) -> None:
@@ -30,13 +30,13 @@ async def becomes_true(condition: Callable[[], bool]) -> None:
         await asyncio.sleep(0.01)
 
 
-def open_sockets() -> list[str]:
-    """Return the names of the sockets of this process; some are closed meanwhile."""
-    found = []
+def held_open() -> Counter[str]:
+    """Return the files and sockets that this process has open; some are closed meanwhile."""
+    found: Counter[str] = Counter()
     for link in Path("/proc/self/fd").iterdir():
         with contextlib.suppress(FileNotFoundError):
-            found.append(str(link.readlink()))
-    return sorted(name for name in found if "socket" in name)
+            found[str(link.readlink())] += 1
+    return found
 
 
 @dataclass(frozen=True)
