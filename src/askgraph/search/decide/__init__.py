@@ -24,13 +24,14 @@ from pyoxigraph import Variable
 from askgraph.errors import SetupError
 from askgraph.index import tokens
 from askgraph.index.names import Kind, name_tokens
-from askgraph.search import averages_in
-from askgraph.search.decide.evidence import evidence_for
+from askgraph.rdf.vocabulary import RDF_TYPE
+from askgraph.search import averages_in, groups_of, predicate_of
+from askgraph.search.decide.evidence import evidence_for, left_out
 from askgraph.search.operators.query_builder import Candidate
 from askgraph.search.rank import Cluster
 from askgraph.search.rank.faults import Subject
 from askgraph.search.rank.score import Proposal
-from askgraph.sparql import Call, Filter
+from askgraph.sparql import Call, Filter, Pattern
 from askgraph.trace import Answer, Option
 
 EMPTY = 0.6
@@ -45,6 +46,12 @@ TIED = 0.6
 
 EITHER = 0.5
 """The same if all that is asked is a name that a thing and a class have."""
+
+WHOLE = 0.6
+"""The same if all things of a class are the answer, though words are left that no part stands for.
+
+They narrow it by what the graph does not hold, which benchmarks do not ask either.
+"""
 
 Decision = Literal["answer", "ask", "refuse"]
 
@@ -71,7 +78,18 @@ def share_left(proposal: Proposal, candidate: Candidate, rows: int) -> float:
         return EMPTY
     if rows > 1 and _ties(proposal, candidate):
         return TIED
+    if _whole(candidate) and left_out(proposal, candidate, read=True):
+        return WHOLE
     return EITHER if _either(proposal, candidate) else 1.0
+
+
+def _whole(candidate: Candidate) -> bool:
+    """Whether a class and nothing else is what a query asks for or counts."""
+    tree = candidate.tree
+    match tree.where.elements:
+        case (Pattern() as only,):
+            return predicate_of(only) == RDF_TYPE and not (tree.order or groups_of(tree))
+    return False
 
 
 def _either(proposal: Proposal, candidate: Candidate) -> bool:

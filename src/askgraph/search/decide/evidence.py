@@ -98,7 +98,8 @@ def _words_left(subject: Subject) -> dict[str, float]:
     """What the query takes of the question's words, and what it leaves."""
     proposal, best = subject.proposal, subject.candidate
     reading, weights = proposal.reading, proposal.linked.weights
-    content = [at for at, weight in enumerate(weights) if weight]
+    light = frozenset(_light(reading))
+    content = [at for at, weight in enumerate(weights) if weight and at not in light]
     unused = [at for at in content if not best.used >> at & 1]
     linked = {at for link in proposal.linked.links for at in link.positions}
     nouns = reading.language in _NOUNS_HAVE_CAPITALS
@@ -108,7 +109,7 @@ def _words_left(subject: Subject) -> dict[str, float]:
         if at > 0 and reading.tokens[at].capital and not (nouns and at in linked)
     ]
     return {
-        "covered": 1.0 - sum(weights[at] for at in unused) / (sum(weights) or 1.0),
+        "covered": 1.0 - sum(weights[at] for at in unused) / (sum(weights[at] for at in content) or 1.0),
         "unused": float(len(unused)),
         "unused_names": float(len(names)),
         "unheard": float(len(list(unserved(proposal, best)))),

@@ -93,6 +93,17 @@ class Reading:
                 return range(count - len(phrase), count)
         return range(0)
 
+    @cached_property
+    def idle(self) -> frozenset[int]:
+        """The words of phrases that say nothing: "so far"."""
+        return frozenset(
+            position
+            for phrase in self.words.idle
+            for at in range(len(self.tokens))
+            if self.says(phrase, at)
+            for position in range(at, at + len(phrase))
+        )
+
     @property
     def wants_map(self) -> bool:
         """Whether it asks for a map, or where something is."""
@@ -116,11 +127,11 @@ class Reading:
         return any(mark in between for mark in _SENTENCE_ENDS)
 
     def is_stop(self, at: int) -> bool:
-        """Whether a token says nothing: function words but quoted ones, "this X", "on a map"."""
+        """Whether a token says nothing: function words but quoted ones, "this X", "so far", "on a map"."""
         token = self.tokens[at]
         if token.quote is not None or at in self.abbreviations:
             return False
-        if at in self.again or at in self.aside:
+        if at in self.again or at in self.idle or at in self.aside:
             return True
         full = self.words.full
         return token.folded in self.words.stop and not (full and token.text.lower() in full)

@@ -211,7 +211,7 @@ def is_listed_count(reading: Reading, at: int) -> bool:
 def _at(reading: Reading, at: int, scale: Measure | None) -> Operator | None:
     token = reading.tokens[at]
     relative = any(one.relative and at in one.positions for one in reading.quantities)
-    if token.quote is not None or relative or _is_part_of_name(reading, at):
+    if token.quote is not None or relative or at in reading.idle or _is_part_of_name(reading, at):
         return None
     lists = reading.words
     found = [*_adjectives(reading, at), *_or_more(reading, at)]
@@ -255,6 +255,8 @@ def _holds(reading: Reading, at: int) -> bool:
     return (having or word in texts["contains"]) and is_about_text(reading, at, having=having)
 
 
+_POLITE = 3
+"""So many words after "can" may say whom a request is for."""
 _NAME_WITHIN = 6
 """So many words on stands the word for a name in "first, middle and last names"."""
 _HOLDS = 4
@@ -345,7 +347,7 @@ def _measures(reading: Reading, at: int) -> bool:
 def _may_stand(name: str, at: int, reading: Reading) -> bool:
     """Some words are operators only in their place: a verb that opens, a number that follows."""
     if name == "exists":
-        return at == 0
+        return at == 0 and not _asks_politely(reading)
     if name in ("before", "after", "past"):
         return at > 0
     if name in ("between", "top"):
@@ -360,6 +362,13 @@ def _may_stand(name: str, at: int, reading: Reading) -> bool:
     if name == "exactly":
         return any(at < quantity.first <= at + _COUNTED for quantity in reading.quantities)
     return name not in ("average_of_all",)
+
+
+def _asks_politely(reading: Reading) -> bool:
+    """Whether a request opens with a verb that questions open with: "can you show me …"."""
+    words, first = reading.words.yes_or_no, reading.folded[: 1 + _POLITE]
+    to_whom = bool(first[1:]) and (first[1] in words["asked"] or words["asking"] & set(first[1:]))
+    return first[0] in words["able"] and bool(to_whom)
 
 
 def _asked(reading: Reading) -> str | None:

@@ -45,7 +45,7 @@ class WordList:
     """One language's lists; phrases are folded tokens, synonyms and naming words are stems.
 
     `clauses` are words that open a part of a question, and possessives; `light` ones say nothing of
-    their own, `full` ones do although a function word is spelt alike but for an accent;
+    their own, nor do `idle` phrases, which name nothing either; `full` ones do although a function word is spelt alike but for an accent;
     `describing` is how one asks for all of a thing, `following` how questions lean on the one
     before, longest phrases first. With a `decimal_comma` points group the thousands; `minus` are
     phrases that end in a word for it; words `in_dates` part day, month and year. `texts` are words
@@ -75,6 +75,7 @@ class WordList:
     synonyms: Mapping[str, frozenset[str]]
     naming: frozenset[str]
     light: tuple[Phrase, ...]
+    idle: tuple[Phrase, ...]
     full: frozenset[str]
     degrees: Mapping[str, frozenset[str]]
     describing: Mapping[str, tuple[Phrase, ...]]
@@ -222,6 +223,7 @@ def word_list(language: str) -> WordList:
         synonyms=_synonyms([*raw["synonyms"]["sets"], *raw["synonyms"]["english"]]),
         naming=frozenset(stem(p[0]) for p in _phrases(raw["naming"]["words"])),
         light=_phrases(raw["light"]["words"]),
+        idle=_phrases(raw["light"]["idle"]),
         full=frozenset(raw["light"]["full"]),
         degrees={name: frozenset(listed) for name, listed in raw["degrees"].items()},
         describing=_longest_first(raw["describing"]),
