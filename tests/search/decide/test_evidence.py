@@ -7,7 +7,7 @@ from tests.search.asking import Known
 from tests.search.test_candidates import WORDS
 from tests.search.zoo import QUESTIONS
 
-from askgraph.search.decide import share_left
+from askgraph.search.decide import WHOLE, share_left
 from askgraph.search.decide.evidence import evidence_for, left_out
 from askgraph.search.rank import clusters
 
@@ -98,3 +98,31 @@ def test_the_extreme_of_each_group_is_an_order_and_no_condition(question: str, z
     assert "GROUP BY" in zoo.query(found[0].best.query)
     assert (evidence["ranked"], evidence["compares"], evidence["head_missed"]) == (1, 0, 0)
     assert share_left(proposal, found[0].best, rows=3) == 1
+
+
+@pytest.mark.parametrize(
+    ("question", "share"),
+    [
+        ("How many birds whistle?", WHOLE),
+        ("Which birds whistle?", WHOLE),
+        ("List the spotted birds", WHOLE),
+        ("How many birds are there in total?", 1),
+        ("List the known birds", 1),
+        ("Which whistling birds live in Penguin Pool?", 1),
+    ],
+)
+def test_a_whole_class_is_no_sure_answer_if_a_word_is_left(
+    question: str, share: float, zoo: Known
+) -> None:
+    proposal = zoo.proposal(question)
+    best = clusters(proposal.candidates)[0].best
+    assert share_left(proposal, best, rows=3) == share
+
+
+def test_words_that_say_nothing_cost_no_confidence(zoo: Known) -> None:
+    known, unknown = (
+        evidence_for(proposal, clusters(proposal.candidates))
+        for proposal in map(zoo.proposal, ("List the known birds", "List the spotted birds"))
+    )
+    assert (known["unused"], known["covered"]) == (0, 1)
+    assert unknown["unused"] == 1 and unknown["covered"] < 1

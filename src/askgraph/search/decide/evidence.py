@@ -108,8 +108,9 @@ def _words_left(subject: Subject) -> dict[str, float]:
         for at in unused
         if at > 0 and reading.tokens[at].capital and not (nouns and at in linked)
     ]
+    all_told = sum(weights[at] for at in content) or 1.0
     return {
-        "covered": 1.0 - sum(weights[at] for at in unused) / (sum(weights[at] for at in content) or 1.0),
+        "covered": 1.0 - sum(weights[at] for at in unused) / all_told,
         "unused": float(len(unused)),
         "unused_names": float(len(names)),
         "unheard": float(len(list(unserved(proposal, best)))),

@@ -127,7 +127,7 @@ class Reading:
         return any(mark in between for mark in _SENTENCE_ENDS)
 
     def is_stop(self, at: int) -> bool:
-        """Whether a token says nothing: function words but quoted ones, "this X", "so far", "on a map"."""
+        """Whether a token says nothing: function words but quoted ones, "this X", "so far"."""
         token = self.tokens[at]
         if token.quote is not None or at in self.abbreviations:
             return False

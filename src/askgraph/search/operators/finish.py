@@ -633,6 +633,8 @@ def closed(work: QueryBuilder) -> Candidate | None:
     if not _counted(work).isdisjoint(draft.group):
         return None  # one of each is counted
     _break_ties(work)
+    for one in work.frame.of("distinct"):
+        work.take_tokens(one.positions)  # no row is twice in a result
     return Candidate(
         draft.query(),
         tuple(dict.fromkeys(one for one in draft.columns if one not in draft.context)),

@@ -217,8 +217,8 @@ class _Told:
 
     @cached_property
     def first(self) -> int | None:
-        """The first word of content, after superlatives: "planet" of "the largest planet"."""
-        passed = sum(one.mask for one in self.frame.of("superlative"))
+        """The first word of content: "planet" of "the largest planet", "the different planets"."""
+        passed = sum(one.mask for one in self.frame.of("superlative", "distinct"))
         weights = enumerate(self.linked.weights)
         return next((at for at, weight in weights if weight and not passed >> at & 1), None)
 
