@@ -45,12 +45,13 @@ class WordList:
     """One language's lists; phrases are folded tokens, synonyms and naming words are stems.
 
     `clauses` are words that open a part of a question, and possessives; `light` ones say nothing of
-    their own, nor do `idle` phrases, which name nothing either; `full` ones do
-    although a function word is spelt alike but for an accent; `describing` is how one asks for all of a thing, `following` how questions lean on the one
-    before, longest phrases first. With a `decimal_comma` points group the thousands; `minus` are
-    phrases that end in a word for it; words `in_dates` part day, month and year. `texts` are words
-    for parts of a text and for having them, `text_holders` what stands between a text and what
-    holds it. `degrees` are endings of adjectives and words before them.
+    their own, nor do `idle` phrases, which name nothing either; `full` ones do although a
+    function word is spelt alike but for an accent; `describing` is how one asks for all of a
+    thing, `following` how questions lean on the one before, longest phrases first. With a
+    `decimal_comma` points group the thousands; `minus` are phrases that end in a word for it;
+    words `in_dates` part day, month and year. `texts` are words for parts of a text and for
+    having them, `text_holders` what stands between a text and what holds it. `degrees` are
+    endings of adjectives and words before them.
     """
 
     language: str
