@@ -79,6 +79,13 @@ def test_what_is_said_of_other_things_than_the_question_says_is_a_fault(
     assert fault in faults_of(subject(space, question))
 
 
+def test_things_of_a_thing_are_not_shown_beside_what_is_asked_of_them(space: Known) -> None:
+    best = clusters(space.proposal("Who discovered the moons of Uranus?", "en").candidates)[0].best
+    [whole] = {one.subject for one in patterns_in(best.tree.where)}
+    assert whole not in best.shown
+    assert len(best.shown) == 1
+
+
 def test_things_are_compared_with_a_thing_whose_name_ends_with_a_number(space: Known) -> None:
     best = clusters(space.proposal("Was Apollo 11 launched before Apollo 12?", "en").candidates)
     other = clusters(space.proposal("Was Apollo 13 launched before Apollo 12?", "en").candidates)
@@ -112,6 +119,7 @@ def counted(tree: Query) -> list[tuple[Variable, None]]:
 
 
 APART, OTHER = variable(90), variable(91)
+JUPITER = NamedNode("https://example.org/space/Jupiter")
 SPOILT: list[tuple[str, str, Spoil]] = [
     ("number_missing", LONG, lambda tree: keeping(tree, lambda one: not isinstance(one, Filter))),
     (
@@ -121,6 +129,14 @@ SPOILT: list[tuple[str, str, Spoil]] = [
             tree,
             pattern(NamedNode("http://e/1"), f"{ONT}mass", APART),
             condition(APART, ">", term_of("3")),
+        ),
+    ),
+    (
+        "crossed",
+        ORBITING,
+        lambda _: query_of(
+            [pattern(OTHER, f"{ONT}orbits", JUPITER), pattern(JUPITER, f"{ONT}mass", APART)],
+            [OTHER, APART],
         ),
     ),
     ("limit_missing", LARGEST, lambda tree: replace(tree, limit=None)),

@@ -127,11 +127,30 @@ def _idle_condition(subject: "Subject") -> bool:
     together = (*subject.patterns, *optional_in(where))
     made = (one for one in where.elements if isinstance(one, Values | Bind))
     joined = [set(variables_of(one)) for one in (*together, *made)]
-    reached, before = set(map(variable_of, subject.shown)), -1
+    reached = _reached(set(map(variable_of, subject.shown)), joined)
+    return any(one.variable not in reached for one in subject.conditions)
+
+
+def _crossed(subject: "Subject") -> bool:
+    """Two columns that only a thing of the question joins: each of one beside each of the other.
+
+    Values of that thing itself are beside each other with reason, and so is what "and" joins.
+    """
+    if subject.frame.of("and") or groups_of(subject.tree):
+        return False
+    joined = [set(variables_of(one)) for one in subject.patterns]
+    shown = [variable_of(one) for one in subject.shown]
+    owners = {one.subject for one in subject.patterns}
+    return any(not set(shown) <= _reached({own}, joined) for own in shown if own in owners)
+
+
+def _reached(start: set[Variable], joined: Sequence[set[Variable]]) -> set[Variable]:
+    """The variables that patterns join to some, these among them."""
+    reached, before = start, -1
     while len(reached) > before:
         before = len(reached)
         reached = reached.union(*(some for some in joined if some & reached))
-    return any(one.variable not in reached for one in subject.conditions)
+    return reached
 
 
 _SURE = 0.85
@@ -550,6 +569,7 @@ _FAULTS: Mapping[str, tuple[Callable[[Subject], bool], str]] = {
     "single_values": (_single_values, "it sums up single values, one a group"),
     "bound_twice": (_bound_twice, "two bounds lie on the same side of one value"),
     "idle_condition": (_idle_condition, "a condition says nothing of what is shown"),
+    "crossed": (_crossed, "each row of one column stands beside each of another"),
 }
 
 FAULTS: Mapping[str, str] = {name: reason for name, (_, reason) in _FAULTS.items()}
