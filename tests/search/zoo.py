@@ -87,6 +87,8 @@ QUESTIONS: tuple[tuple[str, str, str], ...] = (
     ),
     ("sum", "What is the total weight of all birds?", "16.5"),
     ("average", "What is the average weight of the birds?", "5.5"),
+    ("average", "What is the average number of animals per enclosure?", "2"),
+    ("average", "How many animals live in each enclosure on average?", "2"),
     ("minimum", "What is the minimum weight of a bird?", "4.5"),
     ("maximum", "What is the maximum weight of a mammal?", "4200"),
     ("superlative number", "Which animal has the highest weight?", "Humbo"),

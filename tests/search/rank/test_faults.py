@@ -8,6 +8,7 @@ from pyoxigraph import NamedNode, Variable
 from tests.graphs import store_of
 from tests.search.asking import Known
 
+from askgraph.index.names import Kind
 from askgraph.search import (
     aggregate,
     aggregates_of,
@@ -77,6 +78,20 @@ def test_what_is_said_of_other_things_than_the_question_says_is_a_fault(
     question: str, fault: str, space: Known
 ) -> None:
     assert fault in faults_of(subject(space, question))
+
+
+def test_a_word_that_an_operator_takes_names_no_thing_that_is_missing() -> None:
+    """The speed of a ship is "average"; in the question it is the mean that is asked for."""
+    known = Known(
+        store_of(
+            """@prefix : <https://e.example/> .
+            :A a :Ship ; :speed "average" ; :length 10 .
+            :B a :Ship ; :speed "high" ; :length 20 ."""
+        )
+    )
+    question = "What is the average length of the ships?"
+    assert faults_of(subject(known, question)) == ()
+    assert "average" in {one.name for one in known.proposal(question, "en").linked.of(Kind.VALUE)}
 
 
 def test_things_of_a_thing_are_not_shown_beside_what_is_asked_of_them(space: Known) -> None:

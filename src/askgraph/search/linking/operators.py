@@ -148,6 +148,25 @@ class Frame:
         """The operators that were asked for, by their names."""
         return {}
 
+    @cached_property
+    def mean_count(self) -> Operator | None:
+        """The average, if it is one of counts: "moons per planet on average"."""
+        eachs, counts = self.of("each"), self.of("count")
+        for one in self.of("average") if eachs else ():
+            if any(self._adjoin(one, count) for count in counts):
+                return one  # "the average number of moons per planet"
+            if counts and counts[0].first < eachs[0].first < one.first and not self.of("and"):
+                return one  # "how many moons does each planet have on average"
+        return None
+
+    def _adjoin(self, one: Operator, other: Operator) -> bool:
+        """Whether an operator comes right after another."""
+        between = range(one.last + 1, other.first)
+        joining = self.reading.words.joining
+        words = self.reading.folded[one.last + 1 : other.first]
+        stops = all(self.reading.is_stop(at) for at in between)
+        return one.last < other.first and stops and joining.isdisjoint(words)
+
     def unit_of(self, operator: Operator) -> Unit | None:
         """Return the unit that the last words of an operator name."""
         words = self.reading.folded[operator.first : operator.last + 1]

@@ -459,6 +459,30 @@ def reckoned(work: QueryBuilder, operator: Operator, candidate: Candidate) -> Ca
     )
 
 
+def average_of_counts(work: QueryBuilder, operator: Operator, candidate: Candidate) -> Candidate:
+    """Return the average of what a candidate counts for each of its groups: "moons per planet".
+
+    It stays as it is if it counts in no groups, or only some of them.
+    """
+    tree, draft = candidate.tree, work.draft
+    counts = [one for one in candidate.shown if isinstance(one, Call)]
+    whole = not (tree.having or tree.limit is not None or candidate.used & operator.mask)
+    if not (tree.group_by and whole) or list(map(function_of, counts)) != ["COUNT"]:
+        return candidate
+    number = Call("AVG", (alias_of(counts[0]),))
+    each_one = replace(tree, distinct=False, order=())
+    return replace(
+        candidate,
+        tree=Query("SELECT", Group((each_one,)), columns=((alias_of(number), number),)),
+        shown=(number,),
+        hints=draft.hints,
+        used=candidate.used | operator.mask,
+        shown_words=candidate.shown_words | operator.mask,
+        gain=candidate.gain + WORTH_OPERATOR + work.grower.weight_of(operator.mask),
+        notes=(*candidate.notes, PAIRED),
+    )
+
+
 HANDLERS: Handlers = {
     "each": each,
     "yearly": yearly,

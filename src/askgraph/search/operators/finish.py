@@ -598,6 +598,10 @@ def _closed(work: QueryBuilder) -> Iterator[Candidate]:
         from askgraph.search.operators.aggregates import reckoned
 
         candidate = reckoned(work, reckoning[0], candidate)
+    if work.frame.mean_count is not None:
+        from askgraph.search.operators.aggregates import average_of_counts
+
+        candidate = average_of_counts(work, work.frame.mean_count, candidate)
     if not work.draft.having:
         yield candidate
         return

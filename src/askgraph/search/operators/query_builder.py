@@ -8,7 +8,7 @@ import numpy as np
 from pyoxigraph import Variable
 
 from askgraph.index.names import Kind
-from askgraph.search import Value, alias_of, named, names_of, title, variable_of
+from askgraph.search import Value, alias_of, named, names_of
 from askgraph.search.grow import (
     BESIDE,
     DOUBT_CLASS_LIKE,
@@ -103,8 +103,9 @@ class Candidate:
     @property
     def columns(self) -> tuple[str, ...]:
         """The names of the columns that answer the question."""
-        names = names_of(self.hints)
-        return tuple(title(alias_of(one), variable_of(one), names).value for one in self.shown)
+        pairs = zip(self.tree.columns, self.query.columns, strict=True)
+        names = {alias: called.value for (alias, _), (called, _) in pairs}
+        return tuple(names[alias_of(one)] for one in self.shown)
 
 
 @dataclass(slots=True, eq=False)

@@ -364,7 +364,7 @@ def expected_of(linked: Linked) -> Expected:
         nouns=sum(item.width for item in items),
         counted=any("count" in item.operators for item in items),
         reckoned=bool(frame.of(*_RECKONING)),
-        grouped=bool(frame.of("each")),
+        grouped=bool(frame.of("each")) and frame.mean_count is None,
         ordered=ordered,
         limit=_limit(frame, extremes, first),
         again=_asks_again(reading, frame),

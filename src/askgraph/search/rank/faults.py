@@ -370,6 +370,8 @@ def _thing_missing(subject: Subject) -> bool:
     tokens = subject.proposal.reading.tokens
     units = {one.last + 1 for one in subject.proposal.reading.quantities}
     units |= {one.last for one in subject.frame.of("in_unit")}
+    used = subject.candidate.used
+    units |= {at for one in subject.frame.operators if one.mask & used for at in one.positions}
     return any(
         weight and at not in units and tokens[at].folded not in texts and _is_missing(at, subject)
         for at, weight in enumerate(subject.linked.weights)
