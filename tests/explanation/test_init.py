@@ -43,6 +43,22 @@ def test_the_time_between_two_dates_is_called_so(language: str, text: str) -> No
     assert words(query, language) == text
 
 
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("en", "The average, over each planet, of the number of moons that orbit that planet."),
+        ("de", "Durchschnitt über je Planet: Anzahl der Moone (orbits)."),
+        ("es", "Media, por cada planet, de número de moones (orbits)."),
+        ("fr", "Moyenne, par planet, de : nombre de moons (orbits)."),
+    ],
+)
+def test_the_average_of_what_is_counted_tells_what_is_counted_and_in_what(
+    language: str, text: str
+) -> None:
+    each = "SELECT ?p (COUNT(?m) AS ?n) { ?p a :Planet . ?m a :Moon ; :orbits ?p } GROUP BY ?p"
+    assert words(f"SELECT (AVG(?n) AS ?mean) {{ {{ {each} }} }}", language) == text
+
+
 def test_a_condition_on_an_age_tells_from_when_to_when() -> None:
     bound = 'BIND("2024-06-30"^^xsd:date AS ?d)'
     query = f"SELECT ?s {{ ?s a :Singer ; :born ?b . {bound} BIND({BORN} AS ?a) FILTER(?a < 30) }}"

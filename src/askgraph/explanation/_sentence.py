@@ -375,12 +375,26 @@ class Sentence(Grouping):
         binds = [self.scope.binds.get(name.value) for name in asked]
         if binds and all(one is not None for one in binds):
             return self.listed([self.expression(one) for one in binds if one is not None])
+        if mean := self.mean_of_groups():
+            return mean
         texts = [Sentence(select, self.names).text() for select in self.scope.selects]
         text = self.listed(texts)
         computed = [self.expression(value) for value in self.computed()]
         if computed:
             return self.say("also", self.listed(computed), text)
         return self.with_leftovers(text)
+
+    def mean_of_groups(self) -> str:
+        """`the average, over each planet, of the number of its moons`; empty if it is no such."""
+        match self.scope.selects, self.computed():
+            case [select], [Call("AVG", (Variable() as number,))] if select.group_by:
+                inner = Sentence(select, self.names)
+                root, keys = inner.root(), {name for name, value in select.columns if value is None}
+                if number in keys or len(inner.computed()) != 1 or select.having or select.limit:
+                    return ""
+                over = self.listed(inner.key_nouns(root))
+                return self.say("average of each", over, inner.aggregates(root))
+        return ""
 
     def of_select(self, select: Query, column: str) -> str:
         """A column of a sub-select as a noun phrase."""
