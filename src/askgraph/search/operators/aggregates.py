@@ -417,7 +417,16 @@ def _said_before(work: QueryBuilder, operator: Operator) -> list[Variable]:
     return [] if spot is None else [work.take_spot(spot)]
 
 
-def reckoned(work: QueryBuilder, operator: Operator, candidate: Candidate) -> Candidate:
+def reckoned(work: QueryBuilder, candidate: Candidate) -> Candidate:
+    """Return what is reckoned from what a candidate shows; it stays as it is if nothing is."""
+    for operator in work.frame.of("difference", "ratio")[:1]:
+        candidate = _of_two(work, operator, candidate)
+    if work.frame.mean_count is not None:
+        candidate = _average_of_counts(work, work.frame.mean_count, candidate)
+    return candidate
+
+
+def _of_two(work: QueryBuilder, operator: Operator, candidate: Candidate) -> Candidate:
     """Return the difference or the ratio of the two numbers or dates that a candidate shows.
 
     It stays as it is if there are not just two of them.
@@ -459,7 +468,7 @@ def reckoned(work: QueryBuilder, operator: Operator, candidate: Candidate) -> Ca
     )
 
 
-def average_of_counts(work: QueryBuilder, operator: Operator, candidate: Candidate) -> Candidate:
+def _average_of_counts(work: QueryBuilder, operator: Operator, candidate: Candidate) -> Candidate:
     """Return the average of what a candidate counts for each of its groups: "moons per planet".
 
     It stays as it is if it counts in no groups, or only some of them.

@@ -593,15 +593,10 @@ def _closed(work: QueryBuilder) -> Iterator[Candidate]:
 
         yield from filter(None, (as_share(work, candidate, _operate),))
         return
-    reckoning = work.frame.of("difference", "ratio")
-    if reckoning:
+    if work.frame.of("difference", "ratio") or work.frame.mean_count is not None:
         from askgraph.search.operators.aggregates import reckoned
 
-        candidate = reckoned(work, reckoning[0], candidate)
-    if work.frame.mean_count is not None:
-        from askgraph.search.operators.aggregates import average_of_counts
-
-        candidate = average_of_counts(work, work.frame.mean_count, candidate)
+        candidate = reckoned(work, candidate)
     if not work.draft.having:
         yield candidate
         return
