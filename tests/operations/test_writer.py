@@ -96,6 +96,29 @@ def unpractised(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+def test_questions_are_chosen_by_tag_and_by_number(
+    unpractised: Path, benchmark: Path, tmp_path: Path
+) -> None:
+    records = [json.loads(line) for line in benchmark.read_text("utf-8").splitlines()]
+    for record in records:
+        record["tags"] = [record["kg"]]
+    chosen = benchmark.with_name("tagged.jsonl")
+    chosen.write_text("".join(json.dumps(one) + "\n" for one in records), "utf-8")
+    wished = Wished(
+        benchmarks=((chosen, None),), start=unpractised, practice=SHORT, tags=("one.ttl",), number=2
+    )
+    made = train_writer(Workspace(tmp_path / "workspace"), wished, tmp_path / "w.npz")
+    about = PointerWriter.load(made.path).about
+    assert about["graphs"] == ["one"]
+    assert 1 <= made.lessons <= 2
+
+    with pytest.raises(SetupError, match=r"no question has the tag 'red'.*one\.ttl, two\.ttl"):
+        train_writer(
+            Workspace(tmp_path / "workspace"), replace(wished, tags=("red",)), tmp_path / "n.npz"
+        )
+    assert not (tmp_path / "n.npz").exists()
+
+
 def test_the_weights_of_a_graph_have_not_seen_it(
     unpractised: Path, benchmark: Path, tmp_path: Path
 ) -> None:

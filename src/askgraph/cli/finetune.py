@@ -35,6 +35,8 @@ def writer(
     out: Path,
     questions: int = 2_000,
     benchmark: list[str] | None = None,
+    tag: list[str] | None = None,
+    number: int | None = None,
     without: list[str] | None = None,
     folds: int = 0,
     start: Path | None = None,
@@ -60,7 +62,8 @@ def writer(
             f"'finetune' needs {missing.name}: pip install 'askgraph[local]'"
         ) from missing
     asked = tuple(_asked(one) for one in benchmark or ())
-    wished = Wished(questions, asked, start, tuple(without or ()), str(ranking or ""), seed)
+    left_out, tags = tuple(without or ()), tuple(tag or ())
+    wished = Wished(questions, asked, start, left_out, str(ranking or ""), seed, tags, number)
     spent = Spent()
     with progress_bar() as progress:
         place = common.workspace

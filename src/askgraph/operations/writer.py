@@ -13,11 +13,9 @@ from pathlib import Path
 from random import Random
 
 from askgraph.errors import SetupError
-from askgraph.evaluation.benchmarks.formats import read_benchmark
 from askgraph.evaluation.files import replaced
-from askgraph.evaluation.questions import GoldQuestion
 from askgraph.graph import KnowledgeGraph
-from askgraph.operations.selection import graph_of
+from askgraph.operations.pairs import Chosen, chosen_of
 from askgraph.search.rank.score import weights_for
 from askgraph.training.pointer.questions import world
 from askgraph.training.pointer.training import (
@@ -49,8 +47,9 @@ class Wished:
     """What to train on: so many made-up `questions`, or weights to `start` from.
 
     `benchmarks` are files of questions, each with the graph that it asks, None if it says so
-    itself. The graphs of `without` are left out. The file `ranking` has the weights that score the
-    candidates of these questions; the package's do if it is empty.
+    itself; of these only questions with one of the `tags`, if there are any, and at most `number`
+    of each graph, by chance. The graphs of `without` are left out. The file `ranking` has the
+    weights that score the candidates of these questions; the package's do if it is empty.
     """
 
     questions: int = 2_000
@@ -59,6 +58,8 @@ class Wished:
     without: tuple[str, ...] = ()
     ranking: str = ""
     seed: int = 42
+    tags: tuple[str, ...] = ()
+    number: int | None = None
     plan: Plan = STUDY
     practice: Plan = PRACTICE
 
@@ -222,29 +223,17 @@ def _made_up(wished: Wished, progress: Progress) -> Iterator[Lesson]:
 
 
 def _by_graph(workspace: Workspace, wished: Wished, progress: Progress) -> dict[str, list[Lesson]]:
-    """The lessons of each graph, from all files that ask it."""
-    found: dict[str, list[Lesson]] = {}
-    for name, lessons in _practice(workspace, wished, progress):
-        found.setdefault(name, []).extend(lessons)
-    return found
-
-
-def _practice(
-    workspace: Workspace, wished: Wished, progress: Progress
-) -> Iterator[tuple[str, list[Lesson]]]:
     """The lessons of each graph that the benchmarks ask, but for those to be left out."""
-    for path, named in wished.benchmarks:
-        _, contents = read_benchmark(path)
-        asked: dict[str | Path, list[GoldQuestion]] = {}
-        for question in contents.questions:
-            place = graph_of(workspace, question, path, named)
-            asked.setdefault(place, []).append(question)
-        for at, (place, questions) in enumerate(asked.items()):
-            progress(f"reading {path.name}", at, len(asked))
-            graph = workspace.find(place)
-            if graph.name not in wished.without and graph.arrays is not None:
-                found = from_examples(questions, graph, ranking=wished.ranking)
-                yield graph.name, result_of(_all(found, graph))
+    chosen = Chosen(wished.benchmarks, wished.number, wished.tags, seed=wished.seed)
+    asked = chosen_of(workspace, chosen)
+    found: dict[str, list[Lesson]] = {}
+    for at, (place, questions) in enumerate(asked.items()):
+        progress("reading questions", at, len(asked))
+        graph = workspace.find(place)
+        if graph.name not in wished.without and graph.arrays is not None:
+            lessons = from_examples(questions, graph, ranking=wished.ranking)
+            found.setdefault(graph.name, []).extend(result_of(_all(lessons, graph)))
+    return found
 
 
 async def _all(lessons: AsyncGenerator[Lesson, None], graph: KnowledgeGraph) -> list[Lesson]:
