@@ -117,3 +117,20 @@ def test_numbers_in_text_are_compared_as_numbers(things: Known) -> None:
 
 def test_numbers_in_text_are_ordered_as_numbers(things: Known) -> None:
     assert rows(things, "Which car has the highest horsepower?") == [("Elsa",)]
+
+
+@pytest.mark.parametrize("name", ["vaccinated_yn", "is_vaccinated", "vaccinatedFlag"])
+@pytest.mark.parametrize(
+    ("question", "wanted"),
+    [
+        ("Which pets are vaccinated?", ["Ace", "Bo"]),
+        ("Which pets are not vaccinated?", ["Cy"]),
+    ],
+)
+def test_a_number_is_true_or_false_where_the_name_of_the_property_says_so(
+    name: str, question: str, wanted: list[str]
+) -> None:
+    turtle = "@prefix : <https://pets.example/> . @prefix p: <https://pets.example/terms#> ."
+    for pet, value in (("Ace", 1), ("Bo", 1), ("Cy", 0)):
+        turtle += f"\n:{pet} a p:Pet ; p:{name} {value} ; p:legs 4 ."
+    assert rows(Known(store_of(turtle)), question) == [(one,) for one in wanted]

@@ -313,8 +313,8 @@ def _truths_of(schema: Schema, predicate: int) -> Truths | None:
     values = _values(schema, predicate)
     words = shared_words().truths
     if sort is Sort.NUMBER:
-        first = tokens(words_of_local_name(schema.graph.iri_of(predicate)))[:1]
-        if words["asking"].isdisjoint(first):
+        name = tokens(words_of_local_name(schema.graph.iri_of(predicate)))
+        if words["asking"].isdisjoint(name[:1]) and words["flags"].isdisjoint(name[-1:]):
             return None
     yes = [term for text, term in values if text in words["yes"]]
     no = [term for text, term in values if text in words["no"]]
