@@ -134,3 +134,28 @@ def test_a_number_is_true_or_false_where_the_name_of_the_property_says_so(
     for pet, value in (("Ace", 1), ("Bo", 1), ("Cy", 0)):
         turtle += f"\n:{pet} a p:Pet ; p:{name} {value} ; p:legs 4 ."
     assert rows(Known(store_of(turtle)), question) == [(one,) for one in wanted]
+
+
+YEARS = """@prefix : <https://halls.example/> . @prefix h: <https://halls.example/terms#> .
+@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+:Ace a h:Hall ; rdfs:label "Ace" ; h:openingYear 1950 ; h:seats 20 .
+:Bo a h:Hall ; rdfs:label "Bo" ; h:openingYear 1980 ; h:seats 30 .
+:Cy a h:Hall ; rdfs:label "Cy" ; h:openingYear 2005 ; h:seats 10 .
+"""
+
+
+@pytest.mark.parametrize(
+    ("question", "wanted"),
+    [
+        ("Which hall is the oldest?", ["Ace"]),
+        ("Which halls are older than Bo?", ["Ace"]),
+        ("Which halls are younger than Bo?", ["Cy"]),
+        ("Which halls are older than 1960?", ["Ace"]),
+        ("Which hall is older, Bo or Cy?", ["Bo"]),
+        ("Which halls are newer than 1990?", ["Cy"]),
+    ],
+)
+def test_the_older_one_has_the_lower_year_though_years_are_numbers(
+    question: str, wanted: list[str]
+) -> None:
+    assert rows(Known(store_of(YEARS)), question) == [(one,) for one in wanted]

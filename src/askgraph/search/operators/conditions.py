@@ -28,7 +28,13 @@ from askgraph.search.linking.word_lists import shared_words
 from askgraph.search.operators import DATED, NUMERIC
 from askgraph.search.operators.draft import FIRST_DAY, Place, bounding_day, year_of
 from askgraph.search.operators.group_values import FEW, FUNCTIONS, cast_of, group_counted
-from askgraph.search.operators.measures import by_dimension, compared_age, compared_nodes, number_of
+from askgraph.search.operators.measures import (
+    by_dimension,
+    compared_age,
+    compared_nodes,
+    is_dated,
+    number_of,
+)
 from askgraph.search.operators.query_builder import Handlers, QueryBuilder, Spot, unnamed_spot
 from askgraph.search.operators.times import asked_span, is_point, overlapping, spanned
 from askgraph.sparql import Call, Pattern, Term
@@ -202,7 +208,7 @@ def comparative(work: QueryBuilder, operator: Operator) -> bool:
     if quantity is None:
         return _against(work, operator, ">" if measure.up else "<")
     spot = _compared(work, operator, quantity, False)
-    dated = spot is not None and work.schema.sort(spot.predicate) in _DATES
+    dated = spot is not None and is_dated(work.schema, spot.predicate, measure)
     sign = "<" if measure.up == dated else ">"
     sign = _DENIED[sign] if _is_denied(work, operator) else sign + "=" * joined
     if spot is not None:
@@ -314,7 +320,7 @@ def _against_thing(work: QueryBuilder, operator: Operator, link: Link, sign: str
     mine = work.hang(spot)
     other = work.draft.variable("their " + work.draft.hints[mine])
     work.draft.patterns.append(pattern(subject, work.graph.iri_of(spot.predicate), other))
-    if operator.measure is not None and work.schema.sort(spot.predicate) in _DATES:
+    if operator.measure is not None and is_dated(work.schema, spot.predicate, operator.measure):
         sign = "<" if sign == ">" else ">"
     work.draft.filters.append(condition(mine, sign, other))
     work.use_spot(spot)

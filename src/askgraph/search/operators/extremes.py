@@ -1,6 +1,5 @@
 """The most and the least: superlatives of numbers, dates and counts."""
 
-from collections.abc import Sequence
 from functools import partial
 
 from pyoxigraph import Variable
@@ -22,7 +21,7 @@ from askgraph.search.operators.group_values import (
     limited,
     share_of_all,
 )
-from askgraph.search.operators.measures import age, duration, passed
+from askgraph.search.operators.measures import age, duration, is_dated, passed, says
 from askgraph.search.operators.query_builder import Handlers, QueryBuilder, Spot, unnamed_spot
 from askgraph.search.operators.times import spanned
 from askgraph.sparql import Call, Expression
@@ -166,8 +165,7 @@ def _measured_by(
         slot = work.last_slot(operator.first, 2)
     spot = work.spot(slot, sorts=every, owner=_said_of(work, operator))
     if spot is not None and _is_measured(work, spot, measure):
-        dated = measure is not None and _says(work, spot, measure.dates)
-        return work.take_spot(spot), dated or work.schema.sort(spot.predicate) not in NUMERIC
+        return work.take_spot(spot), is_dated(work.schema, spot.predicate, measure)
     if measure is not None:
         for words, sorts in ((measure.measures, NUMERIC), (measure.dates, every)):
             beside = work.next_place(operator.last, BESIDE)
@@ -237,13 +235,7 @@ def _is_measured(work: QueryBuilder, spot: Spot, measure: Measure | None) -> boo
     """Whether an adjective of age or time can be about a predicate: "oldest" is not of a price."""
     if measure is None or not measure.dates or work.schema.sort(spot.predicate) in DATED:
         return True
-    return _says(work, spot, (*measure.measures, *measure.dates))
-
-
-def _says(work: QueryBuilder, spot: Spot, words: Sequence[str]) -> bool:
-    """Whether a predicate's name holds one of some words."""
-    own = work.schema.words(spot.predicate)
-    return any(word in own for word in words)
+    return says(work.schema, spot.predicate, (*measure.measures, *measure.dates))
 
 
 def measure(work: QueryBuilder, operator: Operator) -> bool:

@@ -4,7 +4,7 @@ A constant is converted into the unit of the data, not the data; only if one pre
 have several units are they converted, each by its unit's size.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from pyoxigraph import Variable
@@ -14,8 +14,10 @@ from askgraph.metadata.measures import Unit, unit_at
 from askgraph.rdf.vocabulary import XSD_DATE
 from askgraph.search import Value, aggregate, condition, function_of, number_term, variable_of
 from askgraph.search.grow import WORTH_OPERATOR, Node
+from askgraph.search.grow.schema import Schema
 from askgraph.search.linking.operators import Operator
 from askgraph.search.linking.quantities import Quantity
+from askgraph.search.linking.word_lists import Measure
 from askgraph.search.operators import DATED, NUMERIC, Slot
 from askgraph.search.operators.aggregates import count
 from askgraph.search.operators.draft import Place, day_term
@@ -311,6 +313,23 @@ def _of_thing(work: QueryBuilder, opened: int, slots: list[Slot]) -> tuple[Term,
 def _dates_at(work: QueryBuilder, node: int) -> list[int]:
     present = work.graph.predicates_of(np.array([node], dtype=np.int32))[0].tolist()
     return [number for number in present if work.schema.sort(number) in (Sort.DATE, Sort.YEAR)]
+
+
+def says(schema: Schema, predicate: int, words: Sequence[str]) -> bool:
+    """Whether a predicate's name holds one of some words."""
+    own = schema.words(predicate)
+    return any(word in own for word in words)
+
+
+def is_dated(schema: Schema, predicate: int, measure: Measure | None) -> bool:
+    """Whether a value tells a time, by its sort or by its name: the later, the younger.
+
+    A year may be a mere number; of a number that is called an age the name decides.
+    """
+    if schema.sort(predicate) not in NUMERIC:
+        return True
+    named = measure is not None and says(schema, predicate, measure.dates)
+    return named and measure is not None and not says(schema, predicate, measure.measures)
 
 
 def compared_age(work: QueryBuilder, operator: Operator, years: float, sign: str) -> bool:

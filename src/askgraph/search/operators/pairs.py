@@ -18,6 +18,7 @@ from askgraph.search.linking.operators import Frame, Operator
 from askgraph.search.linking.word_lists import Measure
 from askgraph.search.operators import DATED, NUMERIC, Lookups
 from askgraph.search.operators.draft import Draft
+from askgraph.search.operators.measures import is_dated
 from askgraph.search.operators.query_builder import PAIRED, Candidate
 from askgraph.sparql import Call, Expression, Term, Values
 from askgraph.sparql.elapsed import elapsed
@@ -171,7 +172,9 @@ def _measured(
 ) -> Iterator[_Property]:
     """The property that an adjective measures."""
     measure = asked.measure
-    for words, sorts in ((measure.measures, NUMERIC), (measure.dates, DATED)) if measure else ():
+    if measure is None:
+        return
+    for words, sorts in ((measure.measures, NUMERIC), (measure.dates, DATED + NUMERIC)):
         fits = [number for number in known if lookups.schema.sort(number) in sorts]
         for word in words:
             held = [number for number in fits if word in lookups.schema.words(number)]
@@ -184,7 +187,7 @@ def _built(
     grower: Grower, asked: _Asked, named: tuple[Link, Link], things: tuple[int, int], one: _Property
 ) -> Candidate:
     """The query over two things and a property of theirs."""
-    dated = grower.schema.sort(one.number) in DATED
+    dated = is_dated(grower.schema, one.number, asked.measure)
     used, gain = 0, WORTH_OPERATOR * len(asked.operators)
     for link in (*named, *one.links):
         gain += grower.gain(link, used)
