@@ -104,6 +104,15 @@ async def _hypotheses_are_listed_queries(
     return right / len(pairs)
 
 
+def test_each_measurement_is_made_once_and_the_last_one_is_told(whole: Path) -> None:
+    lines = [json.loads(line) for line in (whole / "log.jsonl").read_text().splitlines()]
+    measured = {line["step"]: line["eval_loss"] for line in lines if "eval_loss" in line}
+    told = json.loads((whole / "training.json").read_text())["result"]
+
+    assert len(measured) == sum("eval_loss" in line for line in lines)
+    assert told["evaluation"]["loss"] == round(measured[told["steps"]], 4)
+
+
 async def test_trained_whole_it_knows_its_pairs_and_every_hypothesis_is_a_query(
     whole: Path, pairs: list[Pair], space: KnowledgeGraph
 ) -> None:

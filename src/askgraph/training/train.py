@@ -99,7 +99,7 @@ def train(
     trainer.remove_callback(PrinterCallback)
     last = last_whole_checkpoint(folder / "checkpoints")
     output = trainer.train(resume_from_checkpoint=last)
-    measured = _plain(trainer.evaluate()) if held else {}
+    measured = _plain(_last_measured(trainer)) if held else {}
     trainer.model.to(torch_dtype(settings.dtype))
     trainer.save_model(str(folder))
     tokenizer.save_pretrained(str(folder))
@@ -191,6 +191,14 @@ def _whole_replies(predicted: Any) -> dict[str, float]:
         told, labels = told[:, :-1], labels[:, 1:]  # of a causal model, the next token
     right = (told == labels) | (labels == -100)
     return {"whole": float(right.all(dim=1).float().mean())}
+
+
+def _last_measured(trainer: Trainer) -> Mapping[str, object]:
+    """What was measured after the last step, which is not measured twice."""
+    step = trainer.state.global_step
+    known = [one for one in trainer.state.log_history if "eval_loss" in one and one["step"] == step]
+    found: Mapping[str, object] = known[-1] if known else trainer.evaluate()
+    return found
 
 
 def _plain(measured: Mapping[str, object]) -> dict[str, float]:
