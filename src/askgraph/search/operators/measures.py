@@ -326,7 +326,7 @@ def is_dated(schema: Schema, predicate: int, measure: Measure | None) -> bool:
 
     A year may be a mere number; of a number that is called an age the name decides.
     """
-    if schema.sort(predicate) not in NUMERIC:
+    if schema.sort(predicate) in DATED:
         return True
     named = measure is not None and says(schema, predicate, measure.dates)
     return named and measure is not None and not says(schema, predicate, measure.measures)

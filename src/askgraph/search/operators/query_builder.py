@@ -102,7 +102,9 @@ class Candidate:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The names of the columns that answer the question."""
+        """The names of the columns that answer the question; none if it is yes or no."""
+        if self.asks:
+            return ()
         pairs = zip(self.tree.columns, self.query.columns, strict=True)
         names = {alias: called.value for (alias, _), (called, _) in pairs}
         return tuple(names[alias_of(one)] for one in self.shown)
