@@ -127,7 +127,9 @@ def read_table(
     try:
         text = path.read_text(encoding="utf-8-sig")
     except OSError as error:
-        raise SetupError(f"cannot read the table {str(path)!r}: {error.strerror}") from error
+        raise SetupError(
+            f"cannot read the table {str(path)!r}: {error.strerror}; name a file of CSV or TSV"
+        ) from error
     except UnicodeDecodeError as error:
         raise SetupError(f"{str(path)!r} is not UTF-8 text: save it as CSV in UTF-8") from error
     while text.startswith("#"):

@@ -77,6 +77,7 @@ def chosen_of(workspace: Workspace, chosen: Chosen) -> dict[str | Path, list[Gol
                 found.setdefault(place, []).append(replace(one, sparql=query))
     if unknown := sorted(set(chosen.tags) - tags):
         there = ", ".join(sorted(tags)[:_TOLD]) or "none has a tag"
+        there += f" and {len(tags) - _TOLD} more" if len(tags) > _TOLD else ""
         raise SetupError(f"no question has the tag {unknown[0]!r}; there are: {there}")
     places = sorted(found, key=str)
     Random(chosen.seed).shuffle(places)

@@ -25,7 +25,7 @@ from askgraph.search import (
 )
 from askgraph.search.rank import clusters
 from askgraph.search.rank.faults import FAULTS, Subject, faults_of, ranked_by_faults
-from askgraph.sparql import Call, Element, Filter, Group, Query
+from askgraph.sparql import Bind, Call, Element, Filter, Group, Query
 
 ONT = "https://example.org/space/ontology#"
 LONG = "Which moons have a diameter of more than 3000 km?"
@@ -190,6 +190,23 @@ SPOILT: list[tuple[str, str, Spoil]] = [
     ),
     ("columns_missing", LISTED, lambda tree: replace(tree, columns=tree.columns[:1], order=())),
 ]
+
+
+@pytest.mark.parametrize(
+    "joins",
+    [
+        condition(APART, "<", OTHER),
+        Bind(Call("YEAR", (OTHER,)), APART),
+        query_of([pattern(OTHER, f"{ONT}mass", APART)], [OTHER, APART]),
+    ],
+    ids=["compared", "computed", "in a sub-query"],
+)
+def test_columns_that_more_than_a_thing_of_the_question_joins_are_not_crossed(
+    joins: Element, space: Known
+) -> None:
+    elements = [pattern(OTHER, f"{ONT}orbits", JUPITER), joins]
+    crossed = query_of(elements, [OTHER, APART])
+    assert "crossed" not in faults_of(subject(space, ORBITING, lambda _: crossed))
 
 
 @pytest.mark.parametrize(

@@ -138,7 +138,7 @@ def _crossed(subject: "Subject") -> bool:
     """
     if subject.frame.of("and") or groups_of(subject.tree):
         return False
-    joined = [set(variables_of(one)) for one in subject.patterns]
+    joined = [set(variables_of(one)) for one in subject.tree.where.elements]
     shown = [variable_of(one) for one in subject.shown]
     owners = {one.subject for one in subject.patterns}
     return any(not set(shown) <= _reached({own}, joined) for own in shown if own in owners)
