@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.each import for_each
 
 from askgraph import registry
 from askgraph.errors import SetupError
@@ -64,7 +65,7 @@ def test_load_gives_the_one_name_a_module_exports() -> None:
 
 
 @pytest.mark.usefixtures("indices")
-@pytest.mark.parametrize("name", ["by-size", "by_size", "By-Size ", "BY_SIZE"])
+@for_each("name", ["by-size", "by_size", "By-Size ", "BY_SIZE"])
 def test_dashes_and_underscores_and_case_are_alike(name: str) -> None:
     assert registry.load("index", name)() == "largest"
 
@@ -118,7 +119,7 @@ def test_methods_are_named_as_the_pages_write_them() -> None:
 
 
 @pytest.mark.usefixtures("indices")
-@pytest.mark.parametrize("name", ["", "_postings", "os.path", "../keyword", "x" * 10_000])
+@for_each("name", ["", "_postings", "os.path", "../keyword", "x" * 10_000])
 def test_only_a_plugin_name_is_ever_imported(name: str) -> None:
     with pytest.raises(SetupError, match="no index named"):
         registry.load("index", name)
@@ -135,7 +136,7 @@ def test_a_kind_without_a_package_has_no_plugins(monkeypatch: pytest.MonkeyPatch
     assert registry.names("index") == ()
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("kind", "name"), [(kind, name) for kind in registry.PACKAGES for name in registry.names(kind)]
 )
 def test_every_plugin_of_ours_loads(kind: str, name: str) -> None:

@@ -8,6 +8,7 @@ from importlib.resources import as_file, files
 from pathlib import Path
 
 import pytest
+from tests.each import for_each
 
 import askgraph
 from askgraph.endpoint.http import HttpEndpoint
@@ -63,7 +64,7 @@ def test_what_is_known_of_it_is_the_same(
     assert len(here.names) == len(there.names)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "question",
     [
         "What is the diameter of Mars?",

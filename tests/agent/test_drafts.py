@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from pyoxigraph import RdfFormat, parse
+from tests.each import for_each
 from tests.graphs_in_regions import FIRMS
 
 from askgraph.agent.drafts import drafted_comments, reworded
@@ -96,7 +97,7 @@ async def test_a_reply_without_wordings_is_asked_for_once_more() -> None:
     assert found == [(), ()] and len(model.requests) == 2
 
 
-@pytest.mark.parametrize(
+@for_each(
     "wording", [(1, "fr", "Quoi ?"), (3, "en", "What?"), (1, "en", " ?! "), (1, "en", "so " * 200)]
 )
 async def test_what_was_not_asked_for_is_left_out(wording: tuple[int, str, str]) -> None:

@@ -1,15 +1,15 @@
 """The query in a reply, however it is wrapped, and the graph that it names."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.each import for_each
 
 from askgraph.agent.trials import Written, written_query
 
 QUERY = "SELECT ?x WHERE { ?x ?y ?z }"
 
 
-@pytest.mark.parametrize(
+@for_each(
     "reply",
     [
         QUERY,
@@ -26,7 +26,7 @@ def test_the_last_query_of_a_reply_is_found(reply: str) -> None:
     assert written_query(reply) == Written(QUERY)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("line", "graph"),
     [
         ("# graph: moons", "moons"),
@@ -39,7 +39,7 @@ def test_the_graph_that_a_query_names_is_taken_off_it(line: str, graph: str) -> 
     assert written_query(f"```sparql\n{line}\n{QUERY}\n```") == Written(QUERY, graph)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("line", "columns"),
     [
         ("# answer: ?y", ("y",)),
@@ -54,7 +54,7 @@ def test_the_columns_asked_for_are_taken_off_it(line: str, columns: tuple[str, .
     assert found is not None and found.columns == columns and found.graph == "moons"
 
 
-@pytest.mark.parametrize(
+@for_each(
     "reply",
     [
         "",

@@ -7,6 +7,7 @@ from contextlib import aclosing
 
 import pytest
 import pytest_asyncio
+from tests.each import for_each
 
 from askgraph.answers.next_questions import next_questions
 from askgraph.graph import KnowledgeGraph
@@ -55,7 +56,7 @@ async def proposed(text: str, language: str, graph: KnowledgeGraph) -> tuple[str
     )
 
 
-@pytest.mark.parametrize(("text", "language"), QUESTIONS[::9])
+@for_each(("text", "language"), QUESTIONS[::9])
 async def test_each_next_question_has_an_answer_and_reads_as_people_ask(
     text: str, language: str, space: KnowledgeGraph
 ) -> None:
@@ -72,7 +73,7 @@ async def test_each_next_question_has_an_answer_and_reads_as_people_ask(
         assert not BAD.search(one)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "language", "wanted"),
     [
         ("Which dwarf planets are there?", "en", "Which of them has the greatest diameter?"),

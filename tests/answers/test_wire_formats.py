@@ -5,8 +5,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-import pytest
 from pyoxigraph import BlankNode, Literal, NamedNode
+from tests.each import for_each
 
 from askgraph.answers.codec import answer_object
 from askgraph.cli.steps import as_text
@@ -119,12 +119,12 @@ FORMATS: dict[str, Callable[[Outcome], str]] = {
 }
 
 
-@pytest.mark.parametrize("name", FORMATS)
+@for_each("name", FORMATS)
 def test_each_format_is_what_its_file_says(name: str) -> None:
     parts = [f"=== {kind}\n{FORMATS[name](outcome)}\n" for kind, outcome in OUTCOMES.items()]
     assert "".join(parts) == (WIRE / f"{name}.txt").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("kind", OUTCOMES)
+@for_each("kind", OUTCOMES)
 def test_the_line_of_a_trace_is_read_back_as_the_same_outcome(kind: str) -> None:
     assert step_of(line_of(OUTCOMES[kind])) == OUTCOMES[kind]

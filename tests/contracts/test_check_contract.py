@@ -1,6 +1,6 @@
 """Every check gives findings and raises nothing, whatever the query."""
 
-import pytest
+from tests.each import for_each
 
 from askgraph import registry
 from askgraph.errors import QuerySyntaxError
@@ -23,8 +23,8 @@ def test_the_usual_checks_are_all_there_are() -> None:
     assert sorted(CHECKS) == list(registry.names("check"))
 
 
-@pytest.mark.parametrize("name", registry.names("check"))
-@pytest.mark.parametrize("query", QUERIES)
+@for_each("name", registry.names("check"))
+@for_each("query", QUERIES)
 def test_a_check_gives_findings_whatever_the_query(name: str, query: str) -> None:
     check: Check = registry.load("check", name)
     assert all(isinstance(finding, Finding) for finding in check(subject(query)))

@@ -8,6 +8,7 @@ from contextlib import aclosing
 from pathlib import Path
 
 import pytest
+from tests.each import for_each
 from tests.servers import faults
 from tests.servers.llm import LlmServer, Turn
 from tests.servers.sparql import Fault, becomes_true
@@ -223,7 +224,7 @@ async def test_as_many_choices_come_as_are_wanted(
         assert "".join(parts) == choice.text
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("finish", "told"),
     [("length", Finish.LENGTH), ("refused", Finish.REFUSED), ("stop", Finish.STOP)],
 )
@@ -282,7 +283,7 @@ FAULTS: dict[str, tuple[Fault, type[AskgraphError]]] = {
 }
 
 
-@pytest.mark.parametrize("fault", FAULTS)
+@for_each("fault", FAULTS)
 async def test_each_failure_has_its_error_and_the_next_call_works(
     model: LanguageModel, llm_server: LlmServer, fault: str
 ) -> None:
@@ -314,7 +315,7 @@ async def test_silence_ends_in_a_time_out(hasty: LanguageModel, llm_server: LlmS
         await completed(hasty.complete(ASKED))
 
 
-@pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS)
+@for_each("make", MAKERS.values())
 async def test_a_server_that_is_not_there_is_unreachable(
     make: Maker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -8,6 +8,7 @@ import pytest_asyncio
 from hypothesis import given
 from hypothesis import strategies as st
 from pyoxigraph import Literal, NamedNode
+from tests.each import for_each
 
 from askgraph import api, sample
 from askgraph.answers import AnswerBuilder, arranged
@@ -52,7 +53,7 @@ async def said(graph: KnowledgeGraph, query: str, language: str = "en") -> str:
     return (await AnswerBuilder(graph, [language]).written(text, result)).sentence
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("query", "sentence"),
     [
         (
@@ -110,7 +111,7 @@ async def test_a_result_is_a_sentence_with_the_values_that_decided(
     assert await said(towns, query) == sentence
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("language", "sentence"),
     [
         ("en", "iTown (1,200 m), Aix 9 (90.5 m) and Aix 10 (90 m)"),
@@ -126,7 +127,7 @@ async def test_numbers_are_written_as_in_the_language(
     assert sentence in await said(towns, query, language)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("language", "sentence"),
     [
         (
@@ -149,7 +150,7 @@ async def test_what_things_are_compared_with_is_written_as_in_the_language(
     assert sentence in await said(towns, query, language)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("question", "sentence"),
     [
         (
@@ -206,7 +207,7 @@ def test_a_question_is_answered_in_a_sentence(
     assert answer["sentence"] == sentence
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "datatype", "language", "written"),
     [
         ("6.417e23", XSD_DOUBLE, "en", "6.417 × 10²³"),

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyoxigraph import Variable
+from tests.each import for_each
 
 from askgraph.explanation import in_words, iris_of
 from askgraph.rdf import best_label
@@ -29,7 +30,7 @@ def words(query: str, language: str = "en") -> str:
 BORN = elapsed_text("years", Variable("b"), Variable("d"))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("language", "text"),
     [
         ("en", "The number of years from the birth of Ada to the death of Ada."),
@@ -43,7 +44,7 @@ def test_the_time_between_two_dates_is_called_so(language: str, text: str) -> No
     assert words(query, language) == text
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("language", "text"),
     [
         ("en", "The average, over each planet, of the number of moons that orbit that planet."),
@@ -68,7 +69,7 @@ def test_a_condition_on_an_age_tells_from_when_to_when() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("query", "text"),
     [
         ("SELECT ?s { ?s a :Singer }", "The singers."),
@@ -100,7 +101,7 @@ def test_patterns_are_read_forwards_and_backwards(query: str, text: str) -> None
     assert words(query) == text
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("path", "text"),
     [
         (":partOf+", "that are part of Asia (directly or over several steps)"),
@@ -115,7 +116,7 @@ def test_paths_are_read(path: str, text: str) -> None:
     assert words(f"SELECT ?x {{ ?x a :Site ; {path} :Asia }}") == f"The sites {text}."
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("condition", "text"),
     [
         ("?v > 5", "is more than 5"),
@@ -148,7 +149,7 @@ def test_conditions_are_read(condition: str, text: str) -> None:
     assert words(query) == f"The singers whose rank {text}."
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("query", "text"),
     [
         (
@@ -200,7 +201,7 @@ def test_negation_alternatives_and_options_are_read(query: str, text: str) -> No
     assert words(query) == text
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("query", "text"),
     [
         ("SELECT (COUNT(*) AS ?n) { ?s a :Singer }", "The number of singers."),
@@ -264,7 +265,7 @@ def test_aggregates_groups_and_orders_are_read(query: str, text: str) -> None:
     assert words(query) == text
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("query", "text"),
     [
         (
@@ -296,7 +297,7 @@ def test_other_forms_are_read(query: str, text: str) -> None:
     assert words(query) == text
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("language", "text"),
     [
         ("de", "Bande mit country France."),
@@ -311,7 +312,7 @@ def test_other_languages_have_their_own_phrases(language: str, text: str) -> Non
     assert words(query, language).casefold() == text.casefold()
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("language", "labels", "text"),
     [
         ("en", ("planet", "moon"), "The number of planets or moons."),
@@ -328,7 +329,7 @@ def test_things_of_one_of_two_classes_are_told_once(
     assert in_words(query, named, language=language) == text
 
 
-@pytest.mark.parametrize("text", ["", "hello", "SELECT", "DELETE WHERE { ?s ?p ?o }", "{{{", "😀"])
+@for_each("text", ["", "hello", "SELECT", "DELETE WHERE { ?s ?p ?o }", "{{{", "😀"])
 def test_what_is_no_query_gives_a_phrase(text: str) -> None:
     assert in_words(text, {}) == "A query that cannot be put into words."
     assert iris_of(text) == ()
@@ -402,7 +403,7 @@ def test_gold_queries_read_without_residue_and_fast(folder: str) -> None:
         assert not any(mark in text.rstrip("?") for mark in ("?", "http", "cannot be put"))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("query", "words"),
     [
         (
@@ -451,7 +452,7 @@ def test_many_dates_are_told_by_the_first_and_the_last() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("query", "words"),
     [
         ("SELECT ?m { ?m a :Moon ; :orbits :Neptune }", "Monde, die Neptun umkreisen."),
@@ -477,7 +478,7 @@ def test_german_verbs_are_no_nouns_and_nouns_keep_their_case(query: str, words: 
 PLACES = "SELECT ?s { ?s a/rdfs:subClassOf* :Ship ; :locatedIn :Hamburg }"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("query", "language", "text"),
     [
         (PLACES, "en", "The ships in Hamburg."),

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.each import for_each
 
 from askgraph.errors import SetupError
 from askgraph.index import Resource
@@ -92,7 +93,7 @@ def test_settings_may_be_given_anew(tmp_path: Path) -> None:
     assert short_first.search("moon")[0].item.label == "moon"
 
 
-@pytest.mark.parametrize(("k1", "b"), [(-0.1, 0.5), (1.2, 1.5), (1.2, -0.1), (float("nan"), 0.5)])
+@for_each(("k1", "b"), [(-0.1, 0.5), (1.2, 1.5), (1.2, -0.1), (float("nan"), 0.5)])
 def test_settings_outside_their_range_are_refused(tmp_path: Path, k1: float, b: float) -> None:
     with pytest.raises(SetupError, match="k1 must be 0 or more and b between 0 and 1"):
         indexed(tmp_path, "moon", k1=k1, b=b)

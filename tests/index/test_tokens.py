@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from tests.each import for_each
 
 from askgraph.index import folded, stem, tokens
 
@@ -31,7 +32,7 @@ def test_a_folded_word_is_folded(word: str) -> None:
     assert folded(folded(word)) == folded(word)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "expected"),
     [
         ("Marie Curie", ("marie", "curie")),
@@ -57,7 +58,7 @@ def test_marks_of_other_scripts_are_kept(word: str) -> None:
     assert folded(word) != bare.get(word)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("plural", "singular"),
     [
         ("moons", "moon"),
@@ -73,6 +74,6 @@ def test_plural_and_singular_have_one_stem(plural: str, singular: str) -> None:
     assert stem(plural) == stem(singular)
 
 
-@pytest.mark.parametrize("word", ["mass", "status", "analysis", "gas", "bus", "as", "1990"])
+@for_each("word", ["mass", "status", "analysis", "gas", "bus", "as", "1990"])
 def test_what_is_no_plural_stays(word: str) -> None:
     assert stem(word) == word

@@ -2,9 +2,9 @@
 
 import json
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.each import for_each
 
 from askgraph.llm import Assistant, Choice, Finish, ToolCall, ToolSchema
 from askgraph.llm.structured import (
@@ -40,7 +40,7 @@ def _checked(arguments: str, name: str = "search_entity") -> SoundCall | BadCall
     return checked_call(ToolCall("c1", name, arguments), TOOLS)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("written", "read"),
     [
         ('{"text": "Moon", "limit": 3}', {"text": "Moon", "limit": 3}),
@@ -61,9 +61,7 @@ def test_what_is_meant_is_read(written: str, read: dict[str, object]) -> None:
     assert checked.arguments == read
 
 
-@pytest.mark.parametrize(
-    "name", ["search_entity", "Search-Entity", "functions.search_entity", "search_entity()"]
-)
+@for_each("name", ["search_entity", "Search-Entity", "functions.search_entity", "search_entity()"])
 def test_the_tool_is_found_in_other_spellings(name: str) -> None:
     checked = _checked('{"text": "Moon"}', name)
 
@@ -71,7 +69,7 @@ def test_the_tool_is_found_in_other_spellings(name: str) -> None:
     assert checked.tool is SEARCH
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("written", "fault", "said"),
     [
         ('{"text": "Mo', CallFault.JSON, "no JSON object"),
@@ -128,7 +126,7 @@ def test_what_is_run_has_what_it_needs(arguments: dict[str, object]) -> None:
 CALL = ToolCall("c1", "search", "{}")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("choice", "kind"),
     [
         (Choice(""), TroubleKind.EMPTY),
@@ -153,7 +151,7 @@ def _turn(letter: str, number: int = 0) -> Choice:
     return Choice("Let me see.", (call,), reasoning=f"thought {number}")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("turns", "period"),
     [
         ("", None),

@@ -1,6 +1,6 @@
 """Replies that shall be JSON: read with what is around them, or answered with what is wrong."""
 
-import pytest
+from tests.each import for_each
 
 from askgraph.llm import Choice
 from askgraph.llm.structured import Structured, Unfit, read_structured
@@ -13,7 +13,7 @@ SCHEMA = {
 }
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         '{"status": "done", "rows": 3}',
@@ -26,7 +26,7 @@ def test_the_object_is_found(text: str) -> None:
     assert read_structured(Choice(text), SCHEMA) == Structured({"status": "done", "rows": 3})
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "said"),
     [
         ("", "no JSON object"),

@@ -5,6 +5,7 @@ import time
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.each import for_each
 
 from askgraph.errors import SetupError
 from askgraph.metadata.glossary import Entry, Glossary, glossary_text, read_glossary
@@ -31,7 +32,7 @@ def test_many_words_are_read_in_a_moment() -> None:
     assert time.monotonic() - began < 5  # seconds; looked up one by one it were eighty
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "said"),
     [
         ("word = ", "x.toml is no TOML"),

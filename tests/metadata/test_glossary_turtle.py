@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.each import for_each
 from tests.metadata.test_glossary import ENTRIES, TEXTS
 
 from askgraph.errors import SetupError
@@ -32,7 +33,7 @@ def test_what_is_written_is_read_again(
         assert read_turtle_glossary(text, "x.ttl") == made
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "entry"),
     [
         ('o:kick skos:altLabel "start"@en .', Entry("start", ("http://o.example/kick",))),
@@ -73,7 +74,7 @@ def test_comments_are_the_instructions_those_of_a_term_behind_its_name() -> None
     assert known.instructions == "Old ships.\no:weight: In kilograms."
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "said"),
     [
         ("o:a o:b .", r"x\.ttl, line 7"),

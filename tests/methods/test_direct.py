@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.each import for_each
 from tests.graphs import MOONS
 
 from askgraph.evaluation.runs.one_question import trace_of
@@ -55,7 +56,7 @@ def test_a_yes_or_no_is_one(moons: KnowledgeGraph, yes: bool) -> None:
     assert isinstance(trace.outcome, Answer) and trace.outcome.boolean is yes
 
 
-@pytest.mark.parametrize("reply", [said(known=False), said(), "I cannot say.", ""])
+@for_each("reply", [said(known=False), said(), "I cannot say.", ""])
 def test_what_the_model_does_not_know_is_a_refusal(moons: KnowledgeGraph, reply: str) -> None:
     trace, _ = asked(moons, reply, "Which moons orbit Jupiter?")
 

@@ -4,6 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.each import for_each
 
 from askgraph.errors import SetupError
 from askgraph.llm.scripted import ScriptedModel
@@ -17,7 +18,7 @@ from askgraph.workspace import Workspace
 PLUGINS = (Dfsl, GrafVonData, Grasp, MultiStage, SparqlLlm)
 
 
-@pytest.mark.parametrize("plugin", PLUGINS)
+@for_each("plugin", PLUGINS)
 def test_a_preset_is_a_table_of_settings_that_differ_each_with_its_place(plugin: type) -> None:
     best = plugin(ScriptedModel([]))
     paper = plugin(ScriptedModel([]), preset="paper")

@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.each import for_each
 from tests.methods.moons_asked import EX, GOOD, opened, run, told
 
 from askgraph.errors import SetupError
@@ -59,7 +60,7 @@ def test_a_split_may_say_that_a_question_is_about_the_resource(moons: KnowledgeG
     assert "All moons." in told(model, 1)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("setting", "with_it", "without"),
     [
         ({"shots": 1}, ["orbit Mars"], ["the code of Mars"]),

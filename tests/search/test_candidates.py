@@ -8,6 +8,7 @@ import sys
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
+from tests.each import for_each
 from tests.graphs import store_of
 from tests.search.asking import Known
 from tests.search.zoo import QUESTIONS
@@ -53,7 +54,7 @@ def check_best(known: Known, proposal: Proposal) -> None:
         assert isinstance(rows, bool) or any(any(row) for row in rows), query
 
 
-@pytest.mark.parametrize("question", ASKED)
+@for_each("question", ASKED)
 def test_candidates_for_a_question_parse_and_only_read(question: str, zoo: Known) -> None:
     proposal = zoo.proposal(question)
     assert proposal.candidates
@@ -61,7 +62,7 @@ def test_candidates_for_a_question_parse_and_only_read(question: str, zoo: Known
     check_best(zoo, proposal)
 
 
-@pytest.mark.parametrize(("question", "language"), SAMPLE)
+@for_each(("question", "language"), SAMPLE)
 def test_candidates_for_a_sample_question_parse_and_only_read(
     question: str, language: str, space: Known
 ) -> None:
@@ -92,8 +93,8 @@ def test_confidence_lies_between_nothing_and_one(words: list[str], zoo: Known) -
     assert 0.0 <= confidence(zoo.proposal(" ".join(words))) <= 1.0
 
 
-@pytest.mark.parametrize("unknown", UNKNOWN)
-@pytest.mark.parametrize("question", ASKED[:12])
+@for_each("unknown", UNKNOWN)
+@for_each("question", ASKED[:12])
 def test_a_word_that_nothing_explains_lowers_the_confidence(
     question: str, unknown: str, zoo: Known
 ) -> None:

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.each import for_each
 from tests.graphs import store_of
 from tests.search.asking import Known
 
@@ -100,7 +101,7 @@ def cell(term: str) -> str:
     return term[1:-1].rpartition("/")[2] if term.startswith("<") else term.split('"')[1]
 
 
-@pytest.mark.parametrize(("question", "expected"), ASKED)
+@for_each(("question", "expected"), ASKED)
 def test_a_name_is_read_for_what_it_names(question: str, expected: str, land: Known) -> None:
     assert rows(land, question) == expected
 
@@ -134,7 +135,7 @@ JAGUARS = """
 """
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("question", "said"),
     [
         ("Who is the founder of Jaguar?", "The founder of Jaguar."),
@@ -198,7 +199,7 @@ g:replacedBy rdfs:label "replaced by" . g:City rdfs:label "city" .
 """
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("question", "rows", "said"),
     [
         ("What is the population of Mutzopolis?", ["134000"], ("Mutzopolis", "Bern")),

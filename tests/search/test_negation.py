@@ -1,6 +1,7 @@
 """A negation is about the noun before it and holds what is said after it."""
 
 import pytest
+from tests.each import for_each
 from tests.graphs import store_of
 from tests.search.asking import Known
 
@@ -11,7 +12,7 @@ def best(known: Known, question: str) -> str:
     return known.query(clusters(known.proposal(question).candidates)[0].best.query)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("question", "found"),
     [
         ("Which keepers do not care for any bird?", {"Otto"}),

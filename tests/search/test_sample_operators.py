@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
+from tests.each import for_each
 from tests.search.asking import Known
 
 from askgraph.evaluation import Table
@@ -50,7 +51,7 @@ def _plain(text: str | None) -> str | None:
     return json.loads(text[: text.rindex('"') + 1])  # type: ignore[no-any-return]
 
 
-@pytest.mark.parametrize("operator", OPERATORS)
+@for_each("operator", OPERATORS)
 def test_an_operator_of_the_sample_is_understood(operator: str, right: Mapping[str, int]) -> None:
     assert right[operator] >= 1
 
@@ -63,7 +64,7 @@ def test_most_questions_of_a_language_are_understood(
     assert right[language] >= 0.7 * asked
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("question", "language", "term"),
     [
         ("Quand est né Neil Armstrong ?", "fr", '"1930-08-05"'),

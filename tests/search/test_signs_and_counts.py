@@ -5,6 +5,7 @@ from operator import eq, ge, gt, le, lt
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.each import for_each
 from tests.graphs import store_of
 from tests.search.asking import Known
 
@@ -119,8 +120,8 @@ def test_numbers_in_text_are_ordered_as_numbers(things: Known) -> None:
     assert rows(things, "Which car has the highest horsepower?") == [("Elsa",)]
 
 
-@pytest.mark.parametrize("name", ["vaccinated_yn", "is_vaccinated", "vaccinatedFlag"])
-@pytest.mark.parametrize(
+@for_each("name", ["vaccinated_yn", "is_vaccinated", "vaccinatedFlag"])
+@for_each(
     ("question", "wanted"),
     [
         ("Which pets are vaccinated?", ["Ace", "Bo"]),
@@ -144,7 +145,7 @@ YEARS = """@prefix : <https://halls.example/> . @prefix h: <https://halls.exampl
 """
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("question", "wanted"),
     [
         ("Which hall is the oldest?", ["Ace"]),

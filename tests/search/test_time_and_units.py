@@ -9,6 +9,7 @@ from datetime import date
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from tests.each import for_each
 from tests.graphs import store_of
 from tests.search.asking import Known
 from tests.temporal.asked import (
@@ -38,10 +39,9 @@ def test_so_many_questions_over_other_graphs_are_answered_right() -> None:
     assert len(questions) - len(wrong) >= HELD_OUT, wrong
 
 
-@pytest.mark.parametrize(
+@for_each(
     "one",
     questions_in("questions.jsonl") + questions_in("mended.jsonl"),
-    ids=lambda one: one.question,
 )
 def test_what_is_asked_for_is_found(one: Asked) -> None:
     assert is_right(one)
@@ -52,7 +52,7 @@ def best(name: str, question: str, *, today: date = TODAY) -> str:
     return graph.query(clusters(proposal_of(graph, question, today=today).candidates)[0].best.query)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "question",
     [
         "Who was director of Acme in 12000?",
@@ -186,7 +186,7 @@ MIXED = """
 """
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("question", "found"),
     [
         ("Which firms were founded after 1990?", "a"),

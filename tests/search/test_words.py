@@ -8,6 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pyoxigraph import Literal, NamedNode
+from tests.each import for_each
 from tests.search.asking import Known
 from tests.search.test_candidates import WORDS
 from tests.search.zoo import QUESTIONS
@@ -61,14 +62,14 @@ def check(known: Known, question: str, named: Mapping[str, Mapping[str, str]]) -
                 assert not wrong, (text, wrong)
 
 
-@pytest.mark.parametrize("question", [question for _, question, _ in QUESTIONS])
+@for_each("question", [question for _, question, _ in QUESTIONS])
 def test_candidates_for_a_question_are_read_back(
     question: str, zoo: Known, zoo_labels: Mapping[str, Mapping[str, str]]
 ) -> None:
     check(zoo, question, zoo_labels)
 
 
-@pytest.mark.parametrize(("question", "language"), SAMPLE[::3])
+@for_each(("question", "language"), SAMPLE[::3])
 def test_candidates_for_a_sample_question_are_read_back(
     question: str, language: str, space: Known, space_labels: Mapping[str, Mapping[str, str]]
 ) -> None:

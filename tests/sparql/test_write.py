@@ -3,9 +3,9 @@
 import copy
 import pickle
 
-import pytest
 from hypothesis import given, settings
 from pyoxigraph import Literal, NamedNode, Variable
+from tests.each import for_each
 from tests.sparql.same_algebra import meaning
 from tests.sparql.test_layout import ENDINGS, EX, GROUPS
 
@@ -49,7 +49,7 @@ def test_a_text_carries_its_tree_and_a_copy_is_mere_text() -> None:
     assert [type(one) for one in (copy.copy(text), pickle.loads(pickle.dumps(text)))] == [str, str]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "ASK {\n  ?s ex:a/^ex:b|!(ex:c|^a) ?o ;\n      (ex:a/ex:b)+ 2.5 .\n}",

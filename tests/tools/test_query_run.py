@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.each import for_each
 from tests.graphs import MOONS
 
 from askgraph.errors import QueryError
@@ -30,7 +31,7 @@ def columns(graph: KnowledgeGraph, asked: Question, query: str, *told: str) -> t
     return result_of(answered(context, query, told, confidence=0.5)).answer_columns
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("question", "query", "expected"),
     [
         ("Which moons orbit Mars?", MARS, ("moon",)),

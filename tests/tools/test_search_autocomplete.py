@@ -1,6 +1,7 @@
 """`?search` is restricted by the patterns of a query, wherever it stands."""
 
 import pytest
+from tests.each import for_each
 from tests.tools.exploring import called
 
 from askgraph.errors import QueryError
@@ -38,7 +39,7 @@ async def test_at_the_place_of_a_subject(space: KnowledgeGraph) -> None:
     assert "- space:Titan " in found.text and "Rhea" not in found.text.split("\n", 1)[1]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("sparql", "why"),
     [
         ("SELECT ?x WHERE { ?x a ont:Moon }", "no pattern uses"),

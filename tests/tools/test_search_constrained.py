@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.each import for_each
 from tests.servers import faults
 from tests.tools.exploring import SAMPLE, SPACE, called, line_with, served
 
@@ -121,7 +122,7 @@ async def test_the_place_that_is_looked_for_cannot_be_given(space: KnowledgeGrap
         )
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         '"open',

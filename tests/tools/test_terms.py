@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Iterator
 
 import pytest
+from tests.each import for_each
 from tests.graphs import MOONS
 from tests.tool_graphs import opened_sample, served
 
@@ -28,7 +29,7 @@ def context(graph: KnowledgeGraph) -> Context:
     return Context(graph, Question("Which moons are there?"))
 
 
-@pytest.mark.parametrize(
+@for_each(
     "written",
     [
         "space:Titan",
@@ -43,7 +44,7 @@ def test_an_iri_is_read_in_every_form(space: KnowledgeGraph, written: str) -> No
     assert asyncio.run(named_node(context(space), written)) == TITAN
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("written", "told"),
     [
         ("Titan", "nearest: space:Titan"),

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pyoxigraph import BaseDirection, BlankNode, Literal, NamedNode, Triple
+from tests.each import for_each
 
 from askgraph.errors import SetupError
 from askgraph.llm import Assistant, Choice, Finish, System, TokenLogprob, ToolCall, ToolSchema
@@ -199,7 +200,7 @@ DAMAGES = {
 }
 
 
-@pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
+@for_each("damage", DAMAGES.values())
 def test_a_damaged_file_is_refused_with_its_line(tmp_path: Path, damage: Damage) -> None:
     path = tmp_path / "run.jsonl"
     write_trace(path, Trace(Question("?"), "grasp", STEPS))

@@ -1,6 +1,6 @@
 """Conditions that no value meets are found, and none other."""
 
-import pytest
+from tests.each import for_each
 from tests.validation.conftest import HEAD, only
 
 from askgraph.validation import Kind, Services
@@ -18,7 +18,7 @@ COMPARED = [
 ]
 
 
-@pytest.mark.parametrize(("condition", "reason"), COMPARED)
+@for_each(("condition", "reason"), COMPARED)
 def test_conditions_that_exclude_each_other_are_found(
     condition: str, reason: str, cups: Services
 ) -> None:

@@ -1,6 +1,6 @@
 """Blocks that nothing joins are told, products on purpose less surely."""
 
-import pytest
+from tests.each import for_each
 from tests.validation.conftest import only
 
 from askgraph.validation import Kind, Services
@@ -14,7 +14,7 @@ PRODUCTS = [
 ]
 
 
-@pytest.mark.parametrize(("query", "sure"), PRODUCTS)
+@for_each(("query", "sure"), PRODUCTS)
 def test_things_that_are_named_are_compared_on_purpose(
     query: str, sure: float, moons: Services
 ) -> None:

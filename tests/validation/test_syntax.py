@@ -1,8 +1,8 @@
 """What no parser reads is told; what is huge, new or nested is not called wrong."""
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.each import for_each
 from tests.validation.conftest import HEAD, only
 
 from askgraph.validation import Kind, Services
@@ -17,7 +17,7 @@ UNREADABLE = [
 ]
 
 
-@pytest.mark.parametrize(("query", "sure"), UNREADABLE)
+@for_each(("query", "sure"), UNREADABLE)
 def test_what_only_some_parsers_read_is_not_called_wrong(
     query: str, sure: float, moons: Services
 ) -> None:
@@ -43,7 +43,7 @@ HUGE = {
 }
 
 
-@pytest.mark.parametrize("what", HUGE)
+@for_each("what", HUGE)
 def test_a_huge_query_is_not_called_wrong_for_its_size(what: str, moons: Services) -> None:
     assert not validated(HEAD + f"SELECT * {{ {HUGE[what]} }}", moons).is_wrong
 

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from tests.each import for_each
 
 from askgraph.errors import SetupError
 from askgraph.metadata.examples import QueryExample, read_examples
@@ -19,7 +20,7 @@ def test_a_line_is_an_example_where_it_has_a_query(tmp_path: Path) -> None:
     )
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("line", "why"),
     [
         ('{"text": "Why?"}', "a text 'question' is needed"),

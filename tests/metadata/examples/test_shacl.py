@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 from pyoxigraph import DefaultGraph, RdfFormat
+from tests.each import for_each
 from tests.graphs import store_of
 from tests.servers.sparql import SparqlServer
 
@@ -56,7 +57,7 @@ def test_everything_that_is_said_of_an_example_is_read(tmp_path: Path) -> None:
     )
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("predicate", "query", "form"),
     [
         ("sh:ask", "ASK { ?s ?p ?o }", "ASK"),

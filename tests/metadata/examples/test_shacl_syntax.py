@@ -1,6 +1,7 @@
 """Faults of queries are told; what a strict parser cannot take, a lenient one judges."""
 
 import pytest
+from tests.each import for_each
 
 from askgraph.metadata.examples.shacl import syntax_fault
 
@@ -13,6 +14,6 @@ def test_a_query_that_can_be_read_has_no_fault(query: str) -> None:
     assert syntax_fault(query) is None
 
 
-@pytest.mark.parametrize("query", ["SELECT WHERE", "", "SELECT ?x { ?x ?p }", "ASK { ex:a ?p 1 }"])
+@for_each("query", ["SELECT WHERE", "", "SELECT ?x { ?x ?p }", "ASK { ex:a ?p 1 }"])
 def test_a_query_that_cannot_be_read_has_one(query: str) -> None:
     assert syntax_fault(query)

@@ -1,6 +1,7 @@
 """Only the same question is a repeat; a similar one is another question."""
 
 import pytest
+from tests.each import for_each
 
 from askgraph.metadata.examples import Confirmation, Origin, QueryExample, Wording, confirmed_repeat
 
@@ -19,7 +20,7 @@ def example(
 MOONS = example("Which moons has Mars?")
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "Which moons has Mars?",
@@ -32,7 +33,7 @@ def test_letter_case_space_and_final_punctuation_do_not_count(text: str) -> None
     assert confirmed_repeat(text, "en", [MOONS]) is MOONS
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text", ["Which moon has Mars?", "Which moons has Mars today?", "Has Mars which moons?", "?"]
 )
 def test_other_words_are_another_question(text: str) -> None:

@@ -3,11 +3,12 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.each import for_each
 
 from askgraph.search.linking import form_likeness, question_form
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("one", "other"),
     [
         ("How many moons does Mars have?", "How many dogs does Ann have?"),

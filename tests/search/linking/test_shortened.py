@@ -1,6 +1,6 @@
 """Short forms in a graph's own names are found by the words that they are made of."""
 
-import pytest
+from tests.each import for_each
 
 from askgraph.index.names import Kind, Name, NameIndex
 from askgraph.search.linking import read
@@ -17,7 +17,7 @@ def linked(question: str) -> dict[str, tuple[str, ...]]:
     return {one.name: one.how for one in link(read(question, "en"), INDEX).links}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("question", "name", "how"),
     [
         ("What is the temperature?", "temp", "short"),
@@ -35,7 +35,7 @@ def test_a_short_name_is_found_by_what_it_is_short_for(question: str, name: str,
     assert how in linked(question)[name]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("question", "name"),
     [
         ("Which categories are there?", "cat"),

@@ -1,6 +1,7 @@
 """Rows for each thing or year count what is asked for, if no other measure is named."""
 
 import pytest
+from tests.each import for_each
 from tests.graphs import store_of
 from tests.search.asking import Known
 
@@ -21,7 +22,7 @@ def _short(term: str) -> str:
     return term.partition("^^")[0].strip('"<>').rpartition("/")[2]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("question", "language"),
     [
         ("births per year", "en"),
@@ -57,7 +58,7 @@ PUPILS = """
 """
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("question", "language", "expected"),
     [
         ("How many male and female pupils are there?", "en", {("male", 1), ("female", 3)}),
@@ -85,7 +86,7 @@ def _text(term: str | None) -> str:
     return str(term).partition("^^")[0].strip('"')
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("question", "language"),
     [
         ("What is the number and average age of pupils?", "en"),
@@ -103,7 +104,7 @@ def test_a_number_beside_an_aggregate_is_a_count(question: str, language: str) -
     assert [[float(_text(cell)) for cell in row] for row in listed] == [[4, 12]]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("question", "language"),
     [
         ("What is the average number of beds of the rooms?", "en"),
@@ -168,7 +169,7 @@ def test_a_number_of_each_named_thing_is_shown_and_not_added_up() -> None:
     assert len(list(inn.rows(inn.query(best.query)))) == 3  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("question", "language"),
     [
         ("What is the average mass of moons by planet?", "en"),
@@ -202,7 +203,7 @@ SHOPS = """
 """
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("question", "rows"),
     [
         ("number of beds per city", {("Bonn", "30"), ("Rome", "5")}),

@@ -1,6 +1,6 @@
 """A question about all of a thing is answered with its properties; any other question is not."""
 
-import pytest
+from tests.each import for_each
 from tests.search.asking import Known
 
 from askgraph.search.rank import clusters
@@ -18,7 +18,7 @@ def described(zoo: Known, question: str, language: str | None = None) -> tuple[s
     return query, {str(row[0]).rpartition("#")[2][:-1] for row in rows} if is_one else set()
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("question", "language"),
     [
         ("tell me about Kito", None),
@@ -42,7 +42,7 @@ def test_a_thing_is_described_by_its_properties(
     assert "zoo.example/Kito" in query
 
 
-@pytest.mark.parametrize(
+@for_each(
     "question",
     [
         "What is the weight of Kito?",

@@ -1,6 +1,7 @@
 """Two conditions with "or" between them are one: what fits either of them fits."""
 
 import pytest
+from tests.each import for_each
 from tests.graphs import store_of
 from tests.search.asking import Known
 
@@ -9,7 +10,7 @@ from askgraph.search import alternatives_in, conditions_in, either_in
 from askgraph.search.rank import clusters
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("question", "found"),
     [
         (
@@ -66,7 +67,7 @@ def found(known: Known, question: str, language: str = "en") -> set[str]:
     return {str(row[0]).removeprefix("<https://films.example/").rstrip(">") for row in rows}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("question", "language", "things"),
     [
         ("Which films were directed or written by Ann Abel?", "en", {"f1", "f3"}),

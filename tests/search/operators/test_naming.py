@@ -4,6 +4,7 @@ from functools import cache
 
 import pytest
 from pyoxigraph import QuerySolutions, RdfFormat, Store
+from tests.each import for_each
 from tests.graphs import store_of
 from tests.search.asking import Known
 
@@ -63,7 +64,7 @@ def text(term: str) -> str:
     return term[1:-1].rpartition("/")[2] if term.startswith("<") else term.split('"')[1]
 
 
-@pytest.mark.parametrize(("question", "rows"), ASKED)
+@for_each(("question", "rows"), ASKED)
 def test_a_name_is_that_of_the_thing_it_is_asked_of(
     question: str, rows: set[str], games: Known
 ) -> None:
@@ -107,7 +108,7 @@ l:deathDate rdfs:label "date of death" .
 """
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("question", "row"),
     [
         ("When and where was Ann Ash born?", {"1901-02-03", "york"}),
@@ -146,7 +147,7 @@ CREWS = """
 """
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("question", "language", "row"),
     [
         ("When did Bob Cole return from Aurora 2?", "en", "1991-02-15"),
@@ -166,7 +167,7 @@ def test_a_verb_of_ending_asks_for_the_end_of_a_span(
     assert [str(one[-1]).split('"')[1] for one in rows] == [row]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("question", "rows"),
     [
         ("How many people sailed on Aurora 2?", {"2"}),
@@ -222,7 +223,7 @@ VALUES = """
 """
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("question", "language"),
     [
         ("In which city and in which country is Acme based?", "en"),
@@ -232,7 +233,7 @@ VALUES = """
         ("Dans quelle ville et dans quel pays se trouve le siège de Acme ?", "fr"),
     ],
 )
-@pytest.mark.parametrize("turtle", [FIRMS, VALUES])
+@for_each("turtle", [FIRMS, VALUES])
 def test_what_is_asked_again_in_the_same_way_is_shown_beside_the_first(
     question: str, language: str, turtle: str
 ) -> None:
@@ -276,7 +277,7 @@ SHELVES = """
 """
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("question", "language", "ends"),
     [
         ("List the books in alphabetical order.", "en", ["b2", "b3", "b1"]),

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 from pyoxigraph import RdfFormat, Store
+from tests.each import for_each
 from tests.graphs import store_of
 from tests.search.asking import Known
 
@@ -58,7 +59,7 @@ def plain(cell: str | None) -> str:
     return f"{float(text):g}" if text.replace(".", "", 1).isdigit() else text
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("question", "language", "rows"),
     [
         ("What is the average and maximum age of the players?", "en", {("29.6667", "40")}),
@@ -86,7 +87,7 @@ def test_several_aggregates_come_in_one_row(
     assert answer(known, question, language) == rows
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("question", "rows"),
     [
         ("Which club has the highest average salary?", {("Bears",)}),
@@ -229,7 +230,7 @@ def test_an_extreme_in_each_group_is_read_whatever_the_group(known: Known, quest
     assert clusters(known.proposal(question).candidates)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("question", "language"),
     [
         ("Who are the second to fourth oldest players?", "en"),
@@ -244,7 +245,7 @@ def test_the_nth_to_mth_of_an_order(known: Known, question: str, language: str) 
     assert "ORDER BY DESC(?age)" in query and query.endswith("LIMIT 3\nOFFSET 1")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("language", "text"),
     [
         ("en", "The 3 players with the second- to fourth-highest age."),
@@ -279,7 +280,7 @@ def test_the_most_of_several_things_are_the_things(space: Known) -> None:
         assert query.startswith("SELECT DISTINCT ?moon WHERE") or "?launch_vehicle WHERE" in query
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("question", "language"),
     [
         ("Who are the oldest and the youngest player?", "en"),
@@ -292,7 +293,7 @@ def test_both_extremes_are_the_answer(known: Known, question: str, language: str
     assert answer(known, question, language) == {("ann",), ("dia",)}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("language", "text"),
     [
         ("en", "The players with the highest or the lowest age."),
@@ -337,7 +338,7 @@ c:city rdfs:label "city"@en . c:paid_by rdfs:label "paid by"@en .
 """
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("question", "rows"),
     [
         ("What is the most common year of orders?", {("2001",)}),
@@ -378,7 +379,7 @@ def groups() -> Known:
     return Known(store_of(GROUPS))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("question", "language", "rows"),
     [
         ("Which group has the most members?", "en", {("A",), ("B",)}),
@@ -401,7 +402,7 @@ def test_all_groups_that_have_the_most_are_the_answer(
     assert answer(groups, question, language) == rows
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("question", "language", "text"),
     [
         (
@@ -444,7 +445,7 @@ def few() -> Known:
     return Known(store_of(GROUPS + FEW))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("question", "language", "rows"),
     [
         ("Which groups have at most one member?", "en", {("C",), ("D",)}),
@@ -474,7 +475,7 @@ HOW_MANY = [
 ]
 
 
-@pytest.mark.parametrize(("question", "language", "words"), HOW_MANY)
+@for_each(("question", "language", "words"), HOW_MANY)
 def test_the_groups_that_have_so_many_are_counted(
     few: Known, question: str, language: str, words: str
 ) -> None:
@@ -483,7 +484,7 @@ def test_the_groups_that_have_so_many_are_counted(
     assert in_words(query, {}, language=language).startswith(words)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("language", "ending"),
     [
         ("en", ", or none."),
@@ -510,7 +511,7 @@ def test_names_and_a_number_are_two_columns(groups: Known, question: str) -> Non
     assert answer(groups, question) == {("2", "A"), ("2", "B"), ("1", "C")}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("question", "language", "rows"),
     [
         ("Which players have a salary greater than their height?", "en", {("bea",), ("cho",)}),
@@ -525,7 +526,7 @@ def test_two_properties_of_one_thing_are_compared(
     assert answer(known, question, language) == rows
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("question", "language", "rows"),
     [
         ("the top 50 % of players by salary", "en", {("cho",), ("bea",), ("ann",)}),
@@ -585,7 +586,7 @@ def test_what_each_thing_has_one_of_is_counted_by_the_value_that_is_asked_for(
     assert answer(known, question) == {("keeper",)}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("question", "language", "rows"),
     [
         ("What is the difference between the highest and the lowest salary?", "en", {("450",)}),
@@ -611,7 +612,7 @@ def test_two_numbers_that_are_asked_for_are_reckoned_with(
     assert answer(known, question, language) == rows
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("question", "language", "rows"),
     [
         ("Which player has the highest and the lowest salary?", "en", {("cho",), ("dia",)}),

@@ -1,6 +1,7 @@
 """Two things compared or reckoned with: the larger one, the difference, the ratio, the sum."""
 
 import pytest
+from tests.each import for_each
 from tests.graphs import store_of
 from tests.search.asking import Known
 
@@ -48,7 +49,7 @@ def plain(cell: str) -> str:
     return f"{float(text):g}" if text.replace(".", "", 1).lstrip("-").isdigit() else text
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("question", "language", "rows"),
     [
         ("Which is higher, Alba or Brock?", "en", {("Alba",)}),
@@ -77,7 +78,7 @@ def test_two_that_have_the_same_are_both_the_answer(peaks: Known) -> None:
     assert answer(peaks, "Which is higher, Brock or Corvo?") == {("Brock",), ("Corvo",)}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("question", "language", "value"),
     [
         ("How much higher is Alba than Brock?", "en", "1800"),
@@ -103,7 +104,7 @@ def test_two_things_are_reckoned_with(
     assert answer(peaks, question, language) == {(value,)}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("language", "text"),
     [
         ("en", "Of Alba and Brock, the one with the highest height."),

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 from pyoxigraph import RdfFormat, Store
+from tests.each import for_each
 from tests.graphs import store_of
 from tests.search.asking import Known
 
@@ -54,7 +55,7 @@ def answer(known: Known, question: str, language: str = "en") -> list[float]:
     return sorted(float((row[-1] or "").split("^^")[0].strip('"')) for row in rows)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("question", "language", "percent"),
     [
         ("What percentage of the companies are in Germany?", "en", 200 / 3),
@@ -85,7 +86,7 @@ def test_what_is_said_before_the_verb_restricts_the_whole_too(
     assert answer(shop, question) == [percent]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("question", "language", "percent"),
     [
         ("What share of the total revenue is Acme's?", "en", 10),
@@ -111,7 +112,7 @@ def test_a_share_of_a_sum_is_in_percent_of_what_is_said_of_the_whole(
     assert answer(shop, question, language) == [percent]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("question", "language"),
     [
         ("What share of the total revenue does each company have?", "en"),
@@ -135,7 +136,7 @@ def test_a_share_may_be_that_of_a_class_below() -> None:
     assert "#Planet>" in mass and "Jupiter>" in mass and mass.count("SUM(") == 2
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("question", "language", "text"),
     [
         (

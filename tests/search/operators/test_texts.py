@@ -1,6 +1,7 @@
 """Conditions on texts are about the value that is named, else about the name of the noun."""
 
 import pytest
+from tests.each import for_each
 from tests.search.asking import Known
 
 from askgraph.search.rank import clusters
@@ -12,7 +13,7 @@ def best_rows(known: Known, question: str) -> set[str]:
     return {str(row[-1]) for row in rows}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("question", "found"),
     [
         ("Which keepers have the letter d in their name?", {"Mara", "Otto"}),

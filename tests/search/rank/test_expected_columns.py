@@ -2,6 +2,7 @@
 
 import pytest
 from pyoxigraph import QuerySolutions
+from tests.each import for_each
 from tests.graphs import store_of
 from tests.search.asking import Known
 
@@ -44,7 +45,7 @@ def chosen(graph: Known, question: str, query: str) -> tuple[str, ...]:
     return answer_columns_of(expected, PREFIXES + query, SelectResult(names, rows), graph.profile)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("question", "query", "columns"),
     [
         (

@@ -1,7 +1,7 @@
 """What is said of results that do not have the shape asked for, and of those that do."""
 
-import pytest
 from pyoxigraph import QueryBoolean, QuerySolutions
+from tests.each import for_each
 from tests.search.asking import Known
 
 from askgraph.search.rank.expected import expected_of
@@ -32,7 +32,7 @@ def said(space: Known, question: str, query: str) -> str:
     return " ".join(misfits(expected, PREFIXES + query, outcome, space.profile))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("question", "query", "words"),
     [
         (
@@ -92,7 +92,7 @@ def test_what_does_not_fit_is_said(space: Known, question: str, query: str, word
     assert words in said(space, question, query)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("question", "query"),
     [
         ("Is Titan a moon of Saturn?", "ASK { :Titan ont:orbits :Saturn }"),

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 import pytest
+from tests.each import for_each
 from tests.graphs import store_of
 from tests.search.asking import Known
 
@@ -56,7 +57,7 @@ def _plain(term: str) -> str:
     return term.split('"')[1] if term.startswith('"') else term.strip("<>").rsplit("/", 1)[-1]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("question", "language", "wanted"),
     [
         ("Where was the May Gala performed?", "en", ["Dome"]),
@@ -77,7 +78,7 @@ def test_what_is_shown_is_of_the_kind_that_is_asked_for(
     assert shown(town, question, language) == wanted
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("question", "language", "wanted"),
     [
         ("Where was Apollo 11 launched?", "en", ["Kennedy_Space_Center"]),

@@ -3,7 +3,7 @@
 import json
 from collections import Counter
 
-import pytest
+from tests.each import for_each
 from tests.search.asking import Known
 from tests.search.zoo import QUESTIONS
 
@@ -33,14 +33,14 @@ def check(known: Known, proposal: Proposal) -> None:
             assert other == first, (known.query(cluster.best.query), known.query(member.query))
 
 
-@pytest.mark.parametrize(("question", "language"), SAMPLE)
+@for_each(("question", "language"), SAMPLE)
 def test_all_queries_of_a_cluster_give_equal_results(
     question: str, language: str, space: Known
 ) -> None:
     check(space, space.proposal(question, language))
 
 
-@pytest.mark.parametrize("question", [question for _, question, _ in QUESTIONS])
+@for_each("question", [question for _, question, _ in QUESTIONS])
 def test_all_queries_of_a_cluster_over_another_graph_give_equal_results(
     question: str, zoo: Known
 ) -> None:

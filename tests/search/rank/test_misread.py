@@ -1,6 +1,7 @@
 """Relations go the way that grammar says, no step is one too many, and none goes too far."""
 
 import pytest
+from tests.each import for_each
 from tests.graphs import store_of
 from tests.search.asking import Known
 
@@ -39,7 +40,7 @@ def art() -> Known:
     return Known(store_of(GRAPH))
 
 
-@pytest.mark.parametrize(("question", "expected"), ASKED)
+@for_each(("question", "expected"), ASKED)
 def test_a_relation_is_read_as_the_grammar_says(question: str, expected: str, art: Known) -> None:
     best = clusters(art.proposal(question).candidates)[0].best
     rows = art.rows(art.query(best.query))

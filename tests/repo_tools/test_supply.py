@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.each import for_each
 from tools.audit import of_npm, of_pip
 from tools.supply import PAGE, SUPPLY, Package, bill, faults, locked, main, of_page, page
 
@@ -29,7 +30,7 @@ def test_a_package_that_is_locked_anew_has_to_be_put_on_the_page() -> None:
     ]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("licence", "fine"),
     [
         ("MIT", True),

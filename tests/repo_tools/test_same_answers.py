@@ -3,6 +3,7 @@
 from collections import Counter
 
 import pytest
+from tests.each import for_each
 from tools.same_answers import compared, recorded
 from tools.same_answers_cases import Case, searched
 from tools.same_answers_scripts import scripted
@@ -51,7 +52,7 @@ def test_every_method_is_asked_and_no_two_questions_have_one_name() -> None:
     assert asked == set(registry.names("method"))
 
 
-@pytest.mark.parametrize("name", ["sample", "temporal", "following", "enriched"])
+@for_each("name", ["sample", "temporal", "following", "enriched"])
 def test_sets_that_need_no_data_are_always_asked(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

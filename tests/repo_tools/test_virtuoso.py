@@ -3,7 +3,7 @@
 import subprocess
 from pathlib import Path
 
-import pytest
+from tests.each import for_each
 
 TOOL = Path(__file__).parents[2] / "tools" / "virtuoso.sh"
 
@@ -20,7 +20,7 @@ def test_its_help_says_how_much_memory_it_takes() -> None:
     assert told.endswith("virtuoso-opensource-7-bin.\n")
 
 
-@pytest.mark.parametrize("buffers", ["many", "0", "-5", "1e6", ""])
+@for_each("buffers", ["many", "0", "-5", "1e6", ""])
 def test_memory_that_is_no_number_of_pages_is_refused(buffers: str) -> None:
     code, told = run("start", "--buffers", buffers)
     assert code == 1

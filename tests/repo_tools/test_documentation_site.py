@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import sync_playwright
+from tests.each import for_each
 from tests.serve.browser.watched import ARGUMENTS, CHROMIUM, PATIENCE
 from tools.documentation import built, gather, placed, relinked
 from tools.site_check import complaints
@@ -19,7 +20,7 @@ from tools import documentation
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "source, text, becomes",
     [
         ("README.md", "[a](docs/python.md#b)", "[a](python.md#b)"),

@@ -5,6 +5,7 @@ import json
 from pathlib import Path
 
 import pytest
+from tests.each import for_each
 from tools.unseen import MOST, Outcome, changes, compared, measured, table, work_over
 from tools.unseen_cases import Case, Found, Item, attempted, cases_of, items_of
 from tools.unseen_fit import ranking_without
@@ -123,7 +124,7 @@ def test_two_states_stand_side_by_side_and_changes_are_listed(data: Path) -> Non
 VELOCITY = ("What is the velocity of the Albatross?", "SELECT ?l WHERE { :a :speed ?l }")
 
 
-@pytest.mark.parametrize("part", PARTS)
+@for_each("part", PARTS)
 def test_questions_are_answered_without_any_one_part(data: Path, tmp_path: Path, part: str) -> None:
     whole = dict(vars(run))
     items = [item for item in items_of(data) if item.graph == "north.ttl"]
