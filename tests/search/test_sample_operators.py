@@ -76,7 +76,7 @@ def test_most_questions_of_a_language_are_understood(
 def test_a_question_in_another_language_than_the_names_of_the_graph_is_understood(
     question: str, language: str, term: str, space: Known
 ) -> None:
-    best = clusters(space.proposal(question, language).candidates)[0].best
+    best = space.best(question, language)
     assert term in str(space.rows(space.query(best.query)))
 
 
@@ -87,7 +87,7 @@ def test_each_reading_of_one_of_several_things_is_about_these(space: Known) -> N
 
 
 def test_of_one_that_is_asked_for_several_may_be_the_first(space: Known) -> None:
-    best = clusters(space.proposal("Which moon was discovered first?", "en").candidates)[0].best
+    best = space.best("Which moon was discovered first?", "en")
     found = space.rows(space.query(best.query))
     assert not isinstance(found, bool)
     names = {str(row[0]).rpartition("/")[2].rstrip(">") for row in found}

@@ -3,14 +3,12 @@
 from tests.each import for_each
 from tests.search.asking import Known
 
-from askgraph.search.rank import clusters
-
 KITO = {"endangered", "weight", "born", "livesIn", "caredBy", "eats"}
 
 
 def described(zoo: Known, question: str, language: str | None = None) -> tuple[str, set[str]]:
     """The best query, and the properties in its rows if it describes."""
-    best = clusters(zoo.proposal(question, language).candidates)[0].best
+    best = zoo.best(question, language)
     query = zoo.query(best.query)
     rows = zoo.rows(query)
     assert not isinstance(rows, bool)

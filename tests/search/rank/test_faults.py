@@ -96,7 +96,7 @@ def test_a_word_that_an_operator_takes_names_no_thing_that_is_missing() -> None:
 
 
 def test_things_of_a_thing_are_not_shown_beside_what_is_asked_of_them(space: Known) -> None:
-    best = clusters(space.proposal("Who discovered the moons of Uranus?", "en").candidates)[0].best
+    best = space.best("Who discovered the moons of Uranus?", "en")
     [whole] = {one.subject for one in patterns_in(best.tree.where)}
     assert whole not in best.shown
     assert len(best.shown) == 1

@@ -7,7 +7,6 @@ from tests.each import for_each
 from tests.graphs import store_of
 from tests.search.asking import Known
 
-from askgraph.search.rank import clusters
 from askgraph.search.rank.faults import Subject, faults_of
 
 TOWN = """
@@ -47,7 +46,7 @@ def town() -> Known:
 
 def shown(known: Known, question: str, language: str) -> Sequence[str]:
     """The values of all columns of the best candidate."""
-    best = clusters(known.proposal(question, language).candidates)[0].best
+    best = known.best(question, language)
     rows = known.rows(known.query(best.query))
     assert not isinstance(rows, bool)
     return sorted(_plain(term) for row in rows for term in row if term)
@@ -114,6 +113,6 @@ def test_one_row_disagrees_with_a_plural_and_several_with_a_singular(town: Known
 
 
 def test_the_verb_of_a_question_is_no_noun_that_it_asks_for(space: Known) -> None:
-    best = clusters(space.proposal("What did Galileo discover?").candidates)[0].best
+    best = space.best("What did Galileo discover?")
     assert "discoverer" in space.query(best.query)
     assert "Galileo_Galilei" in space.query(best.query)
