@@ -1,18 +1,23 @@
 """The answer as every door hands it out: each format is a file in `wire/`, byte for byte."""
 
+import csv
+import io
 import json
+import zipfile
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from xml.etree import ElementTree
 
 from pyoxigraph import BlankNode, Literal, NamedNode
 from tests.each import for_each
 
 from askgraph.answers.codec import answer_object
+from askgraph.answers.sheets import as_csv, as_workbook, matching, sheet_of
 from askgraph.cli.steps import as_text
 from askgraph.evaluation.runs.one_question import step_object
 from askgraph.rdf import PrefixMap
-from askgraph.rdf.vocabulary import XSD_DATE, XSD_DECIMAL
+from askgraph.rdf.vocabulary import XSD_DATE, XSD_DECIMAL, XSD_INTEGER
 from askgraph.serve.protocols.mcp.ask import answered
 from askgraph.serve.protocols.openai.answers import message_parts
 from askgraph.serve.runs.views import answer_view
@@ -128,3 +133,41 @@ def test_each_format_is_what_its_file_says(name: str) -> None:
 @for_each("kind", OUTCOMES)
 def test_the_line_of_a_trace_is_read_back_as_the_same_outcome(kind: str) -> None:
     assert step_of(line_of(OUTCOMES[kind])) == OUTCOMES[kind]
+
+
+IO = NamedNode("http://x/Io")
+SIZE = Literal("3643", datatype=NamedNode(XSD_INTEGER))
+LABELS = {"http://x/Io": "Ió"}
+RESULT = SelectResult(("moon", "size", "note"), ((IO, SIZE, Literal("=1+1")), (None, None, None)))
+
+
+def test_things_have_their_names_and_their_iris_beside_them() -> None:
+    head, first, second = sheet_of(RESULT, LABELS)
+    assert head == ["moon", "moon IRI", "size", "note"]
+    assert first == ["Ió", "http://x/Io", 3643, "=1+1"]
+    assert second == [None, None, None, None]
+
+
+def test_csv_computes_nothing() -> None:
+    text = as_csv(sheet_of(RESULT, LABELS)).decode("utf-8-sig")
+    assert list(csv.reader(io.StringIO(text)))[1] == ["Ió", "http://x/Io", "3643", "'=1+1"]
+    for text in ("\t=1+1", "\r=1+1", "＝1+1", "@SUM(1)"):
+        row = (IO, SIZE, Literal(text))
+        sheet = as_csv(sheet_of(SelectResult(RESULT.variables, (row,)), LABELS)).decode("utf-8-sig")
+        assert f"'{text}" in sheet
+
+
+def test_a_workbook_has_numbers_as_numbers_and_texts_as_they_are() -> None:
+    with zipfile.ZipFile(io.BytesIO(as_workbook(sheet_of(RESULT, LABELS)))) as package:
+        assert package.testzip() is None
+        for name in package.namelist():
+            ElementTree.fromstring(package.read(name))
+        sheet = package.read("xl/worksheets/sheet1.xml").decode()
+    assert "<c><v>3643</v></c>" in sheet
+    assert "=1+1</t>" in sheet
+
+
+def test_rows_are_found_by_name_and_value_whatever_the_accents() -> None:
+    assert len(matching(RESULT, LABELS, "io 3643")) == 1
+    assert matching(RESULT, LABELS, "europa") == ()
+    assert matching(RESULT, LABELS, "") == RESULT.rows

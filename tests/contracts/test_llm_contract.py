@@ -232,8 +232,11 @@ async def test_the_finish_reason_is_told(
     model: LanguageModel, llm_server: LlmServer, finish: str, told: Finish
 ) -> None:
     llm_server.turns.append(Turn("The M", finish=finish))
+    asked: list[Message] = [
+        User(f"What ends with {finish}?")
+    ]  # another for each row: replies may be cached
 
-    assert (await completed(model.complete(ASKED))).first.finish is told
+    assert (await completed(model.complete(asked))).first.finish is told
 
 
 async def test_an_empty_reply_is_a_completion(model: LanguageModel, llm_server: LlmServer) -> None:
@@ -289,12 +292,13 @@ async def test_each_failure_has_its_error_and_the_next_call_works(
 ) -> None:
     act, error = FAULTS[fault]
     llm_server.acts.append(act)
+    asked: list[Message] = [User(f"What orbits the Earth after {fault}?")]
 
     with pytest.raises(error) as caught:
-        await completed(model.complete(ASKED))
+        await completed(model.complete(asked))
 
     assert KEY not in str(caught.value)
-    assert (await completed(model.complete(ASKED))).first.text == "The Moon."
+    assert (await completed(model.complete(asked))).first.text == "The Moon."
 
 
 async def test_retry_after_is_kept_for_who_tries_again(

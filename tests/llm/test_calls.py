@@ -11,9 +11,12 @@ from askgraph.llm.structured import (
     BadCall,
     CallFault,
     SoundCall,
+    Structured,
     TroubleKind,
+    Unfit,
     checked_call,
     looping,
+    read_structured,
     trouble,
 )
 
@@ -187,3 +190,42 @@ def test_arguments_that_cannot_be_read_are_compared_as_text() -> None:
 
     assert looping([Choice("", (bad,)), Choice("", (bad,))])
     assert not looping([Choice("", (bad,)), Choice("", (ToolCall("1", "a", '{"y": '),))])
+
+
+SCHEMA = {
+    "type": "object",
+    "properties": {"status": {"enum": ["done", "retry"]}, "rows": {"$ref": "#/$defs/count"}},
+    "required": ["status"],
+    "$defs": {"count": {"type": "integer"}},
+}
+
+
+@for_each(
+    "text",
+    [
+        '{"status": "done", "rows": 3}',
+        '```json\n{"status": "done", "rows": 3}\n```',
+        'Here it is:\n```\n{"status": "done", "rows": "3"}\n```\nAs you wished.',
+        'I think {"status": "done", "rows": 3} is right.',
+    ],
+)
+def test_the_object_is_found(text: str) -> None:
+    assert read_structured(Choice(text), SCHEMA) == Structured({"status": "done", "rows": 3})
+
+
+@for_each(
+    ("text", "said"),
+    [
+        ("", "no JSON object"),
+        ("done", "no JSON object"),
+        ('{"status": "don', "no JSON object"),
+        ("{}", "'status' is missing"),
+        ('{"status": "perhaps"}', '"done", "retry"'),
+        ('{"status": "done", "rows": 1.5}', "'rows' must be integer"),
+    ],
+)
+def test_what_does_not_fit_is_said(text: str, said: str) -> None:
+    read = read_structured(Choice(text), SCHEMA)
+
+    assert isinstance(read, Unfit)
+    assert said in read.feedback

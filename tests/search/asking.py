@@ -39,9 +39,16 @@ class Known:
         self.profile = profile_of(self.arrays)
         self.names = NameIndex.of(names_in(self.arrays, self.profile))
         self.prefixes = PrefixMap(dict(self.profile.prefixes))
+        self._proposals: dict[tuple[str, str | None], Proposal] = {}
 
     def proposal(self, question: str, language: str | None = None) -> Proposal:
-        """The candidates for a question."""
+        """Return the candidates for a question, computed once."""
+        if (question, language) not in self._proposals:
+            self._proposals[question, language] = self.propose(question, language)
+        return self._proposals[question, language]
+
+    def propose(self, question: str, language: str | None = None) -> Proposal:
+        """Compute the candidates for a question."""
         linked = read_and_linked(question, language, self.names)
         return proposed(linked, schema_of(self.arrays, self.profile))
 

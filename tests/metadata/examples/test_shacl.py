@@ -11,7 +11,7 @@ from tests.servers.sparql import SparqlServer
 from askgraph.endpoint.http import HttpEndpoint
 from askgraph.errors import SetupError
 from askgraph.metadata.examples import Confirmation, QueryExample, Wording
-from askgraph.metadata.examples.shacl import collected, read_shacl
+from askgraph.metadata.examples.shacl import collected, read_shacl, syntax_fault
 from askgraph.metadata.published import published_examples
 
 HEAD = """
@@ -145,3 +145,16 @@ async def test_an_endpoint_gives_the_examples_that_it_holds() -> None:
     (example,) = collected(items).examples
     assert example.iri == "http://example.org/1"
     assert {wording.language for wording in example.wordings} == {"en", "de", None}
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["ASK { ?s ?p ?o }", "SELECT * { " + "{" * 90 + " ?s ?p ?o " + "}" * 90 + " }"],
+)
+def test_a_query_that_can_be_read_has_no_fault(query: str) -> None:
+    assert syntax_fault(query) is None
+
+
+@for_each("query", ["SELECT WHERE", "", "SELECT ?x { ?x ?p }", "ASK { ex:a ?p 1 }"])
+def test_a_query_that_cannot_be_read_has_one(query: str) -> None:
+    assert syntax_fault(query)
