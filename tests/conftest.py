@@ -31,8 +31,9 @@ TESTS = Path(__file__).parent
 STARTS_SERVER = re.compile(
     r"^from tests\.(servers\.(?!faults)|serve\b|fleet|wikibase|deaf|tools\.|tool_graphs)", re.M
 )
-# Tests of the repository's scripts start processes; these folders serve whatever is in a file.
+# Folders whose tests start processes, and what says so elsewhere; PyTorch takes seconds to import.
 SLOW_FOLDERS = ("acceptance", "repo_tools", "deploy", "upgrade")
+SLOW = re.compile(r"^import subprocess|tests\.tiny_models|import torch", re.MULTILINE)
 BROWSER_FOLDER = TESTS / "serve" / "browser"
 SERVER_FIXTURES = {"llm_server", "sparql_server", "sample_endpoint", "postgres"}
 
@@ -42,11 +43,19 @@ def marks_of_file(path: Path) -> tuple[str, ...]:
     """Return the markers of all tests of a file: `browser`, `server` or `slow`."""
     source = path.read_text(encoding="utf-8")
     marks = {
-        "browser": path.is_relative_to(BROWSER_FOLDER),
+        "browser": path.is_relative_to(BROWSER_FOLDER) or "playwright" in source,
         "server": bool(STARTS_SERVER.search(source)),
-        "slow": path.relative_to(TESTS).parts[0] in SLOW_FOLDERS or "subprocess" in source,
+        "slow": path.relative_to(TESTS).parts[0] in SLOW_FOLDERS or bool(SLOW.search(source)),
     }
     return tuple(name for name, holds in marks.items() if holds)
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave a file out, unread, whose tests `-m "not ..."` would leave out all."""
+    if collection_path.suffix != ".py" or not collection_path.name.startswith("test_"):
+        return None
+    left_out = re.findall(r"\bnot (\w+)", config.getoption("markexpr"))
+    return bool(set(left_out) & set(marks_of_file(collection_path))) or None
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

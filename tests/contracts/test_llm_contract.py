@@ -39,10 +39,8 @@ from askgraph.llm import (
     User,
     completed,
 )
-from askgraph.llm.anthropic import AnthropicModel
 from askgraph.llm.budget import Account, Budget, BudgetedModel
 from askgraph.llm.cached import CachedModel
-from askgraph.llm.google import GoogleModel
 from askgraph.llm.limited import LimitedModel
 from askgraph.llm.openai import OpenAIModel
 from askgraph.llm.recorded import RecordedModel
@@ -63,11 +61,15 @@ def _openai(server: LlmServer, timeout: float = 30.0) -> OpenAIModel:
     return OpenAIModel("m", base_url=server.base + "/v1", key_env="TEST_KEY", first_timeout=timeout)
 
 
-def _anthropic(server: LlmServer, timeout: float = 30.0) -> AnthropicModel:
+def _anthropic(server: LlmServer, timeout: float = 30.0) -> LanguageModel:
+    from askgraph.llm.anthropic import AnthropicModel  # seconds, for whoever only collects
+
     return AnthropicModel("m", base_url=server.base, key_env="TEST_KEY", first_timeout=timeout)
 
 
-def _google(server: LlmServer, timeout: float = 30.0) -> GoogleModel:
+def _google(server: LlmServer, timeout: float = 30.0) -> LanguageModel:
+    from askgraph.llm.google import GoogleModel
+
     return GoogleModel("m", base_url=server.base, key_env="TEST_KEY", first_timeout=timeout)
 
 

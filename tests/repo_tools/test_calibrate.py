@@ -6,7 +6,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from sklearn.ensemble import HistGradientBoostingClassifier
 from tools.accuracy_floors import sets
 from tools.calibrate import report, written
 from tools.calibration_cases import Case, Source, cases, generated_cases, shares
@@ -49,6 +48,8 @@ def test_trees_ask_for_what_the_data_hangs_on_and_give_its_chances() -> None:
 
 
 def test_what_is_taken_out_of_the_library_gives_what_the_library_gives() -> None:
+    from sklearn.ensemble import HistGradientBoostingClassifier  # seconds
+
     cases = _drawn("one", 400)
     names, table = tuple(cases[0].evidence), [list(case.evidence.values()) for case in cases]
     model = HistGradientBoostingClassifier(
