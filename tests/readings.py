@@ -1,12 +1,13 @@
-"""Files of texts with what they read as: a line, and below it `  language: text` for each language.
+"""Tables of tests in files: cells beside each other, or texts with what they read as.
 
-Lines that begin with `# ` say what the next lines show.
+In a file of readings, a line has `  language: text` below it for each language; a line that begins
+with `# ` says what the next ones show.
 """
 
 from collections.abc import Iterator
 from pathlib import Path
 
-__all__ = ["Reading", "read_readings"]
+__all__ = ["Reading", "read_readings", "read_table"]
 
 Reading = tuple[str, str, str]
 
@@ -20,3 +21,9 @@ def read_readings(path: Path) -> Iterator[Reading]:
             yield line, language, reading.strip()
         elif not text.startswith("# "):
             line = text
+
+
+def read_table(module: str, name: str) -> list[tuple[str, ...]]:
+    """Read a row from each line of a file beside a module, with ` | ` between its cells."""
+    text = Path(module).with_name(name).read_text(encoding="utf-8")
+    return [tuple(line.split(" | ")) for line in text.splitlines()]

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyoxigraph import Variable
 from tests.each import for_each
-from tests.readings import read_readings
+from tests.readings import read_readings, read_table
 
 from askgraph.explanation import in_words, iris_of
 from askgraph.rdf import best_label
@@ -191,39 +191,7 @@ def test_gold_queries_read_without_residue_and_fast(folder: str) -> None:
         assert not any(mark in text.rstrip("?") for mark in ("?", "http", "cannot be put"))
 
 
-@for_each(
-    ("query", "words"),
-    [
-        (
-            "SELECT ?d { ?t :orbits :Mars ; :discoverer ?d }",
-            "The discoverers of the things that orbit Mars.",
-        ),
-        (
-            "SELECT ?m { ?m a :Mission ; :operator :NASA MINUS { ?m a :CrewedMission } }",
-            "The missions whose operator is NASA but not those that are crewed missions.",
-        ),
-        (
-            "SELECT ?m { ?m :mass ?x FILTER(?x IN (6, 10, 9, 8, 7)) }",
-            "The things whose mass is 6, 10, 9, 8 or 7.",
-        ),
-        (
-            "SELECT ?m { ?m :mass ?x FILTER(?x IN (5, 6, 10, 9, 8, 7)) }",
-            "The things whose mass is one of 6 values from 5 to 10.",
-        ),
-        (
-            "SELECT ?m { ?m :mass ?x FILTER(?x NOT IN (5, 6, 10, 9, 8, 7)) }",
-            "The things whose mass is not one of 6 values from 5 to 10.",
-        ),
-        (
-            "SELECT ?m { ?m :in ?x FILTER(?x IN (:A, :B, :C, :D, :E, :F)) }",
-            "one of 6 values, among them A and B",
-        ),
-        (
-            "SELECT ?m { ?m :mass ?x FILTER(?x=1 || ?x=2 || ?x=3 || ?x=4 || ?x=5 || ?x=6) }",
-            "The things whose mass is one of 6 values from 1 to 6.",
-        ),
-    ],
-)
+@for_each(("query", "words"), read_table(__file__, "readings_of_many.txt"))
 def test_many_values_and_nodes_without_a_noun_read_well(query: str, words: str) -> None:
     assert words in in_words("PREFIX : <http://example.org/> " + query, {})
 

@@ -24,22 +24,6 @@ def moons(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KnowledgeGraph]:
         yield graph
 
 
-def test_examples_shapes_and_names_are_in_the_prompt(moons: KnowledgeGraph) -> None:
-    _, model = run([GOOD], moons)
-
-    prompt = told(model)
-    assert "Which moons orbit Mars?" in prompt and "?m onto:orbits :Mars" in prompt
-    assert "onto:Moon EXTRA a {" in prompt and "onto:radius" in prompt
-    assert ":Jupiter a onto:Planet" in prompt
-    assert prompt.index("the code of Mars") < prompt.index("Which moons orbit Mars?")
-
-
-def test_settings_leave_parts_of_the_prompt_out(moons: KnowledgeGraph) -> None:
-    _, model = run([GOOD], moons, shots=0, classes=0)
-
-    assert "Answered before" not in told(model) and "Shapes:" not in told(model)
-
-
 def test_a_description_is_shown_to_a_question_about_the_resource(moons: KnowledgeGraph) -> None:
     described = Description("Dataset", "Moons", "All moons.", license="https://l.example/by")
     graph = replace(moons, described=(described,))

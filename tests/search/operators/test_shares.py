@@ -3,6 +3,7 @@
 import pytest
 from pyoxigraph import RdfFormat, Store
 from tests.each import for_each
+from tests.readings import read_table
 from tests.search.asking import Known
 from tests.search.question_files import graph_named
 
@@ -30,43 +31,7 @@ def test_a_share_may_be_that_of_a_class_below() -> None:
     assert "#Planet>" in mass and "Jupiter>" in mass and mass.count("SUM(") == 2
 
 
-@for_each(
-    ("question", "language", "text"),
-    [
-        (
-            "What percentage of the companies are in Germany?",
-            "en",
-            "The number of companies whose country is Germany "
-            "as a percentage of the number of companies.",
-        ),
-        (
-            "What share of the total revenue is Acme's?",
-            "en",
-            "The total revenue of Acme as a percentage of the total revenue of the companies.",
-        ),
-        (
-            "What share of the total revenue does each company have?",
-            "en",
-            "The total revenue for each company as a percentage of "
-            "the total revenue of the companies.",
-        ),
-        (
-            "Welchen Anteil am Umsatz hat Acme?",
-            "de",
-            "Summe für revenue von Acme, in Prozent von: Summe für revenue der Companys.",
-        ),
-        (
-            "¿Qué porcentaje de los ingresos totales es de Acme?",
-            "es",
-            "Suma de revenue de Acme como porcentaje de suma de revenue de companyes.",
-        ),
-        (
-            "Quelle part des recettes totales vient de Acme ?",
-            "fr",
-            "Total de revenue d’Acme en pourcentage de total de revenue de companys.",
-        ),
-    ],
-)
+@for_each(("question", "language", "text"), read_table(__file__, "shares_in_words.txt"))
 def test_a_share_is_read_as_such(shop: Known, question: str, language: str, text: str) -> None:
     labels = {f"https://shop.example/{key}": name for key, name in _NAMES.items()}
     assert in_words(best(shop, question, language), labels, language=language) == text

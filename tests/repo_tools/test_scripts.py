@@ -1,4 +1,4 @@
-"""The fault table: each fault has an outcome with a name, none lasts beyond its timeout."""
+"""Scripts: the fault table, modules that a question imports, a Virtuoso, the lexicon."""
 
 import subprocess
 from pathlib import Path
