@@ -8,7 +8,6 @@ from tempfile import TemporaryDirectory
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.each import for_each
 
 from askgraph.errors import SetupError
 from askgraph.metadata.notes import LONGEST, MOST, keep, notes_in
@@ -67,7 +66,7 @@ def test_processes_that_note_at_once_lose_nothing(file: Path) -> None:
     assert [one for one in kept if one[0] == "a"] == [f"a {at}" for at in range(8)]
 
 
-@for_each("line", ["nonsense", '{"note": "x"}', '{"text": 3}', "[]"])
+@pytest.mark.parametrize("line", ["nonsense", '{"note": "x"}', '{"text": 3}', "[]"])
 def test_a_line_that_is_no_note_is_named(file: Path, line: str) -> None:
     keep(file, "Radii are in kilometres.", "s")
     with file.open("a") as more:
