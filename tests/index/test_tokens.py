@@ -13,7 +13,7 @@ from askgraph.errors import SetupError
 from askgraph.index import DiskIndex, Resource, _postings, folded, stem, tokens
 from askgraph.index._table import keys_of
 from askgraph.index.folder import Folder, Kind, new_folder
-from askgraph.registry import load
+from askgraph.plugins import load
 
 
 @given(text=st.text())

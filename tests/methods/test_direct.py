@@ -23,7 +23,7 @@ from askgraph.methods.multi_stage import MultiStage
 from askgraph.methods.sparql_llm import SparqlLlm
 from askgraph.trace import Answer, Question, Refusal, Trace
 from askgraph.workspace import Workspace
-from askgraph.workspace.synchronous import result_of
+from askgraph.workspace.run_sync import result_of
 
 
 @pytest.fixture(scope="module")

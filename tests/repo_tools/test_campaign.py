@@ -82,7 +82,7 @@ def test_made_up_questions_are_answered_or_refused(tmp_path: Path) -> None:
 
 def test_nothing_that_a_graph_or_a_person_says_runs(tmp_path: Path) -> None:
     pytest.importorskip("playwright.sync_api", reason="no playwright")
-    from tests.serve.browser.conftest import MISSING
+    from tests.server.browser.conftest import MISSING
 
     if MISSING:
         pytest.skip(MISSING)

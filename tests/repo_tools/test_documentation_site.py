@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import sync_playwright
 from tests.each import for_each
-from tests.serve.browser.watched import ARGUMENTS, CHROMIUM, PATIENCE
+from tests.server.browser.watched import ARGUMENTS, CHROMIUM, PATIENCE
 from tools.documentation import built, gather, placed, relinked
 from tools.site_check import complaints
 
@@ -30,15 +30,15 @@ ROOT = Path(__file__).parents[2]
         ("docs/decisions/0001-x.md", "[a](../python.md)", "[a](../python.md)"),
         (
             "docs/temporal.md",
-            "[a](../src/askgraph/metadata/measures.py)",
-            "[a](reference/python/metadata.md#askgraph.metadata.measures)",
+            "[a](../src/askgraph/graph/measures.py)",
+            "[a](reference/python/metadata.md#askgraph.graph.measures)",
         ),
         (
             "docs/how-to/method.md",
             "[a](../../src/askgraph/trace/__init__.py)",
             "[a](../reference/python/trace.md#askgraph.trace)",
         ),
-        ("docs/temporal.md", "[a](../src/askgraph/metadata/units.toml)", "a"),
+        ("docs/temporal.md", "[a](../src/askgraph/graph/profile/units.toml)", "a"),
         ("docs/x.md", "[a](https://example.org/) [b](#c)", "[a](https://example.org/) [b](#c)"),
         ("docs/x.md", "```\n[a](../README.md)\n```\n", "```\n[a](../README.md)\n```\n"),
     ],

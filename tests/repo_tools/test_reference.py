@@ -9,8 +9,8 @@ from tools.reference_commands import commands_page
 from tools.reference_python import fields_table, module_section, package_pages, prose
 from tools.reference_rest import rest_page
 
-from askgraph import registry
-from askgraph.serve.settings import ServeSettings
+from askgraph import plugins
+from askgraph.server.settings import ServeSettings
 from askgraph.workspace.settings import GraphSettings
 from tools import reference
 
@@ -125,7 +125,7 @@ def test_every_setting_of_the_server_is_in_its_table_with_a_word_on_it() -> None
 
 
 def test_every_method_has_its_settings() -> None:
-    assert {name for name, *_ in reference.METHODS} == set(registry.names("method"))
+    assert {name for name, *_ in reference.METHODS} == set(plugins.names("method"))
     assert reference.methods_page().count("\n## ") == len(reference.METHODS)
 
 

@@ -8,7 +8,7 @@ from tools.same_answers import compared, recorded
 from tools.same_answers_cases import Case, searched
 from tools.same_answers_scripts import scripted
 
-from askgraph import registry
+from askgraph import plugins
 
 ASKED = Case("sample", "1", "Which moons has Mars?", ("space",), "en")
 
@@ -49,7 +49,7 @@ def test_every_method_is_asked_and_no_two_questions_have_one_name() -> None:
 
     assert max(Counter((case.set, case.id) for case in cases).values()) == 1
     asked = {case.method.replace("-", "_") for case in cases}
-    assert asked == set(registry.names("method"))
+    assert asked == set(plugins.names("method"))
 
 
 @for_each("name", ["sample", "temporal", "following", "enriched"])

@@ -27,7 +27,9 @@ def test_a_question_imports_its_method_and_no_other_and_reads_no_query_of_ours()
     methods = {name.split(".")[2] for name in found.modules if name.startswith("askgraph.methods.")}
     assert methods == {"graph_search"}
     assert "askgraph.cli.ask" in found.modules
-    assert not any(name.startswith(("askgraph.serve", "askgraph.llm.sc")) for name in found.modules)
+    assert not any(
+        name.startswith(("askgraph.server", "askgraph.llm.sc")) for name in found.modules
+    )
     assert found.fine, f"{len(found.modules)} modules"
 
 

@@ -17,7 +17,7 @@ from typing import NamedTuple
 from tests.graphs import store_of
 from tests.search.asking import Known, plain_cell
 
-from askgraph.explanation import in_words
+from askgraph.answers.verbalize import in_words
 
 __all__ = ["FILES", "Asked", "graph_named", "read_questions", "turtle_of"]
 

@@ -18,9 +18,7 @@ from tests.graphs import store_of
 from tests.search.asking import Known
 from tests.search.zoo import QUESTIONS
 
-from askgraph.explanation import in_words
-from askgraph.rdf import best_label
-from askgraph.rdf.vocabulary import RDFS_LABEL
+from askgraph.answers.verbalize import in_words
 from askgraph.sample import questions_path
 from askgraph.search.decide import Thresholds, confidence_of, decided
 from askgraph.search.operators.query_builder import Candidate
@@ -28,6 +26,8 @@ from askgraph.search.rank import clusters
 from askgraph.search.rank.score import Proposal
 from askgraph.sparql import Query, variables_of
 from askgraph.sparql.judge import checked
+from askgraph.sparql.prefixes import best_label
+from askgraph.sparql.vocabulary import RDFS_LABEL
 
 ASKED = [question for _, question, _ in QUESTIONS]
 SAMPLE = [

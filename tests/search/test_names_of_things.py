@@ -10,7 +10,7 @@ from tests.search.asking import Known
 import askgraph
 from askgraph.search.rank import clusters
 from askgraph.workspace import Workspace
-from askgraph.workspace.synchronous import result_of
+from askgraph.workspace.run_sync import result_of
 
 
 def test_a_property_that_is_named_in_full_is_meant_whatever_its_other_names_go_on_with(

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from pyoxigraph import BlankNode, Literal, NamedNode
 from tests.each import for_each
 
-from askgraph.rdf import vocabulary as voc
+from askgraph.sparql import vocabulary as voc
 from askgraph.sparql.comparison import (
     alike,
     cell_of_json,

@@ -9,11 +9,11 @@ from tests.each import for_each
 from tests.sparql.same_algebra import meaning
 from tests.sparql.test_layout import ENDINGS, EX, GROUPS
 
-from askgraph.rdf.vocabulary import XSD_INTEGER
 from askgraph.sparql import Call, Filter, Group, Nested, Pattern, Query, children, transform, walk
 from askgraph.sparql.layout import formatted
 from askgraph.sparql.lexer import lexed, tokens, with_declared, with_full_iris
 from askgraph.sparql.read import read
+from askgraph.sparql.vocabulary import XSD_INTEGER
 from askgraph.sparql.write import by_subject, laid_out, text_of, tree_of
 
 KNOWN = {"ex": "http://example.org/", "other": "http://example.com/"}

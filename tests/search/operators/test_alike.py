@@ -8,8 +8,8 @@ from tests.each import for_each
 from tests.search.asking import Known
 from tests.search.question_files import graph_named
 
-from askgraph.explanation import in_words
-from askgraph.rdf.vocabulary import RDF_TYPE, XSD_DATE
+from askgraph.answers.verbalize import in_words
+from askgraph.graph.literals import day_number
 from askgraph.search import (
     alternatives_in,
     condition,
@@ -23,7 +23,7 @@ from askgraph.search import (
 from askgraph.search.operators.draft import Draft, day_literal, is_sound, year_of
 from askgraph.search.run import schema_of
 from askgraph.sparql import Pattern
-from askgraph.traversal.literals import day_number
+from askgraph.sparql.vocabulary import RDF_TYPE, XSD_DATE
 
 
 def test_conditions_that_no_single_thing_fits_are_never_proposed() -> None:

@@ -5,7 +5,7 @@ from tests.each import for_each
 from tests.graphs import store_of
 from tests.search.asking import Known
 
-from askgraph.explanation import in_words
+from askgraph.answers.verbalize import in_words
 
 
 def text(term: str) -> str:

@@ -6,7 +6,7 @@ from tests.graphs import store_of
 from tests.search.asking import Known
 from tests.search.question_files import graph_named, turtle_of
 
-from askgraph.explanation import in_words
+from askgraph.answers.verbalize import in_words
 from askgraph.search.rank import clusters
 
 

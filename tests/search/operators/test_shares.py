@@ -7,7 +7,7 @@ from tests.readings import read_table
 from tests.search.asking import Known
 from tests.search.question_files import graph_named
 
-from askgraph.explanation import in_words
+from askgraph.answers.verbalize import in_words
 from askgraph.sample import graph_path
 
 

@@ -10,7 +10,7 @@ from pyoxigraph import BlankNode, Literal, NamedNode, QuerySolutions, Store
 
 from askgraph.endpoint._joining import batches, values_of
 from askgraph.errors import QueryError
-from askgraph.metadata.examples.shacl import read_shacl
+from askgraph.graph.examples.shacl import read_shacl
 from askgraph.sparql.federation.outline import outline
 from askgraph.sparql.federation.service import called_services
 from askgraph.sparql.judge import admitted

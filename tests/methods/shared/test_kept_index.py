@@ -1,0 +1,127 @@
+"""Indices of a graph's examples and classes are built once, and again for another source."""
+
+import gc
+import tempfile
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from tests.graphs import PETS
+
+from askgraph.errors import SetupError
+from askgraph.graph import KnowledgeGraph
+from askgraph.graph.descriptions import Description
+from askgraph.index import Resource
+from askgraph.methods.shared.index_cache import Bm25, keep_index, kept_index, ranked_names
+from askgraph.methods.shared.retrieval import description_pieces
+from askgraph.workspace import Workspace
+from askgraph.workspace.index_operations import build_indices
+from askgraph.workspace.run_sync import result_of
+
+
+@pytest.fixture
+def pets(tmp_path: Path) -> Iterator[KnowledgeGraph]:
+    (tmp_path / "pets.ttl").write_text(PETS)
+    graph = Workspace(tmp_path / "workspace").open(tmp_path / "pets.ttl")
+    yield graph
+    result_of(graph.endpoint.close())
+
+
+DOG, CAT = Resource("d:dog", "dog", infos=("owner",)), Resource("c:cat", "cat")
+
+
+def test_an_index_is_kept_for_its_source_and_embedder(pets: KnowledgeGraph) -> None:
+    index = keep_index(pets, "classes", ("one",), [DOG, CAT])
+
+    assert kept_index(pets, "classes", ("one",)) is index
+    assert kept_index(pets, "classes", ("two",)) is None
+    assert kept_index(pets, "examples", ("one",)) is None
+    assert kept_index(pets, "classes", ("one",), "hashed") is None
+
+
+@pytest.mark.parametrize("embedder", ["", "hashed"])
+def test_words_and_spellings_are_found_and_what_is_told_of_a_thing(
+    pets: KnowledgeGraph, embedder: str
+) -> None:
+    index = keep_index(pets, "classes", embedder, [DOG, CAT], embedder)
+
+    assert [index.search(text)[0].item for text in ("dogs", "catt", "its owner")] == [DOG, CAT, DOG]
+
+
+def test_the_files_of_an_index_go_with_it(
+    pets: KnowledgeGraph, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "files"))
+    (tmp_path / "files").mkdir()
+    keep_index(pets, "classes", 1, [DOG])
+    before = list((tmp_path / "files").iterdir())
+
+    keep_index(pets, "classes", 2, [CAT])
+    gc.collect()
+
+    after = list((tmp_path / "files").iterdir())
+    assert len(before) == len(after) == 1 and before != after
+
+
+def test_an_embedder_that_does_not_exist_leaves_nothing_behind(
+    pets: KnowledgeGraph, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "files"))
+    (tmp_path / "files").mkdir()
+
+    with pytest.raises(SetupError, match="no embedder"):
+        keep_index(pets, "classes", 1, [DOG], "nothing")
+
+    assert list((tmp_path / "files").iterdir()) == []
+
+
+def test_names_by_bm25_are_kept_with_the_index_that_they_are_of(tmp_path: Path) -> None:
+    (tmp_path / "pets.ttl").write_text(PETS)
+    place = Workspace(tmp_path / "workspace")
+    place.add("pets", [tmp_path / "pets.ttl"])
+    kept = place.data("pets") / "indices" / "kept"
+
+    def built() -> dict[Path, int]:
+        graph = place.graph("pets")
+        assert len(ranked_names(graph, "entities", Bm25())) > 0
+        result_of(graph.endpoint.close())
+        return {one: one.stat().st_mtime_ns for one in kept.rglob("*")}
+
+    first = built()
+    assert first and built() == first
+
+    build_indices(place, "pets", settings={"index": "trigram"}, progress=lambda *_: None)
+    assert not list(kept.glob("*"))
+    assert built()
+
+
+SAID = "Everything about pets_graph. " * 60
+
+
+@pytest.fixture
+def pets_graph(tmp_path: Path) -> Iterator[KnowledgeGraph]:
+    (tmp_path / "pets.ttl").write_text(PETS)
+    graph = Workspace(tmp_path / "workspace").open(tmp_path / "pets.ttl")
+    described = Description("Dataset", "Pet Register", SAID, publisher="Ann", version="3.1")
+    yield replace(graph, described=(described,))
+    result_of(graph.endpoint.close())
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["What version is this?", "Who published it?", "What is the pet register?"],
+)
+def test_a_question_that_names_it_or_what_it_tells_gets_it(
+    pets_graph: KnowledgeGraph, question: str
+) -> None:
+    [piece] = description_pieces([question], pets_graph)
+
+    assert 'publisher "Ann"' in piece.texts[0] and 'version "3.1"' in piece.texts[0]
+    assert len(piece.texts[1]) < len(piece.texts[0]) < 900
+
+
+@pytest.mark.parametrize("question", ["Who owns Rex?", "Under which licence is it?", "Which pet?"])
+def test_other_questions_do_not(pets_graph: KnowledgeGraph, question: str) -> None:
+    assert description_pieces([question], pets_graph) == []
+    assert len(description_pieces([question], pets_graph, certain=True)) == 1
