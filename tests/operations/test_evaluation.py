@@ -23,7 +23,7 @@ from askgraph.trace import Usage
 from askgraph.workspace import Workspace
 from askgraph.workspace.synchronous import result_of
 
-NEEDS = {"processes": "concurrent.futures", "dask": "distributed", "ray": "ray"}
+NEEDS = {"processes": "concurrent.futures", "dask": "distributed"}
 QUESTIONS = str(sample.questions_path().with_suffix(".jsonl"))
 
 
@@ -90,7 +90,7 @@ def test_elsewhere_the_run_is_the_same_as_here(workspace: Workspace, where: str)
 
 
 def test_every_executor_is_found_by_name() -> None:
-    assert registry.names("executor") == ("dask", "processes", "ray")
+    assert registry.names("executor") == ("dask", "processes")
 
 
 def test_a_cluster_is_only_for_other_processes(workspace: Workspace) -> None:

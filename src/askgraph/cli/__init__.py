@@ -25,6 +25,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from askgraph.beside import no_space
 from askgraph.errors import AskgraphError, QueryError, ServiceError, SetupError
+from askgraph.registry import explain_removal
 
 NO_ANSWER = 1
 
@@ -299,7 +300,8 @@ def _mistake(error: typer.TyperException, command: Any, name: str) -> str:
             return f"{max(param.opts, key=len)}: {message.rstrip('.')}"
     if (unknown := re.match("No such command '(.*?)'", message)) is not None:
         given, known = unknown[1], list(command.commands)
-        return f"{name} has no command {given!r}{_nearest(given, known)}"
+        removal = explain_removal("command", f"{name.rpartition(' ')[2]} {given}")
+        return removal or f"{name} has no command {given!r}{_nearest(given, known)}"
     if (more := re.search(r"unexpected extra arguments?\S* \((.*)\)", message)) is not None:
         return f"{name} cannot take {more[1]!r}, too; put quotation marks around several words"
     return message.rstrip(".")

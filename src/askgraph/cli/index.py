@@ -56,7 +56,7 @@ def build(
     password of the user that the URL names is in ASKGRAPH_INDEX_PASSWORD.
     """
     if executor == "local" and (workers or address):
-        raise SetupError("--workers and --address are for --executor processes, dask or ray")
+        raise SetupError("--workers and --address are for --executor processes or dask")
     given: dict[str, object] = {
         "index": kind,
         "properties_index": properties_kind,

@@ -307,16 +307,6 @@ class LanguageModel(Protocol):
         ...
 
 
-class Judges(Protocol):
-    """Tells how likely a model would reply so."""
-
-    async def log_probabilities(
-        self, messages: Sequence[Message], replies: Sequence[str]
-    ) -> tuple[float, ...]:
-        """Return the logarithm of the probability of each reply and its end (natural)."""
-        ...
-
-
 class ModelAround:
     """The part that all models share that ask another one, `inner`."""
 

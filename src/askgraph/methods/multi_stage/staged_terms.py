@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from pyoxigraph import NamedNode
 
-from askgraph.answers.ranker import CONSIDERED, listed_of
+from askgraph.answers.candidate_terms import CONSIDERED, listed_of
 from askgraph.errors import SetupError
 from askgraph.index.linkers import Span
 from askgraph.index.names import Kind
