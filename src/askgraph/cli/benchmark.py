@@ -180,7 +180,6 @@ def stages(
     form: Form,
     benchmarks: list[str],
     setting: list[str] | None = None,
-    weights: Path | None = None,
     metric: str = "best_column",
     out: Path | None = None,
 ) -> None:
@@ -194,8 +193,6 @@ def stages(
     place = common.workspace
     selection = select.selection()
     settings = dict(map(named_setting, setting or []))
-    if weights is not None:
-        settings["writer"] = str(weights.absolute() / "{graph}.npz")
     asked = selected(place, benchmarks, selection)
     with progress_bar() as tell:
         work = staged(
