@@ -1,4 +1,4 @@
-"""Lessons and pairs: what rankers and language models learn from, made of questions and graphs.
+"""Lessons and pairs: what language models learn from, made of questions and graphs.
 
 A lesson is a question with graph search's candidates, each run and worth the F1 of what it gives. A
 pair is a question with what a query may name, and the query.
