@@ -1,4 +1,4 @@
-"""What candidates name and say: their terms with labels, and their readings in words."""
+"""Terms and readings of candidates: what they name, with labels, and how they are worded."""
 
 from collections.abc import Iterable, Sequence
 
