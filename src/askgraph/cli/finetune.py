@@ -216,7 +216,9 @@ def evaluate(
     typer.echo(f"{found.sound} of {found.hypotheses} hypotheses parse and name only what is listed")
 
 
-_LIBRARIES = frozenset(["accelerate", "peft", "tokenizers", "torch", "transformers", "xgrammar"])
+_LIBRARIES = frozenset(
+    ["accelerate", "datasets", "peft", "tokenizers", "torch", "transformers", "trl", "xgrammar"]
+)
 
 
 def local_module(name: str) -> ModuleType:
