@@ -9,10 +9,10 @@ from typer.testing import CliRunner
 
 from askgraph import sample
 from askgraph.cli import app
-from askgraph.operations.stages import Cross, DataSet, crossed
 from askgraph.training.settings import preset
 from askgraph.training.train import train
 from askgraph.workspace import Workspace
+from askgraph.workspace.stages import Cross, DataSet, crossed
 
 
 @pytest.fixture

@@ -3,15 +3,15 @@
 from collections.abc import Iterable, Sequence
 
 from askgraph import deadline
-from askgraph.explanation import in_words, iris_of, labels_of, language_of_labels
+from askgraph.answers.verbalize import in_words, iris_of, labels_of, language_of_labels
 from askgraph.graph import KnowledgeGraph
+from askgraph.graph.arrays import GraphArrays
 from askgraph.index.names import Kind
-from askgraph.rdf import words_of_local_name
+from askgraph.methods.writing import Listed
+from askgraph.methods.writing.references import terms_in, value_text
 from askgraph.search.rank import Cluster
 from askgraph.search.rank.score import Proposal
-from askgraph.traversal import GraphArrays
-from askgraph.writing import Listed
-from askgraph.writing.references import terms_in, value_text
+from askgraph.sparql.prefixes import words_of_local_name
 
 CONSIDERED = 6
 """How many clusters of candidates are read."""

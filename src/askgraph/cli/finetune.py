@@ -13,14 +13,14 @@ from askgraph.cli.options import Common
 from askgraph.cli.output import print_json, progress_bar
 from askgraph.errors import SetupError
 from askgraph.evaluation.studies.stages import cross_sheet
-from askgraph.operations.pairs import Chosen, PairForm, make_pairs
-from askgraph.operations.selection import benchmark_name
-from askgraph.operations.stages import Cross, DataSet, crossed
+from askgraph.methods.writing.references import NAMES, PLAIN, REFERENCES
 from askgraph.training.pairs import evaluated, read_pairs
 from askgraph.training.settings import preset as settings_of
+from askgraph.workspace.pairs import Chosen, PairForm, make_pairs
+from askgraph.workspace.run_sync import result_of
+from askgraph.workspace.selection import benchmark_name
 from askgraph.workspace.settings import named_setting
-from askgraph.workspace.synchronous import result_of
-from askgraph.writing.references import NAMES, PLAIN, REFERENCES
+from askgraph.workspace.stages import Cross, DataSet, crossed
 
 finetune = Commands()
 

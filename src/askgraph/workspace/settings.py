@@ -30,9 +30,9 @@ from pathlib import Path
 from types import NoneType, UnionType
 from typing import TYPE_CHECKING, Any, Self, Union, get_args, get_origin, get_type_hints
 
-from askgraph.beside import write_whole
+from askgraph.atomic_files import write_whole
 from askgraph.errors import SetupError
-from askgraph.registry import explain_removal
+from askgraph.plugins import explain_removal
 
 if TYPE_CHECKING:
     from tomlkit import TOMLDocument
