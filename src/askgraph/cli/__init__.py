@@ -1,7 +1,8 @@
 """The command `askgraph`: one file per command, imported when the command is called.
 
-What all share is here: the workspace folder, debugging, exit codes, and bundles of options. Nothing
-heavy is imported: this much is known before a command is.
+What lives here: this module (the workspace folder, debugging, exit codes, bundles of options), the
+commands, and `output` and `steps`, which print. Nothing heavy is imported before a command runs.
+May import: every other room. Start reading at `cli/ask.py`.
 """
 
 import inspect

@@ -1,4 +1,10 @@
-"""A knowledge graph: an endpoint, and all that is known of its content."""
+"""A knowledge graph: an endpoint, and all that is known of its content.
+
+What lives here: `KnowledgeGraph`, `profile` (its classes and predicates), `arrays` (its triples as
+sorted integers), `shapes`, `examples`, `glossary`, and the surveys that find these out.
+May import: `index`, `endpoint`, `llm`, `sparql` and the modules below them.
+Start reading at `KnowledgeGraph`, then `profile.py`.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

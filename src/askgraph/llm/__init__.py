@@ -6,6 +6,10 @@
 >>> model = ScriptedModel(["The Moon."])
 >>> asyncio.run(completed(model.complete([User("What orbits the Earth?")]))).first.text
 'The Moon.'
+
+What lives here: the contract, one module for each kind of model, and wrappers that cache, record,
+limit or retry. May import: `sparql` and the modules below it; may use the network. Start reading at
+`LanguageModel`, then `openai.py`.
 """
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
