@@ -9,10 +9,11 @@ from pathlib import Path
 import typer
 
 from askgraph import plugins
+from askgraph.answers.console import listing
 from askgraph.cli import Commands, DebugOption
 from askgraph.cli.figures import Form, Reading, Selected, Workers
 from askgraph.cli.options import Common
-from askgraph.cli.output import listing, print_json, progress_bar, show
+from askgraph.cli.output import print_json, progress_bar, show
 from askgraph.errors import SetupError
 from askgraph.evaluation.benchmarks import Benchmark, Contents
 from askgraph.evaluation.gold import KINDS, Finding

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import typer
 
+from askgraph.answers.console import listing
 from askgraph.cli import Commands
 from askgraph.cli.options import Common
-from askgraph.cli.output import listing, print_json, progress_bar, show
+from askgraph.cli.output import print_json, progress_bar, show
 from askgraph.errors import SetupError
 from askgraph.index import Hit, Resource
 from askgraph.sparql.prefixes import PrefixMap

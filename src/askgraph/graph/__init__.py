@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from askgraph.sparql.rewrite.virtual import VirtualPaths
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class KnowledgeGraph:
     """An endpoint with its profile, its names, and its triples as arrays if they lie here.
 
