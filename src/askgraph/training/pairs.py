@@ -19,7 +19,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from askgraph import plugins
-from askgraph.answers.candidate_terms import CONSIDERED, listed_of, readings_of
 from askgraph.errors import AskgraphError, QueryError, QuerySyntaxError, SetupError
 from askgraph.evaluation import Table
 from askgraph.evaluation.by_name import by_name
@@ -31,6 +30,7 @@ from askgraph.index.names import Kind
 from askgraph.llm import Choice, LanguageModel, Options, completed
 from askgraph.llm.structured import takes_grammar
 from askgraph.methods.writing import Listed
+from askgraph.methods.writing.candidate_terms import CONSIDERED, listed_of, readings_of
 from askgraph.methods.writing.model_writer import query_grammar
 from askgraph.methods.writing.prompt import THEN, messages, query_in, target
 from askgraph.methods.writing.references import (
