@@ -29,12 +29,12 @@ settings.load_profile("any-machine")
 TESTS = Path(__file__).parent
 # What starts a server of ours, where a file of tests imports it.
 STARTS_SERVER = re.compile(
-    r"^from tests\.(servers\.(?!faults)|serve\b|fleet|wikibase|deaf|tools\.|tool_graphs)", re.M
+    r"^from tests\.(servers?\.(?!faults)|fleet|wikibase|deaf|methods\.tools\.|tool_graphs)", re.M
 )
 # Folders whose tests start processes, and what says so elsewhere; PyTorch takes seconds to import.
 SLOW_FOLDERS = ("acceptance", "repo_tools", "deploy", "upgrade")
 SLOW = re.compile(r"^import subprocess|tests\.tiny_models|import torch", re.MULTILINE)
-BROWSER_FOLDER = TESTS / "serve" / "browser"
+BROWSER_FOLDER = TESTS / "server" / "browser"
 SERVER_FIXTURES = {"llm_server", "sparql_server", "sample_endpoint", "postgres"}
 
 

@@ -51,7 +51,9 @@ def behind(
     """What is known of a graph whose triples only a server has."""
     _, profile, names = _known_of(turtle)
     endpoint = HttpEndpoint(url, timeout=timeout, connect_timeout=1.0, retries=0)
-    return KnowledgeGraph("remote", endpoint, profile, names, PrefixMap(prefixes))
+    return KnowledgeGraph(
+        name="remote", endpoint=endpoint, profile=profile, names=names, prefixes=PrefixMap(prefixes)
+    )
 
 
 @contextmanager

@@ -13,8 +13,8 @@ from pyoxigraph import BlankNode, Literal, NamedNode
 from tests.each import for_each
 
 from askgraph.answers.codec import answer_object
+from askgraph.answers.console import as_text
 from askgraph.answers.export import as_csv, as_workbook, matching, sheet_of
-from askgraph.cli.steps import as_text
 from askgraph.evaluation.runs.one_question import step_object
 from askgraph.server.mcp.ask import answered
 from askgraph.server.openai.answers import message_parts
