@@ -5,7 +5,6 @@ import time
 from dataclasses import asdict, astuple, dataclass, field
 from importlib import import_module
 from pathlib import Path
-from types import ModuleType
 from typing import TYPE_CHECKING
 
 import typer
@@ -14,7 +13,6 @@ from askgraph.cli import Commands
 from askgraph.cli.figures import Form, Reading
 from askgraph.cli.options import Common
 from askgraph.cli.output import print_json, progress_bar
-from askgraph.errors import SetupError
 from askgraph.evaluation.studies.stages import cross_sheet
 from askgraph.operations.pairs import Chosen, PairForm, make_pairs
 from askgraph.operations.selection import benchmark_name
@@ -55,12 +53,8 @@ def writer(
 
     Graph search listens to the weights that its setting 'writer' names.
     """
-    try:
-        from askgraph.operations.writer import Wished, train_folds, train_writer
-    except ModuleNotFoundError as missing:
-        raise SetupError(
-            f"'finetune' needs {missing.name}: pip install 'askgraph[local]'"
-        ) from missing
+    from askgraph.operations.writer import Wished, train_folds, train_writer
+
     asked = tuple(_asked(one) for one in benchmark or ())
     left_out, tags = tuple(without or ()), tuple(tag or ())
     wished = Wished(questions, asked, start, left_out, str(ranking or ""), seed, tags, number)
@@ -121,8 +115,8 @@ def ranker(
     Graph search listens to what its setting 'ranker' names. Training needs the extra 'local'; using
     a ranker needs 'semantic'.
     """
-    operations = local_module("askgraph.operations.ranker")
-    plan = local_module("askgraph.training.ranker").Plan(
+    operations = import_module("askgraph.operations.ranker")
+    plan = import_module("askgraph.training.ranker").Plan(
         layers=layers, epochs=epochs, batch=batch, rate=rate, dtype=dtype, seed=seed
     )
     wished = operations.Wished(
@@ -237,7 +231,8 @@ def train(
     )  # fmt: skip
     given, data = read_pairs(pairs)
     others = read_pairs(measure)[0] if measure else ()
-    training = local_module("askgraph.training.train")
+    from askgraph.training import train as training
+
     with progress_bar() as progress:
         made = training.train(
             model, given, output, settings=settings, data=data, others=others, device=device,
@@ -291,9 +286,10 @@ def cross(
         model, tuple(map(_data_set, sets)), out, settings, others, plain,
         tuple(questions or ()), dict(map(named_setting, setting or [])), metric, device, download,
     )  # fmt: skip
-    training = local_module("askgraph.training.train")
+    from askgraph.training.train import train
+
     with progress_bar() as progress:
-        rows, formats = crossed(common.workspace, study, training.train, progress=progress)
+        rows, formats = crossed(common.workspace, study, train, progress=progress)
     sheet = cross_sheet(rows, formats)
     form.give(lambda: [sheet], lambda: sheet.json())
 
@@ -315,7 +311,9 @@ def merge(
 
     A folder is loaded in a fraction of the time that a GGUF file takes.
     """
-    local_module("askgraph.training.train").merge(adapters, output, download=download)
+    from askgraph.training.train import merge as merge_adapters
+
+    merge_adapters(adapters, output, download=download)
     if json:
         print_json({"folder": str(output)})
         return
@@ -347,22 +345,6 @@ def evaluate(
         return
     typer.echo(f"{found.first} of {found.pairs} right at first, {found.among} among all hypotheses")
     typer.echo(f"{found.sound} of {found.hypotheses} hypotheses parse and name only what is listed")
-
-
-_LIBRARIES = frozenset(["accelerate", "peft", "tokenizers", "torch", "transformers", "xgrammar"])
-
-
-def local_module(name: str) -> ModuleType:
-    """Import a module that needs the extra `local`; `SetupError` if it is not installed."""
-    try:
-        return import_module(name)
-    except ModuleNotFoundError as problem:
-        library = (problem.name or "").partition(".")[0]
-        if library not in _LIBRARIES:
-            raise
-        raise SetupError(
-            f"this needs {library}, which is not installed: pip install 'askgraph[local]'"
-        ) from problem
 
 
 _MIB = 1024 * 1024

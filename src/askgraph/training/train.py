@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from peft import LoraConfig, TaskType, get_peft_model
 from transformers import PrinterCallback, Trainer, TrainerCallback, TrainingArguments
 
 from askgraph.beside import fresh
@@ -136,8 +137,6 @@ def _loaded(model: str, settings: TrainSettings, *, download: bool) -> tuple[Any
 
 
 def _with_adapters(made: Any, settings: TrainSettings) -> Any:
-    from peft import LoraConfig, TaskType, get_peft_model
-
     task = TaskType.SEQ_2_SEQ_LM if made.config.is_encoder_decoder else TaskType.CAUSAL_LM
     config = LoraConfig(
         task_type=task,
