@@ -20,8 +20,8 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 # Reading the certificates takes longer than most tests, and nearly every client of HTTP is new.
 pytest.MonkeyPatch().setattr(httpcore2, "default_ssl_context", cache(httpcore2.default_ssl_context))
 
-# A busy machine's endpoints are slow: `add` waits for them, and starts no process that asks them for
-# the rest after the test.
+# A busy machine's endpoints are slow: `add` waits for them, and starts no process that asks for the
+# rest after the test.
 pytest.MonkeyPatch().setattr(build, "_FIRST", 240.0)
 pytest.MonkeyPatch().setattr(add, "_grow_later", lambda place, name: None)
 

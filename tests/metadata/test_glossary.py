@@ -30,7 +30,7 @@ def test_many_words_are_read_in_a_moment() -> None:
     assert read_glossary(glossary_text(every), "x.toml") == every
     assert (
         time.monotonic() - began < 40
-    )  # seconds; looked up one by one it were eighty, on an idle machine
+    )  # seconds; one by one it were eighty, if idle
 
 
 @pytest.mark.parametrize(
