@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 import askgraph.cli
-from askgraph.registry import EXTRAS
+from askgraph.plugins import EXTRAS
 
 PROGRAM = f"""
 import sys

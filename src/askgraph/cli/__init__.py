@@ -22,9 +22,9 @@ from typing import Annotated, Any, ClassVar, Self, TypeVar, get_origin, get_type
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from askgraph.beside import no_space
+from askgraph.atomic_files import no_space
 from askgraph.errors import AskgraphError, QueryError, ServiceError, SetupError
-from askgraph.registry import EXTRAS, missing_extra
+from askgraph.plugins import EXTRAS, missing_extra
 
 NO_ANSWER = 1
 

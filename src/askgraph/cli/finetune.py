@@ -14,14 +14,14 @@ from askgraph.cli.figures import Form, Reading
 from askgraph.cli.options import Common
 from askgraph.cli.output import print_json, progress_bar
 from askgraph.evaluation.studies.stages import cross_sheet
-from askgraph.operations.pairs import Chosen, PairForm, make_pairs
-from askgraph.operations.selection import benchmark_name
-from askgraph.operations.stages import Cross, DataSet, crossed
+from askgraph.methods.writing.references import NAMES, PLAIN, REFERENCES
 from askgraph.training.pairs import evaluated, read_pairs
 from askgraph.training.settings import preset as settings_of
+from askgraph.workspace.pairs import Chosen, PairForm, make_pairs
+from askgraph.workspace.run_sync import result_of
+from askgraph.workspace.selection import benchmark_name
 from askgraph.workspace.settings import named_setting
-from askgraph.workspace.synchronous import result_of
-from askgraph.writing.references import NAMES, PLAIN, REFERENCES
+from askgraph.workspace.stages import Cross, DataSet, crossed
 
 if TYPE_CHECKING:
     from askgraph.answers.ranker import Say
@@ -53,7 +53,7 @@ def writer(
 
     Graph search listens to the weights that its setting 'writer' names.
     """
-    from askgraph.operations.writer import Wished, train_folds, train_writer
+    from askgraph.workspace.writer import Wished, train_folds, train_writer
 
     asked = tuple(_asked(one) for one in benchmark or ())
     left_out, tags = tuple(without or ()), tuple(tag or ())
@@ -115,7 +115,7 @@ def ranker(
     Graph search listens to what its setting 'ranker' names. Training needs the extra 'local'; using
     a ranker needs 'semantic'.
     """
-    operations = import_module("askgraph.operations.ranker")
+    operations = import_module("askgraph.workspace.ranker")
     plan = import_module("askgraph.training.ranker").Plan(
         layers=layers, epochs=epochs, batch=batch, rate=rate, dtype=dtype, seed=seed
     )

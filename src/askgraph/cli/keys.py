@@ -11,10 +11,10 @@ from askgraph.cli.figures import as_table
 from askgraph.cli.options import Common, check_graphs
 from askgraph.cli.output import print_json, show
 from askgraph.workspace import Workspace
-from askgraph.workspace.synchronous import result_of
+from askgraph.workspace.run_sync import result_of
 
 if TYPE_CHECKING:  # the server is an extra
-    from askgraph.serve.store import KeyRow, Store
+    from askgraph.server.store import KeyRow, Store
 
 Result = TypeVar("Result")
 
@@ -39,8 +39,8 @@ def add(
 
     Its owner sends it with each request, as 'Authorization: Bearer askgraph_…'.
     """
-    from askgraph.serve.identity.api_keys import expiry, new_key, read_scopes
-    from askgraph.serve.identity.principal import OwnLimits
+    from askgraph.server.auth.api_keys import expiry, new_key, read_scopes
+    from askgraph.server.auth.principal import OwnLimits
 
     check_graphs(common.workspace, graph or ())
     key, text = new_key(
@@ -73,7 +73,7 @@ def list_(common: Common, database: str | None = None, json: bool = False) -> No
 @keys.command("revoke")
 def revoke(common: Common, which: str, database: str | None = None, json: bool = False) -> None:
     """Make a key worthless, at once and for good."""
-    from askgraph.serve.identity.api_keys import found_key
+    from askgraph.server.auth.api_keys import found_key
 
     async def revoked(store: "Store") -> "KeyRow":
         key = await found_key(store, which)
@@ -91,8 +91,8 @@ def _in_store(
     place: Workspace, database: str | None, work: Callable[["Store"], Awaitable[Result]]
 ) -> Result:
     """Do something with the server's database."""
-    from askgraph.serve.settings import ServeSettings
-    from askgraph.serve.store import Store
+    from askgraph.server.settings import ServeSettings
+    from askgraph.server.store import Store
 
     folder = place.folder
     url = ServeSettings.of(folder, {"database": database}).database_in(folder)
@@ -119,7 +119,7 @@ _MINUTE = len("2030-01-31T12:00")
 
 def _key_object(key: "KeyRow") -> dict[str, object]:
     """A key for JSON: all but its secret."""
-    from askgraph.serve.identity.api_keys import state_of
+    from askgraph.server.auth.api_keys import state_of
 
     return {
         "id": key.id,

@@ -17,7 +17,7 @@ def mcp(
     resources, and prompts; nothing can change a graph. With --graph (repeatable) only these graphs.
     Over HTTP the same is at /mcp of 'askgraph serve'.
     """
-    from askgraph.serve.protocols.mcp.stdio import run
+    from askgraph.server.mcp.stdio import run
 
     place = common.workspace
     check_graphs(place, graph or ())

@@ -15,7 +15,7 @@ from askgraph.sample import graph_path, questions_path
 from askgraph.workspace import Workspace
 
 if TYPE_CHECKING:
-    from askgraph.serve.settings import ServeSettings
+    from askgraph.server.settings import ServeSettings
 
 _SAMPLE = "space"
 
@@ -37,8 +37,8 @@ def serve(
     settings are in the table [serve] of askgraph.toml and in variables ASKGRAPH_SERVE_…:
     see docs/server.md. Stop it with Ctrl-C: questions under way are finished first.
     """
-    from askgraph.serve.app import run
-    from askgraph.serve.settings import ServeSettings
+    from askgraph.server.app import run
+    from askgraph.server.settings import ServeSettings
 
     place = common.workspace
     given = _add(place, sources or (), sample=sample)
@@ -59,7 +59,7 @@ def serve(
 
 def _tell(address: str, settings: "ServeSettings", graphs: Sequence[str]) -> None:
     """Say where the page is, and who may use it."""
-    from askgraph.serve.page import start_note
+    from askgraph.server.page import start_note
 
     typer.echo(f"askgraph is at {address}", err=True)
     there = ", ".join(graphs) or "none yet: add one in the page, or with askgraph add"

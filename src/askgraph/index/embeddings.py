@@ -32,7 +32,7 @@ from askgraph.errors import (
     Unreachable,
 )
 from askgraph.index import spelling
-from askgraph.registry import missing_extra
+from askgraph.plugins import missing_extra
 
 if TYPE_CHECKING:
     import httpx2

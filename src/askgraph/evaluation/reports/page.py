@@ -17,10 +17,10 @@ from askgraph.errors import SetupError
 from askgraph.evaluation.reports.payload import CLOCK, payload_of, told_apart
 from askgraph.evaluation.reports.sheet import Sheet
 from askgraph.evaluation.runs import Run
-from askgraph.registry import missing_extra
+from askgraph.plugins import missing_extra
 
 # Built from serve/web/src/report with the web page, whose parts it uses; a wheel carries it.
-BUILT = files("askgraph") / "serve" / "web" / "static" / "report"
+BUILT = files("askgraph") / "server" / "web" / "static" / "report"
 
 
 def html_page(runs: Sequence[Run], *, metric: str = "best_column", times: bool = True) -> str:
