@@ -39,7 +39,7 @@ def test_asynchronous_tests_fail_too() -> None:
         assert number == 1
 
     with pytest.raises(AssertionError):
-        asyncio.run(is_one())  # type: ignore[arg-type]
+        asyncio.run(is_one())
 
 
 @for_each("name", ["a", "b"])
