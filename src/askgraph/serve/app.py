@@ -24,7 +24,7 @@ from askgraph.serve.middleware.logs import set_up_logs
 from askgraph.serve.middleware.protection import protect
 from askgraph.serve.page import missing_page, page_router
 from askgraph.serve.problems import Problem, problem_of, problem_response
-from askgraph.serve.protocols import sparql, text2sparql, websocket
+from askgraph.serve.protocols import sparql, text2sparql
 from askgraph.serve.protocols.mcp.http import mcp_route, mcp_running
 from askgraph.serve.protocols.openai import routes as chat
 from askgraph.serve.protocols.openai.views import openai_problem
@@ -61,7 +61,6 @@ _ROUTERS = (
     boards.router,
     glossary.router,
     sparql.router,
-    websocket.router,
     server.health_router,
     chat.router,
 )
@@ -220,7 +219,7 @@ def server_of(
         server_header=False,
         timeout_graceful_shutdown=settings.grace + 5,
         proxy_headers=False,  # see `BehindProxy`, which also remembers who the proxy is
-        ws_max_size=256 * 1024,
+        ws="none",
         h11_max_incomplete_event_size=64 * 1024,
         timeout_keep_alive=30,
     )
