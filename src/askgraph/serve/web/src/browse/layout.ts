@@ -8,11 +8,15 @@ interface Spot {
 
 export interface Box {
   readonly id: string;
+  /** What is drawn of its label. */
   readonly name: string;
+  readonly label: string;
   readonly count: string;
   /** Of its circle, below which stand its name and its count. */
   readonly radius: number;
   readonly wide: number;
+  /** The height of what stands below the circle. */
+  readonly below: number;
 }
 
 export type Node = Box & Spot;
@@ -21,20 +25,21 @@ interface Linked {
   readonly source: string;
   readonly target: string;
   readonly name: string;
-  /** The width of its name. */
+  readonly label: string;
+  /** The width and the height of its name. */
   readonly wide: number;
+  readonly high: number;
 }
 
-export interface Edge extends Omit<Linked, "wide"> {
+export interface Edge extends Omit<Linked, "wide" | "high"> {
   readonly path: string;
   /** The middle of its name; null if there is no room. */
   readonly at: Spot | null;
 }
 
 const ROUNDS = 400;
-const TEXT = 34; // pixels of the two lines below a circle
 const GAP = 10;
-const LINE = 16;
+const LOOP = 18; // pixels that a loop rises above its circle
 /** Where a name may stand on its line. */
 const SHARES = [0.5, 0.42, 0.58, 0.34, 0.66, 0.26, 0.74];
 
@@ -82,15 +87,20 @@ export function laidOut(
       node.x += (x / long) * Math.min(long, heat);
       node.y += (y / long) * Math.min(long, heat);
     });
-    for (let pass = 0; pass < (round > ROUNDS / 2 ? 3 : 0); pass++) partAll(nodes);
+    for (let pass = 0; pass < passesIn(round); pass++) partAll(nodes);
     for (const node of nodes) {
       const half = node.wide / 2;
       node.x = Math.min(Math.max(node.x, half), width - half);
-      const top = node.radius + LINE;
-      node.y = Math.min(Math.max(node.y, top), height - node.radius - TEXT);
+      const top = node.radius + LOOP;
+      node.y = Math.min(Math.max(node.y, top), height - node.radius - node.below);
     }
   }
   return [nodes, drawn(nodes, known, numbers, width, height)];
+}
+
+/** How often things are moved off one another: not in the first rounds, and most in the last. */
+function passesIn(round: number): number {
+  return round === ROUNDS - 1 ? 60 : round > ROUNDS / 2 ? 3 : 0;
 }
 
 type Moved = { -readonly [Key in keyof Node]: Node[Key] };
@@ -119,9 +129,9 @@ interface Area {
 }
 
 /** What a thing covers. */
-export function boxOf({ x, y, radius, wide }: Node): Area {
+export function boxOf({ x, y, radius, wide, below }: Node): Area {
   const half = wide / 2;
-  return { left: x - half, right: x + half, top: y - radius, bottom: y + radius + TEXT };
+  return { left: x - half, right: x + half, top: y - radius, bottom: y + radius + below };
 }
 
 function drawn(
@@ -144,7 +154,7 @@ function drawn(
         area.top < other.bottom &&
         other.top < area.bottom,
     );
-  return links.flatMap(({ wide, ...link }) => {
+  return links.flatMap(({ wide, high, ...link }) => {
     const [from, to] = [link.source, link.target].map((id) => nodes[numbers.get(id) ?? 0]);
     if (!from || !to) return [];
     const line = from === to ? loop(from) : between(from, to);
@@ -156,8 +166,8 @@ function drawn(
       const area = {
         left: x - wide / 2,
         right: x + wide / 2,
-        top: y - LINE / 2,
-        bottom: y + LINE / 2,
+        top: y - high / 2,
+        bottom: y + high / 2,
       };
       const isFree = free(area);
       if (isFree) taken.push(area);
@@ -178,8 +188,8 @@ function between(from: Node, to: Node): Line {
   const [x, y] = [to.x - from.x, to.y - from.y];
   const away = Math.hypot(x, y) || 1;
   const [right, down] = [x / away, y / away];
-  const first = from.radius + Math.max(0, down) ** 2 * TEXT;
-  const last = to.radius + 2 + Math.max(0, -down) ** 2 * TEXT;
+  const first = from.radius + Math.max(0, down) ** 2 * from.below;
+  const last = to.radius + 2 + Math.max(0, -down) ** 2 * to.below;
   const start = { x: from.x + right * first, y: from.y + down * first };
   const end = { x: to.x - right * last, y: to.y - down * last };
   return { start, end, path: `M${point(start)}L${point(end)}` };
