@@ -1,6 +1,8 @@
 // Places for things and what links them: linked ones near each other, no two over one another, and
 // the names of links where there is room.
 
+import { type Area, areaOf, meet, within } from "../results/labels.ts";
+
 interface Spot {
   readonly x: number;
   readonly y: number;
@@ -121,17 +123,9 @@ function partAll(nodes: readonly Moved[]): void {
   });
 }
 
-interface Area {
-  readonly left: number;
-  readonly right: number;
-  readonly top: number;
-  readonly bottom: number;
-}
-
 /** What a thing covers. */
 export function boxOf({ x, y, radius, wide, below }: Node): Area {
-  const half = wide / 2;
-  return { left: x - half, right: x + half, top: y - radius, bottom: y + radius + below };
+  return areaOf(x - wide / 2, y - radius, wide, 2 * radius + below);
 }
 
 function drawn(
@@ -142,18 +136,7 @@ function drawn(
   height: number,
 ): Edge[] {
   const taken = nodes.map(boxOf);
-  const free = (area: Area) =>
-    area.left >= 0 &&
-    area.right <= width &&
-    area.top >= 0 &&
-    area.bottom <= height &&
-    !taken.some(
-      (other) =>
-        area.left < other.right &&
-        other.left < area.right &&
-        area.top < other.bottom &&
-        other.top < area.bottom,
-    );
+  const frame = areaOf(0, 0, width, height);
   return links.flatMap(({ wide, high, ...link }) => {
     const [from, to] = [link.source, link.target].map((id) => nodes[numbers.get(id) ?? 0]);
     if (!from || !to) return [];
@@ -163,13 +146,8 @@ function drawn(
       y: line.start.y + (line.end.y - line.start.y) * share,
     }));
     const at = spots.find(({ x, y }) => {
-      const area = {
-        left: x - wide / 2,
-        right: x + wide / 2,
-        top: y - high / 2,
-        bottom: y + high / 2,
-      };
-      const isFree = free(area);
+      const area = areaOf(x - wide / 2, y - high / 2, wide, high);
+      const isFree = within(area, frame) && !taken.some((other) => meet(area, other));
       if (isFree) taken.push(area);
       return isFree;
     });

@@ -2,7 +2,7 @@
 
 import { locale as formatLocale } from "../i18n/index.ts";
 import { type Chart, chartName, type Dot } from "./charts.ts";
-import { spotsForNames } from "./labels.ts";
+import { areaOf, spotsForNames } from "./labels.ts";
 import { BOTTOM, Marks, nearestOf, type Sized, TOP, XAxis, YAxis } from "./Marks.tsx";
 import { lineOf, roomFor, shortened, widthOf } from "./measure.ts";
 import { numberScale } from "./scales.ts";
@@ -48,6 +48,7 @@ export function Dots({
   const names = spotsForNames(
     dots.map(({ name }, at) => ({ ...(marks[at] ?? { x: 0, y: 0 }), name, wide: widthOf(name) })),
     { width, height: floor, line: lineOf() },
+    [areaOf(0, 0, left, height), areaOf(0, 0, widthOf(value), TOP + NAME)],
   );
   return (
     <Marks

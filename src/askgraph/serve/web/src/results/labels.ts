@@ -18,14 +18,15 @@ export interface NameSpot {
   readonly isFar?: boolean;
 }
 
-interface Box {
+/** What something covers. */
+export interface Area {
   readonly left: number;
   readonly right: number;
   readonly top: number;
   readonly bottom: number;
 }
 
-type Named = [NameSpot, Box];
+type Named = [NameSpot, Area];
 
 const AWAY = 9;
 /** Of more points than this none is named. */
@@ -42,14 +43,14 @@ const FAR = [22, 36, 52];
 export function spotsForNames(
   points: readonly Point[],
   { width, height, line }: { readonly width: number; readonly height: number; readonly line: Line },
-  kept: readonly Box[] = [],
+  kept: readonly Area[] = [],
   far = false,
 ): (NameSpot | null)[] {
   if (points.length > MOST) return points.map(() => null);
-  const taken: Box[] = [...kept, ...points.map(({ x, y }) => boxOf(x - 5, y - 5, 10, 10))];
-  const frame = boxOf(0, 0, width, height);
+  const taken: Area[] = [...kept, ...points.map(({ x, y }) => areaOf(x - 5, y - 5, 10, 10))];
+  const frame = areaOf(0, 0, width, height);
   return points.map((point) => {
-    if (!point.name || !within(boxOf(point.x, point.y, 0, 0), frame)) return null;
+    if (!point.name || !within(areaOf(point.x, point.y, 0, 0), frame)) return null;
     const places = [...placesOf(point, line), ...(far ? farFrom(point, line) : [])];
     for (const [spot, box] of places) {
       if (!within(box, frame) || taken.some((other) => meet(box, other))) continue;
@@ -63,7 +64,7 @@ export function spotsForNames(
 /** A name whose base line begins, ends or has its middle here, and what it covers. */
 function nameAt(x: number, y: number, anchor: NameSpot["anchor"], wide: number, line: Line): Named {
   const left = anchor === "start" ? x : anchor === "end" ? x - wide : x - wide / 2;
-  return [{ x, y, anchor }, boxOf(left, y - line.ascent, wide, line.ascent + line.descent)];
+  return [{ x, y, anchor }, areaOf(left, y - line.ascent, wide, line.ascent + line.descent)];
 }
 
 function placesOf({ x, y, wide }: Point, line: Line): Named[] {
@@ -90,11 +91,12 @@ function farFrom({ x, y, wide }: Point, line: Line): Named[] {
   );
 }
 
-function boxOf(left: number, top: number, width: number, height: number): Box {
+/** The area of a size at a place. */
+export function areaOf(left: number, top: number, width: number, height: number): Area {
   return { left, right: left + width, top, bottom: top + height };
 }
 
-function within(box: Box, frame: Box): boolean {
+export function within(box: Area, frame: Area): boolean {
   return (
     box.left >= frame.left &&
     box.right <= frame.right &&
@@ -103,7 +105,7 @@ function within(box: Box, frame: Box): boolean {
   );
 }
 
-function meet(one: Box, other: Box): boolean {
+export function meet(one: Area, other: Area): boolean {
   return (
     one.left < other.right &&
     other.left < one.right &&
