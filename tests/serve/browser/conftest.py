@@ -4,7 +4,6 @@ A test fails on a console error or a request to another server. Every text is in
 the tests bring about themselves (see `fonts`).
 """
 
-import os
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -12,7 +11,7 @@ import pytest
 pytest.importorskip("playwright.sync_api", reason="no playwright")
 
 from playwright.sync_api import Browser, Page, expect, sync_playwright
-from tests.serve.browser.fonts import write_font_settings
+from tests.serve.browser.fonts import environment_with_font
 from tests.serve.browser.graphs import workspace_of_all
 from tests.serve.browser.watched import ARGUMENTS, CHROMIUM, PATIENCE, Watch
 from tests.servers.served import ServedThread
@@ -49,10 +48,9 @@ def browsers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str
 
         def browser_with(font: str) -> Browser:
             if font not in opened:
-                file = write_font_settings(font, folder)
-                surroundings = {**os.environ, "FONTCONFIG_FILE": str(file), "LC_ALL": "C.UTF-8"}
+                environment = environment_with_font(font, folder)
                 opened[font] = started.chromium.launch(
-                    executable_path=CHROMIUM, args=ARGUMENTS, env=surroundings
+                    executable_path=CHROMIUM, args=ARGUMENTS, env=environment
                 )
             return opened[font]
 

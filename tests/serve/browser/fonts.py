@@ -1,8 +1,9 @@
 """Fonts for Chromium that do not depend on the machine: one that is wide, tall or narrow."""
 
+import os
 from pathlib import Path
 
-__all__ = ["FONTS", "write_font_settings"]
+__all__ = ["environment_with_font"]
 
 FONTS = {
     "wide": ("DejaVu Sans", "DejaVuSans.ttf", "fonts-dejavu-core"),
@@ -24,8 +25,10 @@ _SETTINGS = """<?xml version="1.0"?>
 """
 
 
-def write_font_settings(font: str, folder: Path) -> Path:
-    """Write a file of fontconfig, for FONTCONFIG_FILE, by which every text is in one family.
+def environment_with_font(font: str, folder: Path) -> dict[str, str]:
+    """Return the environment of a browser in which every text is in one family.
+
+    The file of fontconfig that brings this about is written into the folder.
 
     Raises:
         FileNotFoundError: The font is not installed; the message says how to install it.
@@ -38,4 +41,4 @@ def write_font_settings(font: str, folder: Path) -> Path:
     settings = folder / f"{font}.conf"
     text = _SETTINGS.format(folder=file.parent, cache=folder / f"{font}-cache", family=family)
     settings.write_text(text, encoding="utf-8")
-    return settings
+    return {**os.environ, "FONTCONFIG_FILE": str(settings), "LC_ALL": "C.UTF-8"}

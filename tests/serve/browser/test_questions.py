@@ -792,14 +792,14 @@ def test_no_text_of_a_drawing_covers_another_one_in_any_font(
         assert measure_overlaps(page, ".classes-drawn a, .classes-drawn g text") == []
         assert violations(page, within=["main"]) == []
         page.goto(address)
-        for question, locale in (
-            ("show the launch sites on a map", "Map"),
-            ("Zeige die Startplätze auf einer Karte", "Map"),
-            ("¿Dónde están los sitios de lanzamiento?", "Map"),
+        for question in (
+            "show the launch sites on a map",
+            "Zeige die Startplätze auf einer Karte",
+            "¿Dónde están los sitios de lanzamiento?",
         ):
             ask_anew(page, question)
             expect(page.locator(".map-frame circle.pin")).to_have_count(25)
-            expect(page.get_by_role("tab", selected=True)).to_have_text(locale)
+            expect(page.get_by_role("tab", selected=True)).to_have_text("Map")
             assert "Hammaguir" in page.locator(".pin-name").all_text_contents()
             assert page.locator(".pin-name").count() >= many
             assert measure_overlaps(page, ".pin-name, .zoom-buttons") == []
