@@ -106,7 +106,7 @@ async def ready(request: Request, response: Response) -> dict[str, str]:
 @router.get("/socket", include_in_schema=False)
 @router.get("/sessions/{id}/socket", include_in_schema=False)
 async def answer_websocket() -> Response:
-    """Tell clients of the WebSocket, which there was until 0.1, what takes its place."""
+    """Tell clients of the former WebSocket what takes its place."""
     return problem_response(
         Problem(
             type="urn:askgraph:problem:gone",
