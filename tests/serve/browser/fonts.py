@@ -25,7 +25,7 @@ _SETTINGS = """<?xml version="1.0"?>
 """
 
 
-def environment_with_font(font: str, folder: Path) -> dict[str, str]:
+def environment_with_font(font: str, folder: Path) -> dict[str, str | float | bool]:
     """Return the environment of a browser in which every text is in one family.
 
     The file of fontconfig that brings this about is written into the folder.

@@ -840,7 +840,7 @@ ABORTED = """{
   leaving.abort();
 }"""
 STYLED = "document.body.insertAdjacentHTML('beforeend', '<p style=\"color: red\">styled</p>')"
-WRONG: dict[str, Callable[[Page], object]] = {
+WRONG: dict[str, Callable[[Page], None]] = {
     r"no-such-thing": sees(".no-such-thing"),
     r"^error: broken$": lambda page: page.evaluate("console.error('broken')"),
     r"status of 404": lambda page: page.evaluate("fetch('/api/v1/none')"),
