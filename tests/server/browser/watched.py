@@ -37,7 +37,7 @@ ARGUMENTS = (
     "--disable-component-update",
     "--disable-sync",
 )
-WEB = Path(__file__).parents[3] / "src" / "askgraph" / "serve" / "web"
+WEB = Path(__file__).parents[3] / "src" / "askgraph" / "server" / "web"
 AXE = WEB / "node_modules" / "axe-core" / "axe.min.js"
 PATIENCE = 60_000.0  # milliseconds until something that does not show counts as missing
 DARK = re.compile(r"^rgb\(([1-3]?\d, ){2}[1-3]?\d\)$")
