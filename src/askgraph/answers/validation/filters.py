@@ -19,6 +19,7 @@ from askgraph.answers.validation import (
 )
 from askgraph.answers.validation._blocks import Block, block_of, walk
 from askgraph.answers.validation._inference import Atom, Env
+from askgraph.answers.verbalize._nouns import parts_of
 from askgraph.sparql import Call, Expression, Filter
 from askgraph.sparql import vocabulary as v
 from askgraph.sparql.prefixes import language_chain
@@ -177,17 +178,6 @@ def contradictions(filters: Iterable[Filter]) -> Iterator[tuple[Filter, str]]:
                 known = tightest.get((bound.value, below))
                 if known is None or _is_tighter(bound, known, below=below):
                     tightest[bound.value, below] = bound
-
-
-def parts_of(condition: Expression, operator: str) -> Iterator[Expression]:
-    """Yield the conditions that `&&` or `||` puts together, in order, however many there are."""
-    waiting = [condition]
-    while waiting:
-        one = waiting.pop()
-        if isinstance(one, Call) and one.name == operator:
-            waiting += reversed(one.arguments)
-        else:
-            yield one
 
 
 def _bounds(condition: Expression) -> Iterator[_Bound]:

@@ -58,7 +58,11 @@ def in_words(
 
 def written_out(query: Query | str, names: Names) -> str:
     """Return a query in words by these names for its terms, in their language."""
-    return names.phrases.punctuated(_sentence(query, names))
+    text = names.phrases.say("unreadable")
+    if isinstance(query, Query) or len(query) <= _MOST:
+        with contextlib.suppress(QuerySyntaxError, RecursionError):
+            text = Sentence(tree_of(query), names).text()
+    return names.phrases.punctuated(text)
 
 
 def iris_of(query: Query | str) -> tuple[str, ...]:
@@ -79,15 +83,6 @@ def iris_in(part: object) -> tuple[str, ...]:
             found[node.name[1:-1]] = None
     found.pop(RDF_TYPE, None)
     return tuple(found)
-
-
-def _sentence(query: Query | str, names: Names) -> str:
-    if isinstance(query, str) and len(query) > _MOST:
-        return names.phrases.say("unreadable")
-    try:
-        return Sentence(tree_of(query), names).text()
-    except (QuerySyntaxError, RecursionError):
-        return names.phrases.say("unreadable")
 
 
 class Statements:

@@ -19,8 +19,8 @@ _HUNDRED = Literal(100)
 _SYMBOLS = frozenset(["||", "&&", "=", "!=", "<", ">", "<=", ">=", "+", "-", "*", "/"])
 
 
-class Asked(ABC):
-    """A query with what its columns, keys and sort keys are called."""
+class Listing(ABC):
+    """A query whose rows are things and their values; what its columns and keys are called."""
 
     def __init__(self, query: Query, names: Names) -> None:
         self.query = query
@@ -62,16 +62,13 @@ class Asked(ABC):
 
     def spoken_of(self) -> set[str]:
         """Variables that need no clause of their own, as the sentence names them anyway."""
-        spoken = {name.value for name in self.asked()}
-        for part in (*self.values.values(), *self.query.having, *self.keys):
-            spoken |= {self.scope.resolved(name).value for name in variables_of(part)}
-        for value, _ in self.query.order:
-            spoken |= {self.scope.resolved(name).value for name in variables_of(value)}
-        for value in (*self.scope.binds.values(), *self.scope.filters):
-            spoken |= {self.scope.resolved(name).value for name in variables_of(value)}
-        for inner in (*self.scope.without, *self.scope.present):
-            spoken |= {name.value for name in variables_of(tuple(inner.filters))}
-        return spoken
+        query, scope = self.query, self.scope
+        parts = (*self.values.values(), *query.having, *self.keys, *query.order)
+        parts = (*parts, *scope.binds.values(), *scope.filters)
+        spoken = {*self.asked(), *map(scope.resolved, variables_of(parts))}
+        for inner in (*scope.without, *scope.present):
+            spoken |= {*variables_of(tuple(inner.filters))}
+        return {name.value for name in spoken}
 
     def root(self) -> Term | None:
         """What the sentence is about."""
@@ -232,30 +229,13 @@ class Asked(ABC):
     def of_select(self, select: Query, column: str) -> str:
         """A column of a sub-select as a noun phrase."""
 
-    @abstractmethod
-    def subject_text(self, root: Term) -> str:
-        """What the sentence is about, in the plural, with its clauses."""
-
-
-def bare(text: str, phrases: Phrases) -> str:
-    """A phrase without the article before it."""
-    return without_article(text) if phrases.language == "en" else text
-
-
-def without_article(text: str) -> str:
-    return re.sub(r"^(?:the|an?) ", "", text)
-
-
-class Listing(Asked):
-    """A query whose rows are things and their values."""
-
     def listing(self, root: Term | None) -> str:
         """The columns asked for, and the clauses on what they are columns of."""
         if root is None:
             return self.say("values")
         asked = self.asked()
         if self.is_everything():
-            self.teller.told.add(0)
+            self.teller.told.add(self.scope.patterns[0])
             return self.say("all triples")
         if isinstance(root, Variable):
             self.teller.known[root.value] = self.teller.noun(root)
@@ -348,9 +328,9 @@ class Listing(Asked):
         if not optional:
             return text
         listed = self.say("their", self.listed(optional))
-        if not text:
-            return self.say("only where known", listed)
-        return self.say("where known", text, listed)
+        return (
+            self.say("where known", text, listed) if text else self.say("only where known", listed)
+        )
 
     def split_optional(self, nouns: Sequence[str]) -> tuple[list[str], list[str]]:
         """Nouns of columns that every row has, and of those that some rows have."""
@@ -366,24 +346,17 @@ class Listing(Asked):
         self, variables: Sequence[Variable], root: Term
     ) -> tuple[list[str], list[Variable]]:
         """The columns that are nouns of the root, and the variables of the others."""
-        own: list[str] = []
-        far: list[Variable] = []
-        for variable in variables:
-            noun = self.own_column(variable, root)
-            if noun:
-                own.append(noun)
-            else:
-                far.append(variable)
-        return own, far
+        nouns = [(self.own_column(variable, root), variable) for variable in variables]
+        return [noun for noun, _ in nouns if noun], [one for noun, one in nouns if not noun]
 
     def own_column(self, variable: Variable, root: Term) -> str:
         """What a column is to the root: `name`, `name of the country`; empty if it is far."""
         if variable.value in self.scope.binds:
             return without_article(self.teller.words(variable))
         owner = self.teller.owner(variable)
-        for number, pattern in enumerate(self.scope.patterns):
+        for pattern in self.scope.patterns:
             if pattern.predicate == variable and pattern.subject == root:
-                self.teller.told.add(number)
+                self.teller.told.add(pattern)
                 return self.teller.noun(variable)
         if owner is None:
             return ""
@@ -404,25 +377,23 @@ class Listing(Asked):
 
         Then its class counts as told, and the link to it, as the column tells of both.
         """
-        touching = [
-            (number, pattern)
-            for number, pattern in enumerate(self.scope.patterns)
-            if variable in (pattern.subject, pattern.object)
-        ]
-        objects = [pattern for _, pattern in touching if pattern.subject == variable]
+        touching = [p for p in self.scope.patterns if variable in (p.subject, p.object)]
+        objects = [pattern for pattern in touching if pattern.subject == variable]
         types = [pattern for pattern in objects if pattern.predicate == NamedNode(RDF_TYPE)]
-        silent = [
-            pattern
-            for pattern in objects
-            if isinstance(pattern.object, Variable)
-            and pattern.object.value in self.teller.silent
-            and not self.teller.is_filtered(pattern.object)
-        ]
+        silent = [pattern for pattern in objects if self.is_silent(pattern.object)]
         if len(touching) > 1 + len(types) + len(silent) or self.teller.is_filtered(variable):
             return not objects
         if objects:
-            self.teller.told |= {number for number, _ in touching}
+            self.teller.told.update(touching)
         return True
+
+    def is_silent(self, term: Term) -> bool:
+        """Whether the sentence names a value anyway, and nothing restricts it."""
+        return (
+            isinstance(term, Variable)
+            and term.value in self.teller.silent
+            and not self.teller.is_filtered(term)
+        )
 
     def far_column(self, variable: Variable) -> str:
         """A column of something that the clauses have spoken of."""
@@ -433,3 +404,12 @@ class Listing(Asked):
             return self.teller.value_of_owner(owner, variable)
         noun = self.say("the", self.teller.noun_of(owner))
         return self.say("own", noun, self.teller.noun(owner.subject))
+
+
+def bare(text: str, phrases: Phrases) -> str:
+    """A phrase without the article before it."""
+    return without_article(text) if phrases.language == "en" else text
+
+
+def without_article(text: str) -> str:
+    return re.sub(r"^(?:the|an?) ", "", text)

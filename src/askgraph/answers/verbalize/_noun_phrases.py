@@ -35,7 +35,7 @@ class Teller(ValueWords):
         if of is None:
             return self.phrases.plural(noun) if many else self.phrases.one(noun)
         text = self.head_of(of, noun, many=many)
-        return self.with_steps(text, self.names.relation(of.predicate))
+        return self.phrases.stepped(text, self.names.relation(of.predicate))
 
     def head_of(self, pattern: Pattern, noun: str, *, many: bool) -> str:
         """`discoverer of Pluto`, `suppliers if the customer is Intel`."""
@@ -66,11 +66,9 @@ class Teller(ValueWords):
             found += self.union_clauses(variable, many=many)
             found += self.scope_clauses(variable, many=many)
         self.depth -= 1
-        if many or self.phrases.language != "en":
-            texts = found
-        else:
-            texts = [_singular(text) for text in found]
-        return [self.together(texts)] if texts else []
+        if not many and self.phrases.language == "en":
+            found = [re.sub("^that (are|have) ", _singular, text) for text in found]
+        return [self.together(found)] if found else []
 
     def together(self, clauses: Iterable[str]) -> str:
         """Clauses as a list, those on what is left out after the others."""
@@ -89,9 +87,7 @@ class Teller(ValueWords):
 
     def has_values_only(self, variable: Variable) -> bool:
         """Whether all that is left to tell of a variable are its own values, by their nouns."""
-        for number, pattern in enumerate(self.scope.patterns):
-            if number in self.told or variable not in (pattern.subject, pattern.object):
-                continue
+        for pattern in self.untold(variable):
             target = pattern.object
             is_silent = isinstance(target, Variable) and target.value in self.silent | set(
                 self.known
@@ -134,23 +130,18 @@ class Teller(ValueWords):
     def link_clauses(self, variable: Term, *, many: bool) -> list[str]:
         """A clause for every pattern at the variable that is not told yet."""
         found = []
-        for number, pattern in enumerate(self.scope.patterns):
-            if number in self.told or variable not in (pattern.subject, pattern.object):
+        for pattern in self.untold(variable):
+            if pattern in self.told:  # within another clause meanwhile
                 continue
-            self.told.add(number)
+            self.told.add(pattern)
             relation = self.names.relation(pattern.predicate)
             if pattern.subject == variable:
                 text = self.forward(pattern, relation, many=many)
             else:
                 text = self.backward(pattern, relation)
             if text:
-                found.append(self.with_steps(text, relation))
+                found.append(self.phrases.stepped(text, relation))
         return found
-
-    def with_steps(self, text: str, relation: Relation) -> str:
-        """A text with how many steps it may be; what lies in a place lies in those around it."""
-        silent = relation.kind == "place" and relation.steps == "+"
-        return self.say("path " + relation.steps, text) if relation.steps and not silent else text
 
     def forward(self, pattern: Pattern, relation: Relation, *, many: bool) -> str:
         """The clause of a pattern whose subject is spoken of; empty if nothing is to be said."""
@@ -167,7 +158,7 @@ class Teller(ValueWords):
                 return f"({relation.text})"  # "dieser" or "diese" would need its gender
             return self.linked(relation, self.say("that", self.noun(target)), many=many)
         conditions = self.conditions(target)
-        if self.is_subject(target):
+        if self.untold(target):
             value = self.target_phrase(target, relation, conditions)
             return self.linked(relation, value, many=many)
         if conditions:
@@ -359,11 +350,8 @@ class Teller(ValueWords):
     def there_is(self, text: str, *, negative: bool) -> str:
         if not negative:
             return self.say("there is", text)
-        something = self.say("something")
         plain = _without_article(text) if self.phrases.language == "en" else text
-        if plain.startswith(something):
-            plain = self.say("thing") + plain[len(something) :]
-        return self.say("there is no", plain)
+        return self.say("there is no", self.phrases.of_thing(plain))
 
     def shared_clause(self, inner: Scope, variable: Variable, *, negative: bool, many: bool) -> str:
         teller = self.inside(inner)
@@ -404,7 +392,7 @@ class Teller(ValueWords):
         if relation.text in (own, self.phrases.plural(own)) and noun != self.say("thing"):
             key = "without any"
         self.known[source.value] = noun
-        self.told |= {n for n, one in enumerate(self.scope.patterns) if one == pattern}
+        self.told.add(pattern)
         rest = " ".join(self.clauses(source, many=False))
         if noun == self.say("thing") and (self.phrases.language == "en" or not rest):
             key = "nothing verb" if relation.kind == "verb" else "of nothing"
@@ -432,12 +420,9 @@ class Teller(ValueWords):
         return self.say("not those", text) if negative else text
 
 
-def _singular(text: str) -> str:
-    """An English clause on many as a clause on one."""
-    for many, one in (("that are ", "that is "), ("that have ", "that has ")):
-        if text.startswith(many):
-            return one + text[len(many) :]
-    return text
+def _singular(start: re.Match[str]) -> str:
+    """How an English clause on many starts as a clause on one."""
+    return "that is " if start[1] == "are" else "that has "
 
 
 def _without_article(text: str) -> str:

@@ -60,8 +60,8 @@ class Conditions:
                 return self.comparison(name, left, right)
             case Call(name="IN" | "NOT IN" as name, arguments=(left, *items)):
                 return self.membership(name, left, items)
-            case Call(name="||") if len(items := _alternatives(expression)) > _LISTED:
-                return self.membership("IN", _first_side(expression), items)
+            case Call(name="||") if len(sides := _equals(expression)) > _LISTED:
+                return self.membership("IN", sides[0][0], [value for _, value in sides])
             case Call(name="||" | "&&" as name, arguments=(left, right)):
                 parts = [self.on(part) for part in (left, right)]
                 return self.joined(parts, "or" if name == "||" else "and")
@@ -203,33 +203,27 @@ def _years(conditions: list[Condition]) -> list[Condition]:
     return [*rest, Condition(first.variable, "between", f"{start}\0{last}")]
 
 
-def _equals(expression: Expression) -> Iterator[Expression]:
-    """The parts of alternatives: `a || b || c`."""
-    match expression:
-        case Call(name="||", arguments=(left, right)):
-            yield from _equals(left)
-            yield from _equals(right)
-        case _:
-            yield expression
+def parts_of(condition: Expression, operator: str) -> Iterator[Expression]:
+    """Yield the conditions that `&&` or `||` puts together, in order, however many there are."""
+    waiting = [condition]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, Call) and part.name == operator:
+            waiting += reversed(part.arguments)
+        else:
+            yield part
 
 
-def _alternatives(expression: Expression) -> list[Expression]:
-    """The values of `?x = 1 || ?x = 2 || …`; none if it is anything else."""
-    values: list[Expression] = []
-    for part in _equals(expression):
+def _equals(expression: Expression) -> list[tuple[Expression, Expression]]:
+    """The sides of `?x = 1 || ?x = 2 || …`; none if it is anything else."""
+    sides = list[tuple[Expression, Expression]]()
+    for part in parts_of(expression, "||"):
         match part:
-            case Call(name="=", arguments=(left, Literal() | NamedNode() as value)):
-                if left != _first_side(expression):
-                    return []
-                values.append(value)
+            case Call("=", (left, Literal() | NamedNode() as value)):
+                sides.append((left, value))
             case _:
                 return []
-    return values
-
-
-def _first_side(expression: Expression) -> Expression:
-    first = next(_equals(expression))
-    return first.arguments[0] if isinstance(first, Call) and first.arguments else first
+    return sides if len({left for left, _ in sides}) == 1 else []
 
 
 class Nouns:
@@ -256,7 +250,7 @@ class Nouns:
         self.silent = set(silent)
         self.known = dict(known or {})
         self.of_select = of_select
-        self.told: set[int] = set()
+        self.told: set[Pattern] = set()
         self.told_filters: set[int] = set()
         self.told_unions: set[int] = set()
         self.values: set[str] = set()  # conditions that are nothing but values
@@ -266,11 +260,11 @@ class Nouns:
     def classes(self, variable: Term) -> list[str]:
         """The classes that a variable is said to be of, in words."""
         found = []
-        for number, pattern in enumerate(self.scope.patterns):
+        for pattern in self.scope.patterns:
             is_type = pattern.predicate == NamedNode(RDF_TYPE)
             if is_type and pattern.subject == variable and isinstance(pattern.object, NamedNode):
                 found.append(self.names.type_noun(pattern.object.value))
-                self.told.add(number)
+                self.told.add(pattern)
         return list(dict.fromkeys(found))
 
     def noun(self, variable: Variable) -> str:
@@ -316,23 +310,17 @@ class Nouns:
 
     def is_noun_of(self, variable: Variable, noun: str) -> Pattern | None:
         """The pattern by which a variable is the `noun` of something else; it counts as told."""
-        for number, pattern in enumerate(self.scope.patterns):
-            if number in self.told or pattern.object != variable:
-                continue
+        for pattern in self.untold(variable):
             relation = self.names.relation(pattern.predicate)
-            if relation.kind == "noun" and relation.text == noun:
-                self.told.add(number)
+            if pattern.object == variable and (relation.kind, relation.text) == ("noun", noun):
+                self.told.add(pattern)
                 return pattern
         return None
 
-    def is_subject(self, variable: Variable) -> bool:
-        """Whether there is more to say of a variable than what it is the object of."""
-        links = [
-            number
-            for number, pattern in enumerate(self.scope.patterns)
-            if number not in self.told and variable in (pattern.subject, pattern.object)
-        ]
-        return bool(links)
+    def untold(self, term: Term | None) -> list[Pattern]:
+        """The patterns with a term at an end that nothing has told yet."""
+        ends = ((one, (one.subject, one.object)) for one in self.scope.patterns)
+        return [one for one, both in ends if term in both and one not in self.told]
 
     def reachable(self, variable: Term) -> set[str]:
         """The names of a variable and of the values that hang on it."""
@@ -367,9 +355,7 @@ class ValueWords(Nouns, ABC):
             return ""
         found = []
         for number, expression in enumerate(self.scope.filters):
-            if number in self.told_filters:
-                continue
-            if not self.mentions(expression, variable):
+            if number in self.told_filters or not self.mentions(expression, variable):
                 continue
             self.told_filters.add(number)
             condition = self.tests.on(expression)
@@ -377,7 +363,11 @@ class ValueWords(Nouns, ABC):
                 found.append(self.dated(condition))
             else:
                 self.told_filters.discard(number)
-        found += self.given_values(variable)
+        for values in self.scope.values:
+            if variable in values.variables:
+                at = values.variables.index(variable)
+                if known := [row[at] for row in values.rows if row[at] is not None]:
+                    found.append(Condition(variable, "in", self.tests.any_of(known)))
         found += [
             Condition(variable, "=", self.of_select(select, variable.value))
             for select in self.scope.selects
@@ -409,18 +399,6 @@ class ValueWords(Nouns, ABC):
         """Whether a filter is about this variable, not merely compared with it."""
         plain = Conditions(lambda _: "", self.phrases).on(expression)
         return plain is not None and plain.variable == variable
-
-    def given_values(self, variable: Variable) -> list[Condition]:
-        found = []
-        for values in self.scope.values:
-            if variable in values.variables:
-                at = values.variables.index(variable)
-                cells = [row[at] for row in values.rows]
-                known = [cell for cell in cells if cell is not None]
-                if known:
-                    text = self.tests.any_of(known)
-                    found.append(Condition(variable, "in", text))
-        return found
 
     def words(self, expression: Expression) -> str:
         """An expression as a noun phrase."""
@@ -487,14 +465,14 @@ class ValueWords(Nouns, ABC):
         text = self.names.relation(pattern.predicate).text
         source = pattern.subject
         if not isinstance(source, Variable):
-            self.told |= {n for n, p in enumerate(self.scope.patterns) if p == pattern}
+            self.told.add(pattern)
             known = self.names.values.get(variable.value)
             whose = self.names.term(source) + (f" ({known})" if known else "")
             return self.say("of", self.say("the", text), whose)
         if source.value in self.known:
             return self.say("their", text)
         self.known[variable.value] = text
-        self.told |= {n for n, p in enumerate(self.scope.patterns) if p == pattern}
+        self.told.add(pattern)
         inner = self.phrase(source, many=False)
         del self.known[variable.value]
         return self.say("of", self.say("the", text), inner)

@@ -50,14 +50,12 @@ class Grouping(Listing):
         if self.computed():
             texts.append(self.aggregates(root))
         if texts:
-            listed = self.listed(texts)
-            return self.say("each", self.listed(keys), listed)
+            return self.say("each", self.listed(keys), self.listed(texts))
         if root in self.keys:
             return self.root_phrase(root)
         if owner := self.unshown_key(root):
             return self.of_unshown(owner, root)
-        counted = self.counted(root)
-        if counted:
+        if counted := self.counted(root):
             single = len(self.keys) == 1 and len(keys[0].split()) < 3
             nouns = [self.phrases.plural(keys[0])] if single and self.query.limit != 1 else keys
             if self.query.limit and self.query.limit > 1:
@@ -146,10 +144,6 @@ class Grouping(Listing):
             texts.insert(0, self.of_root_text(listed, self.root_phrase(root), root))
         return self.listed(texts)
 
-    def keys_plain(self) -> list[Variable]:
-        """The keys that are variables."""
-        return [key for key in self.keys if isinstance(key, Variable)]
-
     def of_root(self, value: Expression, root: Term | None) -> str:
         """What is computed of aggregates, with what these are taken over if that is not told."""
         text = self.expression(value, root)
@@ -191,18 +185,11 @@ class Grouping(Listing):
 
     def key_text(self, phrase: str) -> str:
         """A phrase as it stands after `for each`."""
-        something = self.say("something")
-        if phrase.startswith(something):
-            return self.say("thing") + phrase[len(something) :]
-        return bare(phrase, self.phrases)
+        return bare(self.phrases.of_thing(phrase), self.phrases)
 
     def key_phrase(self, key: Variable, root: Term | None, *, many: bool = False) -> str:
         """A key that is a thing of its own; how the root hangs on it is left for the root."""
-        links = {
-            number
-            for number, pattern in enumerate(self.scope.patterns)
-            if number not in self.teller.told and root in (pattern.subject, pattern.object)
-        }
+        links = set(self.teller.untold(root))
         self.teller.told |= links
         phrase = self.teller.phrase(key, many=many)
         self.teller.told -= links
@@ -213,11 +200,7 @@ class Grouping(Listing):
         return all(
             pattern.predicate == NamedNode(RDF_TYPE)
             or root in (pattern.subject, pattern.object)
-            or (
-                isinstance(pattern.object, Variable)
-                and pattern.object.value in self.teller.silent
-                and not self.teller.is_filtered(pattern.object)
-            )
+            or self.is_silent(pattern.object)
             for pattern in self.scope.patterns
             if variable in (pattern.subject, pattern.object)
         )
@@ -363,10 +346,9 @@ class Sentence(Grouping):
 
     def alternatives(self) -> str:
         """Each part of a union as a sentence of its own."""
-        texts = []
-        for group in self.scope.union_groups[0]:
-            part = replace(self.query, where=group, order=(), limit=None, offset=None)
-            texts.append(Sentence(part, self.names).text())
+        part = replace(self.query, order=(), limit=None, offset=None)
+        parts = [replace(part, where=group) for group in self.scope.union_groups[0]]
+        texts = [Sentence(one, self.names).text() for one in parts]
         return self.listed(list(dict.fromkeys(texts)))
 
     def wrapped(self) -> str:
@@ -399,12 +381,12 @@ class Sentence(Grouping):
     def of_select(self, select: Query, column: str) -> str:
         """A column of a sub-select as a noun phrase."""
         inner = Sentence(select, self.names)
-        named = [name for name, _ in select.columns]
-        if len(named) > 1:
+        if len(select.columns) > 1:
             kept = tuple(pair for pair in select.columns if pair[0].value == column)
             inner = Sentence(replace(select, columns=kept), self.names)
         if select.group_by and inner.computed() and not (select.having or select.order):
-            keys = self.listed([inner.teller.noun(key) for key in inner.keys_plain()])
+            named = [key for key in inner.keys if isinstance(key, Variable)]
+            keys = self.listed([inner.teller.noun(key) for key in named])
             return self.say("for each", inner.aggregates(inner.root()), keys)
         return inner.select()
 
@@ -427,18 +409,16 @@ class Sentence(Grouping):
 
     def untold_subjects(self) -> list[Variable]:
         """Variables of patterns that no clause has told, and no column either."""
-        found = []
-        for number, pattern in enumerate(self.scope.patterns):
-            value = pattern.object
-            is_column = isinstance(value, Variable) and value.value in self.teller.silent
-            if number not in self.teller.told and not (
-                is_column and self.is_known(pattern.subject)
-            ):
-                found += [pattern.subject, value]
+        known, silent = (
+            set(map(Variable, self.teller.known)),
+            set(map(Variable, self.teller.silent)),
+        )
+        found = list[Term]()
+        for pattern in self.scope.patterns:
+            is_column = pattern.object in silent and pattern.subject in known
+            if pattern not in self.teller.told and not is_column:
+                found += [pattern.subject, pattern.object]
         return list(dict.fromkeys(term for term in found if isinstance(term, Variable)))
-
-    def is_known(self, term: Term) -> bool:
-        return isinstance(term, Variable) and term.value in self.teller.known
 
     def linked_to(self, inner: Scope) -> Variable | None:
         """The variable of a group that stands for one of this group by another name."""
@@ -494,12 +474,9 @@ class Sentence(Grouping):
 
     def cut(self, text: str, value: Expression, *, down: bool, root: Term | None) -> str:
         """The first rows of an order: `only the 3 with the highest mass`."""
-        noun = self.order_noun(value, root)
-        key = self.extreme(value, noun, down=down)
-        limit = self.query.limit or 1
-        if limit == 1:
-            return self.say(f"one {key}", text, noun)
-        return self.say(f"some {key}", text, noun, limit)
+        noun, limit = self.order_noun(value, root), self.query.limit or 1
+        few = "one" if limit == 1 else "some"
+        return self.say(f"{few} {self.extreme(value, noun, down=down)}", text, noun, limit)
 
     def ask(self) -> str:
         """A question: about facts if it has no variable, else about what there is."""
@@ -530,10 +507,8 @@ class Sentence(Grouping):
             self.said_of(condition) or self.teller.words(condition)
             for condition in self.scope.filters
         ]
-        for number, pattern in enumerate(self.scope.patterns):
-            if number not in self.teller.told:
-                texts.append(_fact(pattern, self.names))
-        return texts
+        untold = (one for one in self.scope.patterns if one not in self.teller.told)
+        return [*texts, *(_fact(pattern, self.names) for pattern in untold)]
 
     def said_of(self, expression: Expression) -> str:
         """What a known thing is of which something is true or false: `measles is contagious`."""
@@ -545,23 +520,23 @@ class Sentence(Grouping):
         said = self.names.said_of(relation, self.teller.tests.text([condition]))
         if not said:
             return ""
-        self.teller.told |= {at for at, one in enumerate(self.scope.patterns) if one == owner}
+        self.teller.told.add(owner)
         return f"{self.names.term(owner.subject)} {said}"
 
     def describe(self) -> str:
         terms = [t for t in self.query.resources if not isinstance(t, Variable)]
         if terms:
             return self.say("describe", self.listed([self.names.term(t) for t in terms]))
-        root = self.source()
-        about = self.subject_text(root) if root is not None else self.say("things")
-        return self.say("describe", self.with_leftovers(about))
+        return self.say("describe", self.source_text())
 
     def construct(self) -> str:
         nouns = [self.names.relation(p.predicate).text for p in self.query.template]
+        return self.say("triples", self.listed(list(dict.fromkeys(nouns))), self.source_text())
+
+    def source_text(self) -> str:
         root = self.source()
         about = self.subject_text(root) if root is not None else self.say("things")
-        listed = self.listed(list(dict.fromkeys(nouns)))
-        return self.say("triples", listed, self.with_leftovers(about))
+        return self.with_leftovers(about)
 
 
 def _every(part: Group) -> list[Variable]:
@@ -580,10 +555,5 @@ def _fact(pattern: Pattern, names: Names) -> str:
     if said and isinstance(pattern.object, Literal):
         return f"{subject} {said}"
     kinds = {"noun": "fact", "verb": "fact verb", "place": "fact place", "any": "fact any"}
-    text = names.phrases.say(
-        kinds.get(relation.kind, "fact relation"), subject, relation.text, value
-    )
-    silent = relation.kind == "place" and relation.steps == "+"
-    return (
-        names.phrases.say("path " + relation.steps, text) if relation.steps and not silent else text
-    )
+    key = kinds.get(relation.kind, "fact relation")
+    return names.phrases.stepped(names.phrases.say(key, subject, relation.text, value), relation)

@@ -21,6 +21,7 @@ from askgraph.sparql import (
     Expression,
     Filter,
     Group,
+    Nested,
     Path,
     Pattern,
     Predicate,
@@ -69,17 +70,13 @@ def is_uncounted(noun: str) -> bool:
 
 def is_keyword(name: str) -> bool:
     """Return whether a name says that it is a key: "employee ID", "ref stadium", "Kennung"."""
-    return not {word.strip(".").lower() for word in name.split()}.isdisjoint(_keys())
+    words = {word.strip(".").lower() for word in name.split()}
+    return not words.isdisjoint(_table("en")["keys"].split())
 
 
 def is_vague(noun: str) -> bool:
     """Return whether a noun says nothing of what it stands for: "thing", "class", "Eintrag"."""
     return noun.lower() in _table("en")["vague"].split()
-
-
-@lru_cache(maxsize=1)
-def _keys() -> frozenset[str]:
-    return frozenset(_table("en")["keys"].split())
 
 
 def as_adjective(label: str) -> str:
@@ -186,6 +183,20 @@ class Phrases:
             first, space, rest = text.partition(" ")
             return _without_s(first) + space + rest
         return _table(self.language)["verbs"].get(text) or re.sub("e?t$", "en", text)
+
+    def stepped(self, text: str, relation: Relation) -> str:
+        """Return a text with how many steps of a relation it may be.
+
+        What lies in a place lies in those around it.
+        """
+        is_said = relation.steps and (relation.kind, relation.steps) != ("place", "+")
+        return self.say("path " + relation.steps, text) if is_said else text
+
+    def of_thing(self, text: str) -> str:
+        """Return a phrase with "thing" in the place of the "something" that it starts with."""
+        something = self.say("something")
+        starts = text.startswith(something)
+        return self.say("thing") + text.removeprefix(something) if starts else text
 
     def instead(self, text: str, word: str) -> str:
         """Return the word that stands in the place of a text."""
@@ -399,19 +410,16 @@ class Names:
 
     def relation(self, predicate: Predicate) -> Relation:
         """Return a predicate or path as a relation."""
-        known = self._relations.get(predicate)
-        if known is None:
-            known = self._relations[predicate] = self._relation(predicate)
-        return known
-
-    def _relation(self, predicate: Predicate) -> Relation:
-        match predicate:
-            case Variable():
-                return Relation("any", self.phrases.say("any property"))
-            case NamedNode():
-                return self._of_iri(predicate.value)
-            case Path():
-                return self._of_path(predicate)
+        if predicate not in self._relations:
+            match predicate:
+                case Variable():
+                    relation = Relation("any", self.phrases.say("any property"))
+                case NamedNode():
+                    relation = self._of_iri(predicate.value)
+                case Path():
+                    relation = self._of_path(predicate)
+            self._relations[predicate] = relation
+        return self._relations[predicate]
 
     def _of_path(self, path: Path) -> Relation:
         match path:
@@ -559,21 +567,14 @@ def _gather(elements: tuple[Element, ...], scope: Scope) -> None:
             case Union():
                 scope.unions.append([scope_of(group) for group in element.groups])
                 scope.union_groups.append(element.groups)
-            case _:
-                if isinstance(element, Query):
-                    _gather_select(element, scope)
-                    continue
-                match element.word:
-                    case "OPTIONAL":
-                        scope.optional.append(scope_of(element.group))
-                    case "MINUS":
-                        scope.without.append(scope_of(element.group))
-                    case _ if (
-                        isinstance(element.name, NamedNode) and element.name.value == LABEL_SERVICE
-                    ):
-                        continue
-                    case _:
-                        _gather(element.group.elements, scope)
+            case Query():
+                _gather_select(element, scope)
+            case Nested(word="OPTIONAL"):
+                scope.optional.append(scope_of(element.group))
+            case Nested(word="MINUS"):
+                scope.without.append(scope_of(element.group))
+            case Nested() if element.name != NamedNode(LABEL_SERVICE):
+                _gather(element.group.elements, scope)
 
 
 def _gather_condition(condition: Expression, scope: Scope) -> None:
@@ -581,9 +582,9 @@ def _gather_condition(condition: Expression, scope: Scope) -> None:
         case Call(name="&&"):
             for part in condition.arguments:
                 _gather_condition(part, scope)
-        case Call(name="NOT EXISTS", arguments=(Group() as group,)):
-            scope.without.append(scope_of(group))
-        case Call(name="!", arguments=(Call(name="EXISTS", arguments=(Group() as group,)),)):
+        case Call("NOT EXISTS", (Group() as group,)) | Call(
+            "!", (Call("EXISTS", (Group() as group,)),)
+        ):
             scope.without.append(scope_of(group))
         case Call(name="EXISTS", arguments=(Group() as group,)):
             scope.present.append(scope_of(group))
