@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from pyoxigraph import BlankNode, Literal, NamedNode, Variable
@@ -45,10 +45,6 @@ class _Solutions:
     remark: str
     absent: tuple[tuple[Pattern, ...], ...]
 
-    @property
-    def absent_patterns(self) -> tuple[Pattern, ...]:
-        return tuple(pattern for group in self.absent for pattern in group)
-
     def words(self, statements: Statements) -> tuple[str, ...]:
         found = [statements.of(pattern) for pattern in self.patterns]
         groups = [[statements.of(pattern) for pattern in group] for group in self.absent]
@@ -66,8 +62,7 @@ class Behind:
     @property
     def iris(self) -> tuple[str, ...]:
         """The IRIs that the words name, each once."""
-        patterns = [p for row in self.solutions for p in (*row.patterns, *row.absent_patterns)]
-        return tuple(dict.fromkeys(iri for pattern in patterns for iri in iris_in(pattern)))
+        return iris_in(tuple((row.patterns, row.absent) for row in self.solutions))
 
     def told(self, labels: Mapping[str, str]) -> tuple[Evidence, ...]:
         """Return the evidence for each row, read out by `labels` (IRI -> label)."""
@@ -114,11 +109,13 @@ async def evidence(
         solutions = await endpoint.select(text_of(batch))
     except QueryError:
         return Behind()
-    filled = _Filled(parts, is_aggregate=tree.is_aggregate)
-    return Behind(
-        tuple(filled.of_row(number, solutions, bound) for number, bound in enumerate(shown)),
-        tree.where,
-    )
+    pairs = (zip(solutions.variables, cells, strict=True) for cells in solutions.rows)
+    bindings = [{name: term for name, term in cells if term is not None} for cells in pairs]
+    filled = []
+    for number, bound in enumerate(shown):
+        mine = [found for found in bindings if found[_ROW] == _number(number)]
+        filled.append(_solutions(parts, mine, bound, is_aggregate=tree.is_aggregate))
+    return Behind(tuple(filled), tree.where)
 
 
 def _main(query: Query) -> Query:
@@ -230,7 +227,8 @@ class _Bound:
             variable = name if expression is None else _given_by(expression)
             if variable is not None and isinstance(value, NamedNode | Literal):
                 terms.setdefault(variable.value, value)
-            if _is_count(expression) and isinstance(value, Literal) and value.value.isdigit():
+            is_count = isinstance(expression, Call) and expression.name.startswith("COUNT")
+            if is_count and isinstance(value, Literal) and value.value.isdigit():
                 counted = int(value.value)
         return cls(terms, counted)
 
@@ -246,42 +244,24 @@ def _given_by(expression: Expression) -> Variable | None:
             return None
 
 
-def _is_count(expression: Expression | None) -> bool:
-    return isinstance(expression, Call) and expression.name.startswith("COUNT")
-
-
-@dataclass(frozen=True)
-class _Filled:
-    """Puts the solutions of the batch into the patterns."""
-
-    parts: _Parts
-    is_aggregate: bool
-
-    def of_row(self, number: int, solutions: SelectResult, bound: _Bound) -> _Solutions:
-        mine = [found for found in self.bindings(solutions) if found[_ROW] == _number(number)]
-        patterns = [pattern for found in mine[:_OF_A_GROUP] for pattern in self.patterns(found)]
-        remark = ""
-        if self.is_aggregate and len(mine) > _OF_A_GROUP:
-            many = f" of {bound.counted}" if bound.counted is not None else ""
-            remark = f"({_OF_A_GROUP}{many} that were counted; there are more)"
-        first: Mapping[str, Term] = mine[0] if mine else bound.terms
-        absent = tuple(
-            tuple(_filled(pattern, first) for pattern in group) for group in self.parts.absent
-        )
-        return _Solutions(tuple(dict.fromkeys(patterns)), remark, absent)
-
-    def bindings(self, solutions: SelectResult) -> Iterator[dict[str, Term]]:
-        for row in solutions.rows:
-            pairs = zip(solutions.variables, row, strict=True)
-            yield {name: term for name, term in pairs if term is not None}
-
-    def patterns(self, found: Mapping[str, Term]) -> Iterator[Pattern]:
-        """The patterns of the parts taken, filled in."""
-        for part in self.parts.found:
-            if all(mark in found for mark in part.marks):
-                filled = _filled(part.pattern, found)
-                if not any(True for _ in variables_of(filled)):
-                    yield filled
+def _solutions(
+    parts: _Parts, mine: Sequence[Mapping[str, Term]], bound: _Bound, *, is_aggregate: bool
+) -> _Solutions:
+    """The solutions of one row put into the patterns of the parts that were taken."""
+    patterns = [
+        _filled(part.pattern, found)
+        for found in mine[:_OF_A_GROUP]
+        for part in parts.found
+        if all(mark in found for mark in part.marks)
+    ]
+    complete = (one for one in patterns if not any(True for _ in variables_of(one)))
+    remark = ""
+    if is_aggregate and len(mine) > _OF_A_GROUP:
+        many = f" of {bound.counted}" if bound.counted is not None else ""
+        remark = f"({_OF_A_GROUP}{many} that were counted; there are more)"
+    first: Mapping[str, Term] = mine[0] if mine else bound.terms
+    absent = tuple(tuple(_filled(one, first) for one in group) for group in parts.absent)
+    return _Solutions(tuple(dict.fromkeys(complete)), remark, absent)
 
 
 def _filled(pattern: Pattern, found: Mapping[str, Term]) -> Pattern:
@@ -289,9 +269,8 @@ def _filled(pattern: Pattern, found: Mapping[str, Term]) -> Pattern:
 
     def term(part: Term | Variable) -> NamedNode | BlankNode | Literal | Variable:
         value = found.get(part.value, part) if isinstance(part, Variable) else part
-        return (
-            value if isinstance(value, NamedNode | BlankNode | Literal | Variable) else _star(value)
-        )
+        is_plain = isinstance(value, NamedNode | BlankNode | Literal | Variable)
+        return value if is_plain else Literal(str(value))
 
     predicate: Predicate = pattern.predicate
     if isinstance(predicate, Variable):
@@ -300,16 +279,11 @@ def _filled(pattern: Pattern, found: Mapping[str, Term]) -> Pattern:
     return Pattern(term(pattern.subject), predicate, term(pattern.object))
 
 
-def _star(term: object) -> Literal:
-    return Literal(str(term))
-
-
 def _triple(pattern: Pattern) -> tuple[str, str, str]:
-    predicate = pattern.predicate
-    is_inverse = isinstance(predicate, Path) and predicate.operator == "^"
-    if is_inverse and isinstance(predicate, Path) and isinstance(predicate.parts[0], NamedNode):
-        return str(pattern.object), str(predicate.parts[0]), str(pattern.subject)
-    return str(pattern.subject), text_of(predicate), str(pattern.object)
+    match pattern.predicate:
+        case Path("^", (NamedNode() as inner,)):
+            return str(pattern.object), str(inner), str(pattern.subject)
+    return str(pattern.subject), text_of(pattern.predicate), str(pattern.object)
 
 
 def _number(value: int) -> Literal:

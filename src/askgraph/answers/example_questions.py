@@ -171,8 +171,7 @@ class _Reader:
         self._named = {cls.iri: cls.name_predicate for cls in profile.classes}
 
     def label(self, item: ClassProfile | PredicateProfile) -> str:
-        named = best_label(item.names, self._languages)
-        return named or words_of_local_name(item.iri)
+        return best_label(item.names, self._languages) or words_of_local_name(item.iri)
 
     def value(self, predicate: str, prefixes: PrefixMap) -> str | None:
         """An object of a predicate, by name, shortened."""

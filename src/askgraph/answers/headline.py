@@ -91,41 +91,33 @@ def deciding(query: Query, given: SelectResult | bool) -> Query | None:
 
 def _bound(query: Query) -> set[Variable]:
     """The variables that the patterns of a query itself bind, or that it computes."""
-    found = set()
-    for one in query.where.elements:
-        if isinstance(one, Pattern):
-            found |= {end for end in (one.subject, one.object) if isinstance(end, Variable)}
-        elif isinstance(one, Bind):
-            found.add(one.variable)
-    return found
+    patterns = [one for one in query.where.elements if isinstance(one, Pattern)]
+    ends = {end for one in patterns for end in (one.subject, one.object)}
+    binds = {one.variable for one in query.where.elements if isinstance(one, Bind)}
+    return binds | {end for end in ends if isinstance(end, Variable)}
 
 
 def _compared(query: Query) -> list[Variable]:
     """The variables by which the rows are sorted first, or that filters compare."""
     found = [unwrapped(value) for value, _ in query.order[:1]]
-    for one in query.where.elements:
-        if isinstance(one, Filter):
-            condition = one.condition
-            for call in walk(condition):
-                if not isinstance(call, Call) or not (call.name in _BOUNDS or call.name == "="):
-                    continue
-                sides = [unwrapped(side) for side in call.arguments]
-                parts = [one for one in sides if isinstance(one, Call) and one.name in _PARTS]
-                found.extend(unwrapped(one.arguments[0]) for one in parts)
-                if call.name in _BOUNDS or all(isinstance(side, Variable) for side in sides):
-                    found.extend(sides)
+    elements = query.where.elements
+    conditions = (one.condition for one in elements if isinstance(one, Filter))
+    for call in walk(tuple(conditions)):
+        if isinstance(call, Call) and call.name in {*_BOUNDS, "="}:
+            sides = [unwrapped(side) for side in call.arguments]
+            parts = [one for one in sides if isinstance(one, Call) and one.name in _PARTS]
+            found.extend(unwrapped(one.arguments[0]) for one in parts)
+            if call.name in _BOUNDS or all(isinstance(side, Variable) for side in sides):
+                found.extend(sides)
     return list(dict.fromkeys(one for one in found if isinstance(one, Variable)))
 
 
 def _counted(query: Query) -> list[Call]:
     """The aggregates by which groups are sorted first, or bounded."""
-    sides = [side for condition in query.having for side in _arguments(condition)]
-    found = [*(value for value, _ in query.order[:1]), *sides]
+    bounds = [condition for condition in query.having if isinstance(condition, Call)]
+    found = [value for value, _ in query.order[:1]]
+    found += [side for condition in bounds for side in condition.arguments]
     return list(dict.fromkeys(one for one in found if isinstance(one, Call) and one.is_aggregate))
-
-
-def _arguments(condition: Expression) -> tuple[Expression, ...]:
-    return condition.arguments if isinstance(condition, Call) else ()
 
 
 def units_of(
@@ -167,9 +159,8 @@ def units_of_properties(
     name = Variable("value")
     rows = tuple((NamedNode(iri),) for iri in predicates)
     query = Query("SELECT", Group((Given((name,), rows),)), ((name, None),))
-    phrases = phrases_in(language)
-    said = {iri: unit_text(unit, phrases) for iri, unit in units_of(query, graph).items()}
-    return {iri: text for iri, text in said.items() if text}
+    phrases, units = phrases_in(language), units_of(query, graph)
+    return {iri: text for iri, unit in units.items() if (text := unit_text(unit, phrases))}
 
 
 def descriptions_of(iri: str, arrays: GraphArrays | None) -> list[str]:
@@ -228,13 +219,8 @@ class Headline:
 
     def _columns(self) -> dict[str, list[Term | None]]:
         """The different values of each variable that decided."""
-        result = self.decided
-        if result is None:
-            return {}
-        return {
-            name: list(dict.fromkeys(row[at] for row in result.rows))
-            for at, name in enumerate(result.variables)
-        }
+        result = self.decided or SelectResult((), ())
+        return {name: list(dict.fromkeys(result.column(name))) for name in result.variables}
 
     def _owner(self, name: str) -> Term | Variable | None:
         """What a variable is a value of."""
@@ -267,29 +253,30 @@ class Headline:
             return number
         if len(given.rows) == 1 < len(given.variables) and isinstance(given.rows[0][0], Literal):
             return self.say("said list", self._each(told, given), phrase)
-        is_description = told.described() is not None
-        if is_description:
-            found: dict[str, list[str]] = {}
-            rows = sorted(given.rows, key=lambda row: value_of(row[0]) != v.RDF_TYPE)
-            for predicate, value, *_ in rows:
-                if isinstance(predicate, NamedNode):
-                    is_class = predicate.value == v.RDF_TYPE
-                    noun = "" if is_class else self._names.relation(predicate).text.strip("“”„«» ")
-                    found.setdefault(noun, []).append(self._values.text(value, predicate.value))
-            items = {
-                noun: list(dict.fromkeys(filter(None, values))) for noun, values in found.items()
-            }
-        else:
-            items = self._items(given)
-        if not items or ("" in items and not is_description):
+        if told.described() is not None:
+            return self._description(given)
+        items = self._items(given)
+        if not items or "" in items:
             return ""
-        if is_description:
-            subject = next(p.subject for p in self.query.where.elements if isinstance(p, Pattern))
-            said = (": ".join(filter(None, (n, ", ".join(of)))) for n, of in items.items())
-            return self.say("said of", self._names.term(subject), "; ".join(said))
         if self.query.group_by and len(given.variables) == 2 and len(items) > 1:
             return self._ranked(given, items)
         return self._listed(told, phrase, items, given)
+
+    def _description(self, given: SelectResult) -> str:
+        """What is said of one thing: its classes, then its values by their predicates."""
+        found: dict[str, list[str]] = {}
+        rows = sorted(given.rows, key=lambda row: value_of(row[0]) != v.RDF_TYPE)
+        for predicate, value, *_ in rows:
+            if isinstance(predicate, NamedNode):
+                is_class = predicate.value == v.RDF_TYPE
+                noun = "" if is_class else self._names.relation(predicate).text.strip("“”„«» ")
+                found.setdefault(noun, []).append(self._values.text(value, predicate.value))
+        if not found:
+            return ""
+        subject = next(p.subject for p in self.query.where.elements if isinstance(p, Pattern))
+        values = {noun: ", ".join(dict.fromkeys(filter(None, of))) for noun, of in found.items()}
+        said = (": ".join(filter(None, pair)) for pair in values.items())
+        return self.say("said of", self._names.term(subject), "; ".join(said))
 
     def _whole(self, given: SelectResult) -> Query:
         """The query, without the things that it gives if these are all of its answer.
@@ -328,10 +315,7 @@ class Headline:
             said = [*map(self._values.text, row, given.variables)]
             name = said.pop(first)
             found.setdefault(name, []).extend([*said, decided.get(row, "")])
-        return {
-            name: list(dict.fromkeys(one for one in values if one))
-            for name, values in found.items()
-        }
+        return {name: list(dict.fromkeys(filter(None, said))) for name, said in found.items()}
 
     def _each(self, told: Sentence, given: SelectResult) -> str:
         """The values of one row by what they are: `diameter 6,792 km and mass …`."""
@@ -348,12 +332,9 @@ class Headline:
             return {}
         wide = len(self.given.variables)
         own = {Variable(name) for name in self.given.variables}
-        names = [
-            name
-            for name in self.decided.variables[wide:]
-            if not isinstance(self._owner(name), NamedNode)
-        ]
-        names.sort(key=lambda name: self._owner(name) not in own)
+        owners = {name: self._owner(name) for name in self.decided.variables[wide:]}
+        names = [name for name, owner in owners.items() if not isinstance(owner, NamedNode)]
+        names.sort(key=lambda name: owners[name] not in own)
         if not names:
             return {}
         at, found = self.decided.variables.index(names[0]), dict[Row, list[Term | None]]()
@@ -493,7 +474,8 @@ class Values:
         unit = unit_of_text(words_of_local_name(own)) if own else self.units.get(variable)
         if datatype in v.NUMERIC_DATATYPES or unit is not None:
             found = _number(term.value)
-            if found is not None and datatype in v.INTEGER_DATATYPES and _is_year(variable):
+            is_year = datatype in v.INTEGER_DATATYPES and "year" in variable.lower()
+            if found is not None and is_year:
                 return str(found)
             if found is not None:
                 return self.with_unit(self.number(found), unit)
@@ -526,10 +508,6 @@ def unit_text(unit: Unit, phrases: Phrases) -> str:
         many = phrases.written.get(f"times {unit.scale:.0f}", "")
         return many.format(sign) if many else ""
     return sign
-
-
-def _is_year(variable: str) -> bool:
-    return "year" in variable.lower()
 
 
 def _number(text: str) -> Decimal | None:

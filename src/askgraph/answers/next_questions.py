@@ -93,7 +93,12 @@ async def next_questions(
                 continue
             tried += 1
             outcome = await ask(text)
-            if is_sure(outcome) and fits(outcome) and _is_news(outcome, answer, *found.values()):
+            known = (answer, *found.values())
+            if (
+                is_sure(outcome)
+                and fits(outcome)
+                and not any(_is_same(outcome, one) for one in known)
+            ):
                 found[text] = outcome
                 break
     return tuple(found)
@@ -103,12 +108,8 @@ def _any(answer: Answer) -> bool:
     return True
 
 
-def _is_news(outcome: Answer, *known: Answer) -> bool:
-    """Whether an answer is none of those that are known, in other words perhaps."""
-    return not any(_is_same(outcome, one) for one in known)
-
-
 def _is_same(one: Answer, other: Answer) -> bool:
+    """Whether two answers are one, in other words perhaps."""
     if one.query == other.query:
         return True
     if one.boolean is not None or one.result.rows != other.result.rows:
@@ -163,23 +164,27 @@ class _About:
         """Questions that stand alone, best first in each kind."""
         cls = self.cls
         noun = self.noun(cls) if cls else ""
-        values, counts, highest = list[str](), list[str](), list[str]()
-        if self.names:
-            values = [
-                self.say("next value", label, self.names[0])
-                for one, label in self.properties
-                if one.iri not in self.used and len(label.split()) <= _WORDS
-            ]
-        if noun and not is_uncounted(noun):
-            many = phrases_in(self.language).plural(noun)
-            counts = [self.say("next per", many, label) for _, label in self.shared]
-        if noun:
-            highest = [
-                self.say("next class highest", noun, label, self.size(one))
-                for one, label in self.measures
-            ]
-        few = cls is not None and 1 < cls.instances <= LISTED and not is_uncounted(noun)
-        every = [self.say("start list", phrases_in(self.language).plural(noun))] if few else []
+        is_counted = not is_uncounted(noun)
+        many = phrases_in(self.language).plural(noun)
+        values = [
+            self.say("next value", label, name)
+            for name in self.names[:1]
+            for one, label in self.properties
+            if one.iri not in self.used and len(label.split()) <= _WORDS
+        ]
+        # By what several things have in common, they can be counted.
+        counts = [
+            self.say("next per", many, label)
+            for one, label in self.properties
+            if noun and is_counted and one.object_classes and 1 < one.objects <= one.subjects / 2
+        ]
+        highest = [
+            self.say("next class highest", noun, label, self.size(one))
+            for one, label in self.measures
+            if noun
+        ]
+        few = cls is not None and 1 < cls.instances <= LISTED and is_counted
+        every = [self.say("start list", many)] if few else []
         kinds = [counts, values, highest] if len(self.things) > 1 else [values, highest, counts]
         kinds.insert(1, every)
         kinds += [values[1:], highest[1:]]
@@ -219,13 +224,10 @@ class _About:
     @cached_property
     def things(self) -> list[str]:
         """The things of the first column of things, else those that the query names."""
-        rows = self.answer.result.rows
         wanted = self.answer.answer_columns
-        for at, name in enumerate(self.answer.result.variables):
-            found = [
-                term.value for term in (row[at] for row in rows) if isinstance(term, NamedNode)
-            ]
-            if name in wanted and found:
+        for name in self.answer.result.variables:
+            column = self.answer.result.column(name) if name in wanted else ()
+            if found := [term.value for term in column if isinstance(term, NamedNode)]:
                 return list(dict.fromkeys(found))
         return self.constants[:1]
 
@@ -294,28 +296,15 @@ class _About:
             and not any(_said(one) in place for place in PLACE)
         ]
 
-    @property
-    def shared(self) -> list[tuple[PredicateProfile, str]]:
-        """Those by which things can be counted: several have one in common."""
-        return [
-            (one, label)
-            for one, label in self.properties
-            if one.object_classes and 1 < one.objects <= one.subjects / 2
-        ]
-
     def neighbours(self) -> list[str]:
         """Well-known things of the same class as one that the question names."""
         arrays = self.graph.arrays
         for thing in self.constants if arrays else ():
             own = classes_of(thing, self.graph)
-            if own and self.said(thing):
+            name = self.labels.get(thing, "").casefold()
+            if own and name and name in self.asked.casefold():
                 return self.like(thing, own[0].iri)
         return []
-
-    def said(self, thing: str) -> bool:
-        """Whether the question names a thing."""
-        name = self.labels.get(thing, "").casefold()
-        return bool(name) and name in self.asked.casefold()
 
     def like(self, thing: str, cls: str) -> list[str]:
         """Things of a class that have what the query asks of one, best known first."""

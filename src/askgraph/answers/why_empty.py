@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pyoxigraph import Literal, NamedNode, Variable
 
 from askgraph.answers.verbalize import Statements, in_words
-from askgraph.answers.verbalize._nouns import unwrapped
+from askgraph.answers.verbalize._nouns import parts_of, unwrapped
 from askgraph.endpoint import Endpoint
 from askgraph.errors import QueryError
 from askgraph.sparql import (
@@ -23,6 +23,7 @@ from askgraph.sparql import (
     Query,
     Union,
     Values,
+    transform,
     variables_of,
 )
 from askgraph.sparql.vocabulary import (
@@ -227,16 +228,11 @@ def _opened(query: Query) -> Query:
             case Nested(word="", group=group):
                 elements += group.elements
             case Filter(condition=Call(name="&&")):
-                elements += [Filter(part) for part in _conjuncts(element.condition)]
+                parts = parts_of(element.condition, "&&")
+                elements += [Filter(part) for part in parts if isinstance(part, Call)]
             case _:
                 elements.append(element)
     return replace(query, where=Group(tuple(elements)))
-
-
-def _conjuncts(condition: object) -> list[Call]:
-    if isinstance(condition, Call) and condition.name == "&&":
-        return [part for inner in condition.arguments for part in _conjuncts(inner)]
-    return [condition] if isinstance(condition, Call) else []
 
 
 @dataclass
@@ -256,19 +252,16 @@ class _Search:
     async def run(self) -> Emptiness | None:
         if not self.elements or not await self.is_empty(self.elements):
             return self.after_the_patterns()
-        culprits = await self.single_culprits()
-        alone = bool(culprits)
+        alone = await self.single_culprits()
+        culprits = alone or await self.first_empty()
         if not culprits:
-            culprits = await self.first_empty()
-        for culprit in culprits:
-            if suggestions := await self.suggestions(culprit):
-                return self.found(culprit, alone=alone, suggestions=suggestions)
-        return self.found(culprits[0], alone=alone) if culprits else None
-
-    def found(
-        self, culprit: int, *, alone: bool, suggestions: tuple[Suggestion, ...] = ()
-    ) -> Emptiness:
-        reason = self.reason(culprit, alone=alone)
+            return None
+        culprit, suggestions = culprits[0], tuple[Suggestion, ...]()
+        for number in culprits:
+            if found := await self.suggestions(number):
+                culprit, suggestions = number, found
+                break
+        reason = self.reason(culprit, alone=bool(alone))
         return Emptiness(text_of(self.elements[culprit]), reason, suggestions)
 
     def after_the_patterns(self) -> Emptiness | None:
@@ -300,14 +293,12 @@ class _Search:
         for number in order:
             if self.budget <= _RESERVE or len(found) == _CULPRITS:
                 break
-            if not _may_be_dropped(self.elements[number]):
-                continue
-            if await self.is_empty(self.without(number)) is False:
+            match self.elements[number]:
+                case Bind() | Nested(word="OPTIONAL"):
+                    continue
+            if await self.is_empty(self.changed(number, ()).where.elements) is False:
                 found.append(number)
         return found
-
-    def without(self, number: int) -> tuple[Element, ...]:
-        return self.elements[:number] + self.elements[number + 1 :]
 
     async def first_empty(self) -> list[int]:
         """The element at which the query, grown from its start, comes to match nothing."""
@@ -362,10 +353,8 @@ class _Search:
     async def counted(self, culprit: int, change: Change) -> list[Suggestion]:
         """A change with the number of its results, in a list; an empty list if it gives none."""
         changed = self.changed(culprit, change.elements)
-        if not any(
-            isinstance(element, Pattern | Query | Union | Values)
-            for element in changed.where.elements
-        ):
+        giving = Pattern | Query | Union | Values
+        if not any(isinstance(element, giving) for element in changed.where.elements):
             return []
         self.budget -= 1
         result = await self.endpoint.select(text_of(_count(changed)))
@@ -415,15 +404,12 @@ def _with_value(lookup: Lookup, value: NamedNode | Literal) -> tuple[Element, ..
     """The elements of a lookup with the value found in the place of its variable."""
     if not lookup.elements:
         return (Filter(Call("=", (lookup.variable, value))),)
-    filled: list[Element] = []
-    for element in lookup.elements:
-        if isinstance(element, Pattern) and isinstance(value, NamedNode):
-            if element.predicate == lookup.variable:
-                element = replace(element, predicate=value)
-            if element.object == lookup.variable:
-                element = replace(element, object=value)
-        filled.append(element)
-    return tuple(filled)
+    if not isinstance(value, NamedNode):
+        return lookup.elements
+    filled: tuple[Element, ...] = transform(
+        lookup.elements, lambda node: value if node == lookup.variable else node
+    )
+    return filled
 
 
 _COUNTED = (Variable("ask_n"), Call("COUNT"))
@@ -456,12 +442,6 @@ def _suspicion(element: Element) -> int:
             return 3 + len(set(variables_of(element)))
         case _:
             return 8
-
-
-def _may_be_dropped(element: Element) -> bool:
-    return not isinstance(element, Bind) and not (
-        isinstance(element, Nested) and element.word == "OPTIONAL"
-    )
 
 
 def _condition_words(words: str, noun: str) -> str:
