@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from tests.cli.running import on_terminal
 from tests.deaf import installed
+from tests.each import each
 from tests.graphs import MOONS
 from tests.servers.llm import LlmServer, Turn
 from typer.testing import CliRunner, Result
@@ -204,7 +205,7 @@ def test_a_refusal_is_passed_over_by_the_question_after_it() -> None:
     assert "http://example.org/Phobos" in result.stdout
 
 
-@pytest.mark.parametrize("command", ["ask", "batch", "evaluate"])
+@each("command", ["ask", "batch", "evaluate"])
 def test_indices_are_there_before_a_model_is_asked(
     llm_server: LlmServer, workspace: Path, tmp_path: Path, command: str
 ) -> None:

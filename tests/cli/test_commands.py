@@ -14,6 +14,7 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
+from tests.each import each
 from tests.graphs import EXTRA, MOONS, PETS, store_of
 from tests.servers import faults
 from tests.servers.sparql import SparqlServer
@@ -86,7 +87,7 @@ def test_help_imports_no_command_and_nothing_heavy() -> None:
     subprocess.run([sys.executable, "-c", script], check=True, capture_output=True)
 
 
-@pytest.mark.parametrize("command", ["ask", "add", "describe", "query", "batch", "evaluate"])
+@each("command", ["ask", "add", "describe", "query", "batch", "evaluate"])
 def test_the_help_of_a_command_imports_no_library_that_it_does_not_use(command: str) -> None:
     unused = {"rdflib", "openai", "anthropic", "torch", "transformers", "fastapi", "altair"}
     if command not in ("batch", "evaluate"):  # which speak of failures of HTTP
@@ -102,7 +103,7 @@ def test_the_help_of_a_command_imports_no_library_that_it_does_not_use(command: 
     subprocess.run([sys.executable, "-c", script], check=True, capture_output=True)
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@each("name", COMMANDS)
 def test_the_summary_of_a_command_is_how_its_help_begins(name: str) -> None:
     command = getattr(import_module(f"askgraph.cli.{name}"), name)
     assert (inspect.getdoc(command) or "").split("\n\n")[0].replace("\n", " ") == COMMANDS[name]
@@ -180,7 +181,7 @@ def test_a_question_about_nothing_here_is_no_answer(moons: None) -> None:
     assert json.loads(result.stdout)["status"] in ("refusal", "clarification")
 
 
-@pytest.mark.parametrize("question", STRANGE)
+@each("question", STRANGE)
 def test_no_question_is_too_strange(moons: None, question: str) -> None:
     result = run("ask", question, "--json")
     assert result.exit_code in (0, 1)
@@ -200,7 +201,7 @@ def test_a_query_runs_with_the_prefixes_of_the_graph(moons: None) -> None:
     assert run("query", MOON_QUERY, "--csv").stdout.splitlines()[0] == "moon"
 
 
-@pytest.mark.parametrize(
+@each(
     ("query", "said"),
     [
         ("ASK { ?s a onto:Moon }", "Yes"),
@@ -246,7 +247,7 @@ def test_the_workspace_is_named_before_or_after_the_command(tmp_path: Path, sour
     assert "moons" not in run("graphs").stdout
 
 
-@pytest.mark.parametrize(
+@each(
     ("arguments", "code", "said"),
     [
         (["frobnicate"], 2, "has no command 'frobnicate'"),
@@ -374,7 +375,7 @@ def wait_until(holds: object, seconds: float = 120.0) -> None:
         time.sleep(0.05)
 
 
-@pytest.mark.parametrize(
+@each(
     "words",
     [
         ("ask", "Which moons orbit Jupiter?"),
@@ -382,7 +383,6 @@ def wait_until(holds: object, seconds: float = 120.0) -> None:
         ("batch", "asked.jsonl", "--out", "answers.jsonl"),
         ("evaluate", "asked.jsonl", "--out", "run"),
     ],
-    ids=lambda words: words[0],
 )
 def test_stopped_while_an_endpoint_is_silent_a_command_says_so_in_a_line(
     server: SparqlServer, workspace: Path, tmp_path: Path, words: tuple[str, ...]

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+from tests.each import each
 from tests.graphs_in_regions import FIRMS
 from tests.servers.llm import LlmServer, Turn
 from tests.servers.sparql import Reply, Request
@@ -66,7 +67,7 @@ def test_a_new_file_or_a_new_graph_holds_what_was_added(place: Path) -> None:
     assert (place / "new.ttl").read_text().count("\n") == more
 
 
-@pytest.mark.parametrize(
+@each(
     ("arguments", "said"),
     [
         (["firms"], "say what to do"),

@@ -4,9 +4,9 @@ import json
 from pathlib import Path
 from typing import Any, cast
 
-import pytest
 from tests.cli.lookup import JUPITER, MARS, PREFIX, install, questions
 from tests.cli.running import Done, Run
+from tests.each import each
 
 from askgraph.evaluation.runs import read_run
 
@@ -141,7 +141,7 @@ def test_a_budget_ends_the_run_loudly(run: Run, tmp_path: Path) -> None:
     assert "INCOMPLETE" in done.stdout
 
 
-@pytest.mark.parametrize(
+@each(
     ("arguments", "problem"),
     [
         (["--metric", "beauty"], "no metric 'beauty'; there are"),

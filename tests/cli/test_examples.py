@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from tests.cli.running import Done, Run, askgraph
+from tests.each import each
 from tests.graphs import EXTRA, MOONS
 
 from askgraph.workspace import Workspace
@@ -96,7 +97,7 @@ def test_generated_examples_are_printed_and_none_has_exit_code_1(run: Run) -> No
     assert run("generate", "--number", "1").returncode == 1
 
 
-@pytest.mark.parametrize(
+@each(
     ("place", "said"),
     [
         ("empty", "is empty"),

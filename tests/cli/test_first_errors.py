@@ -7,9 +7,9 @@ from enum import Enum
 from pathlib import Path
 from typing import get_args
 
-import pytest
 from tests.cli.running import askgraph
 from tests.cli.test_options import commands
+from tests.each import each
 
 SOURCES = "name RDF files, a folder of them, or the URL of an endpoint"
 QUESTIONS = "'askgraph benchmark list' names"
@@ -39,7 +39,7 @@ MISSING = {
 }
 
 
-@pytest.mark.parametrize("words", MISSING)
+@each("words", MISSING)
 def test_a_thing_that_is_not_there_is_named_with_what_to_do(
     words: str, moons: Path, tmp_path: Path
 ) -> None:
@@ -72,7 +72,7 @@ MISTYPED = {
 }
 
 
-@pytest.mark.parametrize("words", MISTYPED)
+@each("words", MISTYPED)
 def test_what_is_mistyped_is_one_line_with_the_nearest_names_and_what_explains_it(
     words: str, moons: Path, tmp_path: Path
 ) -> None:
@@ -128,7 +128,7 @@ def test_a_wrong_number_or_choice_of_any_option_is_said_in_our_words(
     assert told > 40
 
 
-@pytest.mark.parametrize(
+@each(
     ("words", "said"),
     [
         ("ask moons --limit x", "--limit takes a whole number of at least 1; got 'x'"),

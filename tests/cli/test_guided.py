@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from tests.cli.running import on_terminal
+from tests.each import each
 from tests.graphs import MOONS, PETS
 from tests.methods.guiding import reply
 from tests.servers.llm import LlmServer, Turn
@@ -104,7 +105,7 @@ def test_a_budget_holds_for_all_who_are_asked(llm_server: LlmServer) -> None:
     assert json.loads(result.stdout)["rows"] == PHOBOS, "graph search needs no model"
 
 
-@pytest.mark.parametrize(
+@each(
     ("settings", "said"),
     [
         ("consult=guided", "cannot consult itself"),

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+from tests.each import each
 from tests.graphs import MOONS
 from typer.testing import CliRunner, Result
 
@@ -86,7 +87,7 @@ def test_build_keeps_how_it_was_built(tmp_path: Path, workspace: Workspace) -> N
     assert [h["iri"] for h in json.loads(run("search", "io", "--json").stdout)] == [EX + "Io"]
 
 
-@pytest.mark.parametrize(
+@each(
     ("arguments", "said"),
     [
         (["build", "--kind", "nope"], "'nope' is no kind of index"),

@@ -11,6 +11,7 @@ from typing import Any
 
 import asyncpg
 import pytest
+from tests.each import each
 from tests.graphs import MOONS
 from typer.testing import CliRunner, Result
 
@@ -124,7 +125,7 @@ def test_a_build_that_was_killed_goes_on_and_every_name_is_there_once(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("executor", ["processes", "dask", "ray"])
+@each("executor", ["processes", "dask", "ray"])
 def test_several_processes_fill_one_index(
     index_database: str, workspace: Workspace, tmp_path: Path, executor: str
 ) -> None:
@@ -141,7 +142,7 @@ def test_several_processes_fill_one_index(
     assert there == sorted((f"{EX}t{at}", f"thing {at}") for at in range(count))
 
 
-@pytest.mark.parametrize(
+@each(
     ("options", "message"),
     [
         (["--on", NOWHERE], "no PostgreSQL at '127.0.0.1' answers"),

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from pyoxigraph import RdfFormat, Store
 from tests.cli.running import Done, askgraph
+from tests.each import each
 from tests.graphs import store_of
 from tests.servers import faults
 from tests.servers.capped import CappedServer
@@ -192,7 +193,7 @@ def _content(profile: str) -> dict[str, object]:
     return {key: value for key, value in json.loads(profile).items() if key != "created"}
 
 
-@pytest.mark.parametrize(
+@each(
     ("words", "code", "said"),
     [
         (["profile", "http://127.0.0.1:9/sparql"], 4, "cannot be reached"),

@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from tests.each import each
 from typer.testing import CliRunner, Result
 
 from askgraph import registry
@@ -26,7 +27,7 @@ def test_every_method_is_listed_with_what_it_does() -> None:
     assert all(one["does"] and one["does"].split()[0] in run().stdout for one in listed)
 
 
-@pytest.mark.parametrize("name", ["grasp", "dfsl", "sparql-llm", "multi-stage", "graf-von-data"])
+@each("name", ["grasp", "dfsl", "sparql-llm", "multi-stage", "graf-von-data"])
 def test_both_presets_of_a_method_stand_side_by_side(name: str) -> None:
     described = json.loads(run(name, "--json").stdout)
     shown = run(name).stdout.splitlines()

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 import typer
+from tests.each import each
 from tests.evaluation.reports.records import record, run_of, written
 from typer.testing import CliRunner, Result
 
@@ -116,7 +117,7 @@ def test_stories_can_be_written_to_a_file(runs: Path) -> None:
     assert "q2" in told
 
 
-@pytest.mark.parametrize("other", [["--json"], ["--by", "tag"], ["--html", "page.html"]])
+@each("other", [["--json"], ["--by", "tag"], ["--html", "page.html"]])
 def test_stories_are_no_table_and_no_page(runs: Path, other: list[str]) -> None:
     found = call("report", runs / "one", "--stories", *other)
     assert isinstance(found.exception, SetupError)

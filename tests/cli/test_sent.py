@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+from tests.each import each
 from tests.graphs import MOONS
 from tests.servers.llm import LlmServer, Turn
 from typer.testing import CliRunner, Result
@@ -32,7 +33,7 @@ def bodies(log: Path) -> list[object]:
     return [json.loads(json.loads(line)["body"]) for line in log.read_text().splitlines()]
 
 
-@pytest.mark.parametrize("command", ["ask", "batch", "evaluate"])
+@each("command", ["ask", "batch", "evaluate"])
 def test_a_command_logs_what_it_sends(
     llm_server: LlmServer, workspace: Path, tmp_path: Path, command: str
 ) -> None:

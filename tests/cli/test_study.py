@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+from tests.each import each
 from tests.graphs_in_regions import FIRMS
 from typer.testing import CliRunner
 
@@ -100,7 +101,7 @@ def test_a_variant_of_another_name_is_refused(place: Path) -> None:
     assert "--variant 'odd=firms'" in result.output
 
 
-@pytest.mark.parametrize(
+@each(
     ("more", "said"),
     [
         (["--variant", "inverse=nobody"], "no graph 'nobody'"),

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.each import each
 from tests.servers.llm import LlmServer, Turn
 from typer.testing import CliRunner
 
@@ -146,7 +147,7 @@ def call(given: list[str]) -> list[dict[str, Any]]:
     return list(json.loads(result.stdout))
 
 
-@pytest.mark.parametrize("paper", PAPERS)
+@each("paper", PAPERS)
 def test_every_row_of_every_table_is_filled(place: Path, llm_server: LlmServer, paper: str) -> None:
     sheets = call(arguments(place, paper, llm_server, "--out", str(place / "runs"), "--json"))
 
@@ -218,7 +219,7 @@ def test_a_dry_run_counts_and_asks_nothing(place: Path, llm_server: LlmServer) -
     assert not llm_server.bodies and not (place / "runs").exists()
 
 
-@pytest.mark.parametrize(
+@each(
     ("more", "said"),
     [
         (["--table", "99"], "grasp has no table '99'; there are 4, 5, 6, 7, 8, 9, 3"),

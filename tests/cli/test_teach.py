@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+from tests.each import each
 from tests.fleet import FLEET, ONTO
 from typer.testing import CliRunner, Result
 
@@ -83,7 +84,7 @@ def test_turtle_of_ones_own_is_imported_and_answers() -> None:
     assert "“vehicle” means cars and lorries (taught)" in run("ask", "How many vehicles?").stdout
 
 
-@pytest.mark.parametrize(
+@each(
     ("arguments", "said"),
     [
         (("flete",), "did you mean 'fleet'"),

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from tests.cli.running import askgraph, on_terminal
+from tests.each import each
 from tests.servers import faults
 from tests.servers.llm import LlmServer, Turn
 from tests.servers.sparql import Fault, Request, SparqlServer
@@ -130,7 +131,7 @@ def test_a_trace_is_run_again_without_model_and_graph(kept: Path, tmp_path: Path
     assert done.stdout == f"The same answer, after the same {steps} steps.\n", done.stderr
 
 
-@pytest.mark.parametrize("method", ["sparql-llm", "dfsl", "guided", "multi-stage:writer=sparql"])
+@each("method", ["sparql-llm", "dfsl", "guided", "multi-stage:writer=sparql"])
 def test_a_method_that_is_no_agent_is_run_again_without_model_and_graph(
     llm_server: LlmServer, tmp_path: Path, method: str
 ) -> None:
@@ -220,7 +221,7 @@ def test_where_the_model_never_said_anything_nothing_passes_for_its_answer(
     assert "failed before it came to an outcome" in replayed.stderr
 
 
-@pytest.mark.parametrize("form", ["people", "--json", "--csv"])
+@each("form", ["people", "--json", "--csv"])
 def test_a_run_that_was_cut_short_says_so_and_why(
     llm_server: LlmServer, tmp_path: Path, form: str
 ) -> None:
@@ -271,7 +272,7 @@ def test_a_trace_has_a_place_before_anything_is_paid_for(
     assert not llm_server.requests
 
 
-@pytest.mark.parametrize("content", [b"", b"{}\n", b"[1]\n", b"\x90\xff", b"@prefix : <x:> ."])
+@each("content", [b"", b"{}\n", b"[1]\n", b"\x90\xff", b"@prefix : <x:> ."])
 def test_what_is_no_trace_is_refused(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "run.jsonl").write_bytes(content)
 

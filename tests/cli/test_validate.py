@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+from tests.each import each
 from tests.graphs import MOONS
 from typer.testing import CliRunner, Result
 
@@ -78,7 +79,7 @@ UNREADABLE = {
 }
 
 
-@pytest.mark.parametrize("name", UNREADABLE)
+@each("name", UNREADABLE)
 def test_a_file_that_cannot_be_read_is_said_with_what_to_do(
     name: str, workspace: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

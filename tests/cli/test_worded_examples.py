@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.each import each
 from tests.servers.llm import LlmServer, Turn
 from tests.servers.sparql import Reply, Request
 from typer.testing import CliRunner, Result
@@ -127,7 +128,7 @@ def test_a_server_that_is_down_has_exit_code_4_and_nothing_is_half_written(
     assert not list(workspace.examples("space").glob("*"))
 
 
-@pytest.mark.parametrize(
+@each(
     ("arguments", "said"),
     [
         (("--lang", "de"), "--lang"),

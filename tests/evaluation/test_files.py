@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.each import each
 
 from askgraph.errors import SetupError
 from askgraph.evaluation.files import Appending, LineFile, write_lines
@@ -93,7 +94,7 @@ def test_lines_are_appended_and_read_again(tmp_path: Path) -> None:
     assert ids(path) == ["a", "b"]
 
 
-@pytest.mark.parametrize("kept", range(1, 20))
+@each("kept", range(1, 20))
 def test_a_half_written_last_line_is_dropped(tmp_path: Path, kept: int) -> None:
     path = tmp_path / "out.jsonl"
     path.write_text('{"id": "a"}\n' + '{"id": "b", "é": 1}\n'[:-1][:kept])
@@ -103,7 +104,7 @@ def test_a_half_written_last_line_is_dropped(tmp_path: Path, kept: int) -> None:
     assert ids(path) == ["a", "b"]
 
 
-@pytest.mark.parametrize("text", ["oops\n", '{"name": "x"}\n', "[1]\n", '{"id": "a"}\n{"id"\n\n'])
+@each("text", ["oops\n", '{"name": "x"}\n', "[1]\n", '{"id": "a"}\n{"id"\n\n'])
 def test_another_file_is_left_as_it_is(tmp_path: Path, text: str) -> None:
     path = tmp_path / "out.jsonl"
     path.write_text(text)

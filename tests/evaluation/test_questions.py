@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.each import each
 
 from askgraph.errors import SetupError
 from askgraph.evaluation import Table
@@ -90,7 +91,7 @@ def test_blank_lines_and_a_byte_order_mark_are_passed_over(tmp_path: Path) -> No
     assert [q.text for q in read_questions(path)] == ["A\u2028B?"]
 
 
-@pytest.mark.parametrize(
+@each(
     ("lines", "message"),
     [
         ("", "holds no questions"),
@@ -180,7 +181,7 @@ def test_prefixes_are_taken_from_the_file_beside(tmp_path: Path) -> None:
     assert str(moons.sparql).startswith("PREFIX ex: <http://example.org/>\n")
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "message"),
     [
         ("\n\noops", "examples.ttl, line 3"),
@@ -219,7 +220,7 @@ def about(*graphs: str | None) -> list[GoldQuestion]:
     return [GoldQuestion(str(at), "?", graph=graph) for at, graph in enumerate(graphs)]
 
 
-@pytest.mark.parametrize("name", ["cars", "cars.ttl", "/data/kg/cars.ttl"])
+@each("name", ["cars", "cars.ttl", "/data/kg/cars.ttl"])
 def test_of_questions_over_several_graphs_those_of_one_are_taken(name: str) -> None:
     chosen = of_graph(about("cars.ttl", "pets.ttl", None), name)
     assert [question.id for question in chosen] == ["0", "2"]
@@ -253,7 +254,7 @@ FULL = GoldQuestion(
 )
 
 
-@pytest.mark.parametrize(
+@each(
     "question",
     [
         PLAIN,

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.each import each
 from tests.servers.llm import LlmServer
 
 from askgraph import registry, sample
@@ -80,7 +81,7 @@ def test_without_operators_questions_that_need_them_are_lost(workspace: Workspac
     assert sum(whole) > sum(bare) + 20
 
 
-@pytest.mark.parametrize("where", NEEDS)
+@each("where", NEEDS)
 def test_elsewhere_the_run_is_the_same_as_here(workspace: Workspace, where: str) -> None:
     pytest.importorskip(NEEDS[where])
     methods = ("graph-search", "graph-search:operators=false")
@@ -246,7 +247,7 @@ def test_a_metric_that_there_is_none_of_is_named(workspace: Workspace) -> None:
         run(workspace, wishes=Wishes((), metric="beauty"))
 
 
-@pytest.mark.parametrize(
+@each(
     ("specs", "problem"),
     [
         (["no-such-method"], "no method named"),

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from tests.each import each
 from tests.graphs import MOONS
 
 from askgraph.errors import SetupError
@@ -32,7 +33,7 @@ def about(graph: str | None) -> GoldQuestion:
     return GoldQuestion("q", "?", graph=graph)
 
 
-@pytest.mark.parametrize(
+@each(
     ("graph", "named", "found"),
     [
         (None, None, "moons"),

@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any
 
 import pyoxigraph as ox
-import pytest
+from tests.each import each
 from tools.make_sample import answered, graph_turtle
 
 from askgraph.sample import graph_path, questions_path
@@ -148,7 +148,7 @@ def test_some_questions_are_answered_yes_and_some_no() -> None:
     assert {q["answers"].get("boolean") for q in ANSWERABLE} == {None, True, False}
 
 
-@pytest.mark.parametrize("question", ANSWERABLE, ids=lambda question: question["question"])
+@each("question", ANSWERABLE)
 def test_a_gold_query_has_an_answer_and_no_row_twice(question: Question) -> None:
     if "boolean" not in question["answers"]:
         found = question["answers"]["rows"]
@@ -157,7 +157,7 @@ def test_a_gold_query_has_an_answer_and_no_row_twice(question: Question) -> None
         assert len({tuple(row) for row in found}) == len(found)
 
 
-@pytest.mark.parametrize("question", CUT_OFF, ids=lambda question: question["question"])
+@each("question", CUT_OFF)
 def test_no_tie_decides_what_a_limit_keeps(question: Question) -> None:
     query = question["sparql"]
     order, offset, limit = CUT.findall(query)[0]

@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 import httpx2
 import pytest
+from tests.each import each
 from tests.servers import faults
 from tests.servers.llm import LlmServer
 from tests.servers.served import ServedThread
@@ -91,7 +92,7 @@ def is_problem(response: httpx2.Response, *statuses: int) -> bool:
 class TestAddresses:
     """SSRF: whatever a user gives as an address, nothing inside is asked."""
 
-    @pytest.mark.parametrize(
+    @each(
         "host",
         [
             "127.0.0.1", "localhost", "127.1", "2130706433", "0x7f000001", "0177.0.0.1", "0",
@@ -110,7 +111,7 @@ class TestAddresses:
         assert sparql_server.requests == []
         assert "inside" not in place.graphs()
 
-    @pytest.mark.parametrize(
+    @each(
         "address",
         [
             "http://169.254.169.254/latest/meta-data/", "http://10.0.0.1/", "http://100.64.0.1/",
@@ -172,7 +173,7 @@ class TestAddresses:
 class TestQueries:
     """Nothing writes, and nothing reads what is no graph."""
 
-    @pytest.mark.parametrize(
+    @each(
         "query",
         [
             "DELETE WHERE { ?s ?p ?o }",
@@ -243,7 +244,7 @@ class TestUploads:
         assert all(path.parent.parent == place.folder / "uploads" for path in kept)
         assert sorted(place.folder.parent.rglob("*evil.nt")) == sorted(kept)
 
-    @pytest.mark.parametrize(
+    @each(
         ("name", "content", "words"),
         [
             ("bomb.nt", gzip.compress(bytes(100 * 2**20)), "more than 2 MB, unpacked"),
@@ -465,7 +466,7 @@ class TestWhatGraphsSay:
         named = asked(client, "What does the Evil moon orbit?")["answer"]
         assert "DROP" not in (named["sparql"] or "")
 
-    @pytest.mark.parametrize("method", ["guided", "grasp", "sparql-llm"])
+    @each("method", ["guided", "grasp", "sparql-llm"])
     def test_an_instruction_in_a_label_reaches_a_model_as_a_quotation(
         self, client: httpx2.Client, model: LlmServer, method: str
     ) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import httpx2
 import pytest
+from tests.each import each
 from websockets.sync.client import connect
 
 from askgraph.errors import SetupError
@@ -101,7 +102,7 @@ def test_no_wrong_parameter_is_told_in_words_of_a_library(
     assert refused > 30
 
 
-@pytest.mark.parametrize(
+@each(
     ("body", "words"),
     [
         (b"{", "the body is no JSON: expecting property name enclosed in double quotes"),
@@ -144,7 +145,7 @@ def test_faults_of_settings_name_the_setting(
         ServeSettings.of(sample_place.folder)
 
 
-@pytest.mark.parametrize("value", ["x", [], {}, True, -1, 1e400, "x" * 10_000, None])
+@each("value", ["x", [], {}, True, -1, 1e400, "x" * 10_000, None])
 def test_no_wrong_setting_in_a_file_or_a_variable_is_told_in_words_of_a_library(
     value: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -161,8 +162,8 @@ def test_no_wrong_setting_in_a_file_or_a_variable_is_told_in_words_of_a_library(
     assert refused > 5
 
 
-@pytest.mark.parametrize("accept", ["application/json", "text/event-stream"])
-@pytest.mark.parametrize(
+@each("accept", ["application/json", "text/event-stream"])
+@each(
     ("body", "status", "words"),
     [
         ({"method": "grasp"}, 422, "no language model is named"),
@@ -206,7 +207,7 @@ def test_a_question_that_fails_on_the_way_has_the_status_of_its_problem_and_is_k
     assert (kept["state"], kept["problem"]["status"]) == ("failed", 504)
 
 
-@pytest.mark.parametrize(
+@each(
     ("method", "path", "status", "words"),
     [
         ("GET", "/api/v1/nope", 404, "there is nothing at /api/v1/nope; /docs has the operations"),

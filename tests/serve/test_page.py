@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
+from tests.each import each
 
 from askgraph.serve.page import PAGES, STATIC, is_built, page_router, start_note
 
@@ -42,9 +43,7 @@ def test_a_server_without_a_built_page_says_so_at_its_start(static: Path, tmp_pa
     assert "make page" in str(start_note(tmp_path / "nothing"))
 
 
-@pytest.mark.parametrize(
-    "path", [*PAGES[:2], "/graphs/my%20graph", "/add", "/compare", "/history", "/run/abc"]
-)
+@each("path", [*PAGES[:2], "/graphs/my%20graph", "/add", "/compare", "/history", "/run/abc"])
 def test_all_addresses_of_the_page_give_its_document_which_is_asked_for_anew(
     client: TestClient, path: str
 ) -> None:
@@ -61,7 +60,7 @@ def test_a_file_whose_name_changes_with_its_content_is_kept_for_good(client: Tes
     assert response.headers["cache-control"] == "public, max-age=31536000, immutable"
 
 
-@pytest.mark.parametrize(
+@each(
     ("accepted", "encoding"),
     [
         ("gzip, deflate, br", "br"),
@@ -100,7 +99,7 @@ def test_a_head_has_the_headers_without_the_content(client: TestClient) -> None:
     assert int(response.headers["content-length"]) == len(DOCUMENT)
 
 
-@pytest.mark.parametrize(
+@each(
     "path",
     [
         "/assets/nothing.js",

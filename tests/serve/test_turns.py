@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 
 import pytest
+from tests.each import each
 
 from askgraph.serve.hub import Hub, open_hub
 from askgraph.serve.identity.principal import Principal, TooMany
@@ -33,7 +34,7 @@ def read_back(hub: Hub, run: RunView) -> Awaitable[object]:
     return parts("space", PartsBody(query=run.answer.sparql, language="en"), hub, ANN)
 
 
-@pytest.mark.parametrize(
+@each(
     "work",
     [
         read_back,
@@ -41,7 +42,6 @@ def read_back(hub: Hub, run: RunView) -> Awaitable[object]:
         lambda hub, run: chosen(hub, run.id, 0, ANN),
         lambda hub, run: download(hub, run.id, "nt", ANN),
     ],
-    ids=["parts", "confirm", "choose", "triples"],
 )
 async def test_work_on_a_graph_waits_for_its_turn(hub: Hub, work: Work) -> None:
     run = await hub.runs.outcome(await hub.ask(ASKED, ANN))

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.each import each
 from tests.graphs import MOONS, store_of
 from tests.servers.sparql import SparqlServer
 from typer.testing import CliRunner, Result
@@ -105,7 +106,7 @@ def test_an_endpoint_calls_a_graph_of_files_with_its_own_prefixes(
     assert "SERVICE" not in server.requests[-1].parameters["query"][0]
 
 
-@pytest.mark.parametrize(
+@each(
     "clause",
     [
         "SERVICE <URL>",

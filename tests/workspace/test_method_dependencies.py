@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+from tests.each import each
 from tests.graphs import MOONS
 from tests.methods.guiding import reply
 from tests.servers.llm import LlmServer, Turn
@@ -156,7 +157,7 @@ def test_what_a_consulting_method_learns_from_holds_for_those_that_it_consults(
 
 
 @pytest.mark.usefixtures("council")
-@pytest.mark.parametrize(
+@each(
     ("settings", "said"),
     [
         ({"consult": "dfsl+guided"}, "cannot consult itself: take 'guided' out"),

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from tests.each import each
 from tests.servers import faults
 from tests.servers.llm import LlmServer, Turn
 
@@ -195,7 +196,7 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize("case", CASES, ids=str)
+@each("case", CASES)
 def test_a_name_and_what_is_said_besides_make_the_settings(tmp_path: Path, case: Case) -> None:
     place(tmp_path, "[models.mine]", 'model = "qwen"', f'base_url = "{URL}"', 'key_env = "MY_KEY"')
 
@@ -232,7 +233,7 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize("table", WRONG)
+@each("table", WRONG)
 def test_what_cannot_be_is_refused_before_anything_is_asked(tmp_path: Path, table: str) -> None:
     workspace = place(tmp_path, "[models.default]", table)
     (tmp_path / "prices.toml").write_text("[models.other]\ninput = 1\noutput = 1\n")
@@ -294,7 +295,7 @@ def test_a_method_that_can_do_without_gets_one_only_where_it_is_named(tmp_path: 
     assert with_model(plugin, {"model": "m", "base_url": URL}, Models(tmp_path))["model"]
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "settings", "asked"),
     [
         ("multi-stage", {"preset": "paper"}, True),

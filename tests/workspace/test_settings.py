@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.each import each
 from tests.servers.sparql import SparqlServer
 
 from askgraph.errors import NotPublic, SetupError
@@ -32,7 +33,7 @@ def test_a_relative_path_of_a_method_starts_at_the_folder_of_the_file(
     }
 
 
-@pytest.mark.parametrize("value", ["", "grown", "model", "/elsewhere/weights.bin"])
+@each("value", ["", "grown", "model", "/elsewhere/weights.bin"])
 def test_a_name_and_a_whole_path_stay_as_they_are(value: str, tmp_path: Path) -> None:
     (tmp_path / FILE).write_text(f'[methods.multi_stage]\nwriter = "{value}"\n', "utf-8")
 
@@ -46,7 +47,7 @@ def test_a_guarded_graph_stays_guarded_when_its_settings_are_read_again() -> Non
     assert GraphSettings.of("it", settings.table()) == settings
 
 
-@pytest.mark.parametrize(
+@each(
     ("setting", "value", "wanted"),
     [
         ("public_only", 1, "true or false"),
@@ -88,7 +89,7 @@ class Answering:
     place: Path = Path()
 
 
-@pytest.mark.parametrize(
+@each(
     ("setting", "value", "told"),
     [
         ("operators", "False", "'operators' is true or false, not 'False'"),
@@ -106,7 +107,7 @@ def test_a_setting_of_another_type_is_refused(setting: str, value: object, told:
         check_settings("m", Answering, {setting: value})
 
 
-@pytest.mark.parametrize(
+@each(
     ("setting", "value"),
     [
         ("operators", False),

@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.each import each
 from tests.fleet import FLEET, ONTO
 
 from askgraph import ask
@@ -57,7 +58,7 @@ def test_what_is_of_both_classes_counts_once(fleet: Workspace) -> None:
     assert float(mean) == (1200 + 900 + 8000 + 2000) / 4
 
 
-@pytest.mark.parametrize(
+@each(
     ("entry", "question", "found"),
     [
         (Entry("heft", ("weight",)), "What is the heft of the Mule?", ["8000"]),
@@ -99,7 +100,7 @@ def test_a_word_that_is_taken_away_means_nothing_again(fleet: Workspace) -> None
     assert len(values(answer(fleet, "Which vehicles are heavier than 1000?"))) == 2
 
 
-@pytest.mark.parametrize(
+@each(
     ("entry", "said"),
     [
         (

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.each import each
 from tests.graphs import EXTRA, MOONS, PETS
 
 from askgraph.errors import SetupError
@@ -99,7 +100,7 @@ def test_replaced_without_sources_it_is_built_from_its_own(
     assert workspace.add("moons", replace=True).classes[0].instances == 4
 
 
-@pytest.mark.parametrize("name", ["../x", "", ".hidden", "a b", "a/b", "a~b"])
+@each("name", ["../x", "", ".hidden", "a b", "a/b", "a~b"])
 def test_names_that_are_no_folder_names_are_refused(workspace: Workspace, name: str) -> None:
     with pytest.raises(SetupError, match="cannot be the name"):
         workspace.add(name, ["x.ttl"])
@@ -128,7 +129,7 @@ def test_sources_are_files_folders_packed_or_not(tmp_path: Path) -> None:
     assert place.add("all", [folder]).classes[0].instances == 4
 
 
-@pytest.mark.parametrize(
+@each(
     ("sources", "said"),
     [
         ([], "no source"),
@@ -189,7 +190,7 @@ def test_a_graph_whose_source_is_gone_still_answers(
     assert "as it was read" in caplog.text
 
 
-@pytest.mark.parametrize("name", ["profile.json", "names_texts.npy", "built.json"])
+@each("name", ["profile.json", "names_texts.npy", "built.json"])
 def test_damaged_data_is_built_again(workspace: Workspace, name: str) -> None:
     (workspace.data("moons") / name).write_bytes(b"{}")
     assert moons(workspace.graph("moons")) == 3
@@ -239,7 +240,7 @@ def test_comments_and_other_settings_of_the_user_survive(
     assert workspace.graphs()["moons"].timeout == 3.0
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "said"),
     [
         ("[graphs.x\n", "cannot be read"),

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.each import each
 
 from askgraph.errors import QueryError
 from askgraph.evaluation import Table
@@ -37,7 +38,7 @@ def records(name: str) -> list[dict[str, Any]]:
     return items
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "format", "graph", "split", "count"),
     [
         ("qald_10.json.gz", "qald", "wikidata", None, 394),

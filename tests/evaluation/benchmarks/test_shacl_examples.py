@@ -6,6 +6,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from tests.each import each
 
 from askgraph.endpoint.oxigraph import OxigraphEndpoint
 from askgraph.errors import SetupError
@@ -63,7 +64,7 @@ def zipped(at: Path) -> Path:
     return at / "all.zip"
 
 
-@pytest.mark.parametrize("made", [folder, tar, zipped])
+@each("made", [folder, tar, zipped])
 def test_a_collection_shares_prefixes_from_above(tmp_path: Path, made: object) -> None:
     assert callable(made)
 
@@ -113,7 +114,7 @@ def test_keywords_target_and_federation(tmp_path: Path) -> None:
     assert question.graph == contents.graph == "http://one.org/sparql"
 
 
-@pytest.mark.parametrize(
+@each(
     ("statement", "reason"),
     [
         ('sh:construct "CONSTRUCT {} {}"', "a CONSTRUCT query gives triples"),

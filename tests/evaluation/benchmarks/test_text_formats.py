@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from tests.each import each
 
 from askgraph.errors import SetupError
 from askgraph.evaluation.benchmarks.n3_corpus import N3Corpus
@@ -84,7 +85,7 @@ def test_an_id_does_not_depend_on_the_languages_asked_for(tmp_path: Path) -> Non
     assert question.id == "ex25:1-no"
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "message"),
     [("a: [", "not YAML"), ("- a", "expected an object"), ("questions: []", "expected a data set")],
 )
@@ -128,9 +129,7 @@ def test_a_quoted_graph_becomes_a_query(tmp_path: Path) -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("text", "line"), [("\n\n{ <a> <b> <c> .", 3), ("\n} .", 2), ("\n\n\n<a> <b> .", 4)]
-)
+@each(("text", "line"), [("\n\n{ <a> <b> <c> .", 3), ("\n} .", 2), ("\n\n\n<a> <b> .", 4)])
 def test_n3_that_cannot_be_read_names_the_line(tmp_path: Path, text: str, line: int) -> None:
     with pytest.raises(SetupError, match=rf"q\.n3, line {line}: "):
         N3Corpus().read(write(tmp_path, "q.n3", text))

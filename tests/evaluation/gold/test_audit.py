@@ -4,6 +4,7 @@ import asyncio
 
 import pyoxigraph
 import pytest
+from tests.each import each
 from tests.evaluation.conftest import StoreEndpoint
 
 from askgraph.errors import TimedOut, Unreachable
@@ -27,7 +28,7 @@ async def kinds(question: GoldQuestion, endpoint: StoreEndpoint | None) -> list[
     return [finding.kind for finding in (await audit([question], endpoint, prefixes=EX)).findings]
 
 
-@pytest.mark.parametrize(
+@each(
     ("question", "found"),
     [
         (asked(JUPITER, BOTH), []),
@@ -67,7 +68,7 @@ async def test_both_results_of_a_disagreement_are_shown(endpoint: StoreEndpoint)
     assert "stored is 1 row (http://example.org/Io); F1 of the best column 0.67" in finding.seen
 
 
-@pytest.mark.parametrize(
+@each(
     ("question", "found"),
     [
         (asked(JUPITER), []),
@@ -154,7 +155,7 @@ async def tie(query: str, endpoint: StoreEndpoint) -> str | None:
     return await ties(query, endpoint, prefixes=EX, timeout=None)
 
 
-@pytest.mark.parametrize(
+@each(
     ("query", "tied"),
     [
         ("SELECT ?p { ?p :moons ?n } ORDER BY ?n LIMIT 1", True),

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from pyoxigraph import BlankNode, Literal, NamedNode, Triple
+from tests.each import each
 from tests.evaluation.conftest import StoreEndpoint
 
 from askgraph.errors import SetupError, Unreachable
@@ -52,7 +53,7 @@ TERMS = table(
 )
 
 
-@pytest.mark.parametrize("result", [TERMS, table(), Table.of_boolean(False)])
+@each("result", [TERMS, table(), Table.of_boolean(False)])
 def test_a_result_comes_back_with_all_its_terms(result: Table, tmp_path: Path) -> None:
     known = frozen(tmp_path, table_object(result)).results["q"]
 
@@ -78,7 +79,7 @@ def test_the_result_of_another_query_is_refused(tmp_path: Path) -> None:
         known.with_gold(replace(MOONS, id="r"))
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "message"),
     [
         ("", "holds no frozen gold"),
@@ -112,7 +113,7 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
 IO, EUROPA = NamedNode("urn:Io"), NamedNode("urn:Europa")
 
 
-@pytest.mark.parametrize(
+@each(
     ("before", "now"),
     [
         (table(IO, EUROPA), table(EUROPA, IO)),
@@ -127,7 +128,7 @@ def test_order_spelling_and_names_of_blank_nodes_are_no_drift(
     assert drift(frozen(tmp_path, table_object(before)), MOONS, now) is None
 
 
-@pytest.mark.parametrize(
+@each(
     ("before", "now", "seen"),
     [
         (table(IO), table(IO, EUROPA), "0 rows are gone and 1 are new: frozen is 1 row (urn:Io)"),

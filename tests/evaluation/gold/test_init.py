@@ -1,6 +1,6 @@
 """Findings and results in words."""
 
-import pytest
+from tests.each import each
 
 from askgraph.evaluation import Table
 from askgraph.evaluation.gold import KINDS, Finding, table_in_words
@@ -24,7 +24,7 @@ def test_errors_come_before_warnings() -> None:
     assert severities == sorted(severities)
 
 
-@pytest.mark.parametrize(
+@each(
     ("table", "words"),
     [
         (Table.of_boolean(False), "false"),

@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.each import each
 
 from askgraph.evaluation import Score, Table
 from askgraph.evaluation.metrics.best_column import best_column
@@ -37,7 +38,7 @@ def test_an_unbound_row_counts_and_is_never_right() -> None:
     assert (score.precision, score.recall, score.f1) == (0.5, 0.5, 0.5)
 
 
-@pytest.mark.parametrize("gold", [column(), column("Io"), Table.of_boolean(False)])
+@each("gold", [column(), column("Io"), Table.of_boolean(False)])
 def test_no_rows_score_0(gold: Table) -> None:
     assert best_column_multiset(column(), gold) == Score(0.0, 0.0, 0.0)
 

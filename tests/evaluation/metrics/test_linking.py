@@ -1,8 +1,8 @@
 """Which IRIs of a query count as entities, which as predicates."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.each import each
 
 from askgraph.evaluation.metrics.linking import Links, linking, links
 
@@ -18,7 +18,7 @@ def found(query: str) -> tuple[str, str]:
     )
 
 
-@pytest.mark.parametrize(
+@each(
     ("query", "entities", "predicates"),
     [
         ("SELECT ?x { ?x ex:orbits ex:Mars }", "Mars", "orbits"),
@@ -47,7 +47,7 @@ def test_the_iris_of_a_query(query: str, entities: str, predicates: str) -> None
     assert found(query) == (entities, predicates)
 
 
-@pytest.mark.parametrize("query", [None, "", "SELECT ?x {", "which moons?"])
+@each("query", [None, "", "SELECT ?x {", "which moons?"])
 def test_what_cannot_be_read_has_none(query: str | None) -> None:
     assert links(query) == Links()
 

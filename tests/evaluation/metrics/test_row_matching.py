@@ -1,10 +1,10 @@
 """The matching of rows through shared values, against the assignment problem with all pairs."""
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linear_sum_assignment
+from tests.each import each
 
 from askgraph.evaluation.metrics._row_matching import Numbers, equal_cells
 
@@ -41,8 +41,8 @@ def test_flow_and_matrix_give_the_best_of_all_pairs(seed: int, width: int, value
     assert equal_cells(predicted, gold) == without_a_matrix(predicted, gold) == best
 
 
-@pytest.mark.parametrize("values", [5, 20, 100, 400])
-@pytest.mark.parametrize("width", [2, 3, 4, 5])
+@each("values", [5, 20, 100, 400])
+@each("width", [2, 3, 4, 5])
 def test_hundreds_of_rows_give_the_best_of_all_pairs(width: int, values: int) -> None:
     chance = np.random.default_rng(width * values)
     predicted, gold = (chance.integers(0, values, (size, width)) for size in (420, 500))

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyoxigraph import Literal, NamedNode
+from tests.each import each
 
 from askgraph.evaluation import Metric, Score, Table
 from askgraph.evaluation.metrics.exact_match import exact_match
@@ -258,7 +259,7 @@ def test_a_query_without_variables_asks_whether_there_is_a_row() -> None:
     assert rows(nothing, table(("Io",))).f1 == charged(table(("Io",)), nothing).f1 == 0
 
 
-@pytest.mark.parametrize("width", [3, 5, 8])
+@each("width", [3, 5, 8])
 def test_columns_of_the_same_values_are_told_apart_by_their_rows(width: int) -> None:
     square = [tuple((line + column) % width for column in range(width)) for line in range(width)]
     for shift in range(width):
@@ -267,7 +268,7 @@ def test_columns_of_the_same_values_are_told_apart_by_their_rows(width: int) -> 
         assert rows(table(*turned), table(*square)).f1 == 1
 
 
-@pytest.mark.parametrize("size", [199, 200, 201, 1024, 1025])
+@each("size", [199, 200, 201, 1024, 1025])
 def test_no_rule_changes_with_size(size: int) -> None:
     gold = [(f"moon {at}", f"planet {at}") for at in range(size)]
     labelled = [(planet, moon, f"label {moon}") for moon, planet in gold]

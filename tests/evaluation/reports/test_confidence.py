@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.each import each
 from tests.evaluation.reports.records import record, run_of
 
 from askgraph.evaluation.reports.confidence import (
@@ -69,7 +70,7 @@ def test_calibration_by_hand() -> None:
     assert found.ece == pytest.approx((1 * 0.2 + 3 * (0.7 - 2 / 3)) / 4)
 
 
-@pytest.mark.parametrize(("confidence", "at"), [(0.0, 0), (0.3, 3), (0.7, 7), (1.0, 9)])
+@each(("confidence", "at"), [(0.0, 0), (0.3, 3), (0.7, 7), (1.0, 9)])
 def test_a_bin_holds_its_lower_bound(confidence: float, at: int) -> None:
     found = calibration([(confidence, 1.0)])
     assert [b.n for b in found.bins].index(1) == at

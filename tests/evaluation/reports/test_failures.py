@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.each import each
 from tests.evaluation.reports.records import record, same
 
 from askgraph.evaluation.reports.failures import (
@@ -62,7 +63,7 @@ def test_what_was_held_back_is_named_first(status: str, expected: Failure) -> No
     assert failure("SELECT ?x { ?x :orbits :Venus }", status=status) == expected
 
 
-@pytest.mark.parametrize(
+@each(
     ("error", "expected"),
     [
         ("no answer within 30.0 s", Failure.TIMEOUT),
@@ -79,7 +80,7 @@ def test_errors_are_sorted_by_their_names(error: str, expected: Failure) -> None
     assert failure(None, status="error", error=error, executed=False, rows=None) == expected
 
 
-@pytest.mark.parametrize(
+@each(
     ("predicted", "gold", "expected"),
     [
         ("SELECT ?x { ?x :near :Venus }", MOONS, Failure.LINKING),
@@ -135,7 +136,7 @@ def test_two_queries_differ_first_in(predicted: str, gold: str, expected: Failur
     assert failure(predicted, gold) == expected
 
 
-@pytest.mark.parametrize(
+@each(
     "alike",
     [
         "SELECT DISTINCT ?x { ?x :orbits :Mars }",
@@ -149,7 +150,7 @@ def test_what_only_serves_to_show_a_result_makes_no_difference(alike: str) -> No
     assert failure(alike) == Failure.RESULT
 
 
-@pytest.mark.parametrize(
+@each(
     ("predicted", "gold", "expected"),
     [
         # A class that the predicate implies, and gold that names nothing but predicates.
@@ -208,7 +209,7 @@ def test_the_class_is_what_a_person_would_say(predicted: str, gold: str, expecte
     assert failure(predicted, gold) == expected
 
 
-@pytest.mark.parametrize(
+@each(
     ("one", "other"),
     [
         ("?x :orbits :Mars", "?x :orbits ?p FILTER(?p = :Mars)"),

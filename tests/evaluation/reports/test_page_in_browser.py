@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
+from tests.each import each
 from tests.evaluation.reports.made_runs import RECORD, detail, graded, written_run
 
 from askgraph.evaluation.reports.page import BUILT, html_page
@@ -226,8 +227,8 @@ def test_dark_and_light_follow_the_system(page: Page) -> None:
     expect(page.locator("body")).to_have_css("background-color", DARK)
 
 
-@pytest.mark.parametrize("place", ["", "#q/moons/q1"])
-@pytest.mark.parametrize("width", [360, 768, 1920])
+@each("place", ["", "#q/moons/q1"])
+@each("width", [360, 768, 1920])
 def test_nothing_is_wider_than_the_window(
     watched: Watched, address: str, width: int, place: str
 ) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.each import each
 from tests.evaluation.reports.records import record, run_of, same
 
 from askgraph.errors import SetupError
@@ -135,7 +136,7 @@ def test_repetitions_have_a_deviation() -> None:
     assert found["sd"] == pytest.approx(0.5**0.5)
 
 
-@pytest.mark.parametrize(
+@each(
     ("by", "heads"),
     [
         ("metric", ["best_column", "exact_match", "flattened"]),

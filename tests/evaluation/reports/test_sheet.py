@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
+from tests.each import each
 
 from askgraph.cli.output import plain_text
 from askgraph.evaluation.reports.sheet import (
@@ -46,7 +47,7 @@ def sheets(draw: st.DrawFn) -> Sheet:
     return Sheet(draw(texts), columns, tuple(rows), tuple(draw(st.lists(texts, max_size=2))))
 
 
-@pytest.mark.parametrize(
+@each(
     ("cell", "kind", "expected"),
     [
         (0.6666, "share", "66.7"),
@@ -175,7 +176,7 @@ FITTED = Sheet(
 FIGURES = ["26.0", "21.0", "0.0", "60.5", "47.1", "72.5", "23.1", "59.0"]
 
 
-@pytest.mark.parametrize(("width", "tables"), [(200, 1), (100, 1), (80, 1), (50, 2), (33, 5)])
+@each(("width", "tables"), [(200, 1), (100, 1), (80, 1), (50, 2), (33, 5)])
 def test_figures_stay_whole_at_every_width(width: int, tables: int) -> None:
     text = plain_text(as_blocks(FITTED, width=width), width=width)
     assert [word for word in text.split() if word in FIGURES] == FIGURES
@@ -195,7 +196,7 @@ def test_the_room_goes_to_the_longest_text() -> None:
     assert (identity.width, query.width) == (2, 60 - 2 - fitted(sheet, 60).gap)
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "lines"),
     [
         ("wrong predicate", ["wrong", "predicate"]),

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import bootstrap, permutation_test
+from tests.each import each
 
 from askgraph.evaluation.reports.statistics import (
     bootstrap_interval,
@@ -39,7 +40,7 @@ def test_more_questions_give_a_narrower_interval() -> None:
     assert many.high - many.low == pytest.approx((few.high - few.low) / 4, rel=0.1)
 
 
-@pytest.mark.parametrize(("given", "mean"), [([], 0.0), ([0.3], 0.3), ([1.0] * 9, 1.0)])
+@each(("given", "mean"), [([], 0.0), ([0.3], 0.3), ([1.0] * 9, 1.0)])
 def test_equal_values_give_an_interval_without_width(given: list[float], mean: float) -> None:
     found = bootstrap_interval(given)
     assert (found.mean, found.low, found.high) == (mean, mean, mean)
@@ -150,7 +151,7 @@ def test_kappa_is_that_of_the_textbook_with_an_interval_around_it() -> None:
     assert kappa(pairs[::-1]) == found
 
 
-@pytest.mark.parametrize(
+@each(
     ("pairs", "value"),
     [
         ([(True, True), (False, False)] * 9, 1),

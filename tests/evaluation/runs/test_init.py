@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.each import each
 
 from askgraph.errors import SetupError
 from askgraph.evaluation import Score
@@ -44,7 +45,7 @@ def test_what_a_later_version_adds_is_passed_over(tmp_path: Path) -> None:
     assert read_run(written(tmp_path, record=json.dumps(newer))).records == (RECORD,)
 
 
-@pytest.mark.parametrize(
+@each(
     "change",
     [
         {"status": None},
@@ -70,7 +71,7 @@ def test_a_run_that_does_not_say_what_it_is_is_told(tmp_path: Path, text: str) -
         read_run(written(tmp_path, run=text))
 
 
-@pytest.mark.parametrize("text", ["oops", '{"key": "a", "steps": 3}', '{"missing": [3]}'])
+@each("text", ["oops", '{"key": "a", "steps": 3}', '{"missing": [3]}'])
 def test_a_line_that_is_no_trace_is_told(tmp_path: Path, text: str) -> None:
     run = read_run(written(tmp_path, trace=text))
     with pytest.raises(SetupError, match=r"traces\.jsonl"):

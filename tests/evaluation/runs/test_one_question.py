@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from pyoxigraph import NamedNode
+from tests.each import each
 
 from askgraph.errors import ServiceError, SetupError, Unauthorised, Unreachable
 from askgraph.evaluation import Table
@@ -168,7 +169,7 @@ async def test_a_timeout_inside_a_method_is_not_taken_for_that_of_the_question(
     assert record.error == "the method failed: TimeoutError('slow')"
 
 
-@pytest.mark.parametrize(
+@each(
     ("steps", "message"),
     [
         ([], "it ended without an answer, a refusal or a question back"),
@@ -284,7 +285,7 @@ async def test_yes_and_no_are_scored(endpoint: Any, ask_with: AskerMaker) -> Non
     assert (right.f1, wrong.f1) == (1, 0)
 
 
-@pytest.mark.parametrize(("found", "score"), [(Refusal("no"), 1), ("?" + MARS, 1), (MARS, 0)])
+@each(("found", "score"), [(Refusal("no"), 1), ("?" + MARS, 1), (MARS, 0)])
 async def test_an_unanswerable_question_should_not_be_answered(
     endpoint: Any, ask_with: AskerMaker, found: object, score: int
 ) -> None:

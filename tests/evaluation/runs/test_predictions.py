@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+from tests.each import each
 from tests.evaluation.conftest import StoreEndpoint
 
 from askgraph.answers.codec import answer_object
@@ -56,7 +57,7 @@ def test_a_line_with_everything(tmp_path: Path) -> None:
     )
 
 
-@pytest.mark.parametrize(
+@each(
     ("line", "prediction"),
     [
         ({"sparql": QUERY}, Prediction("q", QUERY)),
@@ -171,7 +172,7 @@ def test_one_question_may_have_several_predictions_that_are_told_apart(tmp_path:
         read_predictions(lines(tmp_path, one, one))
 
 
-@pytest.mark.parametrize(
+@each(
     ("line", "message"),
     [
         ({"sparql": QUERY}, "line 1: no 'id'"),
@@ -254,7 +255,7 @@ async def test_a_query_that_fails_scores_0_with_its_reason(endpoint: StoreEndpoi
     assert found.error is not None and found.error.startswith("QuerySyntaxError: ")
 
 
-@pytest.mark.parametrize(("status", "score"), [("refusal", 1), ("answer", 0), ("error", 0)])
+@each(("status", "score"), [("refusal", 1), ("answer", 0), ("error", 0)])
 async def test_an_unanswerable_question_is_right_to_refuse(
     status: str, score: float, endpoint: StoreEndpoint
 ) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.each import each
 
 from askgraph.errors import SetupError
 from askgraph.evaluation.questions import GoldQuestion
@@ -224,7 +225,7 @@ async def test_questions_alike_are_refused(endpoint: Any, ask_with: AskerMaker) 
         await evaluate([*tasks(1), *tasks(1)], worker(ask_with(KNOWN), endpoint))
 
 
-@pytest.mark.parametrize("text", ["money", "money=lots", "beer=3", "calls=-1", "calls=nan"])
+@each("text", ["money", "money=lots", "beer=3", "calls=-1", "calls=nan"])
 def test_a_budget_that_is_not_understood_is_refused(text: str) -> None:
     with pytest.raises(SetupError, match="not understood"):
         Budget.of([text])

@@ -4,6 +4,7 @@ from dataclasses import fields
 from typing import Any
 
 import pytest
+from tests.each import each
 
 from askgraph import registry
 from askgraph.evaluation import Score
@@ -26,7 +27,7 @@ from askgraph.trace import Usage
 from askgraph.workspace.settings import method_spec
 
 
-@pytest.mark.parametrize("name", PAPERS)
+@each("name", PAPERS)
 def test_every_row_sets_what_its_method_has(name: str) -> None:
     paper = read_paper(name)
     rows = [(table, row) for table in paper.tables for row in table.rows]

@@ -4,6 +4,7 @@ import gzip
 from pathlib import Path
 
 import pytest
+from tests.each import each
 
 from askgraph.errors import SetupError
 from askgraph.evaluation import Score
@@ -79,7 +80,7 @@ def test_experiments_are_read_in_order(tmp_path: Path) -> None:
     )
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "said"),
     [
         ('[[experiment]]\nschema = "all"', r"experiment\]\] 1: schema = 'all' is wrong"),

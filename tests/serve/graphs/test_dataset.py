@@ -5,6 +5,7 @@ import contextlib
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.each import each
 
 from askgraph.errors import QueryError
 from askgraph.serve.graphs.queries import with_dataset
@@ -13,7 +14,7 @@ from askgraph.sparql.judge import checked, datasets
 A, B = "http://example.org/a", "http://example.org/b"
 
 
-@pytest.mark.parametrize(
+@each(
     "query",
     [
         "SELECT * WHERE { ?s ?p ?o }",
@@ -39,7 +40,7 @@ def test_a_query_without_a_dataset_to_give_stays_as_it_is() -> None:
     assert with_dataset(query, (), ()) == query
 
 
-@pytest.mark.parametrize("iri", ["a b", "x", "", "http://x/> { } #", "http://x/>FROM<http://y"])
+@each("iri", ["a b", "x", "", "http://x/> { } #", "http://x/>FROM<http://y"])
 def test_what_is_no_iri_is_refused(iri: str) -> None:
     with pytest.raises(QueryError, match="is no IRI of a graph"):
         with_dataset("ASK { ?s ?p ?o }", [iri], ())

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.each import each
 
 from askgraph.errors import SetupError
 from askgraph.serve.graphs.uploads import (
@@ -35,7 +36,7 @@ def name_of(name: str, content: bytes, folder: Path) -> str:
     return path.name
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "content", "kept"),
     [
         ("moons.ttl", TURTLE, "moons.ttl"),
@@ -71,7 +72,7 @@ def test_files_of_one_name_do_not_replace_each_other(tmp_path: Path) -> None:
     assert [path.read_bytes() for path in paths] == [TURTLE, TRIPLE]
 
 
-@pytest.mark.parametrize("content", [b"", b"hello", b"PK\x03\x04", b"\x1f\x8bno", b"a,b\n1,2\n"])
+@each("content", [b"", b"hello", b"PK\x03\x04", b"\x1f\x8bno", b"a,b\n1,2\n"])
 def test_what_is_no_rdf_is_refused(tmp_path: Path, content: bytes) -> None:
     with pytest.raises(SetupError):
         name_of("notes.txt", content, tmp_path)
@@ -95,9 +96,7 @@ def test_files_of_no_graph_go_after_a_while(tmp_path: Path) -> None:
 MB = 2**20
 
 
-@pytest.mark.parametrize(
-    ("suffix", "pack"), [(".gz", gzip.compress), (".bz2", bz2.compress), (".xz", lzma.compress)]
-)
+@each(("suffix", "pack"), [(".gz", gzip.compress), (".bz2", bz2.compress), (".xz", lzma.compress)])
 def test_what_unpacks_to_too_much_is_refused(
     tmp_path: Path, suffix: str, pack: Callable[[bytes], bytes]
 ) -> None:
@@ -127,7 +126,7 @@ def test_what_is_cut_off_is_said_to_be(tmp_path: Path) -> None:
 LAUGHS = "".join(f'<!ENTITY a{at} "{f"&a{at - 1};" * 10}">' for at in range(1, 10))
 
 
-@pytest.mark.parametrize(
+@each(
     "definitions",
     [
         f'<!ENTITY a0 "ha">{LAUGHS}',
@@ -146,7 +145,7 @@ def test_entities_that_grow_or_reach_out_are_refused(tmp_path: Path, definitions
         check_files([file], most=MB)
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         '<!DOCTYPE r [<!ENTITY owl "http://w3.org/owl#"><!ENTITY x "a &amp; &#65;">]><r/>',

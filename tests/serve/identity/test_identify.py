@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from starlette.types import Receive, Scope, Send
+from tests.each import each
 from tests.serve.identity.conftest import MakeAccounts
 
 from askgraph.errors import SetupError
@@ -80,7 +81,7 @@ async def test_the_store_does_not_know_the_secret(accounts: MakeAccounts) -> Non
     assert secret not in repr(await store.keys())
 
 
-@pytest.mark.parametrize("change", ["another secret", "another id", "cut", "longer", "no key"])
+@each("change", ["another secret", "another id", "cut", "longer", "no key"])
 async def test_a_key_that_is_not_exactly_ours_is_refused(
     accounts: MakeAccounts, change: str
 ) -> None:
@@ -158,7 +159,7 @@ async def test_a_proxy_that_names_nobody_names_nobody(accounts: MakeAccounts, na
     assert caller.id == "anonymous"
 
 
-@pytest.mark.parametrize("name", ["a" * 500, "ann\tadmin", "\xff\xfe"])
+@each("name", ["a" * 500, "ann\tadmin", "\xff\xfe"])
 async def test_a_proxy_that_names_no_name_is_refused(accounts: MakeAccounts, name: str) -> None:
     known, _ = await accounts(**PROXY)
     with pytest.raises(NotAllowed):
@@ -181,14 +182,14 @@ async def test_a_visitor_is_known_again_by_the_cookie_which_the_id_does_not_tell
     assert forged.id != first.id
 
 
-@pytest.mark.parametrize("cookie", ["", "admin", "x" * 5000, "../../etc/passwd", "é" * 32])
+@each("cookie", ["", "admin", "x" * 5000, "../../etc/passwd", "é" * 32])
 async def test_a_cookie_that_was_never_set_is_nobodys(accounts: MakeAccounts, cookie: str) -> None:
     known, _ = await accounts()
     caller = await known.identify(Credentials({}, {VISITOR: cookie}, "127.0.0.1"))
     assert caller.id == "anonymous" and not caller.has_history
 
 
-@pytest.mark.parametrize(
+@each(
     ("settings", "words"),
     [
         ({"anonymous": ["ask", "admin"]}, "cannot be administrators"),
@@ -223,7 +224,7 @@ async def client_seen(tmp_path: Path, *forwarded: bytes, peer: str = "10.0.0.1")
     return seen[0]
 
 
-@pytest.mark.parametrize(
+@each(
     "forwarded",
     [
         (CALLER,),

@@ -1,6 +1,7 @@
 """Callers are kept within their limits, by all processes together."""
 
 import pytest
+from tests.each import each
 from tests.serve.identity.conftest import MakeAccounts
 
 from askgraph.serve.identity.identify import (
@@ -123,7 +124,7 @@ def test_wrong_keys_are_forgotten_after_a_minute() -> None:
     guesses.check("198.51.100.7", "k1")
 
 
-@pytest.mark.parametrize(
+@each(
     ("peer", "forwarded", "address"),
     [
         ("198.51.100.7", "", "198.51.100.7"),

@@ -2,16 +2,16 @@
 
 import json
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.each import each
 
 from askgraph.serve.middleware.logs import MASK, masked, masked_value, without
 
 KEY = "askgraph_Zm9vYmFyYmF6cXV4Zm9v"
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "Authorization: Bearer s3cr3tvalue",
@@ -49,7 +49,7 @@ def test_a_secret_is_masked_in_capitals_and_letters_that_count_as_them() -> None
     assert masked("pa\u017fsword=s3cr3tvalue") == f"pa\u017fsword={MASK}"
 
 
-@pytest.mark.parametrize(
+@each(
     "key",
     [
         KEY,
@@ -64,7 +64,7 @@ def test_a_key_is_known_by_how_it_begins(key: str) -> None:
     assert key not in masked(f"the server said: {key} is no key")
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "What is the basic structure of a bearer bond?",

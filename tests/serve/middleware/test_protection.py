@@ -12,6 +12,7 @@ import pytest
 from fastapi import FastAPI, Request
 from httpx2 import ASGITransport, AsyncClient
 from pydantic import BaseModel
+from tests.each import each
 from tests.servers.postgres import PostgresServer
 from tests.servers.served import ServedThread
 
@@ -94,14 +95,12 @@ async def test_images_and_tiles_come_from_elsewhere_only_where_they_are_wanted(m
     assert "img-src 'self' data: https: https://*.tiles.example;" in wide
 
 
-@pytest.mark.parametrize("host", ["localhost:8000", "127.0.0.1", "[::1]:8000", "LOCALHOST"])
+@each("host", ["localhost:8000", "127.0.0.1", "[::1]:8000", "LOCALHOST"])
 async def test_this_machine_is_asked_under_its_own_names(made: Made, host: str) -> None:
     assert (await made().get("/items/a", headers={"Host": host})).status_code == 200
 
 
-@pytest.mark.parametrize(
-    "host", ["evil.example", "localhost.evil.example", "127.0.0.1.nip.io", "", "evil.example:80"]
-)
+@each("host", ["evil.example", "localhost.evil.example", "127.0.0.1.nip.io", "", "evil.example:80"])
 async def test_no_other_name_is_answered(made: Made, host: str) -> None:
     refused = await made().get("/items/a", headers={"Host": host})
     assert refused.status_code == 400
@@ -119,7 +118,7 @@ async def test_an_operator_names_further_hosts(made: Made) -> None:
 ELSEWHERE = "https://evil.example"
 
 
-@pytest.mark.parametrize(
+@each(
     ("headers", "status"),
     [
         ({}, 200),
@@ -141,7 +140,7 @@ async def test_pages_of_other_sites_change_nothing(
     assert told.status_code == status
 
 
-@pytest.mark.parametrize(
+@each(
     ("headers", "status"),
     [
         ({"Sec-Fetch-Site": "none", "Sec-Fetch-Mode": "navigate"}, 200),

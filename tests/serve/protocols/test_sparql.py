@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pyoxigraph import QueryResultsFormat, QuerySolutions, RdfFormat
+from tests.each import each
 from tests.servers.clients import clients_python
 from tests.servers.served import ServedThread
 
@@ -83,7 +84,7 @@ def test_a_construct_of_yasgui_comes_as_n_triples(client: httpx2.Client) -> None
     assert subjects == {"<https://example.org/space/Phobos>", "<https://example.org/space/Deimos>"}
 
 
-@pytest.mark.parametrize(
+@each(
     "query",
     [
         "SELECT * WHERE {\n  ?sub ?pred ?obj .\n} LIMIT 10",
@@ -151,7 +152,7 @@ def test_sparqlwrapper_itself_reads_rows_booleans_triples_and_errors(served: str
     assert found == {"rows": 6, "posted": 6, "xml": 6, "csv": 7, "boolean": True}
 
 
-@pytest.mark.parametrize(
+@each(
     ("accept", "kind"),
     [
         ("", "application/sparql-results+json"),
@@ -219,7 +220,7 @@ def test_the_methods_are_told(client: httpx2.Client) -> None:
     assert client.put("/sparql/space").status_code == 405
 
 
-@pytest.mark.parametrize(
+@each(
     "request_",
     [
         {"data": {"update": "CLEAR ALL"}},
@@ -240,7 +241,7 @@ def test_whatever_writes_or_reaches_out_is_forbidden(
     assert response.headers["content-type"].startswith("text/plain")
 
 
-@pytest.mark.parametrize(
+@each(
     ("request_", "status", "words"),
     [
         ({"data": {"query": "SELECT ?x WHERE {\n  ?x ?y }}"}}, 400, "line 2, column 10"),
@@ -295,7 +296,7 @@ def test_a_result_that_was_cut_says_so(trees: str) -> None:
     assert "x-askgraph-truncated" not in whole.headers
 
 
-@pytest.mark.parametrize(
+@each(
     ("fields", "things"),
     [
         ({}, {"oak", "fir", "pear"}),
@@ -329,7 +330,7 @@ async def test_the_errors_tell_askgraph_what_is_wrong(served: str) -> None:
     await endpoint.close()
 
 
-@pytest.mark.parametrize(
+@each(
     ("header", "name"),
     [
         ("application/rdf+xml", "rdf"),
@@ -347,7 +348,7 @@ def test_the_best_of_what_is_accepted_is_taken(header: str, name: str) -> None:
     assert form.name == name
 
 
-@pytest.mark.parametrize("header", ["image/png", "*/*;q=0", "text/html;q=1.0"])
+@each("header", ["image/png", "*/*;q=0", "text/html;q=1.0"])
 def test_there_may_be_none(header: str) -> None:
     assert accepted(header, ROW_FORMATS) is None
 

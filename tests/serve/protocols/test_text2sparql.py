@@ -9,6 +9,7 @@ import httpx2
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.each import each
 from tests.servers.clients import clients_python
 
 from askgraph.serve.problems import Missing
@@ -61,7 +62,7 @@ def test_without_a_question_the_address_is_the_page(client: httpx2.Client) -> No
     assert client.get("/", params={"utm": "x"}).headers["content-type"].startswith("text/html")
 
 
-@pytest.mark.parametrize(
+@each(
     ("given", "status"),
     [
         ({"question": "Moons?"}, 422),
@@ -81,7 +82,7 @@ GRAPHS = ["products", "Space", "täst"]
 DATASETS = {"https://text2sparql.aksw.org/2025/corporate/": "products", "urn:x": "gone"}
 
 
-@pytest.mark.parametrize(
+@each(
     ("dataset", "graph"),
     [
         ("https://text2sparql.aksw.org/2025/corporate/", "products"),
@@ -96,7 +97,7 @@ def test_a_dataset_is_a_graph_by_its_iri_or_its_name(dataset: str, graph: str) -
     assert graph_of(dataset, GRAPHS, DATASETS) == graph
 
 
-@pytest.mark.parametrize("dataset", ["urn:x", "", "https://example.org/", "https://[/x"])
+@each("dataset", ["urn:x", "", "https://example.org/", "https://[/x"])
 def test_a_dataset_that_is_none_says_how_to_name_one(dataset: str) -> None:
     with pytest.raises(Missing, match=r"\[serve.datasets\]"):
         graph_of(dataset, GRAPHS, DATASETS)

@@ -6,6 +6,7 @@ from contextlib import ExitStack
 
 import httpx2
 import pytest
+from tests.each import each
 from websockets.sync.client import ClientConnection, connect
 
 from askgraph.serve.identity.identify import VISITOR, new_visitor
@@ -71,7 +72,7 @@ def test_two_questions_run_on_one_connection(connected: Connect) -> None:
     assert sorted(ends) == ["How many moons does Neptune have?", LARGER]
 
 
-@pytest.mark.parametrize(
+@each(
     ("message", "words"),
     [
         ("{", "no JSON"),

@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
+from tests.each import each
 from tests.servers.faults import slow_first_byte
 from tests.servers.llm import LlmServer
 from tests.servers.served import sample_workspace
@@ -198,7 +199,7 @@ class _OneAtATime(LlmServer):
 ERRORS = [one for one in errors.__all__ if issubclass(getattr(errors, one, object), AskgraphError)]
 
 
-@pytest.mark.parametrize("name", ERRORS)
+@each("name", ERRORS)
 def test_an_error_is_told_with_its_words(name: str) -> None:
     kind = getattr(errors, name)
     more = {"limit": "tokens", "scope": "run"} if kind is errors.BudgetSpent else {}

@@ -1,8 +1,8 @@
 """A step is told in one short line, whatever it holds."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.each import each
 
 from askgraph.llm import Choice, ToolCall
 from askgraph.serve.runs.events import one_line, words_of
@@ -24,7 +24,7 @@ MARS = Mention("Mars", "entity", "http://example.org/Mars", "Mars", 1.0)
 CALLS = Choice("", calls=(ToolCall("1", "search_entity", "{}"),))
 
 
-@pytest.mark.parametrize(
+@each(
     ("step", "words"),
     [
         (Findings((MARS,)), "'Mars' is the entity 'Mars'"),

@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.each import each
 
 from askgraph.errors import SetupError
 from askgraph.serve.store import DatabaseFailed, RunRow, Store, new_id
@@ -70,7 +71,7 @@ async def test_callers_that_vanish_in_the_middle_leave_no_harm(store: Store) -> 
     assert all(await asyncio.gather(*map(begin, again)))
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "driver"),
     [
         ("serve.db", "sqlite"),
@@ -89,7 +90,7 @@ def test_encryption_is_asked_for_in_the_drivers_words() -> None:
     assert database_url("postgresql://db/a?sslmode=require").query == {"ssl": "require"}
 
 
-@pytest.mark.parametrize("text", ["mysql://db/askgraph", "sqlite://", "sqlite:///:memory:", "://"])
+@each("text", ["mysql://db/askgraph", "sqlite://", "sqlite:///:memory:", "://"])
 def test_other_databases_are_refused_with_words(text: str) -> None:
     with pytest.raises(SetupError, match="postgresql://user:password@host/name"):
         database_url(text)

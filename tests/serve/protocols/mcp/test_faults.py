@@ -6,6 +6,7 @@ import httpx2
 import pytest
 from mcp.client import Client
 from mcp.shared.exceptions import MCPError
+from tests.each import each
 from tests.serve.test_faults import FOREIGN
 
 WRONG: tuple[Any, ...] = (7, -1, True, [], [7], {}, "", None, "a\0b", "x" * 150_000)
@@ -27,7 +28,7 @@ async def test_no_wrong_argument_of_any_tool_is_told_in_words_of_a_library(serve
     assert refused > 150
 
 
-@pytest.mark.parametrize(
+@each(
     ("body", "words"),
     [
         (b"", "the message is no JSON"),

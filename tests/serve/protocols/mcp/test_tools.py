@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from mcp import Client
 from mcp_types import TextContent
+from tests.each import each
 from tests.serve.protocols.mcp.conftest import Agents
 
 from askgraph.serve.protocols.mcp.results import NOTICE
@@ -131,7 +132,7 @@ async def test_candidates_come_with_their_rows(agents: Agents) -> None:
     assert set(found["labels"].values()) >= {"Phobos", "Deimos"}
 
 
-@pytest.mark.parametrize(
+@each(
     ("kind", "query", "name"),
     [
         ("entity", "Titan", "space:Titan"),
@@ -226,7 +227,7 @@ async def test_long_cells_and_many_of_them_are_bounded(agents: Agents) -> None:
     assert sum(lengths) <= 20_000 and len(lengths) < 100 < found["total"]
 
 
-@pytest.mark.parametrize(
+@each(
     ("query", "words"),
     [
         ("DELETE WHERE { ?s ?p ?o }", "only SELECT, ASK, CONSTRUCT and DESCRIBE"),

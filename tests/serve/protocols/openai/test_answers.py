@@ -2,12 +2,12 @@
 
 from dataclasses import replace
 
-import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from pyoxigraph import Literal, NamedNode
+from tests.each import each
 
 from askgraph.serve.protocols.openai.answers import code_block, link, message_parts, plain, table
 from askgraph.sparql.results import SelectResult, Truncation
@@ -178,6 +178,6 @@ def test_only_addresses_of_the_web_are_links() -> None:
     assert opened.attrs == {"href": "https://e.org/"}
 
 
-@pytest.mark.parametrize("length", [199, 200, 201, 5000])
+@each("length", [199, 200, 201, 5000])
 def test_long_texts_are_clipped(length: int) -> None:
     assert len(plain("x" * length)) == min(length, 200)

@@ -1,6 +1,7 @@
 """A conversation becomes a question; what clients send back of ours is not believed."""
 
 import pytest
+from tests.each import each
 
 from askgraph.errors import SetupError
 from askgraph.serve.protocols.openai.answers import Talk, code_block, talk_of
@@ -45,7 +46,7 @@ def test_a_longer_fence_holds_a_query_with_backticks() -> None:
     assert talk.before == (Earlier("Which?", query),)
 
 
-@pytest.mark.parametrize(
+@each(
     "query",
     [
         "DELETE WHERE { ?s ?p ?o }",
@@ -76,12 +77,12 @@ def test_only_the_latest_questions_are_kept() -> None:
     assert [one.question for one in talk.before] == [f"question {at}" for at in range(20, 30)]
 
 
-@pytest.mark.parametrize(("text", "choice"), [("2", 2), (" #3. ", 3), ("2 moons", None)])
+@each(("text", "choice"), [("2", 2), (" #3. ", 3), ("2 moons", None)])
 def test_a_number_alone_is_a_choice(text: str, choice: int | None) -> None:
     assert talk_of(said("Which?", "1. Io. (1 row)", text)).choice == choice
 
 
-@pytest.mark.parametrize("messages", [said("Which?", "These."), said("  "), []])
+@each("messages", [said("Which?", "These."), said("  "), []])
 def test_without_a_question_it_says_what_is_missing(messages: list[ChatMessage]) -> None:
     with pytest.raises(SetupError, match="the last message has to be the user's question"):
         talk_of(messages)

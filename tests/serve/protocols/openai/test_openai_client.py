@@ -11,6 +11,7 @@ import openai
 import pytest
 from openai import AsyncOpenAI, OpenAI
 from openai.types.chat import ChatCompletionMessageParam
+from tests.each import each
 from tests.servers.served import ServedThread, sample_workspace
 
 from askgraph.serve.protocols.openai.answers import plain
@@ -198,7 +199,7 @@ def test_fields_that_mean_nothing_here_are_taken(chat: OpenAI) -> None:
     assert "Christiaan Huygens" in (reply.choices[0].message.content or "")
 
 
-@pytest.mark.parametrize(
+@each(
     ("model", "body", "kind", "words"),
     [
         ("gpt-4o", {}, openai.NotFoundError, "there is no model 'gpt-4o'; models are askgraph"),

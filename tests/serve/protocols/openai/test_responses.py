@@ -9,6 +9,7 @@ import openai
 import pytest
 from openai import OpenAI
 from openai.types.responses import Response
+from tests.each import each
 from tests.servers.stuck import stuck_server
 
 MOONS = "Which moons are larger than Mercury?"
@@ -130,8 +131,8 @@ def test_what_a_response_gave_can_be_sent_back_as_input(client: OpenAI) -> None:
     assert answer(reply)["words"] == "The things that orbit Mars."
 
 
-@pytest.mark.parametrize("stream", [False, True])
-@pytest.mark.parametrize(
+@each("stream", [False, True])
+@each(
     ("body", "kind", "words"),
     [
         ({"model": "gpt-5"}, openai.NotFoundError, "there is no model 'gpt-5'; models are askgr"),

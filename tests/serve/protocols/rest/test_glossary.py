@@ -5,6 +5,7 @@ from pathlib import Path
 
 import httpx2
 import pytest
+from tests.each import each
 from tests.fleet import FLEET, ONTO
 from tests.servers.served import ServedThread
 
@@ -72,7 +73,7 @@ def test_what_another_process_taught_is_known_with_the_next_question(
     assert "“vehicles” means lorries (taught)" in words_of(fleet, "How many vehicles are there?")
 
 
-@pytest.mark.parametrize(
+@each(
     ("body", "said"),
     [
         ({"entries": [{"word": "x1", "means": ["cra"]}]}, "nothing in the graph 'fleet'"),

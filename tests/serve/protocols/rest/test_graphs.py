@@ -4,6 +4,7 @@ from pathlib import Path
 
 import httpx2
 import pytest
+from tests.each import each
 from tests.graphs import MOONS, store_of
 from tests.servers.served import ServedThread
 from tests.servers.sparql import SparqlServer
@@ -33,7 +34,7 @@ def test_the_graphs_are_listed_with_their_sizes_and_without_their_folders(
     assert {"en", "de", "es"} <= set(listed[0]["languages"])
 
 
-@pytest.mark.parametrize(
+@each(
     ("language", "said"),
     [
         (
@@ -163,7 +164,7 @@ def test_of_an_iri_that_is_not_there_nothing_is_told(client: httpx2.Client) -> N
     assert (told["outgoing"], told["incoming"], told["label"]) == ([], [], "x")
 
 
-@pytest.mark.parametrize(
+@each(
     ("iri", "status", "words"),
     [
         ("Mars", 400, "is no IRI"),

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import httpx2
-import pytest
+from tests.each import each
 
 SPACE = "https://example.org/space/"
 ONT = "https://example.org/space/ontology#"
@@ -42,7 +42,7 @@ def test_an_ask_gives_a_boolean_and_a_construct_gives_triples(client: httpx2.Cli
     assert graph["triples"][0][0]["value"] == SPACE + "Mars"  # type: ignore[index]
 
 
-@pytest.mark.parametrize(
+@each(
     ("query", "status", "kind"),
     [
         ("DELETE WHERE { ?s ?p ?o }", 403, "query-forbidden"),
@@ -146,7 +146,7 @@ def test_a_part_may_be_named_by_what_it_is(client: httpx2.Client) -> None:
     assert "ont:mass ?d" in str(by_iri["query"])
 
 
-@pytest.mark.parametrize(
+@each(
     ("part", "to", "words"),
     [
         (7, SPACE + "Mars", "no part 7"),
@@ -226,7 +226,7 @@ def test_a_yes_and_triples_are_answers_too(client: httpx2.Client) -> None:
     assert facts["total"] > 10  # type: ignore[operator]
 
 
-@pytest.mark.parametrize(
+@each(
     ("body", "status", "kind"),
     [
         ({"query": "DELETE WHERE { ?s ?p ?o }"}, 403, "query-forbidden"),

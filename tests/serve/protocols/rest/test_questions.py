@@ -9,6 +9,7 @@ from collections.abc import Iterator
 import httpx2
 import pytest
 from pyoxigraph import RdfFormat, parse
+from tests.each import each
 from tests.servers.served import ServedThread
 
 from askgraph.serve.identity.api_keys import new_key
@@ -89,7 +90,7 @@ def test_a_shared_question_can_be_read_but_not_changed_by_others(
         assert other.post(f"/api/v1/runs/{id}/share", json={"shared": False}).status_code == 404
 
 
-@pytest.mark.parametrize(
+@each(
     ("refused", "alone"),
     [
         ("What is the population of Jupiter?", LARGER),
@@ -221,7 +222,7 @@ def test_a_query_that_cannot_be_run_changes_nothing(client: httpx2.Client, query
     assert len(client.get("/api/v1/runs").json()["runs"]) == before
 
 
-@pytest.mark.parametrize(
+@each(
     ("body", "status", "words"),
     [
         ({"question": "Hi", "graphs": ["nowhere"]}, 404, "there are: space"),
@@ -247,7 +248,7 @@ def test_what_cannot_be_asked_is_refused_with_words(
     assert words in response.json()["detail"]
 
 
-@pytest.mark.parametrize(
+@each(
     ("path", "body"),
     [
         ("/sessions", {"title": "a\0"}),

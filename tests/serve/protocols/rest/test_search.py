@@ -1,7 +1,7 @@
 """Names found, completed and listed."""
 
 import httpx2
-import pytest
+from tests.each import each
 
 SPACE = "https://example.org/space/"
 ONT = "https://example.org/space/ontology#"
@@ -22,7 +22,7 @@ def completed(client: httpx2.Client, q: str, **more: object) -> list[dict[str, o
     return found
 
 
-@pytest.mark.parametrize(
+@each(
     ("q", "kind", "iri"),
     [
         ("red planet", "entity", SPACE + "Mars"),
@@ -44,9 +44,7 @@ def test_a_hit_has_the_asker_s_label_and_the_name_that_matched(client: httpx2.Cl
     assert hits(client, q="…") == []
 
 
-@pytest.mark.parametrize(
-    "parameters", [{"q": ""}, {"q": "a", "limit": 1000}, {"q": "a", "kind": "person"}, {}]
-)
+@each("parameters", [{"q": ""}, {"q": "a", "limit": 1000}, {"q": "a", "kind": "person"}, {}])
 def test_a_search_beyond_its_bounds_is_refused(
     client: httpx2.Client, parameters: dict[str, object]
 ) -> None:
@@ -71,7 +69,7 @@ def test_a_name_of_several_words_is_completed_as_one(client: httpx2.Client) -> N
     assert (found[0]["text"], found[0]["start"]) == ("Kennedy Space Center", 9)
 
 
-@pytest.mark.parametrize("q", ["", "a", "Which ", "?!", "qqqqzzz"])
+@each("q", ["", "a", "Which ", "?!", "qqqqzzz"])
 def test_what_begins_no_name_is_not_completed(client: httpx2.Client, q: str) -> None:
     assert completed(client, q) == []
 
