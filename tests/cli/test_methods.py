@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from tests.each import each
+from tests.each import for_each
 from typer.testing import CliRunner, Result
 
 from askgraph import registry
@@ -19,15 +19,23 @@ def run(*arguments: str) -> Result:
     return CliRunner().invoke(app, ["methods", *arguments])
 
 
-def test_every_method_is_listed_with_what_it_does() -> None:
+def test_listing_methods() -> None:
+    # Every method is listed with what it does.
     listed = json.loads(run("--json").stdout)
-
     names = [name.replace("_", "-") for name in registry.names("method")]
     assert [one["name"] for one in listed] == names
     assert all(one["does"] and one["does"].split()[0] in run().stdout for one in listed)
+    # A method without a paper has its defaults alone.
+    described = json.loads(run("guided", "--json").stdout)
+    assert described["paper"] is None
+    assert described["settings"]["turns"] == {"best": 3, "paper": None, "where": None}
+    assert "paper" not in run("guided").stdout
+    # A method that there is not is said with those that there are.
+    result = run("grusp")
+    assert result.exit_code == 2 and "grasp" in result.stderr
 
 
-@each("name", ["grasp", "dfsl", "sparql-llm", "multi-stage", "graf-von-data"])
+@for_each("name", ["grasp", "dfsl", "sparql-llm", "multi-stage", "graf-von-data"])
 def test_both_presets_of_a_method_stand_side_by_side(name: str) -> None:
     described = json.loads(run(name, "--json").stdout)
     shown = run(name).stdout.splitlines()
@@ -40,17 +48,3 @@ def test_both_presets_of_a_method_stand_side_by_side(name: str) -> None:
         assert one["where"] in line
     for text in described["otherwise"]:
         assert f"- {text}" in shown
-
-
-def test_a_method_without_a_paper_has_its_defaults_alone() -> None:
-    described = json.loads(run("guided", "--json").stdout)
-
-    assert described["paper"] is None
-    assert described["settings"]["turns"] == {"best": 3, "paper": None, "where": None}
-    assert "paper" not in run("guided").stdout
-
-
-def test_a_method_that_there_is_not_is_said_with_those_that_there_are() -> None:
-    result = run("grusp")
-
-    assert result.exit_code == 2 and "grasp" in result.stderr

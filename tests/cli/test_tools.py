@@ -13,36 +13,25 @@ def run(*arguments: str) -> Result:
     return CliRunner().invoke(app, ["tools", *arguments])
 
 
-def test_every_tool_is_listed_with_its_sets() -> None:
+def test_listing_tools() -> None:
+    # Every tool is listed with its sets.
     listed = json.loads(run("--json").stdout)
-
     assert tuple(tool["name"] for tool in listed) == registry.names("tool")
-    sets = {tool["name"]: tool["sets"] for tool in listed}
-    assert sets["search_entity"] == ["S", "S_E"]
+    assert {tool["name"]: tool["sets"] for tool in listed}["search_entity"] == ["S", "S_E"]
     for name in registry.names("tool"):
         assert name in run().stdout
-
-
-def test_a_set_is_shown_as_a_model_gets_it() -> None:
+    # A set is shown as a model gets it.
     schemas = json.loads(run("--set", "best", "--json").stdout)
     shown = run("--set", "best").stdout
-
     assert tuple(schema["name"] for schema in schemas) == SETS["best"]
     answer = schemas[0]
     assert answer["parameters"]["type"] == "object" and "query" in answer["parameters"]["required"]
     total = sum(schema["tokens"] for schema in schemas)
     assert f"{len(schemas)} tools, about {total:,} tokens" in shown
     assert answer["description"] in shown
-
-
-def test_a_set_of_ones_own_is_named_with_commas() -> None:
+    # A set of ones own is named with commas.
     schemas = json.loads(run("--set", "list,why_empty", "--json").stdout)
-
     assert [schema["name"] for schema in schemas] == ["list", "why_empty"]
-
-
-def test_an_unknown_set_is_refused_with_those_there_are() -> None:
+    # An unknown set is refused with those there are.
     result = run("--set", "all")
-
-    assert result.exit_code == 2
-    assert "no set of tools 'all': there are B, S, S_E" in result.stderr
+    assert result.exit_code == 2 and "no set of tools 'all': there are B, S, S_E" in result.stderr

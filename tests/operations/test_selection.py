@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from tests.each import each
+from tests.each import for_each
 from tests.graphs import MOONS
 
 from askgraph.errors import SetupError
@@ -33,7 +33,7 @@ def about(graph: str | None) -> GoldQuestion:
     return GoldQuestion("q", "?", graph=graph)
 
 
-@each(
+@for_each(
     ("graph", "named", "found"),
     [
         (None, None, "moons"),

@@ -8,15 +8,12 @@ from askgraph.errors import SetupError
 from askgraph.workspace.models import Models
 
 
-def test_a_folder_is_looked_for_from_the_workspace_on(tmp_path: Path) -> None:
+def test_local_models(tmp_path: Path) -> None:
+    # A folder is looked for from the workspace on.
     (tmp_path / "models" / "ours").mkdir(parents=True)
-
     model = Models(tmp_path).model("transformers/models/ours")
-
     assert model.identity.provider == "transformers"
     assert model.identity.model == str(tmp_path / "models" / "ours")
-
-
-def test_settings_of_servers_are_refused(tmp_path: Path) -> None:
+    # Settings of servers are refused.
     with pytest.raises(SetupError, match="timeout would change nothing"):
         Models(tmp_path).model("transformers/ours", timeout=3.0)

@@ -6,7 +6,7 @@ from contextlib import ExitStack
 
 import httpx2
 import pytest
-from tests.each import each
+from tests.each import for_each
 from websockets.sync.client import ClientConnection, connect
 
 from askgraph.serve.identity.identify import VISITOR, new_visitor
@@ -39,16 +39,15 @@ def told(connection: ClientConnection, id: str | None = None) -> list[dict[str, 
             return found
 
 
-def test_a_question_is_answered_step_by_step(connected: Connect) -> None:
+def test_questions_over_one_connection(connected: Connect, served: str) -> None:
+    # A question is answered step by step.
     connection = connected("/api/v1/socket")
     connection.send(json.dumps({"type": "ask", "question": LARGER}))
     events = told(connection)
     assert events[0]["event"] == "run"
     assert events[1]["step"]["step"] == "findings"  # type: ignore[index]
     assert events[-1]["run"]["answer"]["total"] == 2  # type: ignore[index]
-
-
-def test_a_session_holds_what_is_asked_on_its_connection(connected: Connect, served: str) -> None:
+    # A session holds what is asked on its connection.
     with httpx2.Client(base_url=served, cookies={VISITOR: SOCKET}, timeout=60) as client:
         session = client.post("/api/v1/sessions", json={"title": "Talk"}).json()["id"]
         connection = connected(f"/api/v1/sessions/{session}/socket")
@@ -56,11 +55,8 @@ def test_a_session_holds_what_is_asked_on_its_connection(connected: Connect, ser
             connection.send(json.dumps({"type": "ask", "question": question}))
             told(connection)
         view = client.get(f"/api/v1/sessions/{session}").json()
-    assert [one["question"] for one in view["questions"]][-1] == LARGER
-    assert view["runs"] == 2
-
-
-def test_two_questions_run_on_one_connection(connected: Connect) -> None:
+    assert [one["question"] for one in view["questions"]][-1] == LARGER and view["runs"] == 2
+    # Two questions run on one connection.
     connection = connected("/api/v1/socket")
     for question in (LARGER, "How many moons does Neptune have?"):
         connection.send(json.dumps({"type": "ask", "question": question}))
@@ -72,7 +68,7 @@ def test_two_questions_run_on_one_connection(connected: Connect) -> None:
     assert sorted(ends) == ["How many moons does Neptune have?", LARGER]
 
 
-@each(
+@for_each(
     ("message", "words"),
     [
         ("{", "no JSON"),
