@@ -6,7 +6,7 @@ import pytest
 from tests.each import for_each
 from typer.testing import CliRunner, Result
 
-from askgraph import registry
+from askgraph import plugins
 from askgraph.cli import app
 
 
@@ -22,7 +22,7 @@ def run(*arguments: str) -> Result:
 def test_listing_methods() -> None:
     # Every method is listed with what it does.
     listed = json.loads(run("--json").stdout)
-    names = [name.replace("_", "-") for name in registry.names("method")]
+    names = [name.replace("_", "-") for name in plugins.names("method")]
     assert [one["name"] for one in listed] == names
     assert all(one["does"] and one["does"].split()[0] in run().stdout for one in listed)
     # A method without a paper has its defaults alone.

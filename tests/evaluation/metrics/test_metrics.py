@@ -19,9 +19,9 @@ from askgraph.evaluation.metrics.exact_match import exact_match
 from askgraph.evaluation.metrics.flattened import flattened
 from askgraph.evaluation.metrics.hits_at_1 import hits_at_1
 from askgraph.evaluation.metrics.text2sparql import text2sparql
-from askgraph.rdf.vocabulary import XSD_DATE, XSD_DECIMAL, XSD_INTEGER
-from askgraph.registry import load, names
+from askgraph.plugins import load, names
 from askgraph.sparql.results import SelectResult, Term
+from askgraph.sparql.vocabulary import XSD_DATE, XSD_DECIMAL, XSD_INTEGER
 
 METRICS = [best_column, column_mapping, dfsl, exact_match, flattened]
 SYMMETRIC = [dfsl, flattened]

@@ -18,7 +18,7 @@ from askgraph.evaluation.reports.disagreement import EXAMPLES, scored
 from askgraph.evaluation.reports.failures import Failure
 from askgraph.evaluation.reports.report import Report, report_json
 from askgraph.evaluation.reports.report_sheets import BY
-from askgraph.registry import names
+from askgraph.plugins import names
 
 PAGE = Path(__file__).parents[3] / "docs" / "metrics.md"
 SAME = {("dfsl", "flattened")}  # by definition

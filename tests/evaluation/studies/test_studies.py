@@ -11,9 +11,7 @@ from hypothesis import strategies as st
 from tests.each import for_each
 from tests.evaluation.reports.records import record
 
-from askgraph import registry
-from askgraph.agent.kept_index import Bm25
-from askgraph.agent.meeting import REACHES
+from askgraph import plugins
 from askgraph.errors import SetupError
 from askgraph.evaluation import Score
 from askgraph.evaluation.metrics.linking import Links
@@ -55,6 +53,8 @@ from askgraph.evaluation.studies.stages import (
     tuned,
 )
 from askgraph.index import Resource, SearchIndex
+from askgraph.methods.shared.cooccurrence import REACHES
+from askgraph.methods.shared.index_cache import Bm25
 from askgraph.trace import Usage
 from askgraph.workspace.settings import method_spec
 
@@ -64,7 +64,7 @@ def test_every_row_sets_what_its_method_has(name: str) -> None:
     paper = read_paper(name)
     rows = [(table, row) for table in paper.tables for row in table.rows]
     for table, row in rows:
-        plugin: Any = registry.load("method", method_spec(row.method)[0])
+        plugin: Any = plugins.load("method", method_spec(row.method)[0])
         assert set(row.settings) <= {field.name for field in fields(plugin)}, row
         assert row.learns in ("", "examples", "fixed", "graph")
         assert set(row.published) <= set(table.heads)
@@ -340,7 +340,7 @@ EX = "http://example.org/"
 def index(tmp_path_factory: pytest.TempPathFactory) -> SearchIndex[Resource]:
     folder: Path = tmp_path_factory.mktemp("recall") / "bm25"
     names = ("Jupiter", "Mars", "moon of Jupiter", "great moon")
-    plugin: Any = registry.load("index", "bm25")
+    plugin: Any = plugins.load("index", "bm25")
     resources = [Resource(f"{EX}{at}", name) for at, name in enumerate(names)]
     built: SearchIndex[Resource] = plugin.build(resources, folder)
     return built

@@ -1,0 +1,237 @@
+"""Runs: kept whatever fails, told in short lines, and in turns on each graph."""
+
+import asyncio
+import sqlite3
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+import httpx2
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.each import for_each
+from tests.servers.llm import LlmServer, Turn
+from tests.servers.served import ServedThread, sample_workspace
+
+from askgraph.errors import ServiceError
+from askgraph.llm import Choice, ToolCall
+from askgraph.server.auth.principal import Limits, Principal, TooMany
+from askgraph.server.hub import Hub, open_hub
+from askgraph.server.rest.parts import PartsBody, parts
+from askgraph.server.rest.questions import download
+from askgraph.server.runs.events import one_line, words_of
+from askgraph.server.runs.replies import chosen, confirmed
+from askgraph.server.runs.views import AskBody, RunView
+from askgraph.server.settings import ServeSettings
+from askgraph.trace import (
+    Draft,
+    Findings,
+    Mention,
+    ModelTurn,
+    Observation,
+    Prompt,
+    Refusal,
+    Step,
+    Thought,
+    ToolUse,
+    Usage,
+)
+from askgraph.workspace import Workspace
+
+SECRET = "s3cr3t-that-nobody-may-read"
+
+
+@pytest.fixture
+def place(tmp_path: Path, llm_server: LlmServer, monkeypatch: pytest.MonkeyPatch) -> ServedThread:
+    workspace = sample_workspace(tmp_path)
+    table = (
+        f'[models.default]\nmodel = "m"\nbase_url = "{llm_server.url}/v1"\nkey_env = "THE_KEY"\n'
+    )
+    path = tmp_path / "askgraph.toml"
+    path.write_text(path.read_text() + table)
+    monkeypatch.setenv("THE_KEY", SECRET)
+    return ServedThread(workspace)
+
+
+def test_a_secret_that_a_model_repeats_is_in_no_trace(
+    place: ServedThread, llm_server: LlmServer
+) -> None:
+    llm_server.turns.append(Turn(f"I was sent {SECRET} and password=hunter2hunter2."))
+    llm_server.turns.append(Turn("I give up."))
+    with place, httpx2.Client(base_url=place.url, timeout=60) as client:
+        body = {"question": "Which moons has Mars?", "method": "grasp"}
+        head = {"Accept": "text/event-stream"}
+        told = client.post("/api/v1/ask", json=body, headers=head).text
+        id = told.partition('"id": "')[2].partition('"')[0]
+        trace = client.get(f"/api/v1/runs/{id}/trace").text
+    assert "I was sent ***" in trace and SECRET not in trace + told
+    assert "hunter2hunter2" not in trace + told
+
+
+def test_a_secret_is_in_no_answer_and_other_data_stays_as_it_is(
+    place: ServedThread, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("THE_KEY", "Ganymede")  # as if a graph held it
+    with place, httpx2.Client(base_url=place.url, timeout=60) as client:
+        asked = {"question": "Which moons are larger than Mercury?"}
+        answer = client.post("/api/v1/ask", json=asked).json()["answer"]
+    assert [row[0]["label"] for row in answer["cells"]] == ["***", "Titan"]
+    assert "Ganymede" not in str(answer)
+
+
+ANN = Principal("user:ann", "ann", frozenset({"ask"}), limits=Limits(parallel=1))
+QUESTION = AskBody(question="Which moons are larger than Mercury?")
+BROKEN = (
+    "CREATE TRIGGER broken BEFORE UPDATE OF finished ON runs BEGIN SELECT RAISE(ABORT, 'full'); END"
+)
+
+
+@pytest.fixture
+async def hub(sample_place: Workspace, tmp_path: Path) -> AsyncIterator[Hub]:
+    settings = ServeSettings(database=str(tmp_path / "serve.db"), per_graph=1, grace=0)
+    async with open_hub(settings, sample_place) as hub:
+        yield hub
+
+
+def done(hub: Hub, statement: str) -> None:
+    with closing(sqlite3.connect(hub.settings.database)) as connection:
+        connection.execute(statement)
+        connection.commit()
+
+
+async def test_runs_whose_database_fails(hub: Hub) -> None:
+    # An ending that the database did not take is kept later.
+    done(hub, BROKEN)
+    run = await hub.ask(QUESTION, ANN)
+    assert [event async for event in hub.runs.read(run)][-1]["event"] == "problem"
+    assert (await hub.records.view(run.id, ANN)).state == "running"
+    done(hub, "DROP TRIGGER broken")
+    await hub.records.beat()
+    view = await hub.records.view(run.id, ANN)
+    assert view.state == "done" and view.answer
+    assert (await hub.runs.outcome(await hub.ask(QUESTION, ANN))).state == "done"
+    # A reading chosen while the database fails does not run for ever.
+    back = AskBody(
+        question="How many missions are there to Jupiter?", settings={"answer_from": 1.0}
+    )
+    run = await hub.runs.outcome(await hub.ask(back, ANN))
+    done(hub, BROKEN)
+    with pytest.raises(ServiceError):
+        await chosen(hub, run.id, 1, ANN)
+    assert await hub.store.under_way(ANN.id)
+    done(hub, "DROP TRIGGER broken")
+    await hub.records.beat()
+    assert await hub.store.under_way(ANN.id) == []
+    # A question that ended holds its steps no longer.
+    run = await hub.ask(QUESTION, ANN)
+    await hub.runs.outcome(run)
+    assert run.steps == []
+
+
+async def test_a_question_that_is_refused_leaves_no_session(hub: Hub) -> None:
+    run = await hub.ask(QUESTION, ANN)
+    with pytest.raises(TooMany):
+        await hub.ask(QUESTION, ANN)
+    sessions = await hub.store.sessions(ANN.id)
+    assert [session.id for session in sessions] == [run.asked.session]
+    await hub.runs.outcome(run)
+
+
+async def test_a_question_that_waits_for_its_graph_is_queued(hub: Hub) -> None:
+    many = replace(ANN, limits=Limits())
+    first, second = [await hub.ask(QUESTION, many) for _ in range(2)]
+    assert (first.state, second.state) == ("running", "queued")
+    assert (await hub.records.view(second.id, many)).state == "queued"
+    views = await asyncio.gather(hub.runs.outcome(first), hub.runs.outcome(second))
+    assert [view.state for view in views] == ["done", "done"]
+
+
+MARS = Mention("Mars", "entity", "http://example.org/Mars", "Mars", 1.0)
+CALLS = Choice("", calls=(ToolCall("1", "search_entity", "{}"),))
+
+
+@for_each(
+    ("step", "words"),
+    [
+        (Findings((MARS,)), "'Mars' is the entity 'Mars'"),
+        (Findings(()), "no word of it is known"),
+        (Draft("PREFIX : <x>\nASK {\n}", 1.0), "considers: ASK { }"),
+        (Draft("ASK {}", 1.0, "Is it?"), "considers: Is it?"),
+        (Thought("two\nlines"), "two lines"),
+        (Prompt("write", ()), "tells a model (write)"),
+        (ModelTurn(CALLS, Usage()), "the model: calls search_entity"),
+        (ModelTurn(Choice("It is Io."), Usage()), "the model: It is Io."),
+        (ToolUse("search", {"q": "Io"}, Observation("found")), 'search("Io"): found'),
+        (Refusal("nothing"), ""),
+    ],
+)
+def test_each_kind_of_step_says_what_it_does(step: Step, words: str) -> None:
+    assert words_of(step) == words
+
+
+@given(st.text())
+def test_a_line_is_one_line_and_short(text: str) -> None:
+    line = one_line(text)
+
+    assert len(line) <= 160 and (line.isprintable() or not line)
+
+
+ANN_turns = Principal("user:ann", "ann", frozenset({"ask", "query", "confirm"}))
+ASKED = AskBody(question="How many missions are there to Jupiter?", settings={"answer_from": 1.0})
+
+Work = Callable[[Hub, RunView], Awaitable[object]]
+
+
+@pytest.fixture
+async def hub_turns(sample_place: Workspace, tmp_path: Path) -> AsyncIterator[Hub]:
+    settings = ServeSettings(database=str(tmp_path / "serve.db"), per_graph=1, queue=0, grace=0)
+    async with open_hub(settings, sample_place) as hub_turns:
+        yield hub_turns
+
+
+def read_back(hub: Hub, run: RunView) -> Awaitable[object]:
+    assert run.answer
+    assert run.answer.sparql
+    return parts("space", PartsBody(query=run.answer.sparql, language="en"), hub, ANN_turns)
+
+
+@for_each(
+    "work",
+    [
+        read_back,
+        lambda hub, run: confirmed(hub, run.id, None, ANN_turns),
+        lambda hub, run: chosen(hub, run.id, 0, ANN_turns),
+        lambda hub, run: download(hub, run.id, "nt", ANN_turns),
+    ],
+)
+async def test_work_on_a_graph_waits_for_its_turn(hub_turns: Hub, work: Work) -> None:
+    run = await hub_turns.runs.outcome(await hub_turns.ask(ASKED, ANN_turns))
+    async with hub_turns.queries.turn("space"):
+        with pytest.raises(TooMany):
+            await work(hub_turns, run)
+    await work(hub_turns, run)
+
+
+_DEAD = '[models.default]\nmodel = "m"\nbase_url = "http://127.0.0.1:9/v1"\nretries = 0\n'
+
+
+@pytest.mark.parametrize("processes", [0, 1])
+def test_a_model_whose_server_has_failed_is_left_alone_and_counted(
+    tmp_path: Path, processes: int
+) -> None:
+    place = sample_workspace(tmp_path)
+    with (tmp_path / "askgraph.toml").open("a") as settings:
+        settings.write(_DEAD)
+    with (
+        ServedThread(place, processes=processes) as server,
+        httpx2.Client(base_url=server.url, timeout=120) as client,
+    ):
+        assert "askgraph_models_left_alone 0.0" in client.get("/metrics").text
+        asked = {"question": "Which moons does Jupiter have?", "method": "guided"}
+        for _ in range(5):  # on a busy machine the seconds may be over before it is read
+            assert client.post("/api/v1/ask", json=asked).status_code == 200
+            if "askgraph_models_left_alone 1.0" in client.get("/metrics").text:
+                return
+    pytest.fail("no model is said to be left alone")
