@@ -24,7 +24,7 @@ from askgraph.workspace.plans import Wishes, method_choices, sampled
 from askgraph.workspace.run_sync import result_of
 from askgraph.workspace.selection import Selection, selected
 
-NEEDS = {"processes": "concurrent.futures", "dask": "distributed", "ray": "ray"}
+NEEDS = {"processes": "concurrent.futures", "dask": "distributed"}
 QUESTIONS = str(sample.questions_path().with_suffix(".jsonl"))
 
 
@@ -92,7 +92,7 @@ def test_elsewhere_the_run_is_the_same_as_here(workspace: Workspace, where: str)
 
 def test_executors_processes_and_settings() -> None:
     # Every executor is found by name.
-    assert plugins.names("executor") == ("dask", "processes", "ray")
+    assert plugins.names("executor") == ("dask", "processes")
     # Many questions without a model have a process a core.
     crew, search = Crew("auto"), [GraphSearch()]
     cores = os.cpu_count() or 1

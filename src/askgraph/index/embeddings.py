@@ -109,14 +109,11 @@ class KeptEmbedder:
         if missing:
             new = dict(zip(missing, self.inner.embed(missing), strict=True))
             known |= new
-            self._keep(new)
+            with self._lock:
+                self._known |= new
+                while len(self._known) > self.most:
+                    del self._known[next(iter(self._known))]
         return np.array([known[text] for text in texts], dtype=np.float32)
-
-    def _keep(self, new: dict[str, NDArray[np.float32]]) -> None:
-        with self._lock:
-            self._known |= new
-            while len(self._known) > self.most:
-                del self._known[next(iter(self._known))]
 
 
 @lru_cache(maxsize=4)

@@ -76,7 +76,12 @@ class Text2Sparql:
 
     def read(self, path: Path, *, language: str | None = None) -> Contents:
         """Read all questions; the graph is DBpedia or what the data set calls itself."""
-        content = _loaded(path)
+        try:
+            content = yaml.safe_load(text_of(path))
+        except (yaml.YAMLError, ValueError, RecursionError) as error:
+            raise SetupError(f"{path}: not YAML that can be read: {error}") from error
+        if not isinstance(content, dict):
+            raise SetupError(f"{path}: expected an object with 'dataset' and 'questions'")
         dataset, records = content.get("dataset"), content.get("questions")
         if not isinstance(dataset, dict) or not isinstance(records, list):
             raise SetupError(f"{path}: expected a data set ('dataset') and a list of 'questions'")
@@ -99,16 +104,6 @@ class Text2Sparql:
         return replace(
             contents, graph=graph or str(dataset.get("id") or "") or None, prefixes=prefixes
         )
-
-
-def _loaded(path: Path) -> Record:
-    try:
-        content = yaml.safe_load(text_of(path))
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
-        raise SetupError(f"{path}: not YAML that can be read: {error}") from error
-    if not isinstance(content, dict):
-        raise SetupError(f"{path}: expected an object with 'dataset' and 'questions'")
-    return content
 
 
 def _texts(record: Record) -> list[Text]:

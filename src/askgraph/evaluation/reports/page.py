@@ -18,7 +18,7 @@ from askgraph.evaluation.reports.payload import CLOCK, payload_of, told_apart
 from askgraph.evaluation.reports.sheet import Sheet
 from askgraph.evaluation.runs import Run
 
-# Built from serve/web/src/report with the web page, whose parts it uses; a wheel carries it.
+# Built from server/web/src/report with the web page, whose parts it uses; a wheel carries it.
 BUILT = files("askgraph") / "server" / "web" / "static" / "report"
 
 
@@ -50,7 +50,33 @@ def html_page(runs: Sequence[Run], *, metric: str = "best_column", times: bool =
         data_script("index", payload.index),
         *(data_script(f"part-{at}", part) for at, part in enumerate(payload.parts)),
     ]
-    return _document(_title(named), body)
+    title = _title(named)
+    style, script, vega = built("styles.css"), built("report.js"), _vega()
+    policy = (
+        f"default-src 'none'; script-src {_hash(vega)} {_hash(script)}; style-src {_hash(style)}; "
+        "base-uri 'none'; form-action 'none'"
+    )
+    return "\n".join(
+        [
+            "<!doctype html>",
+            '<html lang="en">',
+            "<head>",
+            '<meta charset="utf-8">',
+            f'<meta http-equiv="Content-Security-Policy" content="{policy}">',
+            '<meta name="viewport" content="width=device-width, initial-scale=1">',
+            '<meta name="color-scheme" content="light dark">',
+            f"<title>{escaped(title)}</title>",
+            f"<style>{style}</style>",
+            "</head>",
+            "<body>",
+            *body,
+            f'<script type="module">{vega}</script>',
+            f'<script type="module">{script}</script>',
+            "</body>",
+            "</html>",
+            "",
+        ]
+    )
 
 
 def _drawn(
@@ -129,35 +155,6 @@ def _settings(runs: Sequence[Run], *, times: bool) -> str:
         shown = f"<pre>{escaped(text)}</pre>"
         content.append(details(run.name, shown, kind="settings"))
     return "\n".join([*content, "</section>"])
-
-
-def _document(title: str, body: Sequence[str]) -> str:
-    style, script, vega = built("styles.css"), built("report.js"), _vega()
-    policy = (
-        f"default-src 'none'; script-src {_hash(vega)} {_hash(script)}; style-src {_hash(style)}; "
-        "base-uri 'none'; form-action 'none'"
-    )
-    return "\n".join(
-        [
-            "<!doctype html>",
-            '<html lang="en">',
-            "<head>",
-            '<meta charset="utf-8">',
-            f'<meta http-equiv="Content-Security-Policy" content="{policy}">',
-            '<meta name="viewport" content="width=device-width, initial-scale=1">',
-            '<meta name="color-scheme" content="light dark">',
-            f"<title>{escaped(title)}</title>",
-            f"<style>{style}</style>",
-            "</head>",
-            "<body>",
-            *body,
-            f'<script type="module">{vega}</script>',
-            f'<script type="module">{script}</script>',
-            "</body>",
-            "</html>",
-            "",
-        ]
-    )
 
 
 def _hash(text: str) -> str:
