@@ -31,7 +31,11 @@ def test_batches_and_repetitions(
     assert a["truncated"]["reason"] == "the first 1 of 2 rows"
     assert (b["status"], b["reason"]) == ("refusal", "not in the file")
     assert (c["columns"], c["rows"], c["boolean"]) == (["answer"], [[False]], False)
-    # Batch stopped with ctrl c leaves whole lines and goes on.
+
+
+def test_batch_stopped_with_ctrl_c_leaves_whole_lines_and_goes_on(
+    run: Run, tmp_path: Path, command: Callable[..., tuple[list[str], dict[str, Any]]]
+) -> None:
     install(tmp_path, {"Mars?": MARS, "slow?": "slow"})
     path = questions(tmp_path, {"id": "a", "question": "Mars?"}, {"id": "b", "question": "slow?"})
     out = tmp_path / "out.jsonl"

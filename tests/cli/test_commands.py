@@ -260,7 +260,11 @@ def test_endpoints(server: SparqlServer, workspace: Path) -> None:
     assert refused.stderr.splitlines()[-1] == (
         f"askgraph: {server.url} sent a web page, not results; is it the SPARQL endpoint? Our shop"
     )
-    # Stopped while asking an endpoint it goes on later.
+
+
+def test_stopped_while_asking_an_endpoint_it_goes_on_later(
+    server: SparqlServer, workspace: Path
+) -> None:
     server.acts.append(server_answers)
     server.always = faults.silence()
     process = started("add", "far", server.url)
@@ -277,7 +281,11 @@ def test_endpoints(server: SparqlServer, workspace: Path) -> None:
     server.requests.clear()
     assert run("add", "anew", server.url).exit_code == 0
     assert left == len(server.requests) - 1, "what was answered before is not asked again"
-    # Stopped while its modules are read it ends without a word.
+
+
+def test_stopped_while_its_modules_are_read_it_ends_without_a_word(
+    server: SparqlServer, workspace: Path
+) -> None:
     code = "import signal, askgraph.__main__; print(signal.getsignal(signal.SIGINT).name)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.stdout == "SIG_DFL\n"

@@ -94,7 +94,11 @@ def test_graphs_methods_and_workers(run: Run, tmp_path: Path) -> None:
         "graph-search": 2,
         "lookup": 2,
     }
-    # A worker that dies ends the run and the same call goes on.
+
+
+def test_a_worker_that_dies_ends_the_run_and_the_same_call_goes_on(
+    run: Run, tmp_path: Path
+) -> None:
     install(tmp_path, {"Jupiter?": JUPITER, "Mars?": "die"})
     path = questions(tmp_path, *GOLD)
     there = ("--on", "processes", "--workers", 1, "--concurrency", 1, "--out", "kept")

@@ -57,7 +57,9 @@ def test_a_study_of_representations(place: Path) -> None:
     assert [one["number"] for one in found] == [1, 2, 3]
     assert found[2]["figures"] == {"all": {"em": 1.0, "f1": 1.0}, "geo": {"em": 1.0, "f1": 1.0}}
     assert "experiment 4: no definition has comments" in err and "no language model is named" in err
-    # A graph of somebody else is not taken away.
+
+
+def test_a_graph_of_somebody_else_is_not_taken_away(place: Path) -> None:
     Workspace(place).add("firms.inverse-shortcuts", [place / "firms.ttl"])
     arguments = [
         *STUDY, str(place / "questions.jsonl"), "-g", "firms", "--out", str(place / "runs"),

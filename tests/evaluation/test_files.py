@@ -90,12 +90,16 @@ def test_disks_and_lines(tmp_path: Path) -> None:
         lines.reorder("a")
     with LineFile(path) as lines:
         assert lines.lines == {"a": {"id": "a", "value": 2}}
-    # A lone surrogate survives.
+
+
+def test_a_lone_surrogate_survives(tmp_path: Path) -> None:
     with LineFile(tmp_path / "out.jsonl") as lines:
         lines.append({"id": "\ud800"})
     with LineFile(tmp_path / "out.jsonl") as lines:
         assert list(lines.lines) == ["\ud800"]
-    # A file that cannot be written.
+
+
+def test_a_file_that_cannot_be_written(tmp_path: Path) -> None:
     with pytest.raises(SetupError, match="cannot"):
         LineFile(tmp_path)
 

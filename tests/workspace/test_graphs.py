@@ -78,7 +78,11 @@ def test_indices_that_methods_need(place: Workspace, find: Finder, searching: Me
     ready = ready_graphs(["moons"], find, searching)
     hits = ready.graphs[0].indices["entities"].search("Europa")
     assert [hit.item.label for hit in hits][:1] == ["Europa"]
-    # Only graphs that were opened for it are closed.
+
+
+def test_only_graphs_that_were_opened_for_it_are_closed(
+    place: Workspace, find: Finder, searching: Method
+) -> None:
     mine = place.graph("pets")
     wanted: list[KnowledgeGraph | str | None] = [mine, "moons"]
     try:
@@ -87,7 +91,9 @@ def test_indices_that_methods_need(place: Workspace, find: Finder, searching: Me
         assert is_open(mine) and [is_open(graph) for graph in find.opened] == [False]
     finally:
         result_of(mine.endpoint.close())
-    # Without a graph it says so.
+
+
+def test_without_a_graph_it_says_so(place: Workspace, find: Finder, searching: Method) -> None:
     with pytest.raises(SetupError, match="no graph was given"):
         ready_graphs([], find, searching)
 

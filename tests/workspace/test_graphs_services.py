@@ -96,7 +96,11 @@ def test_calling_graphs_from_elsewhere(workspace: Workspace, server: SparqlServe
     )
     assert sorted(result.stdout.split()) == [*(row[0] for row in JOINED), "m"]
     assert "SERVICE" not in server.requests[-1].parameters["query"][0]
-    # A graph tells the iri that a service calls it by.
+
+
+def test_a_graph_tells_the_iri_that_a_service_calls_it_by(
+    workspace: Workspace, server: SparqlServer
+) -> None:
     workspace.add("remote", [server.url])
     workspace.add("keyed", [f"{server.url}?key=secret"])
     graphs = [workspace.graph(name) for name in ("moons", "remote", "keyed")]

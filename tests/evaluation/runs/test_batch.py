@@ -42,18 +42,28 @@ async def test_answers_of_a_batch(answer_with: AnswerWith, tmp_path: Path) -> No
     assert failed == 0 and (first["id"], first["status"], len(first["rows"])) == ("a", "answer", 2)
     assert (second["id"], second["status"], second["reason"]) == ("b", "refusal", "no")
     assert told == [(1, 2), (2, 2)]
-    # The same call again changes nothing.
+
+
+async def test_the_same_call_again_changes_nothing(answer_with: AnswerWith, tmp_path: Path) -> None:
     out = tmp_path / "out.jsonl"
     await answer_all(asked("a"), answer_with({"a": MARS}), out)
     before = out.read_bytes()
     await answer_all(asked("a"), answer_with({}), out)
     assert out.read_bytes() == before
-    # All steps are kept and the stream is closed.
+
+
+async def test_all_steps_are_kept_and_the_stream_is_closed(
+    answer_with: AnswerWith, tmp_path: Path
+) -> None:
     method = Scripted(Thought("hm"), Refusal("no"))
     steps: list[Step] = []
     await collect(Question("?"), steps, method=method, graphs=[])
     assert steps == [Thought("hm"), Refusal("no")] and method.closed
-    # An error comes through and the stream is closed.
+
+
+async def test_an_error_comes_through_and_the_stream_is_closed(
+    answer_with: AnswerWith, tmp_path: Path
+) -> None:
     method = Scripted(Unreachable("down"))
     with pytest.raises(Unreachable):
         await collect(Question("?"), [], method=method, graphs=[])

@@ -87,19 +87,31 @@ async def test_going_on_with_a_run(endpoint: Any, ask_with: AskerMaker, tmp_path
     kept = read_run(tmp_path / "run")
     assert kept.records == again.records
     assert [detail.key for detail in kept.details()] == [record.key for record in kept.records]
-    # A smaller run keeps what a larger one did.
+
+
+async def test_a_smaller_run_keeps_what_a_larger_one_did(
+    endpoint: Any, ask_with: AskerMaker, tmp_path: Path
+) -> None:
     work = worker(ask_with(KNOWN), endpoint)
     await evaluate(tasks(), work, folder=tmp_path)
     small = await evaluate(tasks(2), work, folder=tmp_path)
     kept = read_run(tmp_path)
     assert (len(small.records), len(kept.records), kept.planned) == (2, 5, 5)
     assert len(list(kept.details())) == 5
-    # A folder with something else is left alone.
+
+
+async def test_a_folder_with_something_else_is_left_alone(
+    endpoint: Any, ask_with: AskerMaker, tmp_path: Path
+) -> None:
     (tmp_path / "thesis.tex").write_text("mine")
     with pytest.raises(SetupError, match="holds no run"):
         await evaluate(tasks(), worker(ask_with(KNOWN), endpoint), folder=tmp_path)
     assert names_in(tmp_path) == ["thesis.tex"]
-    # What a killed run had not put in its place goes.
+
+
+async def test_what_a_killed_run_had_not_put_in_its_place_goes(
+    endpoint: Any, ask_with: AskerMaker, tmp_path: Path
+) -> None:
     (tmp_path / ".records.jsonl.x1").write_text("half")
     await evaluate(tasks(), worker(ask_with(KNOWN), endpoint), folder=tmp_path)
     assert names_in(tmp_path) == [".lock", "records.jsonl", "run.json", "traces.jsonl"]

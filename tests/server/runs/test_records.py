@@ -197,7 +197,7 @@ def read_back(hub: Hub, run: RunView) -> Awaitable[object]:
     return parts("space", PartsBody(query=run.answer.sparql, language="en"), hub, ANN_turns)
 
 
-@for_each(
+@pytest.mark.parametrize(
     "work",
     [
         read_back,

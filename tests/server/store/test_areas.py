@@ -146,7 +146,9 @@ async def test_runs_of_processes_that_ended(store: Store) -> None:
     assert set(given.jobs) == {"job of dead", "job of "}
     found = await store.run(runs["dead"])
     assert found is not None and found.state == "handed_back"
-    # A process that leaves hands its runs back at once.
+
+
+async def test_a_process_that_leaves_hands_its_runs_back_at_once(store: Store) -> None:
     await store.beat("p1")
     run = RunRow(new_id(), "user:ann", "?", ("space",), "graph-search", process="p1")
     await store.begin_run(run)

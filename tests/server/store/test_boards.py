@@ -37,7 +37,9 @@ async def test_boards_and_pins(store: Store) -> None:
     assert (found.owner, found.title, found.shared, found.pins) == ("user:ann", "Moons", False, 2)
     assert [one.id for one in await store.boards("user:ann")] == ["b1"]
     assert await store.boards("user:bob") == [] and await store.board("b2") is None
-    # The latest result is beside what was seen until it is accepted.
+
+
+async def test_the_latest_result_is_beside_what_was_seen_until_it_is_accepted(store: Store) -> None:
     (pin,) = await board_of(store, "A")
     assert await store.accept_latest("b1") == 0
     assert await store.put_latest(pin.id, {"total": 2}, "2026-02-02")
