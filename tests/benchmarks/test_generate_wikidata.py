@@ -135,12 +135,12 @@ def test_items_have_labels_pages_and_former_codes(store: Store, world: World) ->
 
 def test_every_question_has_an_answer_in_the_graph(store: Store, world: World) -> None:
     # Every question has an answer in the graph.
-    found = list(questions(world))
-    assert len({one["id"] for one in found}) == 80
-    assert sum(one["tags"] == ["homonym"] for one in found) == 10
-    assert {one["lang"] for one in found} == set(LANGUAGES)
-    for one in found:
-        assert rows(store, str(one["sparql"])), one
+    lines = list(questions(world))
+    assert len({line["id"] for line in lines}) == 80
+    assert sum(line["tags"] == ["homonym"] for line in lines) == 10
+    assert {line["lang"] for line in lines} == set(LANGUAGES)
+    for line in lines:
+        assert rows(store, str(line["sparql"])), line
     # Gold answers are those of the world.
     numbers = Numbers(world)
     checked = [one for one in asked(world) if one.spec["text"] in EXPECTED]

@@ -205,13 +205,13 @@ def test_dry_runs_and_models(place: Path, llm_server: LlmServer) -> None:
     assert told[9:11] == [("COUNT", 0, 0), ("LIMIT", 0, 0)] and told[-1] == ("all", 6, 6)
     assert not llm_server.bodies and not (place / "runs").exists()
     # Only the figures of the benchmark that is named stand beside.
-    more = ("--table", "6", "--out", str(place / "runs"), "--as", "QALD-7", "--json")
-    [sheet] = call(arguments(place, "grasp", llm_server, *more))
+    named = ("--table", "6", "--out", str(place / "runs"), "--as", "QALD-7", "--json")
+    [sheet] = call(arguments(place, "grasp", llm_server, *named))
     assert [row["published QALD-7"] for row in sheet["rows"]] == [0.526, 0.73, 0.708, 0.687, 0.735]
     assert "published QALD-10" not in sheet["rows"][0]
     # Each paper has a model of its own if it is named.
-    more = ("--table", "5", "--out", str(place / "runs"), "--with", "GPT-4.1=larger", "--json")
-    [sheet] = call(arguments(place, "grasp", llm_server, *more))
+    models = ("--table", "5", "--out", str(place / "runs"), "--with", "GPT-4.1=larger", "--json")
+    [sheet] = call(arguments(place, "grasp", llm_server, *models))
     assert [row["by"] for row in sheet["rows"]].count("larger") == 1
     assert {body["model"] for body in llm_server.bodies} == {"scripted", "larger"}
 

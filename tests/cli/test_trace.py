@@ -128,14 +128,14 @@ def test_showing_and_replaying_a_trace(kept: Path, tmp_path: Path) -> None:
     assert done.stdout == f"The same answer, after the same {steps} steps.\n", done.stderr
     # A trace that was changed comes to another end.
     trace, head = read_trace(kept)
-    steps = [step for step in trace.steps if not (isinstance(step, ToolUse) and step.call)]
-    write_trace(kept, type(trace)(trace.question, trace.method, tuple(steps)), head)
+    left = [step for step in trace.steps if not (isinstance(step, ToolUse) and step.call)]
+    write_trace(kept, type(trace)(trace.question, trace.method, tuple(left)), head)
     result = run("trace", "replay", kept)
     assert result.exit_code == 2 and "differs from its trace" in result.stderr
     # Graph search needs no replay.
     run("ask", "Which moons orbit Jupiter?", "--trace", "run.jsonl")
-    shown, replayed = run("trace", "show", "run.jsonl"), run("trace", "replay", "run.jsonl")
-    assert "findings" in shown.stdout and "Europa" in shown.stdout and replayed.exit_code == 2
+    listed, replayed = run("trace", "show", "run.jsonl"), run("trace", "replay", "run.jsonl")
+    assert "findings" in listed.stdout and "Europa" in listed.stdout and replayed.exit_code == 2
     assert "same steps whenever it is asked" in replayed.stderr
 
 

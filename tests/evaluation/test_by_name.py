@@ -49,9 +49,9 @@ def test_things_and_their_names(tmp_path: Path) -> None:
     workspace = Workspace(tmp_path / "workspace")
     workspace.add("boats", [tmp_path / "boats.ttl"])
     graph = workspace.find("boats")
-    names = names_of_things(graph)
+    known = names_of_things(graph)
     asyncio.run(_closed(graph))
-    assert names == {
+    assert known == {
         "http://example.org/a": {("text", "Albatross"), ("number", 7)},
         "http://example.org/b": {("text", "Bittern"), ("number", 8)},
     }

@@ -140,8 +140,8 @@ def test_leaks() -> None:
     english = GoldQuestion("a@en", "Which moons has Mars?", "en", sparql=MOONS)
     assert repeats([german, english]) == ()
     # A training question word by word is an error and its query a warning.
-    found = [(f.id, f.kind, f.severity, f.seen) for f in leaks([B, C, D], [A])]
-    assert found == [
+    leaked = [(f.id, f.kind, f.severity, f.seen) for f in leaks([B, C, D], [A])]
+    assert leaked == [
         ("b", "near leak", "warning", "same query, 'a': Which moons has Mars?"),
         ("c", "leak", "error", "training question 'a': Which moons has Mars?"),
     ]

@@ -117,8 +117,8 @@ def test_what_is_refused_and_said() -> None:
     shuffled = [*B.records]
     random.Random(1).shuffle(shuffled)
     one = compare(side_of(A), side_of(B))
-    other = compare(side_of(A), side_of(run_of(*shuffled, name="after")))
-    assert json.dumps(compare_json(one)) == json.dumps(compare_json(other))
+    again = compare(side_of(A), side_of(run_of(*shuffled, name="after")))
+    assert json.dumps(compare_json(one)) == json.dumps(compare_json(again))
 
 
 def test_a_difference_that_is_real_is_found() -> None:

@@ -317,7 +317,7 @@ def test_counts_of_failures() -> None:
     assert (found.wrong, found.wrong_rejected, found.caught) == (4, 2, 0.5)
     assert (found.right, found.right_rejected, found.lost) == (2, 1, 0.5)
     # Calibration is over records with a query.
-    found = calibration_of(
+    calibration = calibration_of(
         [
             record("a", 1.0, confidence=0.8),
             record("b", 1.0, confidence=0.4, status="refusal", unanswerable=True),
@@ -325,7 +325,7 @@ def test_counts_of_failures() -> None:
         ],
         MAIN,
     )
-    assert found.n == 2 and found.brier == pytest.approx((0.2**2 + 0.4**2) / 2)
+    assert calibration.n == 2 and calibration.brier == pytest.approx((0.2**2 + 0.4**2) / 2)
 
 
 def test_shares_of_failures() -> None:
@@ -361,7 +361,7 @@ def test_shares_of_failures() -> None:
     # A share of nothing is none.
     assert rejection([(False, True)]).caught is None and rejection([(False, False)]).lost is None
     # A question without a query counts as one that failed.
-    told = executable([("ASK {}", True), ("ASK {", False), (None, False), ("ASK {}", True)])
-    assert told == Executable(questions=4, queries=3, ran=2) and told.share == 0.5
+    ran = executable([("ASK {}", True), ("ASK {", False), (None, False), ("ASK {}", True)])
+    assert ran == Executable(questions=4, queries=3, ran=2) and ran.share == 0.5
     # The share of no questions is none.
     assert executable([]).share is None

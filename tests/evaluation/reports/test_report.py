@@ -129,8 +129,8 @@ def test_metrics_costs_and_times() -> None:
     assert found["failures"] == {"wrong result": 1}
     # Precision and recall are averaged too.
     scores = {"best_column": Score(0.25, 1.0, 0.4)}
-    found = Report((record("a", scores=scores),)).json()["scores"]
-    assert found == {
+    averaged = Report((record("a", scores=scores),)).json()["scores"]
+    assert averaged == {
         "best_column": {"precision": 0.25, "recall": 1.0, "f1": 0.4, "low": 0.4, "high": 0.4}
     }
     # Costs are summed and times left out on request.

@@ -52,14 +52,14 @@ def test_intervals_and_differences() -> None:
     # No difference is no evidence.
     assert permutation_p([]) == 1 and permutation_p([0.0] * 100) == 1
     # A difference counts only common questions.
-    found = paired_difference(
+    paired = paired_difference(
         {"q1": 0.0, "q2": 0.5, "q3": 1.0, "q4": 1.0, "old": 1.0},
         {"q1": 1.0, "q2": 1.0, "q3": 1.0, "q4": 0.5, "new": 0.0},
     )
-    assert (found.n, found.a, found.b) == (4, 0.625, 0.875)
-    assert found.difference.mean == pytest.approx(0.25)
-    assert (found.better, found.worse, found.equal) == (2, 1, 1)
-    assert found.p == pytest.approx(0.75)  # ±1 ±½ ±½: 6 of 8 sums are at least 1 in size
+    assert (paired.n, paired.a, paired.b) == (4, 0.625, 0.875)
+    assert paired.difference.mean == pytest.approx(0.25)
+    assert (paired.better, paired.worse, paired.equal) == (2, 1, 1)
+    assert paired.p == pytest.approx(0.75)  # ±1 ±½ ±½: 6 of 8 sums are at least 1 in size
 
 
 @for_each(("given", "mean"), [([], 0.0), ([0.3], 0.3), ([1.0] * 9, 1.0)])

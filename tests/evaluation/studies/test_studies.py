@@ -103,17 +103,17 @@ def test_figures_of_papers() -> None:
     assert set(hops([], {}).values()) == {None}
     # Repetitions of a question are one value and their costs add up.
     records = [paper_record("a", 1.0), paper_record("a", 0.0, repeat=1), paper_record("b", 0.5)]
-    [found] = measured(records, "answers", {"best_column": "F1"})
-    assert found.questions == 2 and found.figures["best_column"] == Interval(0.5, 0.5, 0.5)
-    assert (found.usage.llm_calls, found.usage.seconds) == (6, 6.0)
+    [averaged] = measured(records, "answers", {"best_column": "F1"})
+    assert averaged.questions == 2 and averaged.figures["best_column"] == Interval(0.5, 0.5, 0.5)
+    assert (averaged.usage.llm_calls, averaged.usage.seconds) == (6, 6.0)
     # What was rejected is told of wrong and right ones.
     records = [
         paper_record("a", 1.0, "refusal"),
         paper_record("b", 0.0, "refusal"),
         paper_record("c", 0.0),
     ]
-    [found] = measured(records, "rejection", {})
-    caught, lost = found.figures["caught"], found.figures["lost"]
+    [rejected] = measured(records, "rejection", {})
+    caught, lost = rejected.figures["caught"], rejected.figures["lost"]
     assert caught and caught.mean == 0.5 and lost and lost.mean == 1.0
 
 
@@ -295,8 +295,8 @@ def test_measuring_stages(index: SearchIndex[Resource]) -> None:
         (index, Sought("Where is Mars?", frozenset({f"{EX}1"}))),
         (index, Sought("What is there?", frozenset())),
     ]
-    found = recall_at("entities", sought, (1, 10))
-    assert found.questions == 2 and dict(found.at) == {1: 0.5, 10: 0.75}
+    recall = recall_at("entities", sought, (1, 10))
+    assert recall.questions == 2 and dict(recall.at) == {1: 0.5, 10: 0.75}
     # Where nothing is sought there is no recall.
     assert recall_at("predicates", [], (10,)).at == ((10, 0.0),)
 

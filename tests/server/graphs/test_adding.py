@@ -132,9 +132,11 @@ def test_jobs_that_fail_or_are_stopped(
     id = upload(adding, "mine", ("moons.ttl", MOONS)).json()["id"]
     ended(id)
     assert [job["id"] for job in adding.get("/api/v1/jobs").json()["jobs"]][:1] == [id]
-    other = {"Cookie": "askgraph_visitor=" + "0" * 32}
+    visitor = {"Cookie": "askgraph_visitor=" + "0" * 32}
     for method, path in [("GET", ""), ("DELETE", ""), ("GET", "/events")]:
-        assert adding.request(method, f"/api/v1/jobs/{id}{path}", headers=other).status_code == 404
+        assert (
+            adding.request(method, f"/api/v1/jobs/{id}{path}", headers=visitor).status_code == 404
+        )
     # Graphs of the operator are not removed over the web.
     adding_place.add("own", [graph_path()])
     assert adding.delete("/api/v1/graphs/own").status_code == 403 and "own" in adding_place.graphs()

@@ -42,8 +42,8 @@ def test_who_is_answered(locked: Locked) -> None:
         )
     assert no.value.status_code in (400, 422)
     # Who asks too often is told when to come back.
-    with client(locked, locked.hasty) as chat, pytest.raises(openai.RateLimitError) as caught:
+    with client(locked, locked.hasty) as chat, pytest.raises(openai.RateLimitError) as limited:
         for _ in range(12):  # in whichever minutes they come
             chat.models.list()
-    assert caught.value.code == "rate_limit_exceeded"
-    assert int(caught.value.response.headers["retry-after"]) >= 1
+    assert limited.value.code == "rate_limit_exceeded"
+    assert int(limited.value.response.headers["retry-after"]) >= 1

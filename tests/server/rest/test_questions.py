@@ -280,10 +280,10 @@ def test_downloads_and_next_questions(client: httpx2.Client, run: str) -> None:
     assert client.get("/api/v1/runs/nothing/result").status_code == 404
     assert client.get(f"/api/v1/runs/{id}/result", params={"format": "exe"}).status_code == 422
     # An answer has questions that may follow it.
-    run = asked(client, "Which moons does Neptune have?")
-    found = client.get(f"/api/v1/runs/{run['id']}/next").json()["questions"]
+    neptune = asked(client, "Which moons does Neptune have?")
+    found = client.get(f"/api/v1/runs/{neptune['id']}/next").json()["questions"]
     assert len(found) == 3 and "And Mars?" in found
-    told = asked(client, "And Mars?", after=run["id"], session=run["session"])["answer"]
+    told = asked(client, "And Mars?", after=neptune["id"], session=neptune["session"])["answer"]
     assert isinstance(told, dict) and told["total"] == 2
     refused = asked(client, "Who won the 2010 World Cup?")
     assert client.get(f"/api/v1/runs/{refused['id']}/next").json() == {"questions": []}

@@ -111,9 +111,9 @@ async def test_many_questions_and_changed_graphs(
     # A limit of a model holds for all processes.
     server = _OneAtATime()
     with server:
-        settings = place.folder / "askgraph.toml"
+        file = place.folder / "askgraph.toml"
         table = f'\n[models.default]\nmodel = "m"\nbase_url = "{server.base}/v1"\nparallel = 1\n'
-        settings.write_text(settings.read_text(encoding="utf-8") + table, encoding="utf-8")
+        file.write_text(file.read_text(encoding="utf-8") + table, encoding="utf-8")
         serving = ServeSettings(
             database=str(tmp_path / "serve.db"), processes=2, grace=0, patience=60.0
         )

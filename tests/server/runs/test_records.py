@@ -116,10 +116,10 @@ async def test_runs_whose_database_fails(hub: Hub) -> None:
     back = AskBody(
         question="How many missions are there to Jupiter?", settings={"answer_from": 1.0}
     )
-    run = await hub.runs.outcome(await hub.ask(back, ANN))
+    view = await hub.runs.outcome(await hub.ask(back, ANN))
     done(hub, BROKEN)
     with pytest.raises(ServiceError):
-        await chosen(hub, run.id, 1, ANN)
+        await chosen(hub, view.id, 1, ANN)
     assert await hub.store.under_way(ANN.id)
     done(hub, "DROP TRIGGER broken")
     await hub.records.beat()
