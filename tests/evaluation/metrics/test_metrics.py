@@ -192,6 +192,7 @@ def test_hits_at_1() -> None:
     assert hits_at_1(labelled, column("ex:Io")) == WRONG
     # An empty gold wants an empty answer.
     assert hits_at_1(column(), column()) == RIGHT and hits_at_1(column("Io"), column()) == WRONG
+    assert hits_at_1(column(), column("Io")) == WRONG
     # A boolean is right or wrong.
     yes, no = Table.of_boolean(True), Table.of_boolean(False)
     assert (hits_at_1(no, no), hits_at_1(no, yes)) == (RIGHT, WRONG)
