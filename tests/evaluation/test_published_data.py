@@ -120,7 +120,7 @@ def test_published_files() -> None:
         "a DESCRIBE query gives triples, which cannot be scored as rows",
     }
     # The counts in the documentation are right.
-    page = (Path(__file__).parents[3] / "docs" / "benchmarks.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "benchmarks.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| `(\S+/\S+)` \| (\w+) \| ([\d,]+) \| ([\d,]+) \| (\S+) \|$", page, re.M)
     assert len(rows) >= 7
     for file, format, questions, listed, graph in rows:

@@ -67,7 +67,11 @@ async def test_opening_graphs_at_the_start(tmp_path: Path, sample_endpoint: Spar
         await warm_up(hub)
         assert hub.graphs.opened == ["space"] and await hub.store.costs() == {}
     assert sample_endpoint.requests == []
-    # A graph that cannot be opened keeps no other from it.
+
+
+async def test_a_graph_that_cannot_be_opened_keeps_no_other_from_it(
+    tmp_path: Path, sample_endpoint: SparqlServer
+) -> None:
     workspace = Workspace(tmp_path)
     for name in ("gone", "space"):
         copy = tmp_path / f"{name}.ttl"

@@ -60,7 +60,7 @@ async def test_keys_over_http(locked: Locked) -> None:
         async with Client(transport) as client:
             await client.call_tool("ask", {"question": "Who discovered Titan?"})
         runs = (await http.get(f"{locked.url}/api/v1/runs")).json()["runs"]
-    assert [run["question"] for run in runs] == ["Who discovered Titan?"]
+    assert runs[0]["question"] == "Who discovered Titan?"
     # A key without a graph sees none.
     head = {"Authorization": f"Bearer {locked.blind}"}
     async with httpx2.AsyncClient(headers=head, timeout=30) as http:

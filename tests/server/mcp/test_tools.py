@@ -269,7 +269,7 @@ async def test_wrong_calls(agents: Agents, monkeypatch: pytest.MonkeyPatch) -> N
     assert (fine["valid"], fine["findings"]) == (True, [])
     assert [(one["kind"], one["line"]) for one in wrong["findings"]] == [("unknown predicate", 2)]
     # The documentation lists every tool.
-    page = Path(__file__).parents[4].joinpath("docs", "agents.md").read_text(encoding="utf-8")
+    page = Path(__file__).parents[3].joinpath("docs", "agents.md").read_text(encoding="utf-8")
     section = page.partition("## Askgraph as tools of an agent (MCP)")[2].partition("\n## ")[0]
     async with agents.client() as client:
         names = [tool.name for tool in (await client.list_tools()).tools]

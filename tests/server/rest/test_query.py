@@ -150,7 +150,7 @@ def test_a_swap_that_cannot_be_made_is_refused(
     assert response.status_code == 400 and words in response.json()["detail"]
 
 
-WIRE = Path(__file__).parents[3] / "answers" / "wire" / "edited.txt"
+WIRE = Path(__file__).parents[2] / "answers" / "wire" / "edited.txt"
 
 
 def test_the_answers_of_queries(client: httpx2.Client) -> None:
