@@ -16,7 +16,7 @@ from askgraph.operations.plans import Asked
 from askgraph.rdf.vocabulary import LABEL_PREDICATES
 from askgraph.sparql import Group, Nested, Pattern
 from askgraph.sparql.judge import admitted
-from askgraph.sparql.read import read
+from askgraph.sparql.parser import read
 from askgraph.sparql.results import SelectResult
 from askgraph.trace import Answer
 from askgraph.workspace import Workspace

@@ -28,7 +28,7 @@ from _faults import FAULTS, Planted, planted
 from _measure import print_table
 from askgraph import sample
 from askgraph.metadata.profile import profile_of
-from askgraph.sparql.read import read
+from askgraph.sparql.parser import read
 from askgraph.sparql.write import text_of
 from askgraph.traversal import build_arrays
 from askgraph.validation import WRONG, Finding, Knowledge, Services

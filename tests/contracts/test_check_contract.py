@@ -4,7 +4,7 @@ import pytest
 
 from askgraph import registry
 from askgraph.errors import QuerySyntaxError
-from askgraph.sparql.read import read
+from askgraph.sparql.parser import read
 from askgraph.validation import Check, Finding, Knowledge, Services, Subject
 from askgraph.validation.validate import CHECKS
 

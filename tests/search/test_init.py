@@ -35,7 +35,7 @@ from askgraph.search import (
 )
 from askgraph.sparql import Bind, Call, Group, Nested, Query, Union, Values
 from askgraph.sparql.elapsed import elapsed
-from askgraph.sparql.read import read
+from askgraph.sparql.parser import read
 from askgraph.sparql.write import by_subject, laid_out, plain_text
 
 EX = "http://example.org/"

@@ -17,6 +17,8 @@ def meaning(query: str) -> object:
 
 def _canonical(node: object) -> object:
     if isinstance(node, CompValue):
+        if node.name == "OrderCondition" and node.get("order") is None:
+            node["order"] = "ASC"  # what no word says
         parts = [
             (key, _triples(value) if key == "triples" else _canonical(value))
             for key, value in sorted(node.items())

@@ -3,7 +3,7 @@
 from pyoxigraph import NamedNode, Variable
 
 from askgraph.sparql import Filter, Nested, Pattern, children, transform, walk
-from askgraph.sparql.read import read
+from askgraph.sparql.parser import read
 from askgraph.sparql.write import text_of
 
 QUERY = read("SELECT ?a { ?a <x:p> ?b SERVICE <x:s> { ?b <x:q> <x:c> } FILTER(?b > 1) }")

@@ -19,7 +19,7 @@ from askgraph.llm import completed
 from askgraph.llm.pretrained import pretrained
 from askgraph.llm.transformers import TransformersModel
 from askgraph.methods.multi_stage import MultiStage
-from askgraph.sparql.read import read
+from askgraph.sparql.parser import read
 from askgraph.trace import Draft, Prompt, Question
 from askgraph.training.pairs import Asked, Pair, evaluated, made_pairs, near_terms
 from askgraph.training.settings import TrainSettings, preset

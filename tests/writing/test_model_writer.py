@@ -15,7 +15,7 @@ from askgraph.index.names import Kind
 from askgraph.llm import Choice, TokenLogprob
 from askgraph.llm.scripted import ScriptedModel
 from askgraph.sparql.judge import checked
-from askgraph.sparql.read import read
+from askgraph.sparql.parser import read
 from askgraph.trace import Question
 from askgraph.workspace import Workspace
 from askgraph.writing import Listed

@@ -32,7 +32,7 @@ from askgraph.explanation.parts import read_back
 from askgraph.rdf import PrefixMap
 from askgraph.sparql.judge import admitted, checked
 from askgraph.sparql.layout import formatted
-from askgraph.sparql.read import read
+from askgraph.sparql.parser import read
 from askgraph.sparql.write import laid_out, text_of
 from askgraph.workspace import Workspace
 

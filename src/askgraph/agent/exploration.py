@@ -27,7 +27,7 @@ from askgraph.errors import (
 from askgraph.graph import KnowledgeGraph
 from askgraph.llm import LanguageModel, ToolCall
 from askgraph.llm.budget import Account, Budget, charged
-from askgraph.sparql.read import read
+from askgraph.sparql.parser import read
 from askgraph.tools import Toolbox
 from askgraph.tools.named import STANDARD, named_iris
 from askgraph.tools.replay import ReplayedModel, ReplayedToolbox

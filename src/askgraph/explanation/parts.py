@@ -15,7 +15,7 @@ from askgraph.explanation._names import LABEL_SERVICE, Names, Phrases, Relation,
 from askgraph.rdf import WELL_KNOWN
 from askgraph.rdf.vocabulary import RDF_TYPE
 from askgraph.sparql import Call, Nested, Path, Pattern, Query, children
-from askgraph.sparql.read import read
+from askgraph.sparql.parser import read
 from askgraph.sparql.rewrite.swapped import written_terms
 
 Kind = Choice["entity", "class", "predicate", "value"]

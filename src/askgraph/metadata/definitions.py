@@ -46,7 +46,7 @@ from askgraph.rdf import PrefixMap
 from askgraph.sparql import Path as PropertyPath
 from askgraph.sparql import Pattern, Predicate
 from askgraph.sparql.lexer import lexed
-from askgraph.sparql.read import read
+from askgraph.sparql.parser import read
 from askgraph.sparql.rewrite.virtual import VirtualPaths, predicates_in, read_path
 from askgraph.sparql.write import text_of
 

@@ -2,8 +2,8 @@
 
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import NoReturn
 
@@ -89,6 +89,19 @@ class Lexed:
         return found
 
     @cached_property
+    def first_keyword(self) -> str:
+        """The first word behind the prologue, in capitals; empty if something else comes first."""
+        before = ""
+        for token in self.given:
+            word = token.text.upper()
+            if token.kind == "word" and word not in ("PREFIX", "BASE"):
+                return word
+            if token.kind == "mark" or (token.kind == "string" and before != "BASE"):
+                break
+            before = word
+        return ""
+
+    @cached_property
     def variables(self) -> frozenset[str]:
         """The names of its variables."""
         return frozenset(token.text[1:] for token in self.all if token.kind == "variable")
@@ -110,44 +123,6 @@ def _kept(text: str) -> Lexed:
 @lru_cache(maxsize=4)
 def _kept_of_long(text: str) -> Lexed:
     return Lexed(text)
-
-
-@dataclass
-class Cursor:
-    """A reader of tokens: each of its methods consumes what it is named for and returns it."""
-
-    given: Sequence[Token]
-    at: int = field(default=0, kw_only=True)
-
-    @property
-    def here(self) -> Token:
-        """The token that comes."""
-        return self.given[self.at]
-
-    @property
-    def end(self) -> int:
-        """Where the token before this place ends."""
-        return self.given[self.at - 1].end
-
-    def says(self, *texts: str) -> bool:
-        """Whether one of these keywords or marks comes, in whatever case."""
-        if self.at >= len(self.given) or self.here.kind not in ("word", "mark"):
-            return False
-        return self.here.text.upper() in texts
-
-    def skip(self, *texts: str) -> bool:
-        """Take one of these if it comes next; return whether it did."""
-        came = self.says(*texts)
-        self.at += came
-        return came
-
-    def take(self, *expected: str) -> str:
-        """Take one of these, or whatever comes, and return it; words in capitals."""
-        if expected and not self.says(*expected):
-            raise QuerySyntaxError(f"{expected[0]!r} is missing before {self.here.text!r}")
-        token = self.here
-        self.at += 1
-        return token.text.upper() if token.kind == "word" else token.text
 
 
 def unescaped(query: str) -> str:

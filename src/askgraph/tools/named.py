@@ -9,7 +9,7 @@ from askgraph.errors import QuerySyntaxError
 from askgraph.rdf import WELL_KNOWN, PrefixMap
 from askgraph.rdf.vocabulary import RDF_TYPE
 from askgraph.sparql import Nested, Pattern, children
-from askgraph.sparql.read import read
+from askgraph.sparql.parser import read
 from askgraph.validation.graph_knowledge import Sort
 
 STANDARD = tuple(

@@ -7,7 +7,7 @@ from pyoxigraph import Variable
 from askgraph.errors import QueryError, QuerySyntaxError
 from askgraph.sparql import Pattern, variables_of, walk
 from askgraph.sparql.judge import checked
-from askgraph.sparql.read import read
+from askgraph.sparql.parser import read
 from askgraph.tools import Context
 from askgraph.tools._search import searched_within
 from askgraph.tools.hits import Sort

@@ -8,7 +8,7 @@ from askgraph import registry
 from askgraph.errors import QuerySyntaxError
 from askgraph.sparql import Call, Filter, Group, Nested, Pattern, Query, Span, Union, walk
 from askgraph.sparql.lexer import edited
-from askgraph.sparql.read import read
+from askgraph.sparql.parser import read
 from askgraph.sparql.rewrite import Repaired as Readable
 from askgraph.sparql.rewrite import repaired as readable
 from askgraph.validation import (

@@ -36,7 +36,7 @@ from askgraph.llm import Message, System, User
 from askgraph.rdf.vocabulary import RDF_TYPE
 from askgraph.sparql import Group, Path, Pattern, Query, Term, walk
 from askgraph.sparql.lexer import lexed
-from askgraph.sparql.read import read
+from askgraph.sparql.parser import read
 from askgraph.sparql.write import text_of
 from askgraph.writing._sound import Change, changed, sound
 from askgraph.writing.references import NAMES, PLAIN, REFERENCES, References

@@ -29,7 +29,7 @@ from askgraph.index.names import Kind
 from askgraph.rdf.vocabulary import RDF, RDF_TYPE, RDFS, XSD, XSD_STRING
 from askgraph.sparql import Pattern, Term, walk
 from askgraph.sparql.lexer import Token, lexed
-from askgraph.sparql.read import read
+from askgraph.sparql.parser import read
 from askgraph.sparql.write import text_of
 from askgraph.writing import Listed
 from askgraph.writing._sound import Change, changed, sound

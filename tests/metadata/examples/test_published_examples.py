@@ -9,7 +9,7 @@ from askgraph.metadata.bundles import members
 from askgraph.metadata.examples import Collection
 from askgraph.metadata.examples.folder import ExampleFolder
 from askgraph.metadata.examples.shacl import read_shacl, syntax_fault
-from askgraph.sparql.read import read
+from askgraph.sparql.parser import read
 
 DATA = Path(os.environ.get("ASKGRAPH_DATA") or Path(__file__).parents[4] / "shared" / "data")
 ARCHIVE = DATA / "sib-examples" / "examples.tar.gz"

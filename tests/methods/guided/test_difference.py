@@ -10,7 +10,7 @@ from askgraph.graph import KnowledgeGraph
 from askgraph.methods.guided.difference import Apart, told_apart
 from askgraph.methods.guided.prompt import unlike
 from askgraph.sparql.judge import admitted
-from askgraph.sparql.read import read
+from askgraph.sparql.parser import read
 from askgraph.sparql.results import SelectResult
 from askgraph.tools import Context
 from askgraph.tools.shown import Writer

@@ -6,7 +6,7 @@ from pyoxigraph import Literal, NamedNode
 from askgraph.errors import QueryError
 from askgraph.rdf.vocabulary import XSD_INTEGER
 from askgraph.sparql import Query
-from askgraph.sparql.read import read
+from askgraph.sparql.parser import read
 from askgraph.sparql.rewrite.refined import (
     Condition,
     arrangement,

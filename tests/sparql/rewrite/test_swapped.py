@@ -17,7 +17,7 @@ from askgraph.rdf.vocabulary import (
 )
 from askgraph.sparql import Call, Filter
 from askgraph.sparql.judge import checked
-from askgraph.sparql.read import read
+from askgraph.sparql.parser import read
 from askgraph.sparql.rewrite.swapped import swapped, written_terms
 
 PREFIXES = PrefixMap({"ex": "http://example.org/"})

@@ -15,7 +15,7 @@ from askgraph.search import conditions_in, pattern, patterns_in, term_of, variab
 from askgraph.search import query_of as made
 from askgraph.search.operators.query_builder import Candidate
 from askgraph.sparql import Bind, Group, Nested, Query, Values
-from askgraph.sparql.read import read
+from askgraph.sparql.parser import read
 from askgraph.sparql.write import plain_text
 from askgraph.writing.pointer.pieces import STOP, SYMBOLS, Piece, awaited
 from askgraph.writing.pointer.skeleton import Inexpressible, query_of, skeleton_of, terms_of

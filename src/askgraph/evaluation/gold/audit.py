@@ -31,7 +31,7 @@ from askgraph.sparql import Call, Expression, Nested, Query, children, variables
 from askgraph.sparql.comparison import Cell, cell_of_term
 from askgraph.sparql.judge import admitted, checked
 from askgraph.sparql.lexer import expanded, lexed, with_declared
-from askgraph.sparql.read import read
+from askgraph.sparql.parser import read
 from askgraph.sparql.results import Row, value_of
 from askgraph.sparql.write import text_of
 

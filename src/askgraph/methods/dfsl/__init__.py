@@ -53,7 +53,7 @@ from askgraph.methods.dfsl.prompt import (
     linked_terms,
 )
 from askgraph.sparql.comparison import alike
-from askgraph.sparql.read import read
+from askgraph.sparql.parser import read
 from askgraph.sparql.results import GraphResult, SelectResult
 from askgraph.sparql.rewrite.canonical import canonical_query
 from askgraph.sparql.rewrite.swapped import flipped

@@ -14,7 +14,7 @@ from askgraph.sparql import Call, Expression, Filter, Group, Nested, Pattern, Qu
 from askgraph.sparql.federation.outline import Element
 from askgraph.sparql.federation.service import Clause, Level
 from askgraph.sparql.lexer import lexed
-from askgraph.sparql.read import read
+from askgraph.sparql.parser import read
 
 NAMED = 3
 """A subject, an object or a row is named: few solutions are to be expected."""
