@@ -1,6 +1,6 @@
 """Prefixes that a gold query leaves open."""
 
-from askgraph.sparql.lexer import lexed, tokens, with_declared, with_full_iris
+from askgraph.sparql.lexer import lexed, tokens, with_declared
 
 EX = {"ex": "http://example.org/", "other": "http://example.com/"}
 
@@ -28,14 +28,6 @@ def test_a_text_is_cut_once_also_when_prefixes_are_put_before_it() -> None:
 def test_a_query_that_declares_its_prefixes_stays_as_it_is() -> None:
     query = "prefix ex: <http://else/> SELECT * { ?s ex:c 1 }"
     assert with_declared(query, EX) == query
-
-
-def test_names_become_full_iris_and_declarations_stay() -> None:
-    query = 'PREFIX ex: <http://example.org/> SELECT * { ?s ex:c\\#d "ex:e" ; other:f ex: }'
-    assert with_full_iris(query) == (
-        "PREFIX ex: <http://example.org/> SELECT * "
-        '{ ?s <http://example.org/c#d> "ex:e" ; other:f <http://example.org/> }'
-    )
 
 
 def test_names_end_where_the_grammar_ends_them_and_long_gaps_are_no_tokens() -> None:

@@ -12,11 +12,9 @@ from pyoxigraph import Literal, NamedNode
 from askgraph.errors import QuerySyntaxError
 from askgraph.explanation import in_words, written_out
 from askgraph.explanation._names import LABEL_SERVICE, Names, Phrases, Relation, phrases_in
-from askgraph.rdf import WELL_KNOWN
 from askgraph.rdf.vocabulary import RDF_TYPE
 from askgraph.sparql import Call, Nested, Path, Pattern, Query, children
-from askgraph.sparql.parser import read
-from askgraph.sparql.rewrite.swapped import written_terms
+from askgraph.sparql.parser import parse_query, read
 
 Kind = Choice["entity", "class", "predicate", "value"]
 
@@ -91,7 +89,7 @@ def parts_of(query: str) -> tuple[Part, ...]:
         tree = read(query)
     except QuerySyntaxError:
         return ()
-    written = {one.term for one in written_terms(query, WELL_KNOWN)}
+    written = {one.term for one in parse_query(query).terms}
     found: dict[NamedNode | Literal, Part] = {}
     for part in _walked(tree):
         if part.term in written:

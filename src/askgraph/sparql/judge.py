@@ -62,7 +62,10 @@ def checked(
     text = _prepared(query, prefixes)
     if len(text) > most:
         raise _too_long(text, most)
-    _refuse_services(_named_services(text), allowed_services)
+    named = named_services(text)
+    if len(named) > MAX_SERVICES:
+        raise QueryError(f"the query has {len(named):,} SERVICE clauses; at most {MAX_SERVICES}")
+    _refuse_services([name for name in named if _IN_FULL.match(name)], allowed_services)
     try:
         tree = parse_query(unescaped(query), prefixes or {}).tree
     except QuerySyntaxError:
@@ -195,6 +198,7 @@ def _two_readings(given: Sequence[Token]) -> bool:
 _NAMED = 5  # services that are refused together, by name
 _ADDED = re.compile(r"https?://[^\s<>\"{}|^`\\]+\Z")
 _ABSOLUTE = re.compile(r"<[A-Za-z][A-Za-z0-9+.-]*://")
+_IN_FULL = re.compile(r"\?|[A-Za-z][A-Za-z0-9+.-]*://")
 
 
 def _services(given: Sequence[Token]) -> list[Token]:
@@ -222,24 +226,22 @@ def _called_in(part: object) -> Iterator[str]:
             yield str(node.name) if is_variable else cast("NamedNode", node.name).value
 
 
-def _named_services(text: str) -> list[str]:
-    """Return what the SERVICE clauses of a text name; a word SERVICE before anything else is none.
+def named_services(text: str) -> list[str]:
+    """Return what the SERVICE clauses of a text name, also of one that cannot be parsed.
 
-    Raises `QueryError` for too many of them.
+    A word SERVICE before anything else is none.
     """
     given = [token for token in lexed(text).given if token.text.upper() != "SILENT"]
-    after = [there for word, there in pairwise(given) if word.text.upper() == "SERVICE"]
-    if len(after) > MAX_SERVICES:
-        raise QueryError(f"the query has {len(after):,} SERVICE clauses; at most {MAX_SERVICES}")
-    declared = lexed(text).declared
-    named = list[str]()
-    for there in after:
+    declared, named = lexed(text).declared, list[str]()
+    for word, there in pairwise(given):
+        if word.text.upper() != "SERVICE":
+            continue
         prefix, _, local = there.text.partition(":")
         if there.kind == "variable":
             named.append(f"?{there.text[1:]}")
-        elif there.kind == "iri" and _ABSOLUTE.match(there.text):
+        elif there.kind == "iri":
             named.append(there.text[1:-1])
-        elif there.kind == "pname" and _ABSOLUTE.match(f"<{declared[prefix]}"):
+        elif there.kind == "pname" and prefix in declared:
             named.append(declared[prefix] + local.replace("\\", ""))
     return named
 

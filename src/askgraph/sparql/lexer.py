@@ -2,7 +2,7 @@
 
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import NoReturn
@@ -214,33 +214,6 @@ def with_declared(query: str, prefixes: Mapping[str, str]) -> str:
 _IRI = re.compile(r'<[^<>"{}|^`\\\x00-\x20]*>')
 _STRING_ESCAPE = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|(.))", re.DOTALL)
 _ESCAPES = {"t": "\t", "n": "\n", "r": "\r", "b": "\b", "f": "\f"}
-
-
-def expanded(query: str) -> str:
-    r"""Return the query with each prefixed name that holds an escape (`ex:a\#b`) as a whole IRI.
-
-    rdflib (7.6) keeps the backslash of such names in the IRI; full IRIs mean the same everywhere.
-    """
-    return _spelled_out(query, lambda name: "\\" in name) if "\\" in query else query
-
-
-def with_full_iris(query: str) -> str:
-    """Return the query with an IRI in full for each name whose prefix it declares."""
-    return _spelled_out(query, lambda _: True)
-
-
-def _spelled_out(query: str, wanted: Callable[[str], bool]) -> str:
-    """The query with a whole IRI for each wanted name, outside of declarations."""
-    declared, before = lexed(query).declared, ""
-    edits: list[Edit] = []
-    for token in lexed(query).all:
-        prefix, _, local = token.text.partition(":")
-        is_name = token.kind == "pname" and before.upper() != "PREFIX" and prefix in declared
-        if is_name and wanted(local):
-            iri = declared[prefix] + re.sub(r"\\(.)", r"\1", local)
-            edits.append((token.start, token.end, f"<{iri}>"))
-        before = token.text
-    return edited(query, edits)
 
 
 def number_type(text: str) -> str:

@@ -76,16 +76,31 @@ _A_TERM = "a variable, an IRI or a value"
 
 
 @dataclass(frozen=True)
+class WrittenTerm:
+    """A term and where it stands: characters from `start` to before `end`.
+
+    `value_end` is where the quoted text of a literal with a language or datatype ends, else `end`.
+    """
+
+    term: NamedNode | Literal
+    start: int
+    end: int
+    value_end: int
+
+
+@dataclass(frozen=True)
 class Parsed:
     """A query's tree as it is written, with VALUES after it in `values`.
 
     `labels` are the labels of its blank nodes by the names of their variables. `flaw` says where
     its first IRI or language tag stands that has no full form (one that is relative to no BASE,
-    say), and why.
+    say), and why. `terms` are its IRIs and literals in the order written, without declarations,
+    datatypes, separators, names with an unknown prefix, and the numbers of LIMIT and OFFSET.
     """
 
     tree: Query
     labels: Mapping[str, str]
+    terms: tuple[WrittenTerm, ...]
     flaw: tuple[int, str] | None = None
 
 
@@ -157,6 +172,7 @@ class _Parser:
     flaw: tuple[int, str] | None = None
     number_of_blanks: int = 0
     is_template: bool = False  # triples without paths come
+    terms: list[WrittenTerm] = field(default_factory=list)
     extra: list[Pattern] = field(default_factory=list)  # patterns inside nodes, `[ … ]` and `( … )`
     labelled: dict[str, Variable] = field(default_factory=dict)  # variables for blank nodes
 
@@ -241,7 +257,7 @@ class _Parser:
         if self.token.kind != "end":
             self.fail("the end of the query")
         labels = {variable.value: label for label, variable in self.labelled.items()}
-        return Parsed(query, labels, self.flaw)
+        return Parsed(query, labels, tuple(self.terms), self.flaw)
 
     def select(self, start: int) -> Query:
         modifier = self.take("DISTINCT", "REDUCED") if self.comes("DISTINCT", "REDUCED") else ""
@@ -662,7 +678,10 @@ class _Parser:
             self.fail(expected)
         self.at += 1
         try:
-            return NamedNode(iri)
+            node = NamedNode(iri)
+            if token.kind == "iri" or prefix in self.prefixes:
+                self.terms.append(WrittenTerm(node, token.start, token.end, token.end))
+            return node
         except ValueError as problem:
             self.note(token, f"<{iri}> is no IRI in full ({problem})")
             return NamedNode("relative:" + quote(iri))
@@ -683,6 +702,7 @@ class _Parser:
 
     def term(self, expected: str = _A_TERM) -> Term:
         """A variable, blank node, IRI or literal."""
+        start = self.start
         sign = self.take("-", "+") if self.is_signed_number() else ""
         token = self.token
         match token.kind:
@@ -694,16 +714,24 @@ class _Parser:
             case "string":
                 return self.literal()
             case "number":
-                self.at += 1
-                return Literal(sign + token.text, datatype=NamedNode(number_type(token.text)))
+                datatype = NamedNode(number_type(token.text))
+                return self.plain(Literal(sign + token.text, datatype=datatype), start)
             case "word" if self.comes("TRUE", "FALSE"):
-                self.at += 1
-                return Literal(token.text.lower(), datatype=NamedNode(XSD_BOOLEAN))
+                datatype = NamedNode(XSD_BOOLEAN)
+                return self.plain(Literal(token.text.lower(), datatype=datatype), start)
             case _:
                 return self.iri(expected)
 
+    def plain(self, literal: Literal, start: int) -> Literal:
+        """A literal without quotation marks, which is one token."""
+        self.at += 1
+        self.terms.append(WrittenTerm(literal, start, self.end, self.end))
+        return literal
+
     def literal(self) -> Literal:
-        text = unquoted(self.token.text)
+        """A text in quotation marks, with its language or datatype."""
+        quoted = self.token
+        found = Literal(unquoted(quoted.text))
         self.at += 1
         token = self.token
         if token.kind == "language":
@@ -711,11 +739,15 @@ class _Parser:
                 self.fail("a language tag like '@en'")
             self.at += 1
             try:
-                return Literal(text, language=token.text[1:])
+                found = Literal(found.value, language=token.text[1:])
             except ValueError as problem:
                 self.note(token, f"{token.text!r} is no language tag ({problem})")
-                return Literal(text)
-        return Literal(text, datatype=self.iri()) if self.skip("^^") else Literal(text)
+        elif self.skip("^^"):
+            number_of_terms = len(self.terms)
+            found = Literal(found.value, datatype=self.iri())
+            del self.terms[number_of_terms:]
+        self.terms.append(WrittenTerm(found, quoted.start, self.end, quoted.end))
+        return found
 
     # Expressions
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import reduce
+from functools import lru_cache, reduce
 from itertools import groupby
 from typing import Literal as Choice
 from typing import cast
@@ -104,6 +104,7 @@ def once(names: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names))
 
 
+@lru_cache(maxsize=16)
 def outline(text: str) -> Outline:
     """Return the outline of a query; raises `QuerySyntaxError` if it cannot be parsed."""
     query = parse_query(text).tree
