@@ -3,8 +3,6 @@
 import pytest
 from pyoxigraph import BlankNode, Literal, NamedNode
 
-from askgraph.rdf import PrefixMap
-from askgraph.rdf.vocabulary import RDF_TYPE, XSD_DATE
 from askgraph.search import (
     DECIMAL,
     INTEGER,
@@ -36,6 +34,8 @@ from askgraph.search import (
 from askgraph.sparql import Bind, Call, Group, Nested, Query, Union, Values
 from askgraph.sparql.elapsed import elapsed
 from askgraph.sparql.parser import read
+from askgraph.sparql.prefixes import PrefixMap
+from askgraph.sparql.vocabulary import RDF_TYPE, XSD_DATE
 from askgraph.sparql.write import by_subject, laid_out, plain_text
 
 EX = "http://example.org/"

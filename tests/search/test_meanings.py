@@ -18,7 +18,7 @@ from askgraph.search.meanings import NamedVectors, linked_by_meaning, named_vect
 from askgraph.search.run import read_and_linked
 from askgraph.trace import Answer, Outcome, Question
 from askgraph.workspace import Workspace
-from askgraph.workspace.synchronous import result_of
+from askgraph.workspace.run_sync import result_of
 
 DEATH_DATE = "https://example.org/space/ontology#deathDate"
 

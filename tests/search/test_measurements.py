@@ -12,7 +12,7 @@ from askgraph.search.run import read_and_linked
 from askgraph.sparql.results import SelectResult
 from askgraph.trace import Answer, Question
 from askgraph.workspace import Workspace
-from askgraph.workspace.synchronous import result_of
+from askgraph.workspace.run_sync import result_of
 
 QUERY = """\
 PREFIX : <http://shops.example/>

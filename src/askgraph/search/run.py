@@ -14,10 +14,11 @@ from types import ModuleType
 import numpy as np
 
 from askgraph.graph import KnowledgeGraph, surroundings
+from askgraph.graph.arrays import GraphArrays, Ids, Seeds, in_both
+from askgraph.graph.measures import Unit, unit_at
+from askgraph.graph.profile import Profile
 from askgraph.index import tokens as words_in
 from askgraph.index.names import Kind, NameIndex
-from askgraph.metadata import Profile
-from askgraph.metadata.measures import Unit, unit_at
 from askgraph.search.grow.growth import grown
 from askgraph.search.grow.kinds import with_asked
 from askgraph.search.grow.schema import Schema
@@ -31,7 +32,6 @@ from askgraph.search.rank.faults import ranked_by_faults
 from askgraph.search.rank.fitting import Fitting
 from askgraph.search.rank.score import Proposal, ranked, weights_for
 from askgraph.trace import Question
-from askgraph.traversal import GraphArrays, Ids, Seeds, in_both
 
 _FIRST_DAY = date(1970, 1, 1).toordinal()
 

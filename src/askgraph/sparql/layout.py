@@ -12,10 +12,10 @@ from itertools import groupby, takewhile
 from pyoxigraph import Literal, NamedNode, Variable
 
 from askgraph.errors import QuerySyntaxError
-from askgraph.rdf import PrefixMap
 from askgraph.sparql import Expression, Path, Pattern, Query, Term, Values
 from askgraph.sparql.lexer import lexed
 from askgraph.sparql.parser import Parsed, parse_query
+from askgraph.sparql.prefixes import PrefixMap
 from askgraph.sparql.write import Lines, Names, Triples
 
 

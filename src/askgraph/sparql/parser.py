@@ -16,8 +16,6 @@ from urllib.parse import quote, urljoin
 from pyoxigraph import Literal, NamedNode, Variable
 
 from askgraph.errors import QuerySyntaxError
-from askgraph.rdf import WELL_KNOWN
-from askgraph.rdf.vocabulary import RDF_FIRST, RDF_NIL, RDF_REST, RDF_TYPE, XSD_BOOLEAN
 from askgraph.sparql import (
     AGGREGATES,
     Bind,
@@ -38,6 +36,8 @@ from askgraph.sparql import (
     calls_in,
 )
 from askgraph.sparql.lexer import Token, fail, lexed, number_type, unquoted
+from askgraph.sparql.prefixes import WELL_KNOWN
+from askgraph.sparql.vocabulary import RDF_FIRST, RDF_NIL, RDF_REST, RDF_TYPE, XSD_BOOLEAN
 
 Part = TypeVar("Part")
 

@@ -12,19 +12,19 @@ from tests.servers.sparql import SparqlServer
 from askgraph.endpoint import Counted
 from askgraph.endpoint.http import HttpEndpoint
 from askgraph.graph import KnowledgeGraph
+from askgraph.graph.arrays import build_arrays
+from askgraph.graph.local_profile import profile_of
+from askgraph.graph.names import schema_names
+from askgraph.graph.resources import naming_of
 from askgraph.index.name_search import Asked, Thing, name_search
 from askgraph.index.name_search.plain import PlainNames
 from askgraph.index.names import Kind, NameIndex
-from askgraph.metadata.names import schema_names
-from askgraph.metadata.profile import profile_of
-from askgraph.metadata.resources import naming_of
-from askgraph.rdf import PrefixMap
 from askgraph.sample import graph_path
 from askgraph.search.linking.found import spans
 from askgraph.search.linking.link import Linked
 from askgraph.search.run import all_linked, proposal_of, read_and_linked
+from askgraph.sparql.prefixes import PrefixMap
 from askgraph.trace import Question
-from askgraph.traversal import build_arrays
 
 SPACE = "https://example.org/space/"
 

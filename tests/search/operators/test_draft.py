@@ -6,12 +6,12 @@ from hypothesis import strategies as st
 from pyoxigraph import Literal
 from tests.search.asking import Known
 
-from askgraph.rdf.vocabulary import RDF_TYPE, XSD_DATE
+from askgraph.graph.literals import day_number
 from askgraph.search import condition, denied, pattern, term_of, variable
 from askgraph.search.operators.draft import Draft, day_literal, is_sound, year_of
 from askgraph.search.run import schema_of
 from askgraph.sparql import Pattern
-from askgraph.traversal.literals import day_number
+from askgraph.sparql.vocabulary import RDF_TYPE, XSD_DATE
 
 
 @given(year=st.integers(-20_000, 120_000))

@@ -24,7 +24,6 @@ from pyoxigraph import Variable
 from askgraph.errors import SetupError
 from askgraph.index import tokens
 from askgraph.index.names import Kind, name_tokens
-from askgraph.rdf.vocabulary import RDF_TYPE
 from askgraph.search import averages_in, groups_of, predicate_of
 from askgraph.search.decide.evidence import evidence_for, left_out
 from askgraph.search.operators.query_builder import Candidate
@@ -32,6 +31,7 @@ from askgraph.search.rank import Cluster
 from askgraph.search.rank.faults import Subject
 from askgraph.search.rank.score import Proposal
 from askgraph.sparql import Call, Filter, Pattern
+from askgraph.sparql.vocabulary import RDF_TYPE
 from askgraph.trace import Answer, Option
 
 EMPTY = 0.6

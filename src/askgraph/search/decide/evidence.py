@@ -9,9 +9,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from pyoxigraph import NamedNode
 
+from askgraph.graph.literals import split_literal
 from askgraph.index import stem, tokens
-from askgraph.rdf import words_of_local_name
-from askgraph.rdf.vocabulary import RDF_TYPE
 from askgraph.search import (
     Value,
     aggregates_of,
@@ -28,7 +27,8 @@ from askgraph.search.rank import Cluster
 from askgraph.search.rank.faults import Subject, faults_of
 from askgraph.search.rank.score import Proposal, links_of
 from askgraph.sparql import Call, Query
-from askgraph.traversal.literals import split_literal
+from askgraph.sparql.prefixes import words_of_local_name
+from askgraph.sparql.vocabulary import RDF_TYPE
 
 _CLOSE = 0.2
 """A rival whose score is so near is one."""

@@ -9,10 +9,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
+from askgraph.graph.arrays import Ids
 from askgraph.search.linking import bits
 from askgraph.search.linking.link import Link
 from askgraph.search.linking.quantities import Quantity
-from askgraph.traversal import Ids
 
 
 class Edge(NamedTuple):

@@ -13,6 +13,8 @@ from typing import Final
 import numpy as np
 
 from askgraph.deadline import in_time
+from askgraph.graph.arrays import Ids, in_both
+from askgraph.graph.literals import Sort, split_literal
 from askgraph.index.names import Kind, name_tokens
 from askgraph.search.grow import (
     DOUBT_ALTERNATIVES,
@@ -42,8 +44,6 @@ from askgraph.search.linking import Reading, bits
 from askgraph.search.linking.link import Link
 from askgraph.search.linking.operators import Operator
 from askgraph.search.linking.quantities import Quantity
-from askgraph.traversal import Ids, in_both
-from askgraph.traversal.literals import Sort, split_literal
 
 _STEPS = 3
 """Steps from a seed before states are joined."""

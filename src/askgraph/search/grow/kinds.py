@@ -19,12 +19,11 @@ from typing import Final, TypeVar
 import numpy as np
 
 from askgraph.deadline import in_time
+from askgraph.graph.arrays import Ids
+from askgraph.graph.literals import Sort, split_literal
+from askgraph.graph.names import objects_of
 from askgraph.index import folded, stem, tokens
 from askgraph.index.names import Kind
-from askgraph.metadata.names import objects_of
-from askgraph.rdf import vocabulary as v
-from askgraph.rdf import words_of_local_name
-from askgraph.rdf.vocabulary import GEO
 from askgraph.search.grow import DOUBT_MISDIRECTED, Node
 from askgraph.search.grow.schema import Schema
 from askgraph.search.linking.link import Link, Linked, alikeness
@@ -38,8 +37,9 @@ from askgraph.search.linking.word_lists import (
     shared_words,
     signs_in,
 )
-from askgraph.traversal import Ids
-from askgraph.traversal.literals import Sort, split_literal
+from askgraph.sparql import vocabulary as v
+from askgraph.sparql.prefixes import words_of_local_name
+from askgraph.sparql.vocabulary import GEO
 
 _LOOKED_AT = 20
 """So many nodes tell the classes of all."""

@@ -10,9 +10,9 @@ from typing import Any, Final, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from askgraph.index import stem, tokens
-from askgraph.metadata import ClassProfile, PredicateProfile, Profile
-from askgraph.metadata.measures import (
+from askgraph.graph.arrays import GraphArrays, Ids
+from askgraph.graph.literals import Sort, split_literal
+from askgraph.graph.measures import (
     Times,
     Unit,
     is_unit_like,
@@ -21,13 +21,13 @@ from askgraph.metadata.measures import (
     unit_of_text,
     unit_said,
 )
-from askgraph.metadata.names import classes_above, local_name, objects_of, standard_naming
-from askgraph.rdf import namespace_of, words_of_local_name
-from askgraph.rdf import vocabulary as v
-from askgraph.rdf.vocabulary import SCHEMA_SPACES
+from askgraph.graph.names import classes_above, local_name, objects_of, standard_naming
+from askgraph.graph.profile import ClassProfile, PredicateProfile, Profile
+from askgraph.index import stem, tokens
 from askgraph.search.linking.word_lists import shared_words
-from askgraph.traversal import GraphArrays, Ids
-from askgraph.traversal.literals import Sort, split_literal
+from askgraph.sparql import vocabulary as v
+from askgraph.sparql.prefixes import namespace_of, words_of_local_name
+from askgraph.sparql.vocabulary import SCHEMA_SPACES
 
 Path = tuple[tuple[int, bool], ...]
 

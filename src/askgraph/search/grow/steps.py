@@ -10,6 +10,8 @@ from typing import Final
 import numpy as np
 
 from askgraph.deadline import in_time
+from askgraph.graph.arrays import GraphArrays, Ids, in_both
+from askgraph.graph.literals import Sort
 from askgraph.index import stem
 from askgraph.index.names import Kind, name_tokens
 from askgraph.search.grow import (
@@ -46,8 +48,6 @@ from askgraph.search.linking import bits
 from askgraph.search.linking.link import Link, Linked
 from askgraph.search.linking.operators import Frame
 from askgraph.search.linking.word_lists import shared_words
-from askgraph.traversal import GraphArrays, Ids, in_both
-from askgraph.traversal.literals import Sort
 
 _LEAST_DOUBT = 0.5
 """What a step costs at least, about, if no word names it: less would have to be an obvious one."""

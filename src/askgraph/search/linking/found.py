@@ -12,16 +12,16 @@ from dataclasses import dataclass, replace
 from typing import Final
 from weakref import WeakKeyDictionary
 
-from askgraph import registry
+from askgraph import plugins
 from askgraph.errors import QueryError, ServiceError
 from askgraph.graph import KnowledgeGraph
 from askgraph.index import tokens
 from askgraph.index.name_search import PLAIN, Asked, NameSearch, Thing
 from askgraph.index.names import Kind, Name, NameIndex
-from askgraph.rdf import vocabulary as v
 from askgraph.search.linking import Reading
 from askgraph.search.linking.link import Linked, joined, link
 from askgraph.search.linking.operators import frame_of
+from askgraph.sparql import vocabulary as v
 from askgraph.sparql.results import value_of
 
 _TEXTS: Final = 12
@@ -83,7 +83,7 @@ async def with_found(linked: Linked, graph: KnowledgeGraph) -> Linked:
     if any(found.values()) and not any(map(_holds, found, found.values())):
         notes = (_OTHERWISE,)
     if notes:
-        plain = registry.load("name_search", PLAIN)(replace(search.naming, place=""))
+        plain = plugins.load("name_search", PLAIN)(replace(search.naming, place=""))
         found, more = await _found(plain, graph.endpoint, asked, reading.language)
         notes = (*notes, *more)
     things = _of_longest({span: found.get(text, ()) for span, text in texts.items()}, reading)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Self
 
-from askgraph.metadata.measures import Unit, unit_at
+from askgraph.graph.measures import Unit, unit_at
 from askgraph.search.linking import Reading, bits
 from askgraph.search.linking.quantities import Quantity
 from askgraph.search.linking.word_lists import Measure, shared_words

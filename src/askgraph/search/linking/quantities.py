@@ -9,10 +9,10 @@ from functools import cache
 from itertools import zip_longest
 from math import isfinite
 
+from askgraph.graph.literals import day_number
+from askgraph.graph.measures import Unit, unit_at
 from askgraph.index import folded
-from askgraph.metadata.measures import Unit, unit_at
 from askgraph.search.linking.word_lists import WordList, shared_words
-from askgraph.traversal.literals import day_number
 
 _FIRST_DAY = date(1970, 1, 1).toordinal()
 _SECONDS = {"years": 31_557_600.0, "months": 2_629_800.0, "weeks": 604_800.0, "days": 86_400.0}

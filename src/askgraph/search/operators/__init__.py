@@ -5,6 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from askgraph.graph.arrays import Ids
+from askgraph.graph.literals import Sort
 from askgraph.index.names import Kind
 from askgraph.search.grow import Edge, PartialMatch
 from askgraph.search.grow.schema import spread
@@ -12,8 +14,6 @@ from askgraph.search.grow.steps import Grower
 from askgraph.search.linking.link import Link
 from askgraph.search.linking.operators import Frame, Zones
 from askgraph.search.linking.word_lists import shared_words
-from askgraph.traversal import Ids
-from askgraph.traversal.literals import Sort
 
 NUMERIC = (Sort.NUMBER, Sort.TEXT_NUMBER)
 DATED = (Sort.DATE, Sort.YEAR, Sort.TEXT_DATE)

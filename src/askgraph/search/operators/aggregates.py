@@ -7,6 +7,7 @@ from itertools import takewhile
 
 from pyoxigraph import Variable
 
+from askgraph.graph.literals import Sort
 from askgraph.index import stem
 from askgraph.search import Value, aggregate, alias_of, function_of, variable_of
 from askgraph.search.grow import ACROSS, APART, BESIDE, WORTH_OPERATOR
@@ -25,7 +26,6 @@ from askgraph.search.operators.query_builder import (
 )
 from askgraph.sparql import Bind, Call, Expression, Group, Query
 from askgraph.sparql.elapsed import elapsed
-from askgraph.traversal.literals import Sort
 
 _DATED = (Sort.DATE, Sort.YEAR)
 AGGREGATING = ("average", "sum", "minimum", "maximum", "superlative", "most", "fewest")

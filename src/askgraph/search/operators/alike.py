@@ -12,6 +12,7 @@ from typing import TypeVar
 import numpy as np
 from pyoxigraph import BlankNode, Literal, NamedNode, Variable
 
+from askgraph.graph.arrays import in_both
 from askgraph.index.names import Kind
 from askgraph.search import (
     condition,
@@ -29,7 +30,6 @@ from askgraph.search.operators.conditions import bearer
 from askgraph.search.operators.draft import Place
 from askgraph.search.operators.query_builder import Handlers, QueryBuilder
 from askgraph.sparql import Call, Expression, Filter, Group, Pattern, Term, transform, variables_of
-from askgraph.traversal import in_both
 
 _Part = TypeVar("_Part", Pattern, Filter)
 _LOWER, _UPPER = (">", ">="), ("<", "<=")

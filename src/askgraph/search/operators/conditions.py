@@ -6,6 +6,8 @@ from dataclasses import replace
 import numpy as np
 from pyoxigraph import Variable
 
+from askgraph.graph.arrays import in_both
+from askgraph.graph.literals import Sort, day_number, split_literal
 from askgraph.index.names import Kind
 from askgraph.search import (
     DECIMAL,
@@ -38,8 +40,6 @@ from askgraph.search.operators.measures import (
 from askgraph.search.operators.query_builder import Handlers, QueryBuilder, Spot, unnamed_spot
 from askgraph.search.operators.times import asked_span, is_point, overlapping, spanned
 from askgraph.sparql import Call, Pattern, Term
-from askgraph.traversal import in_both
-from askgraph.traversal.literals import Sort, day_number, split_literal
 
 _DATES = DATED
 _LISTED = 500

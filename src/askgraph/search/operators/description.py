@@ -9,7 +9,6 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from pyoxigraph import NamedNode
 
-from askgraph.rdf.vocabulary import DESCRIPTION_PREDICATES
 from askgraph.search.grow import WORTH_KNOWN, WORTH_OPERATOR, Node, PartialMatch
 from askgraph.search.grow.steps import Grower
 from askgraph.search.linking import bits
@@ -19,6 +18,7 @@ from askgraph.search.operators import Lookups
 from askgraph.search.operators.draft import Draft
 from askgraph.search.operators.query_builder import Candidate
 from askgraph.sparql import Pattern, Values
+from askgraph.sparql.vocabulary import DESCRIPTION_PREDICATES
 
 _VALUES = 12
 """A predicate with more values than this of a thing lists its links rather than describe it."""

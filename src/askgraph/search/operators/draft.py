@@ -12,14 +12,7 @@ from datetime import date, timedelta
 
 from pyoxigraph import Literal, Variable
 
-from askgraph.rdf import vocabulary as v
-from askgraph.rdf.vocabulary import (
-    XSD_DATE_TIME,
-    XSD_DATE_TIME_STAMP,
-    XSD_G_YEAR,
-    XSD_G_YEAR_MONTH,
-    XSD_STRING,
-)
+from askgraph.graph.literals import Sort, day_number, split_literal
 from askgraph.search import (
     TEXT,
     Value,
@@ -54,7 +47,14 @@ from askgraph.sparql import (
     Values,
     variables_of,
 )
-from askgraph.traversal.literals import Sort, day_number, split_literal
+from askgraph.sparql import vocabulary as v
+from askgraph.sparql.vocabulary import (
+    XSD_DATE_TIME,
+    XSD_DATE_TIME_STAMP,
+    XSD_G_YEAR,
+    XSD_G_YEAR_MONTH,
+    XSD_STRING,
+)
 
 FIRST_DAY = day_number(1)
 """The first day of year 1, the earliest that the calendar of this module knows."""

@@ -4,6 +4,7 @@ from functools import partial
 
 from pyoxigraph import Variable
 
+from askgraph.graph.literals import Sort
 from askgraph.search import aggregate
 from askgraph.search.grow import ACROSS, APART, BESIDE, DOUBT_BESIDE, NEAR
 from askgraph.search.linking.operators import Operator
@@ -25,7 +26,6 @@ from askgraph.search.operators.measures import age, duration, is_dated, passed, 
 from askgraph.search.operators.query_builder import Handlers, QueryBuilder, Spot, unnamed_spot
 from askgraph.search.operators.times import spanned
 from askgraph.sparql import Call, Expression
-from askgraph.traversal.literals import Sort
 
 _NEAR = 8
 """So many words apart "descending" still says how something is sorted."""

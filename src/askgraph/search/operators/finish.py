@@ -12,8 +12,9 @@ import numpy as np
 from pyoxigraph import NamedNode, Variable
 
 from askgraph.deadline import in_time
+from askgraph.graph.arrays import Ids
+from askgraph.graph.literals import Sort
 from askgraph.index.names import Kind
-from askgraph.rdf.vocabulary import WIKIBASE_DEPRECATED, WIKIBASE_PREFERRED
 from askgraph.search import (
     Value,
     condition,
@@ -49,8 +50,7 @@ from askgraph.search.operators.naming import (
 )
 from askgraph.search.operators.query_builder import Candidate, QueryBuilder, Spot, unnamed_spot
 from askgraph.sparql import Call, Expression, Path, Pattern
-from askgraph.traversal import Ids
-from askgraph.traversal.literals import Sort
+from askgraph.sparql.vocabulary import WIKIBASE_DEPRECATED, WIKIBASE_PREFERRED
 
 _BEHIND = 0.5
 """A partial match is given up if it can only come so far behind the best candidate."""

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from pyoxigraph import Variable
 
+from askgraph.graph.literals import Sort
 from askgraph.search import (
     DECIMAL,
     TEXT,
@@ -22,7 +23,6 @@ from askgraph.search.operators.draft import Place
 from askgraph.search.operators.naming import named_places, owner_of
 from askgraph.search.operators.query_builder import Candidate, QueryBuilder, Spot
 from askgraph.sparql import Call, Group, Nested, Query, variables_of
-from askgraph.traversal.literals import Sort
 
 FUNCTIONS = {"average": "AVG", "sum": "SUM", "maximum": "MAX", "minimum": "MIN"}
 """The aggregates that groups are compared by."""

@@ -9,9 +9,10 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from pyoxigraph import Variable
 
+from askgraph.graph.arrays import Ids
+from askgraph.graph.literals import Sort
+from askgraph.graph.measures import Unit, unit_at
 from askgraph.index.names import Kind
-from askgraph.metadata.measures import Unit, unit_at
-from askgraph.rdf.vocabulary import XSD_DATE
 from askgraph.search import Value, aggregate, condition, function_of, number_term, variable_of
 from askgraph.search.grow import WORTH_OPERATOR, Node
 from askgraph.search.grow.schema import Schema
@@ -25,8 +26,7 @@ from askgraph.search.operators.query_builder import Handlers, QueryBuilder, Spot
 from askgraph.search.operators.times import Spanned, overlapping, spanned
 from askgraph.sparql import Call, Group, Term, Values
 from askgraph.sparql.elapsed import elapsed
-from askgraph.traversal import Ids
-from askgraph.traversal.literals import Sort
+from askgraph.sparql.vocabulary import XSD_DATE
 
 _NEAR = 5
 """A step named so few words before a number is what the number is of."""

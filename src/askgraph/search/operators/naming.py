@@ -7,8 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from pyoxigraph import Literal, Variable
 
+from askgraph.graph.literals import Sort, split_literal
+from askgraph.graph.names import NAME_WORDS, standard_naming
 from askgraph.index.names import Kind, name_tokens
-from askgraph.metadata.names import NAME_WORDS, standard_naming
 from askgraph.search import Value, pattern
 from askgraph.search.grow import DOUBT_OTHER_FITS, WORTH_NAMING
 from askgraph.search.grow.kinds import KINDS, kinds_of_nodes, kinds_of_predicate, links_asked
@@ -18,7 +19,6 @@ from askgraph.search.operators import DATED, Slot
 from askgraph.search.operators.draft import Place
 from askgraph.search.operators.query_builder import QueryBuilder, Spot, unnamed_spot
 from askgraph.sparql import Call, Element, Filter, Group
-from askgraph.traversal.literals import Sort, split_literal
 
 _WITHIN = 9
 """Words between a property and the noun that it is said of: "name and date of birth of the …"."""

@@ -9,6 +9,8 @@ from typing import Literal
 
 import numpy as np
 
+from askgraph.graph.arrays import in_both
+from askgraph.graph.literals import Sort
 from askgraph.index.names import Kind
 from askgraph.search.grow import DOUBT_OTHER_FITS, WORTH_OPERATOR, Node, PartialMatch
 from askgraph.search.grow.steps import Grower
@@ -22,8 +24,6 @@ from askgraph.search.operators.measures import is_dated
 from askgraph.search.operators.query_builder import PAIRED, Candidate
 from askgraph.sparql import Call, Expression, Term, Values
 from askgraph.sparql.elapsed import elapsed
-from askgraph.traversal import in_both
-from askgraph.traversal.literals import Sort
 
 _NAMED = 0.45
 """Words name a thing so well, or a class."""

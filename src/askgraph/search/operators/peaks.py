@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pyoxigraph import Variable
 
+from askgraph.graph.arrays import Ids, distinct, in_both
 from askgraph.search import (
     DECIMAL,
     aggregate,
@@ -27,7 +28,6 @@ from askgraph.search.operators.draft import Place
 from askgraph.search.operators.group_values import BY_SHOWN, spreads
 from askgraph.search.operators.query_builder import QueryBuilder
 from askgraph.sparql import Call, Element, Expression, Filter, Group, Query, transform
-from askgraph.traversal import Ids, distinct, in_both
 
 _MOST = 20_000
 """Of more values it is not looked up if several share the highest."""

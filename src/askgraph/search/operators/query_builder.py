@@ -7,6 +7,8 @@ from functools import cached_property
 import numpy as np
 from pyoxigraph import Variable
 
+from askgraph.graph.arrays import Ids, in_both
+from askgraph.graph.literals import Sort
 from askgraph.index.names import Kind
 from askgraph.search import Value, alias_of, named, names_of
 from askgraph.search.grow import (
@@ -29,8 +31,6 @@ from askgraph.search.linking.word_lists import shared_words
 from askgraph.search.operators import COST_BELOW, COST_FIT, COST_SORT, Lookups, Slot
 from askgraph.search.operators.draft import Draft, Place
 from askgraph.sparql import Filter, Query, Term
-from askgraph.traversal import Ids, in_both
-from askgraph.traversal.literals import Sort
 
 _COST_TURNED = 0.35
 """A predicate that is read backwards, other than its name says."""

@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from pyoxigraph import Variable
 
+from askgraph.graph.arrays import Ids
 from askgraph.index.names import Kind
 from askgraph.search import Value, aggregate, alias_of, number_term, variable_of
 from askgraph.search.grow import (
@@ -27,7 +28,6 @@ from askgraph.search.operators.draft import Place
 from askgraph.search.operators.group_values import aggregated_value, spreads
 from askgraph.search.operators.query_builder import Candidate, Handlers, QueryBuilder, Spot
 from askgraph.sparql import Bind, Call, Group, Query, transform
-from askgraph.traversal import Ids
 
 _NAMED = 0.6
 """Words name a class so well."""

@@ -5,13 +5,13 @@ from functools import partial
 import numpy as np
 from pyoxigraph import Literal
 
+from askgraph.graph.arrays import Ids, in_both
+from askgraph.graph.literals import Sort, split_literal
 from askgraph.search import condition
 from askgraph.search.grow import APART, NEAR, Node
 from askgraph.search.linking.operators import Operator, held_text, holder_of
 from askgraph.search.operators.draft import Place
 from askgraph.search.operators.query_builder import Handlers, QueryBuilder, Spot, unnamed_spot
-from askgraph.traversal import Ids, in_both
-from askgraph.traversal.literals import Sort, split_literal
 
 _MOST = 20_000
 """Up to so many values are looked at for the text; of more it is taken to be there."""

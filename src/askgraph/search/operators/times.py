@@ -7,6 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 from pyoxigraph import Variable
 
+from askgraph.graph.arrays import Ids
+from askgraph.graph.literals import Sort
 from askgraph.index.names import Kind
 from askgraph.search import condition, denied, pattern, variable_of
 from askgraph.search.grow import BESIDE
@@ -17,8 +19,6 @@ from askgraph.search.operators import DATED, Slot
 from askgraph.search.operators.draft import Place, day_term
 from askgraph.search.operators.query_builder import Handlers, QueryBuilder, unnamed_spot
 from askgraph.sparql import Term
-from askgraph.traversal import Ids
-from askgraph.traversal.literals import Sort
 
 _NOTED = frozenset(("at", "now", "past", "during", "between"))
 

@@ -12,10 +12,10 @@ from typing import Any
 
 from pyoxigraph import Variable
 
+from askgraph.graph.arrays import Ids
 from askgraph.search import aggregates_of, values_of
 from askgraph.search.operators.query_builder import Candidate
 from askgraph.sparql import Bind, Call, Filter, Group, Nested, Path, Pattern, Query, Union, Values
-from askgraph.traversal import Ids
 
 _NEAR = 0.5
 """A member whose score is so near the best agrees with it."""

@@ -9,9 +9,8 @@ from functools import cached_property, lru_cache
 from pyoxigraph import NamedNode, Variable
 
 from askgraph.errors import QueryError
-from askgraph.metadata import Profile
-from askgraph.metadata.measures import is_unit_like
-from askgraph.rdf.vocabulary import LABEL_PREDICATES, NUMERIC_DATATYPES, RDF_TYPE
+from askgraph.graph.measures import is_unit_like
+from askgraph.graph.profile import Profile
 from askgraph.search.rank.expected import Expected
 from askgraph.sparql import (
     AGGREGATES,
@@ -31,6 +30,7 @@ from askgraph.sparql import (
     walk,
 )
 from askgraph.sparql.results import SelectResult
+from askgraph.sparql.vocabulary import LABEL_PREDICATES, NUMERIC_DATATYPES, RDF_TYPE
 from askgraph.sparql.write import tree_of
 
 _KEEPING = frozenset(["MIN", "MAX", "SAMPLE", "GROUP_CONCAT", "STR", "COALESCE", "LCASE", "UCASE"])

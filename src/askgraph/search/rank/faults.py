@@ -11,7 +11,6 @@ from functools import cached_property
 from pyoxigraph import Literal, NamedNode, Variable
 
 from askgraph.index.names import Kind, name_tokens
-from askgraph.rdf.vocabulary import RDF_TYPE
 from askgraph.search import (
     Condition,
     Value,
@@ -41,6 +40,7 @@ from askgraph.search.operators.query_builder import PAIRED, Candidate
 from askgraph.search.rank.expected import Expected, in_a_name, interrogative
 from askgraph.search.rank.score import Proposal
 from askgraph.sparql import Bind, Call, Group, Pattern, Query, Values, variables_of
+from askgraph.sparql.vocabulary import RDF_TYPE
 from askgraph.sparql.write import text_of as written
 
 _FIRST_NUMBER = re.compile(r"-?\d+(?:\.\d+)?")

@@ -11,10 +11,10 @@ from operator import or_
 
 from pyoxigraph import NamedNode, Variable
 
+from askgraph.graph.literals import Sort
+from askgraph.graph.names import NAME_WORDS, standard_naming
 from askgraph.index import tokens
 from askgraph.index.names import Kind
-from askgraph.metadata.names import NAME_WORDS, standard_naming
-from askgraph.rdf.vocabulary import RDF_TYPE
 from askgraph.search import (
     Value,
     function_of,
@@ -48,7 +48,7 @@ from askgraph.search.rank.expected import (
     owner_of,
 )
 from askgraph.sparql import Bind, Call, Pattern, Query, Term
-from askgraph.traversal.literals import Sort
+from askgraph.sparql.vocabulary import RDF_TYPE
 
 _BODY = 0.4
 """How well a body fits where a person is asked for: "who" may mean it."""

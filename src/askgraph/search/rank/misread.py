@@ -9,7 +9,6 @@ import numpy as np
 from pyoxigraph import NamedNode, Variable
 
 from askgraph.index.names import Kind
-from askgraph.rdf.vocabulary import RDF_TYPE
 from askgraph.search import patterns_in, predicate_of, variable_of
 from askgraph.search.grow import SURE
 from askgraph.search.grow.kinds import is_mirrored
@@ -18,6 +17,7 @@ from askgraph.search.linking.link import Link, Linked
 from askgraph.search.linking.word_lists import shared_words
 from askgraph.search.operators.query_builder import Candidate
 from askgraph.sparql import Pattern, Query, walk
+from askgraph.sparql.vocabulary import RDF_TYPE
 
 _OWN_WORDS = 0.95
 """Words of such quality are a relation's own, but for an ending."""

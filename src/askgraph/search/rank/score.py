@@ -15,6 +15,7 @@ from pathlib import Path
 from pyoxigraph import Variable
 
 from askgraph.errors import SetupError
+from askgraph.graph.literals import Sort
 from askgraph.index.names import Kind
 from askgraph.search import patterns_in, predicate_of, values_of, variable_of
 from askgraph.search.grow import WORTH_OPERATOR, Edge, Node
@@ -30,7 +31,6 @@ from askgraph.search.rank.expected import Expected
 from askgraph.search.rank.fitting import Fitting
 from askgraph.search.rank.misread import Grammar, needless, thing_acts
 from askgraph.sparql import Bind, Call, Pattern
-from askgraph.traversal.literals import Sort
 
 _NAMED = 0.7
 """A class named so well is one that the answer may be of."""

@@ -13,12 +13,12 @@ from itertools import combinations, count, islice
 from pyoxigraph import Literal, NamedNode
 
 from askgraph.errors import QueryError
-from askgraph.rdf import PrefixMap
-from askgraph.rdf import vocabulary as v
-from askgraph.rdf.vocabulary import RDF_TYPE
 from askgraph.sparql import Bind, Call, Filter, Group, Pattern, Query, children, transform, walk
+from askgraph.sparql import vocabulary as v
 from askgraph.sparql.lexer import Edit, edited, lexed, unescaped
 from askgraph.sparql.parser import WrittenTerm, parse_query
+from askgraph.sparql.prefixes import PrefixMap
+from askgraph.sparql.vocabulary import RDF_TYPE
 
 _IRI = re.compile(r'[A-Za-z][A-Za-z0-9+.-]*:[^<>"{}|^`\\\x00-\x20]+')
 _ZONE = r"(?:Z|[+-]\d\d:\d\d)?"

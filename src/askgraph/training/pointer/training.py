@@ -18,16 +18,8 @@ from askgraph.evaluation import Table
 from askgraph.evaluation.metrics.best_column import best_column
 from askgraph.evaluation.questions import GoldQuestion, gold_table
 from askgraph.graph import KnowledgeGraph
-from askgraph.search import Value
-from askgraph.search.linking.link import Linked
-from askgraph.search.rank import clusters
-from askgraph.search.rank.score import Proposal, weights_for
-from askgraph.search.run import proposed, read_and_linked, schema_of
-from askgraph.sparql import Query
-from askgraph.sparql.write import text_of
-from askgraph.training.pointer.questions import asked
-from askgraph.writing.pointer.inputs import Units, listed_terms, units_of, written
-from askgraph.writing.pointer.network import (
+from askgraph.methods.writing.pointer.inputs import Units, listed_terms, units_of, written
+from askgraph.methods.writing.pointer.network import (
     Settings,
     Steps,
     encoded,
@@ -37,8 +29,16 @@ from askgraph.writing.pointer.network import (
     shapes,
     unit_arrays,
 )
-from askgraph.writing.pointer.skeleton import Skeleton, skeleton_of, terms_of
-from askgraph.writing.pointer.writer import RANK
+from askgraph.methods.writing.pointer.skeleton import Skeleton, skeleton_of, terms_of
+from askgraph.methods.writing.pointer.writer import RANK
+from askgraph.search import Value
+from askgraph.search.linking.link import Linked
+from askgraph.search.rank import clusters
+from askgraph.search.rank.score import Proposal, weights_for
+from askgraph.search.run import proposed, read_and_linked, schema_of
+from askgraph.sparql import Query
+from askgraph.sparql.write import text_of
+from askgraph.training.pointer.questions import asked
 
 RIGHT = 0.99
 """From this worth on a query is right."""
