@@ -1,7 +1,8 @@
 """The command `askgraph`: one file per command, imported when the command is called.
 
-What all share is here: the workspace folder, debugging, exit codes, and bundles of options. Nothing
-heavy is imported: this much is known before a command is.
+What lives here: this module (the workspace folder, debugging, exit codes, bundles of options), the
+commands, and `output` and `steps`, which print. Nothing heavy is imported before a command runs.
+May import: every other room. Start reading at `cli/ask.py`.
 """
 
 import inspect
@@ -16,7 +17,6 @@ from difflib import get_close_matches
 from functools import cache
 from importlib import import_module, metadata
 from importlib.resources import files
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Self, TypeVar, get_origin, get_type_hints
 
@@ -25,6 +25,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from askgraph.atomic_files import no_space
 from askgraph.errors import AskgraphError, QueryError, ServiceError, SetupError
+from askgraph.plugins import EXTRAS, explain_removal, missing_extra
 
 NO_ANSWER = 1
 
@@ -93,6 +94,8 @@ def exit_code(error: BaseException, *, debug: bool) -> int | None:
         return None
     if debug and not isinstance(error, KeyboardInterrupt):
         typer.echo("".join(traceback.format_exception(error)), err=True)
+    if isinstance(error, ModuleNotFoundError) and str(error.name).partition(".")[0] in EXTRAS:
+        error = missing_extra(error, "this command")
     said = " ".join(str(error).split()) or type(error).__name__
     match error:
         case KeyboardInterrupt():
@@ -219,8 +222,6 @@ def descriptions() -> dict[str, dict[str, Any]]:
 
 COMMANDS = descriptions()["commands"]
 GROUPS = descriptions()["groups"]
-_OF_THE_SERVER = ("keys", "mcp", "serve")
-_SERVER_LIBRARIES = ("fastapi", "uvicorn", "sqlalchemy", "alembic", "mcp", "structlog")
 
 
 class _Commands(TyperGroup):
@@ -299,7 +300,8 @@ def _mistake(error: typer.TyperException, command: Any, name: str) -> str:
             return f"{max(param.opts, key=len)}: {message.rstrip('.')}"
     if (unknown := re.match("No such command '(.*?)'", message)) is not None:
         given, known = unknown[1], list(command.commands)
-        return f"{name} has no command {given!r}{_nearest(given, known)}"
+        removal = explain_removal("command", f"{name.rpartition(' ')[2]} {given}")
+        return removal or f"{name} has no command {given!r}{_nearest(given, known)}"
     if (more := re.search(r"unexpected extra arguments?\S* \((.*)\)", message)) is not None:
         return f"{name} cannot take {more[1]!r}, too; put quotation marks around several words"
     return message.rstrip(".")
@@ -335,11 +337,6 @@ def bad_value(error: typer.BadParameter) -> SetupError | None:
 
 
 def _imported(name: str) -> Any:
-    if name in _OF_THE_SERVER:
-        missing = [library for library in _SERVER_LIBRARIES if find_spec(library) is None]
-        if missing:
-            needed = ", ".join(missing)
-            raise SetupError(f"the server needs {needed}: pip install 'askgraph[serve]'")
     found = getattr(import_module(f"askgraph.cli.{name}"), name)
     alone = typer.Typer(rich_markup_mode=None)
     if isinstance(found, typer.Typer):

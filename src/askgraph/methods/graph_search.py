@@ -22,7 +22,6 @@ from askgraph.llm import LanguageModel
 from askgraph.methods import check_words
 from askgraph.search.linking import read
 from askgraph.search.linking.word_lists import greeted
-from askgraph.search.rank.score import Proposal
 from askgraph.trace import Answer, Draft, Outcome, Question, Refusal, Step, Thought, Usage
 
 __all__ = ["GraphSearch"]
@@ -39,14 +38,10 @@ class GraphSearch(SearchLimits):
     back, below `ask_from` it refuses. Without `operators` no question is read as a count, a
     comparison, an order or a negation: for measuring what these are worth. What is current, and
     how old something is, is so `today` (2024-06-30); on the day of the clock if it is empty.
-    `writer` is the path of trained weights (`askgraph finetune writer`) that have a say in the
-    order of the candidates if the confidence is below `answer_from`; `{graph}` in it stands for
-    the graph's name. `ranking` is the path of weights to rank candidates by, in the place of the
+    `ranking` is the path of weights to rank candidates by, in the place of the
     package's `search/rank/ranking.toml`. `meanings` names an embedding model (`onnx:PATH`, see
     `askgraph.index.embeddings`): words that nothing names are then linked by meaning if the answer
-    is unsure without. `ranker` is the path of a small language model (`askgraph finetune ranker`),
-    or of a folder of such, that reads unsure candidates beside the question and has a say in their
-    order.
+    is unsure without.
 
     With `interpret` the `model`, which is asked nothing else, says the answer in words. A question
     that leans on the one before it ("And Saturn?", "Who discovered it?") is completed
@@ -104,7 +99,15 @@ class GraphSearch(SearchLimits):
         found = [(run, await run.proposal()) for run in runs]
         if not found:
             raise ValueError("no graph was given")
-        joined = await self._over_two(found) if len(found) > 1 else None
+        if len(found) > 1:
+            from askgraph.answers.two_graphs import over_two  # few questions have several graphs
+
+            answer = await over_two(found)
+            joined = (
+                answer if answer is not None and answer.confidence >= self.answer_from else None
+            )
+        else:
+            joined = None
         run, proposal = max(found, key=lambda one: top_score(one[1]))
         for note in (*proposal.linked.notes, *await run.taught(proposal)):
             yield Thought(note)
@@ -120,13 +123,6 @@ class GraphSearch(SearchLimits):
         requests = sum(run.endpoint.requests for run in runs)
         usage = Usage(time.perf_counter() - started, requests)
         yield replace(outcome, usage=usage)
-
-    async def _over_two(self, found: Sequence[tuple[SearchRun, Proposal]]) -> Answer | None:
-        """Return what two graphs answer together, if that is sure enough to be shown."""
-        from askgraph.answers.two_graphs import over_two  # few questions have several graphs
-
-        answer = await over_two(found)
-        return answer if answer is not None and answer.confidence >= self.answer_from else None
 
     async def _outcome(self, question: Question, graph: KnowledgeGraph) -> Outcome:
         run = SearchRun(self, question, graph, Counted(graph.endpoint))

@@ -2,6 +2,8 @@
 
 While a candidate is built its variables are numbered (`v0`, `v1`, …), so that equal candidates have
 equal trees; `named` gives a tree the names that a person reads.
+
+May import: `graph`, `trace` and the rooms below them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Lessons and pairs: what rankers and language models learn from, made of questions and graphs.
+"""Lessons and pairs: what language models learn from, made of questions and graphs.
 
 A lesson is a question with graph search's candidates, each run and worth the F1 of what it gives. A
 pair is a question with what a query may name, and the query.
@@ -17,10 +17,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from askgraph import plugins
-from askgraph.answers.ranker import CONSIDERED, listed_of, readings_of
 from askgraph.errors import AskgraphError, QueryError, QuerySyntaxError, SetupError
 from askgraph.evaluation import Table
 from askgraph.evaluation.by_name import by_name
@@ -32,6 +30,7 @@ from askgraph.index.names import Kind
 from askgraph.llm import Choice, LanguageModel, Options, completed
 from askgraph.llm.structured import takes_grammar
 from askgraph.methods.writing import Listed
+from askgraph.methods.writing.candidate_terms import CONSIDERED, listed_of, readings_of
 from askgraph.methods.writing.model_writer import query_grammar
 from askgraph.methods.writing.prompt import THEN, messages, query_in, target
 from askgraph.methods.writing.references import (
@@ -54,9 +53,6 @@ from askgraph.sparql.write import plain_text
 
 RIGHT = 0.999
 """From this worth on a candidate is right."""
-
-ALIKE = 0.05
-"""A question whose candidates' worths lie no further apart teaches no preference."""
 
 _SECONDS = 2.0  # for a candidate's query
 
@@ -88,18 +84,6 @@ class Lesson:
     confidence: float
     readings: tuple[Reading, ...]
     terms: tuple[Listed, ...] = ()
-
-    @property
-    def teaches(self) -> bool:
-        """Whether its candidates are not all worth the same."""
-        worths = [one.worth for one in self.readings]
-        return bool(worths) and max(worths) - min(worths) > ALIKE
-
-    @property
-    def named(self) -> tuple[Listed, ...]:
-        """What its candidates name."""
-        named = terms_in(one.query for one in self.readings)
-        return tuple(one for one in self.terms if (one.kind, one.target) in named)
 
     @property
     def wanted(self) -> str:
@@ -144,34 +128,6 @@ async def lesson_of(
     return Lesson(
         question.id, question.text, query, confidence_of(proposal, every), tuple(readings), terms
     )
-
-
-def lessons_text(lessons: Sequence[Lesson]) -> str:
-    """Return lessons as text, a line each."""
-    return "".join(json.dumps(_record(one)) + "\n" for one in lessons)
-
-
-def _record(one: Lesson) -> list[object]:
-    readings = [[r.words, r.query, r.score, r.worth, r.empty] for r in one.readings]
-    terms = [[term.kind.name, term.target, term.label] for term in one.terms]
-    return [one.id, one.text, one.gold, one.confidence, readings, terms]
-
-
-def lessons_in(text: str) -> list[Lesson]:
-    """Return the lessons of such a text."""
-    return [_lesson(*json.loads(line)) for line in text.splitlines()]
-
-
-def _lesson(
-    name: str, text: str, gold: str, confidence: float, readings: list[list[Any]],
-    terms: list[list[str]],
-) -> Lesson:  # fmt: skip
-    read = tuple(Reading(*one) for one in readings)
-    return Lesson(name, text, gold, confidence, read, tuple(_term(*one) for one in terms))
-
-
-def _term(kind: str, target: str, label: str) -> Listed:
-    return Listed(Kind[kind], target, label, score=1.0)
 
 
 _KEYS = {
@@ -283,7 +239,8 @@ def made_pairs(
     for one in asked:
         chance = random.Random(f"{seed} {one.id}")
         try:
-            needed = _needed(one, terms)
+            found = [*gold_terms(one.query), *(gold_terms(one.then) if one.then else ())]
+            needed = [terms.listed(kind, name) for kind, name in dict.fromkeys(found)]
         except QuerySyntaxError as problem:
             yield LeftOut(one.id, str(problem))
             continue
@@ -325,7 +282,19 @@ def write_pairs(path: Path, pairs: Iterable[Pair]) -> int:
     with replaced(path) as file:
         for pair in pairs:
             number += 1
-            file.write(json_line(_object(pair)))
+            listed = [
+                {"kind": one.kind.name.lower(), "target": one.target, "label": one.label}
+                | ({"description": one.description} if one.description else {})
+                for one in pair.listed
+            ]
+            form = {"form": pair.form} if pair.form != REFERENCES else {}
+            asked = {
+                "id": pair.id,
+                "question": pair.question,
+                "listed": listed,
+                "target": pair.target,
+            }
+            file.write(json_line({**asked, **form}))
         if not number:
             raise SetupError(f"no question makes a pair, so {path} is not written")
     return number
@@ -348,7 +317,23 @@ def read_pairs(paths: Sequence[Path]) -> tuple[tuple[Pair, ...], str]:
         digest.update(content)
         for number, line in enumerate(content.splitlines(), start=1):
             try:
-                pairs.append(_pair(json.loads(line)))
+                record = json.loads(line)
+                listed = record["listed"]
+                if isinstance(listed, str):
+                    raise TypeError("listed")
+                terms = tuple(
+                    Listed(
+                        Kind[one["kind"].upper()],
+                        one["target"],
+                        one["label"],
+                        one.get("description", ""),
+                    )
+                    for one in listed
+                )
+                question, wanted = str(record["question"]), str(record["target"])
+                if (form := str(record.get("form", REFERENCES))) not in FORMS:
+                    raise ValueError(f"there is no form {form!r}")
+                pairs.append(Pair(str(record["id"]), question, terms, wanted, form))
             except (ValueError, KeyError, TypeError) as problem:
                 raise SetupError(
                     f"{path}, line {number}: no pair; askgraph finetune pairs makes them"
@@ -356,12 +341,6 @@ def read_pairs(paths: Sequence[Path]) -> tuple[tuple[Pair, ...], str]:
     if not pairs:
         raise SetupError(f"{', '.join(map(str, paths))}: there are no pairs to train on")
     return tuple(pairs), digest.hexdigest()
-
-
-def _needed(one: Asked, terms: NearTerms) -> list[Listed]:
-    """Return the terms that the gold query names."""
-    found = [*gold_terms(one.query), *(gold_terms(one.then) if one.then else ())]
-    return [terms.listed(kind, name) for kind, name in dict.fromkeys(found)]
 
 
 def _wrong(needed: Sequence[Listed], terms: NearTerms, chance: random.Random) -> list[Listed]:
@@ -374,31 +353,6 @@ def _wrong(needed: Sequence[Listed], terms: NearTerms, chance: random.Random) ->
         number = min(len(near), chance.randint(1, _MOST))
         found.update(((one.kind, one.target), one) for one in chance.sample(near, number))
     return list(found.values())
-
-
-def _object(pair: Pair) -> dict[str, object]:
-    listed = [
-        {"kind": one.kind.name.lower(), "target": one.target, "label": one.label}
-        | ({"description": one.description} if one.description else {})
-        for one in pair.listed
-    ]
-    form = {"form": pair.form} if pair.form != REFERENCES else {}
-    asked = {"id": pair.id, "question": pair.question, "listed": listed, "target": pair.target}
-    return {**asked, **form}
-
-
-def _pair(record: dict[str, str | list[dict[str, str]]]) -> Pair:
-    listed = record["listed"]
-    if isinstance(listed, str):
-        raise TypeError("listed")
-    terms = tuple(
-        Listed(Kind[one["kind"].upper()], one["target"], one["label"], one.get("description", ""))
-        for one in listed
-    )
-    question, wanted = str(record["question"]), str(record["target"])
-    if (form := str(record.get("form", REFERENCES))) not in FORMS:
-        raise ValueError(f"there is no form {form!r}")
-    return Pair(str(record["id"]), question, terms, wanted, form)
 
 
 @dataclass(frozen=True)
