@@ -134,6 +134,7 @@ def test_the_place_of_a_node_holds_a_text_of_that_node(body: str) -> None:
         if not isinstance(node, Call | PropertyPath | Filter | Bind | Values | Nested | Union):
             continue
         assert node.span is not None
+        found: object
         piece = text[slice(*node.span)]
         if "[" in piece or "_:" in piece:  # whose variables are numbered through the query
             continue

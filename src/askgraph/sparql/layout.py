@@ -71,7 +71,8 @@ class _AsWritten(Lines):
         if not patterns or patterns[0].spans:
             pairs = " ; ".join(f"{verb} {objects}" for verb, objects, _ in self.pairs(patterns))
             return f"[ {pairs} ]" if pairs else "[]"
-        members, node = [], term
+        members: list[str] = []
+        node: Term = term
         while isinstance(node, Variable):
             first, rest = self.inside[node]
             members.append(self.term(first.object))

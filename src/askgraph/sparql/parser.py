@@ -111,9 +111,7 @@ def parse_query(text: str, prefixes: Mapping[str, str] | None = None) -> Parsed:
     well-known ones; an unknown one is kept as if it were a scheme.
     Raises `QuerySyntaxError` with line and column for what is no query, an update among others.
     """
-    known = WELL_KNOWN if prefixes is None else prefixes
-    needed = tuple((name, known[name]) for name in lexed(text).undeclared if name in known)
-    return _parse(str(text), needed)
+    return _parse(str(text), _needed(text, prefixes))
 
 
 def read(query: str, prefixes: Mapping[str, str] | None = None) -> Query:
@@ -121,9 +119,13 @@ def read(query: str, prefixes: Mapping[str, str] | None = None) -> Query:
 
     As `parse_query`; raises `QuerySyntaxError` for an IRI that has no full form, too.
     """
+    return _read(str(query), _needed(query, prefixes))
+
+
+def _needed(text: str, prefixes: Mapping[str, str] | None) -> tuple[tuple[str, str], ...]:
+    """Return the prefixes that a text leaves open: trees are kept by these, not by all known."""
     known = WELL_KNOWN if prefixes is None else prefixes
-    needed = tuple((name, known[name]) for name in lexed(query).undeclared if name in known)
-    return _read(str(query), needed)
+    return tuple((name, known[name]) for name in lexed(text).undeclared if name in known)
 
 
 @lru_cache(maxsize=1024)
@@ -329,7 +331,10 @@ class _Parser:
         if self.skip("WHERE") or needs_where or self.comes("{"):
             at = self.start
             found = replace((where or self.group)(), span=(at, self.end))
-        group_by = self.keys() if self.skip("GROUP") else ()
+        group_by: tuple[tuple[Expression, Variable | None], ...] = ()
+        if self.skip("GROUP"):
+            self.take("BY")
+            group_by = self.several(self.group_key, "(")
         having = self.several(self.constraint, "(") if self.skip("HAVING") else ()
         order: tuple[tuple[Expression, bool], ...] = ()
         if self.skip("ORDER"):
@@ -369,11 +374,6 @@ class _Parser:
         ):
             found.append(part())
         return tuple(found)
-
-    def keys(self) -> tuple[tuple[Expression, Variable | None], ...]:
-        """What follows GROUP."""
-        self.take("BY")
-        return self.several(self.group_key, "(")
 
     def group_key(self) -> tuple[Expression, Variable | None]:
         if self.token.kind == "variable":
@@ -513,22 +513,22 @@ class _Parser:
         first = self.at
         start = self.start
         subject = self.node()
-        is_term = not self.comes_nodes(first)
-        if is_term or not self.comes(".", "}", *_ELEMENTS):
+        says_all = self.words[first] in ("[", "(") and self.words[first + 1] not in ("]", ")")
+        if not says_all or not self.comes(".", "}", *_ELEMENTS):
             self.pairs(subject, (start, self.end))
         found, self.extra = self.extra, []
         span = (start, self.end)
-        return [replace(one, statement=span) for one in found]
-
-    def comes_nodes(self, at: int) -> bool:
-        """Return whether `[ … ]` or `( … )` with something in it stands at a token."""
-        return self.words[at] in ("[", "(") and self.words[at + 1] not in ("]", ")")
+        return [Pattern(p.subject, p.predicate, p.object, p.spans, span) for p in found]
 
     def pairs(self, subject: Term, place: Span) -> None:
         """Predicates and objects after a subject that stands at a place."""
         while True:
             start = self.start
-            predicate = self.variable() if self.token.kind == "variable" else self.verb()
+            predicate: Predicate
+            if self.token.kind == "variable":
+                predicate = self.variable()
+            else:
+                predicate = self.predicate() if self.is_template else self.path()
             middle = (start, self.end)
             while True:
                 at = len(self.extra)
@@ -544,17 +544,6 @@ class _Parser:
                 pass
             if self.comes(".", "}", "]", *_ELEMENTS):
                 return
-
-    def verb(self) -> Predicate:
-        if not self.is_template:
-            return self.path()
-        return NamedNode(RDF_TYPE) if self.is_a() else self.iri("a predicate")
-
-    def is_a(self) -> bool:
-        """Take the word `a`, which only counts in small letters."""
-        came = self.token.text == "a" and self.token.kind == "word"
-        self.at += came
-        return came
 
     def node(self) -> Term:
         """A term, or the variable for a blank node or a collection."""
@@ -631,7 +620,11 @@ class _Parser:
         return found
 
     def predicate(self) -> NamedNode:
-        return NamedNode(RDF_TYPE) if self.is_a() else self.iri("a predicate")
+        """An IRI, or the word `a`, which only counts in small letters."""
+        if self.token.text != "a" or self.token.kind != "word":
+            return self.iri("a predicate")
+        self.at += 1
+        return NamedNode(RDF_TYPE)
 
     def excluded(self) -> tuple[Predicate, ...]:
         """What follows `!`: a predicate, turned round or not, or several in parentheses."""

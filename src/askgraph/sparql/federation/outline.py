@@ -137,8 +137,8 @@ class _Finder:
                 continue
             for node in nodes:
                 found = self.element(node)
-                if isinstance(node, Query) and node.span != group.span:
-                    yield self.union(cast("Span", node.span), [Braces(*node.span, (found,))])
+                if isinstance(node, Query) and node.span and node.span != group.span:
+                    yield self.union(node.span, [Braces(*node.span, (found,))])
                 else:
                     yield found
 
