@@ -12,7 +12,7 @@ from itertools import groupby, takewhile
 from pyoxigraph import Literal, NamedNode, Variable
 
 from askgraph.errors import QuerySyntaxError
-from askgraph.sparql import Expression, Path, Pattern, Query, Term, Values
+from askgraph.sparql import Expression, Group, Path, Pattern, Query, Term, Values
 from askgraph.sparql.lexer import lexed
 from askgraph.sparql.parser import Parsed, parse_query
 from askgraph.sparql.prefixes import PrefixMap
@@ -86,12 +86,34 @@ class _AsWritten(Lines):
             objects = ", ".join(self.term(pattern.object) for pattern in some)
             yield self.path(some[0].predicate), objects, isinstance(some[0].predicate, Path)
 
+    def is_inside(self, pattern: Pattern) -> bool:
+        """Return whether a pattern belongs to `[ … ]` or `( … )`: its subject is the bracket."""
+        if not pattern.spans:
+            return True
+        start, end = pattern.spans[0]
+        return self.text[start:end] == "["
+
+    def body(self, group: Group) -> list[str]:
+        """The lines between the braces of a group; a sub-select in braces of its own keeps them."""
+        match group.elements:
+            case (Query() as inner,) if inner.span != group.span:
+                return self.element_lines(inner)
+        return super().body(group)
+
+    def ordered(self, expression: Expression, *, descending: bool) -> str:
+        """A key of ORDER BY; the word ASC stays, though it says nothing."""
+        text = super().ordered(expression, descending=descending)
+        if descending or not isinstance(expression, Variable):
+            return text
+        asc = rf"\bASC\s*\(\s*[?$]{re.escape(expression.value)}\s*\)"
+        return f"ASC({text})" if re.search(asc, self.text, re.IGNORECASE) else text
+
     def triples(self, patterns: Sequence[Pattern]) -> list[str]:
         block = Triples()
         for _, statement in groupby(patterns, lambda pattern: pattern.statement):
             outer, inside = list[Pattern](), defaultdict[Term, list[Pattern]](list)
             for pattern in statement:
-                (inside[pattern.subject] if _is_inside(pattern) else outer).append(pattern)
+                (inside[pattern.subject] if self.is_inside(pattern) else outer).append(pattern)
             objects = {pattern.object for some in inside.values() for pattern in some}
             self.inside = inside
             subject = outer[0].subject if outer else next(s for s in inside if s not in objects)
@@ -99,18 +121,15 @@ class _AsWritten(Lines):
         return block.lines()
 
     def heads(self, query: Query) -> list[str]:
-        is_short = query.template and query.template[0] is query.where.elements[0]
+        first = query.where.elements[:1]
+        is_short = query.template and first and query.template[0] is first[0]
         return ["CONSTRUCT"] if is_short else super().heads(query)
 
     def table(self, values: Values) -> tuple[str, list[str]]:
-        if values.span is None or self.text[values.span[0] + 6 :].lstrip().startswith("("):
+        start = values.span[0] + len("VALUES") if values.span else 0
+        if len(values.variables) != 1 or self.text[start:].lstrip().startswith("("):
             return super().table(values)
         return str(values.variables[0]), [self.term(cell) for (cell,) in values.rows]
 
     def alternative(self, expression: Expression, level: int) -> str:
         return self.operand(expression, level)
-
-
-def _is_inside(pattern: Pattern) -> bool:
-    """Return whether a pattern belongs to `[ … ]` or `( … )`: its subject is a bracket, or none."""
-    return not pattern.spans or pattern.spans[0][1] - pattern.spans[0][0] == 1
