@@ -99,8 +99,10 @@ SELECT ?x WHERE {
         ("construct { ex:a a ex:b } {}", "CONSTRUCT {\n  ex:a a ex:b .\n} WHERE {\n}"),
         ("construct where { ex:a a ex:b }", "CONSTRUCT WHERE {\n  ex:a a ex:b .\n}"),
         (
-            "ask { { select * { ex:a a ?o , 1 ; ex:b [ ex:c [] ] } order by asc( ?o ) ?x } } values () {}",
-            "ASK {\n  {\n    SELECT * WHERE {\n      ex:a a ?o, 1 ;\n          ex:b [ ex:c [] ] .\n    }\n"
+            "ask { { select * { ex:a a ?o , 1 ; ex:b [ ex:c [] ] } order by asc( ?o ) ?x } }"
+            " values () {}",
+            "ASK {\n  {\n    SELECT * WHERE {\n"
+            "      ex:a a ?o, 1 ;\n          ex:b [ ex:c [] ] .\n    }\n"
             "    ORDER BY ASC(?o) ?x\n  }\n}\nVALUES () {  }",
         ),
     ],
