@@ -59,6 +59,11 @@ def clauses(text: str) -> tuple[Clause, ...]:
     found = list(_in_group(text, query.where, _Place()))
     for group in query.others:
         found += _in_group(text, group, _Place(exists=True))
+    named = named_services(text)
+    if part := next((each.target for each in found if each.target not in named), None):
+        raise ForbiddenQuery(
+            f"a SERVICE needs its address in full: only a part of <{part}> is there"
+        )
     return tuple(sorted(found, key=lambda clause: clause.start))
 
 
