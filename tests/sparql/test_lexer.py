@@ -1,11 +1,7 @@
 """Prefixes that a gold query leaves open."""
 
-<<<<<<< HEAD
-from askgraph.sparql.lexer import lexed, tokens, with_declared
-=======
 import copy
 import pickle
->>>>>>> main
 
 from hypothesis import given, settings
 from pyoxigraph import Literal, NamedNode, Variable
@@ -15,8 +11,8 @@ from tests.sparql.test_layout import ENDINGS, EX, GROUPS
 
 from askgraph.sparql import Call, Filter, Group, Nested, Pattern, Query, children, transform, walk
 from askgraph.sparql.layout import formatted
-from askgraph.sparql.lexer import lexed, tokens, with_declared, with_full_iris
-from askgraph.sparql.read import read
+from askgraph.sparql.lexer import lexed, tokens, with_declared
+from askgraph.sparql.parser import read
 from askgraph.sparql.vocabulary import XSD_INTEGER
 from askgraph.sparql.write import by_subject, laid_out, text_of, tree_of
 

@@ -9,6 +9,7 @@ from typing import TypeVar
 import pytest
 from hypothesis import given, settings
 from pyoxigraph import Literal, NamedNode, Variable
+from tests.each import for_each
 from tests.sparql.same_algebra import meaning
 from tests.sparql.test_layout import ENDINGS, EX, GROUPS
 
@@ -47,7 +48,7 @@ def test_the_order_of_writing_is_kept() -> None:
     assert [name.value for name in variables_of(query)] == ["b"]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("query", "written"),
     [
         (
@@ -92,15 +93,13 @@ def test_blank_nodes_and_collections_become_variables() -> None:
     assert all(name.value.startswith("__") for name in variables_of(query.where))
 
 
-@pytest.mark.parametrize(
-    "next", ["{ ?a <x:q> ?c }", "BIND(1 AS ?c)", "FILTER(?b > 1)", ". ?b ?c ?d"]
-)
+@for_each("next", ["{ ?a <x:q> ?c }", "BIND(1 AS ?c)", "FILTER(?b > 1)", ". ?b ?c ?d"])
 def test_a_semicolon_may_end_what_is_said_of_a_thing(next: str) -> None:
     ended = next.removeprefix(". ")
     assert read(f"ASK {{ ?a <x:p> ?b ; {next} }}") == read(f"ASK {{ ?a <x:p> ?b . {ended} }}")
 
 
-@pytest.mark.parametrize("text", ["", "hello", "SELECT ?x", "DELETE WHERE { ?s ?p ?o }", "ASK {"])
+@for_each("text", ["", "hello", "SELECT ?x", "DELETE WHERE { ?s ?p ?o }", "ASK {"])
 def test_what_is_no_query_is_refused(text: str) -> None:
     with pytest.raises(QuerySyntaxError):
         read(text)
@@ -158,9 +157,7 @@ def _first(text: str, kind: type[Node]) -> Node:
 CASTS = [f"xsd:{name}" for name in ("int", "long", "float", "dateTime", "date", "string", "gYear")]
 
 
-@pytest.mark.parametrize(
-    "function", [*CASTS, "xsd:boolean", "<http://x.example/f>", "geof:distance"]
-)
+@for_each("function", [*CASTS, "xsd:boolean", "<http://x.example/f>", "geof:distance"])
 def test_casts_and_functions_by_an_iri_are_calls(function: str) -> None:
     query = read(f"ASK {{ ?s ?p ?o FILTER({function}(?o) > {function}(DISTINCT ?o, 1)) }}")
     condition = query.where.elements[1]
@@ -168,7 +165,7 @@ def test_casts_and_functions_by_an_iri_are_calls(function: str) -> None:
     assert len(list(calls_in(condition))) == 3
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("query", "words"),
     [
         ("ASK { ?s ?p }", "column 13: '}' was not expected here: expected a variable, an IRI or a"),
