@@ -269,8 +269,9 @@ def _filled(pattern: Pattern, found: Mapping[str, Term]) -> Pattern:
 
     def term(part: Term | Variable) -> NamedNode | BlankNode | Literal | Variable:
         value = found.get(part.value, part) if isinstance(part, Variable) else part
-        is_plain = isinstance(value, NamedNode | BlankNode | Literal | Variable)
-        return value if is_plain else Literal(str(value))
+        if isinstance(value, NamedNode | BlankNode | Literal | Variable):
+            return value
+        return Literal(str(value))
 
     predicate: Predicate = pattern.predicate
     if isinstance(predicate, Variable):

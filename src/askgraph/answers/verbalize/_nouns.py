@@ -366,7 +366,8 @@ class ValueWords(Nouns, ABC):
         for values in self.scope.values:
             if variable in values.variables:
                 at = values.variables.index(variable)
-                if known := [row[at] for row in values.rows if row[at] is not None]:
+                cells = (row[at] for row in values.rows)
+                if known := [cell for cell in cells if cell is not None]:
                     found.append(Condition(variable, "in", self.tests.any_of(known)))
         found += [
             Condition(variable, "=", self.of_select(select, variable.value))
