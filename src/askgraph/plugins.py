@@ -49,6 +49,12 @@ _REMOVED = {
     ("command", "finetune writer"): "the pointer writer",
     ("setting", "writer"): "the pointer writer",
     ("writer", ".npz"): "the pointer writer",
+    **{
+        ("setting of method 'guided'", name): "what a prompt shows is set by 'detail'; this setting"
+        for name in ("candidates", "values", "shots", "classes", "names", "room", "schema")
+    },
+    ("setting of method 'guided'", "validate"): "queries are always validated; this setting",
+    ("setting of method 'guided'", "meanings"): "only graph-search takes it; this setting",
 }
 """Kinds and names of what was removed after version 0.2, and what it belonged to."""
 

@@ -1,12 +1,20 @@
 """The list of methods, and their settings as ours and as published."""
 
 import json
+from dataclasses import fields
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner, Result
 
 from askgraph import plugins
 from askgraph.cli import app
+from askgraph.errors import SetupError
+from askgraph.llm.scripted import ScriptedModel
+from askgraph.methods.settings import ModelSettings
+from askgraph.workspace import Workspace
+
+SHARED = {one.name for one in fields(ModelSettings)}
 
 
 @pytest.fixture(autouse=True)
@@ -41,11 +49,26 @@ def test_both_presets_of_a_method_stand_side_by_side(name: str) -> None:
         assert f"- {text}" in shown
 
 
+@pytest.mark.parametrize("name", plugins.names("method"))
+def test_every_setting_says_what_it_does(name: str) -> None:
+    settings = json.loads(run(name, "--json").stdout)["settings"]
+
+    assert settings and all(one["help"] for one in settings.values())
+    assert name != "guided" or len(set(settings) - {"fallback", *SHARED}) <= 14
+
+
+def test_a_removed_setting_names_the_last_version_that_had_it(tmp_path: Path) -> None:
+    with pytest.raises(SetupError, match="set by 'detail'.* askgraph 0.2 was the last version"):
+        Workspace(tmp_path).method("guided", {"model": ScriptedModel([]), "shots": 2})
+
+
 def test_a_method_without_a_paper_has_its_defaults_alone() -> None:
     described = json.loads(run("guided", "--json").stdout)
 
     assert described["paper"] is None
-    assert described["settings"]["turns"] == {"best": 3, "paper": None, "where": None}
+    told = "turns with functions, where there is no answer after that."
+    turns = {"best": 3, "paper": None, "where": None, "help": told}
+    assert described["settings"]["turns"] == turns
     assert "paper" not in run("guided").stdout
 
 

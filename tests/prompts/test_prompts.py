@@ -24,7 +24,7 @@ from askgraph.methods import Method
 from askgraph.methods.dfsl import Dfsl
 from askgraph.methods.graf_von_data import GrafVonData
 from askgraph.methods.grasp import Grasp
-from askgraph.methods.guided import Guided
+from askgraph.methods.guided import DETAILS, Detail, Guided
 from askgraph.methods.multi_stage import MultiStage
 from askgraph.methods.tools import SETS
 from askgraph.methods.tools.toolbox import set_schemas
@@ -159,9 +159,10 @@ async def test_the_prompt_of_guided(graphs: list[KnowledgeGraph], number: int) -
 
 
 async def test_the_prompt_of_guided_with_a_list_of_the_schema(
-    graphs: list[KnowledgeGraph],
+    graphs: list[KnowledgeGraph], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    method = Guided(ScriptedModel([CHOSEN]), schema="list", values=False)
+    monkeypatch.setitem(DETAILS, "list", Detail(schema=("list",), values=False))
+    method = Guided(ScriptedModel([CHOSEN]), detail="list")
 
     [prompt] = await prompts(method, graphs[:1])
 
@@ -223,7 +224,7 @@ async def test_the_prompts_of_few_shot_learning(
     graphs: list[KnowledgeGraph], name: str, settings: dict[str, object]
 ) -> None:
     examples = tuple(QueryExample(text, PREFIXES + query) for text, query in OWN)
-    method = Dfsl(ScriptedModel([""]), **settings)  # type: ignore[arg-type]
+    method = Dfsl(ScriptedModel([""]), **settings)
     asked = replace(ASKED, given=GIVEN) if "preset" in settings else ASKED
 
     [prompt] = await prompts(method, [replace(graphs[0], examples=examples)], asked)
@@ -250,7 +251,7 @@ async def test_the_prompt_by_which_multi_stage_picks(
     graphs: list[KnowledgeGraph], what: str
 ) -> None:
     settings = {"entities": "given", "predicates": "given", what: "reason"}
-    method = MultiStage(ScriptedModel(["PICK: none"]), **settings)  # type: ignore[arg-type]
+    method = MultiStage(ScriptedModel(["PICK: none"]), **settings)
     question = replace(ASKED, given=())
     async with aclosing(method.answer(question, graphs[:1])) as steps:  # type: ignore[type-var]
         [prompt] = [step async for step in steps if isinstance(step, Prompt)]

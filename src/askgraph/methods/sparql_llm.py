@@ -16,16 +16,17 @@ from collections.abc import (
     Sequence,
 )
 from contextlib import aclosing
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import ClassVar
 
 from askgraph.errors import BudgetSpent, ServiceError, SetupError
 from askgraph.graph import KnowledgeGraph
-from askgraph.llm import Choice, LanguageModel, Options, System, User
-from askgraph.llm.budget import Account, Budget, Prices, charged
+from askgraph.llm import Choice, LanguageModel, System, User
+from askgraph.llm.budget import Account
 from askgraph.llm.structured import Structured, read_structured
-from askgraph.methods import Departure, Published, above_zero, at_least, with_presets, within
+from askgraph.methods import Departure, Published, at_least, with_presets
+from askgraph.methods.settings import ModelSettings
 from askgraph.methods.shared import Conversation, columns_rule, in_words, with_cost
 from askgraph.methods.shared.examples import with_examples
 from askgraph.methods.shared.nearby_schema import ShapeParts
@@ -108,23 +109,29 @@ PUBLISHED = Published(
 
 @with_presets
 @dataclass(frozen=True)
-class SparqlLlm:
+class SparqlLlm(ModelSettings):
     """One prompt, mended if it must be; its fields are its settings.
 
     With `preset` paper, what is not set is as published.
 
-    `shots` are how many similar examples are shown, `classes` how many shapes; both, linked `names`
-    and earlier questions have at most `room` tokens together. Examples are `diverse`, or the
-    nearest however alike. They are those of the graphs,
-    or for the first graph those that `examples` names: a file or folder, also if a benchmark
-    puts those that a question may learn from. With an `embedder` (see `askgraph.index.embeddings`)
-    examples and classes are found by meaning too. Of the schema the
-    most frequent `fraction` is shown; of a class its `properties` with their `ranges` and example
-    `values`, `ordered` by frequency. With `decompose` a model splits the question first, else
-    linking alone does. Without `validate` the query runs as it was written. `revisions` bounds how
-    often the model is told what is wrong. With `interpret` a last short call says the answer in
-    words. A run ends with its best after `tokens`, `seconds` or `money`. `timeout` is in seconds a
-    query.
+    Attributes:
+        model: the language model.
+        preset: best (ours), or paper (as published).
+        shots: similar examples that are shown.
+        classes: shapes of classes that are shown; 0: no schema.
+        names: linked names are shown with their IRIs.
+        room: tokens for all that is shown.
+        diverse: examples that teach the same are shown once; else the nearest, however alike.
+        examples: a file or folder of examples, instead of the first graph's own.
+        embedder: an embedding model that finds examples and classes besides words.
+        fraction: the part of the schema that is shown, the most frequent first, 0 to 1.
+        properties: shapes have properties.
+        ranges: properties have the classes or datatypes that they lead to.
+        values: properties have an example value.
+        ordered: properties come by frequency; else by their IRIs.
+        decompose: a first call splits the question; else linking alone.
+        validate: the query is validated and mended before it runs.
+        revisions: how often the model is told what is wrong.
     """
 
     converses: ClassVar[bool] = True
@@ -148,18 +155,10 @@ class SparqlLlm:
     decompose: bool = False
     validate: bool = True
     revisions: int = 3
-    interpret: bool = False
-    tokens: int | None = None
-    seconds: float | None = None
-    money: float | None = None
-    timeout: float = 20.0
-    temperature: float | None = None
-    seed: int | None = None
-    prices: Prices | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         at_least(self, 0, "shots", "classes", "room", "revisions")
-        above_zero(self, "timeout", "tokens", "seconds", "money")
         if not 0 < self.fraction <= 1:
             raise SetupError(f"'fraction' is more than 0 and at most 1, not {self.fraction!r}")
 
@@ -167,17 +166,13 @@ class SparqlLlm:
         """Answer a question over one graph, or by a query that may join several."""
         if not graphs:
             raise ValueError("no graph was given")
-        limits = Limits(timeout=within(self.timeout, self.seconds))
+        limits = Limits(timeout=self.query_seconds)
         known = graphs if replays() else with_examples(graphs, self.examples)
         asked = AskedGraphs.of(question, known, limits, fraction=self.fraction)
-        account = Account(Budget(None, self.tokens, self.money, self.seconds))
-        model = charged(self.model, account, prices=self.prices)
+        account = self.open_account()
+        model = self.charge(self.model, account)
         run = _Run(self, question, asked, account, model, Trials(asked, self.validate))
-        options = Options(temperature=self.temperature, seed=self.seed)
-
-        def words(answer: Answer) -> AsyncGenerator[Step, None]:
-            return in_words(answer, asked.context_of(answer), model, account, options)
-
+        words = partial(in_words, asked.context_of, model, account, self.options)
         return with_cost(run, lambda: asked.requests, words=words if self.interpret else None)
 
 
@@ -288,7 +283,7 @@ class _Run:
 
     def talk(self, messages: list[System | User], **more: Mapping[str, object]) -> Conversation:
         """Begin a conversation with the model, charged to this run."""
-        options = Options(temperature=self.method.temperature, seed=self.method.seed)
+        options = self.method.options
         if "schema" in more:
             options["schema"] = more["schema"]
         return Conversation(self.model, self.account, [*messages], options=options)

@@ -38,6 +38,7 @@ from askgraph.llm import (
 )
 from askgraph.llm.budget import Account, Budget, charged, estimated_tokens
 from askgraph.llm.structured import Loop, Trouble, looping, trouble
+from askgraph.methods.settings import SpendingSettings
 from askgraph.methods.tools import Context, Limits
 from askgraph.methods.tools.rendering import clipped, table
 from askgraph.trace import (
@@ -250,28 +251,14 @@ class Run(Protocol):
         ...
 
 
-class Spending(Protocol):
-    """The settings of a method that bound what a question may cost."""
-
-    @property
-    def tokens(self) -> int | None: ...  # noqa: D102
-    @property
-    def seconds(self) -> float | None: ...  # noqa: D102
-    @property
-    def money(self) -> float | None: ...  # noqa: D102
-
-
 def over_one_graph(
-    method: Spending, question: Question, graph: KnowledgeGraph, *, timeout: float
+    method: SpendingSettings, question: Question, graph: KnowledgeGraph
 ) -> tuple[Context, Account, Callable[[], int]]:
-    """Return what a run over one graph works with: context, account, and the requests so far.
-
-    A query may take `timeout` seconds.
-    """
+    """Return what a run over one graph works with: context, account, and the requests so far."""
     endpoint = Counted(graph.endpoint)
-    context = Context(replace(graph, endpoint=endpoint), question, Limits(timeout=timeout))
-    account = Account(Budget(None, method.tokens, method.money, method.seconds))
-    return context, account, lambda: endpoint.requests
+    limits = Limits(timeout=method.query_seconds)
+    context = Context(replace(graph, endpoint=endpoint), question, limits)
+    return context, method.open_account(), lambda: endpoint.requests
 
 
 async def with_cost(
@@ -388,13 +375,18 @@ _QUESTION, _WORDS, _ROWS = 240, 160, 400  # characters
 
 
 async def in_words(
-    answer: Answer, context: Context, model: LanguageModel, account: Account, options: Options
+    context_of: Callable[[Answer], Context],
+    model: LanguageModel,
+    account: Account,
+    options: Options,
+    answer: Answer,
 ) -> AsyncGenerator[Step, None]:
     """Ask a model for an answer in words, which is its turn; why there are none is a thought.
 
     It is the last step of SPARQL-LLM (Smeros et al., arXiv 2512.14277, section 3.2.4), for any
     method: one short call with the first rows of the result.
     """
+    context = context_of(answer)
     try:
         messages = await heard(
             "words", tuple[Message, ...], lambda: interpretation_messages(context, answer)
@@ -424,7 +416,8 @@ async def worded(
                 continue
             graph = next(one for one in graphs if one.name == step.graph)
             context, words = Context(graph, question, Limits(timeout=timeout)), ""
-            async with aclosing(in_words(step, context, asked, account, Options())) as told:
+            say = in_words(lambda _, it=context: it, asked, account, Options(), step)
+            async with aclosing(say) as told:
                 async for one in told:
                     yield one
                     words = one.choice.text if isinstance(one, ModelTurn) else words

@@ -12,7 +12,6 @@ from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from askgraph.errors import (
     MAY_PASS,
@@ -23,7 +22,8 @@ from askgraph.errors import (
 )
 from askgraph.graph import KnowledgeGraph
 from askgraph.llm import LanguageModel, ToolCall
-from askgraph.llm.budget import Account, Budget, charged
+from askgraph.llm.budget import Account
+from askgraph.methods.settings import NOTES, ExplorerSettings
 from askgraph.methods.shared import Conversation, said_before, spent_on
 from askgraph.methods.shared.glossary_notes import noted, taught
 from askgraph.methods.shared.trials import disagrees
@@ -33,8 +33,6 @@ from askgraph.methods.tools.term_text import STANDARD, named_iris
 from askgraph.sparql.read import read
 from askgraph.trace import Answer, Question, Refusal, Step, ToolUse, Trace
 
-NOTES = ("off", "read", "keep")
-"""Whether an agent is shown the notes of earlier runs, and whether it keeps notes, too."""
 _EXECUTED = 0.4  # the most that is believed of a query that was run, but never answered with
 _ANSWERED = 0.35  # the least with which an attempt passes for an answer
 _GIVEN_UP = 0.3  # the most that is believed of an attempt that the model did not answer with
@@ -209,7 +207,7 @@ class Exploration(ABC):
     hoped for.
     """
 
-    method: Any
+    method: ExplorerSettings
     question: Question
     toolbox: Toolbox
     account: Account
@@ -282,19 +280,18 @@ class Exploration(ABC):
 
 def explored(
     run: Callable[..., Exploration],
-    method: Any,
+    method: ExplorerSettings,
     question: Question,
     toolbox: Toolbox,
     model: LanguageModel,
 ) -> AsyncGenerator[Step, None]:
     """Return the steps of a run with a method's settings, charged to an account of its own."""
-    account = Account(Budget(None, method.tokens, method.money, method.seconds))
-    bounded = charged(model, account, prices=method.prices)
-    return run(method, question, toolbox, account, bounded).steps()
+    account = method.open_account()
+    return run(method, question, toolbox, account, method.charge(model, account)).steps()
 
 
 def replayed(
-    run: Callable[..., Exploration], method: Any, trace: Trace
+    run: Callable[..., Exploration], method: ExplorerSettings, trace: Trace
 ) -> AsyncGenerator[Step, None]:
     """Do a run again from its trace, with no model and no graph.
 
