@@ -58,7 +58,7 @@ def test_every_setting_says_what_it_does(name: str) -> None:
 
 
 def test_a_removed_setting_names_the_last_version_that_had_it(tmp_path: Path) -> None:
-    with pytest.raises(SetupError, match="set by 'detail'.* askgraph 0.2 was the last version"):
+    with pytest.raises(SetupError, match=r"set by 'detail'.* askgraph 0.2 was the last version"):
         Workspace(tmp_path).method("guided", {"model": ScriptedModel([]), "shots": 2})
 
 

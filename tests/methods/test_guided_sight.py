@@ -104,7 +104,7 @@ REPLIES: Mapping[str, tuple[Sequence[str], Mapping[str, Any]]] = {
         [reply(choose=2, sure=0.0, thought=THOUGHT)] * 2,
         {"ask_from": 0.99, "answer_from": 1.0},
     ),
-    "two opinions": ([reply(choose=1), reply(choose=2)] * 2, {"schema": "both", "n": 2}),
+    "two opinions": ([reply(choose=1), reply(choose=2)] * 2, {"detail": "both", "n": 2}),
 }  # fmt: skip
 
 

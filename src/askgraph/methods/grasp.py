@@ -27,7 +27,7 @@ from askgraph.methods.shared.exploration import (
     replayed,
     written_answer,
 )
-from askgraph.methods.shared.trials import disagrees
+from askgraph.methods.shared.several_graphs import disagrees
 from askgraph.methods.tools import Limits
 from askgraph.methods.tools.rendering import body_lines
 from askgraph.methods.tools.toolbox import GraphToolbox, named_set

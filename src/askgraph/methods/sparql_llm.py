@@ -31,8 +31,7 @@ from askgraph.methods.shared import Conversation, columns_rule, in_words, with_c
 from askgraph.methods.shared.examples import with_examples
 from askgraph.methods.shared.nearby_schema import ShapeParts
 from askgraph.methods.shared.retrieval import Shown, message_for
-from askgraph.methods.shared.several_graphs import AskedGraphs
-from askgraph.methods.shared.trials import Trials
+from askgraph.methods.shared.several_graphs import AskedGraphs, Trials
 from askgraph.methods.tools import Limits
 from askgraph.trace import Answer, Draft, Question, Refusal, Step, Thought, heard, replays
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from askgraph.methods.shared.trials import Written, written_query
+from askgraph.methods.shared.several_graphs import Written, written_query
 
 QUERY = "SELECT ?x WHERE { ?x ?y ?z }"
 

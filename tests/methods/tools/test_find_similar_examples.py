@@ -7,7 +7,7 @@ from tests.methods.tools.exploring import called
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.examples import QueryExample
 from askgraph.methods.tools import Context
-from askgraph.methods.tools.find_similar_examples import find_similar_examples
+from askgraph.methods.tools.overview import find_similar_examples
 from askgraph.trace import Question
 
 EXAMPLES = (

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from askgraph.index import Resource
 from askgraph.index.keyword import KeywordIndex
-from askgraph.methods.tools._search import keyword_scores
+from askgraph.methods.tools.search import keyword_scores
 
 WORDS = st.sampled_from(["al", "albert", "alberto", "peter", "falk", "finney", "e", "x9"])
 TEXTS = st.lists(WORDS, min_size=1, max_size=3).map(" ".join)

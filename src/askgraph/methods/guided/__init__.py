@@ -30,8 +30,7 @@ from askgraph.methods.settings import FallbackSettings
 from askgraph.methods.shared import Conversation, in_words, with_cost
 from askgraph.methods.shared.nearby_schema import ShapeParts
 from askgraph.methods.shared.retrieval import Shown
-from askgraph.methods.shared.several_graphs import AskedGraphs
-from askgraph.methods.shared.trials import Trials
+from askgraph.methods.shared.several_graphs import AskedGraphs, Trials
 from askgraph.methods.tools import Limits, Sees, Toolbox
 from askgraph.search.decide import Thresholds
 from askgraph.trace import (

@@ -21,8 +21,7 @@ from askgraph.llm.structured import Unfit, read_structured
 from askgraph.methods.guided.candidates import READ, Candidates, Numbered
 from askgraph.methods.shared import Piece, columns_rule
 from askgraph.methods.shared.retrieval import Shown, message_for
-from askgraph.methods.shared.several_graphs import AskedGraphs
-from askgraph.methods.shared.trials import Written, written_query
+from askgraph.methods.shared.several_graphs import AskedGraphs, Written, written_query
 from askgraph.methods.tools.candidates import preview, shown_iris
 from askgraph.methods.tools.rendering import Writer, body_lines
 from askgraph.search import (

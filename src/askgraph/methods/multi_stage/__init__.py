@@ -24,7 +24,6 @@ from askgraph.index.names import Kind
 from askgraph.llm import LanguageModel, Options
 from askgraph.llm.budget import Account
 from askgraph.methods import Departure, Published, at_least, one_of, shares, with_presets
-from askgraph.methods.multi_stage.reasoned_terms import picked, reason_prompt, reasoned, retrieved
 from askgraph.methods.multi_stage.staged_terms import (
     Ground,
     findings,
@@ -36,8 +35,12 @@ from askgraph.methods.multi_stage.staged_terms import (
     linked_values,
     outside_predicates,
     outside_things,
+    picked,
     predicate_listed,
     proposed_terms,
+    reason_prompt,
+    reasoned,
+    retrieved,
 )
 from askgraph.methods.settings import SpendingSettings
 from askgraph.methods.shared import (

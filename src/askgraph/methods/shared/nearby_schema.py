@@ -23,8 +23,7 @@ from askgraph.graph.shex import definitions, shex_of
 from askgraph.index import Resource, SearchIndex
 from askgraph.index.names import Kind
 from askgraph.methods.shared import Piece
-from askgraph.methods.shared.several_graphs import LinkedGraph
-from askgraph.methods.shared.trials import GRAPH
+from askgraph.methods.shared.several_graphs import GRAPH, LinkedGraph
 from askgraph.methods.tools.mentions import named_links
 from askgraph.methods.tools.rendering import Writer, labels_in
 from askgraph.methods.tools.schema_lines import SchemaLines, Slice, terms_of, time_lines

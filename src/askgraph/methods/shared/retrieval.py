@@ -21,8 +21,7 @@ from askgraph.methods.shared.nearby_schema import (
     listed_schema,
     shape_pieces,
 )
-from askgraph.methods.shared.several_graphs import AskedGraphs, LinkedGraph, linked_graph
-from askgraph.methods.shared.trials import GRAPH
+from askgraph.methods.shared.several_graphs import GRAPH, AskedGraphs, LinkedGraph, linked_graph
 from askgraph.methods.tools.hits import entity_lines
 from askgraph.methods.tools.mentions import mentioned
 from askgraph.methods.tools.rendering import quoted
