@@ -20,8 +20,8 @@ from askgraph.llm import LanguageModel, Options, System, User
 from askgraph.llm.budget import Account
 from askgraph.llm.structured import Structured, read_structured
 from askgraph.methods.settings import ModelSettings
-from askgraph.methods.shared import Conversation, in_words, over_one_graph, said_before, with_cost
-from askgraph.methods.shared.follow_up import in_full
+from askgraph.methods.shared import Conversation, said_before
+from askgraph.methods.shared.follow_up import over_first_graph
 from askgraph.methods.tools import Context
 from askgraph.methods.tools.query_run import built_answer, run
 from askgraph.trace import Answer, Draft, Question, Refusal, Step, heard
@@ -71,16 +71,7 @@ class Direct(ModelSettings):
 
     def answer(self, question: Question, graphs: Sequence[KnowledgeGraph]) -> AsyncIterator[Step]:
         """Answer a question, in the names of the first graph."""
-        if not graphs:
-            raise ValueError("no graph was given")
-        return in_full(question, graphs[:1], partial(self._answer, graphs=graphs))
-
-    def _answer(self, question: Question, graphs: Sequence[KnowledgeGraph]) -> AsyncIterator[Step]:
-        context, account, requests = over_one_graph(self, question, graphs[0])
-        model = self.charge(self.model, account)
-        words = partial(in_words, lambda _: context, model, account, self.options)
-        run = _Run(self, context, account, model)
-        return with_cost(run, requests, words=words if self.interpret else None)
+        return over_first_graph(self, self.model, question, graphs, partial(_Run, self))
 
 
 @dataclass(eq=False)

@@ -38,6 +38,11 @@ class SpendingSettings:
         above_zero(self, "timeout", "tokens", "seconds", "money")
 
     @property
+    def options(self) -> Options:
+        """The options of every call."""
+        return Options()
+
+    @property
     def query_seconds(self) -> float:
         """The seconds that a query may take, which are no more than the question has."""
         return self.timeout if self.seconds is None else min(self.timeout, self.seconds)

@@ -302,11 +302,8 @@ def split_in(choice: Choice) -> Split:
     match read_structured(choice, SCHEMA):
         case Structured(value):
             listed = [value[name] for name in _LISTS]
-            texts = [str(one)[:_LONGEST] for part in listed for one in _few(part) if str(one)]
+            few = [part[:_MOST] for part in listed if isinstance(part, list)]
+            texts = [str(one)[:_LONGEST] for part in few for one in part if str(one)]
             return Split(tuple(dict.fromkeys(texts)), value["intent"] == "resource")
         case unfit:
             return Split(problem=unfit.feedback)
-
-
-def _few(part: object) -> list[object]:
-    return part[:_MOST] if isinstance(part, list) else []

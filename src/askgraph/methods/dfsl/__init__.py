@@ -33,7 +33,7 @@ from askgraph.methods.dfsl.prompt import (
     linked_terms,
 )
 from askgraph.methods.settings import ModelSettings
-from askgraph.methods.shared import Conversation, in_words, over_one_graph, with_cost
+from askgraph.methods.shared import Conversation
 from askgraph.methods.shared.examples import (
     MATCHES,
     Shot,
@@ -44,7 +44,7 @@ from askgraph.methods.shared.examples import (
     shots_near,
     shots_of,
 )
-from askgraph.methods.shared.follow_up import in_full
+from askgraph.methods.shared.follow_up import over_first_graph
 from askgraph.methods.tools import Context
 from askgraph.methods.tools.query_run import Ran, built_answer, ready, run
 from askgraph.sparql.comparison import alike
@@ -155,16 +155,7 @@ class Dfsl(ModelSettings):
 
     def answer(self, question: Question, graphs: Sequence[KnowledgeGraph]) -> AsyncIterator[Step]:
         """Answer a question over the first graph."""
-        if not graphs:
-            raise ValueError("no graph was given")
-        return in_full(question, graphs[:1], partial(self._answer, graphs=graphs))
-
-    def _answer(self, question: Question, graphs: Sequence[KnowledgeGraph]) -> AsyncIterator[Step]:
-        context, account, requests = over_one_graph(self, question, graphs[0])
-        model = self.charge(self.model, account)
-        work = _Run(self, context, account, model)
-        words = partial(in_words, lambda _: context, model, account, self.options)
-        return with_cost(work, requests, words=words if self.interpret else None)
+        return over_first_graph(self, self.model, question, graphs, partial(_Run, self))
 
 
 @dataclass(frozen=True)

@@ -174,17 +174,17 @@ async def candidate_pieces(
             pieces.append(Piece((head,)))
             continue
         shared = _in_common(one, candidates[0])
-        shown = (preview(one.ran, writer, _fitting(one, rows)) for rows in _LENGTHS)
+        shown = (
+            preview(
+                one.ran, writer, rows if len(one.ran.result.rows) <= rows else min(rows, _FIRST)
+            )
+            for rows in _LENGTHS
+        )
         texts = dict.fromkeys(
             f"{head}\n   → {text.replace(':', f'{shared}:', 1)}" for text in shown
         )
         pieces.append(Piece(tuple(texts)))
     return pieces
-
-
-def _fitting(one: Numbered, rows: int) -> int:
-    """How many rows are shown: all if they are so few, of more only the first."""
-    return rows if len(one.ran.result.rows) <= rows else min(rows, _FIRST)
 
 
 def _in_common(one: Numbered, first: Numbered) -> str:
@@ -371,7 +371,9 @@ def read_reply(choice: Choice, candidates: int) -> Reply:
         chosen=_number(chosen),
         written=written_query(text) if text else None,
         columns=_columns(value.get("answer")),
-        sure=_share(sure) if isinstance(sure, int | float) else None,
+        sure=max(0.0, min(sure, 100) / 100 if sure > 1 else sure)  # in parts of 1, or in percent
+        if isinstance(sure, int | float)
+        else None,
         ask=str(value.get("ask") or "").strip(),
         between=_numbers(between),
         thought=str(value.get("thought") or "").strip(),
@@ -401,11 +403,6 @@ def _number(value: object) -> int:
 def _numbers(values: object) -> tuple[int, ...]:
     found = map(_number, values) if isinstance(values, list) else ()
     return tuple(dict.fromkeys(number for number in found if number))
-
-
-def _share(sure: float) -> float:
-    """What is said in parts of 1, or in percent."""
-    return max(0.0, min(sure, 100) / 100 if sure > 1 else sure)
 
 
 def _columns(names: object) -> tuple[str, ...]:

@@ -89,11 +89,12 @@ def answer_confidence(signs: Signs) -> float:
     it. The other weights are plausible and were not fitted; of 1,166 published answers with an
     empty result one was right. A better sign never lowers the chance.
     """
+    said = _WORDS[signs.said] if isinstance(signs.said, str) else signs.said
     facts = {
         "searched": _bounded(signs.searched),
         "against": _bounded(signs.against),
         "votes": (2 * min(signs.agreeing, signs.votes) - signs.votes) / (signs.votes + 2),
-        "said": 0.0 if signs.said is None else _sureness(signs.said) - 0.5,
+        "said": 0.0 if said is None else _bounded(said) - 0.5,
         "finding": min(signs.findings, _FINDINGS),
         "empty": signs.empty,
         "truncated": signs.truncated,
@@ -102,10 +103,6 @@ def answer_confidence(signs: Signs) -> float:
     }
     linear = _BIAS + sum(_WEIGHTS[name] * value for name, value in facts.items())
     return 1 / (1 + math.exp(-linear))
-
-
-def _sureness(said: Said) -> float:
-    return _WORDS[said] if isinstance(said, str) else _bounded(said)
 
 
 def _bounded(value: float) -> float:

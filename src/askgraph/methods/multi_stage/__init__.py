@@ -21,7 +21,7 @@ from askgraph.graph import KnowledgeGraph
 from askgraph.index import Resource
 from askgraph.index.linkers import Span, linker_of
 from askgraph.index.names import Kind
-from askgraph.llm import LanguageModel, Options
+from askgraph.llm import LanguageModel
 from askgraph.llm.budget import Account
 from askgraph.methods import Departure, Published, at_least, one_of, shares, with_presets
 from askgraph.methods.multi_stage.staged_terms import (
@@ -43,17 +43,9 @@ from askgraph.methods.multi_stage.staged_terms import (
     retrieved,
 )
 from askgraph.methods.settings import SpendingSettings
-from askgraph.methods.shared import (
-    Overheard,
-    in_words,
-    over_one_graph,
-    said_before,
-    spent_on,
-    turns_of,
-    with_cost,
-)
+from askgraph.methods.shared import Overheard, said_before, spent_on, turns_of
 from askgraph.methods.shared.cooccurrence import FILTERS, UNMATCHED, Meeting, meeting, refuses
-from askgraph.methods.shared.follow_up import in_full
+from askgraph.methods.shared.follow_up import over_first_graph
 from askgraph.methods.shared.glossary_notes import taught
 from askgraph.methods.shared.index_cache import bm25_of
 from askgraph.methods.tools import Context
@@ -207,18 +199,7 @@ class MultiStage(SpendingSettings):
 
     def answer(self, question: Question, graphs: Sequence[KnowledgeGraph]) -> AsyncIterator[Step]:
         """Answer a question over the first graph."""
-        if not graphs:
-            raise ValueError("no graph was given")
-        return in_full(question, graphs[:1], partial(self._answer, graphs=graphs))
-
-    def _answer(self, question: Question, graphs: Sequence[KnowledgeGraph]) -> AsyncIterator[Step]:
-        context, account, requests = over_one_graph(self, question, graphs[0])
-        model = self.charge(self.model, account) if self.model else None
-        run = _Run(self, context, account, model)
-        if model is None or not self.interpret:
-            return with_cost(run, requests)
-        words = partial(in_words, lambda _: context, model, account, Options())
-        return with_cost(run, requests, words=words)
+        return over_first_graph(self, self.model, question, graphs, partial(_Run, self))
 
 
 @dataclass(eq=False)

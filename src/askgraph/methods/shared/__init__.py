@@ -18,7 +18,6 @@ from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from typing import Protocol, Unpack
 
-from askgraph.endpoint import Counted
 from askgraph.errors import BudgetSpent, PromptTooLong, ServiceError
 from askgraph.graph import KnowledgeGraph
 from askgraph.llm import (
@@ -38,7 +37,6 @@ from askgraph.llm import (
 )
 from askgraph.llm.budget import Account, Budget, charged, estimated_tokens
 from askgraph.llm.structured import Loop, Trouble, looping, trouble
-from askgraph.methods.settings import SpendingSettings
 from askgraph.methods.tools import Context, Limits
 from askgraph.methods.tools.rendering import clipped, table
 from askgraph.trace import (
@@ -249,16 +247,6 @@ class Run(Protocol):
     def steps(self) -> AsyncGenerator[Step, None]:
         """Yield all steps but for the outcome."""
         ...
-
-
-def over_one_graph(
-    method: SpendingSettings, question: Question, graph: KnowledgeGraph
-) -> tuple[Context, Account, Callable[[], int]]:
-    """Return what a run over one graph works with: context, account, and the requests so far."""
-    endpoint = Counted(graph.endpoint)
-    limits = Limits(timeout=method.query_seconds)
-    context = Context(replace(graph, endpoint=endpoint), question, limits)
-    return context, method.open_account(), lambda: endpoint.requests
 
 
 async def with_cost(

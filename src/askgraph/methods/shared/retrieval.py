@@ -151,7 +151,11 @@ async def message_for(
         if shown.by_name and not shown.listed and at not in wholes
     ]
     kinds: dict[str, Sequence[Piece]] = {
-        "before": _before(question) if veil is None else [],
+        "before": [
+            Piece((f"Asked before: {earlier.question}\n{earlier.query}",))
+            for earlier in question.before[::-1]
+            if veil is None
+        ],
         "descriptions": [
             piece
             for one in graphs.every
@@ -196,11 +200,6 @@ def _taught(
     from askgraph.methods.shared.glossary_notes import taught  # few graphs were taught anything
 
     return taught(question, graphs, veiled=veiled)
-
-
-def _before(question: Question) -> list[Piece]:
-    """The earlier questions of the conversation, the last one first."""
-    return [Piece((f"Asked before: {b.question}\n{b.query}",)) for b in question.before[::-1]]
 
 
 async def _schema(
