@@ -174,12 +174,9 @@ async def candidate_pieces(
             pieces.append(Piece((head,)))
             continue
         shared = _in_common(one, candidates[0])
-        shown = (
-            preview(
-                one.ran, writer, rows if len(one.ran.result.rows) <= rows else min(rows, _FIRST)
-            )
-            for rows in _LENGTHS
-        )
+        many = len(one.ran.result.rows)
+        lengths = (rows if many <= rows else min(rows, _FIRST) for rows in _LENGTHS)
+        shown = (preview(one.ran, writer, rows) for rows in lengths)
         texts = dict.fromkeys(
             f"{head}\n   → {text.replace(':', f'{shared}:', 1)}" for text in shown
         )
