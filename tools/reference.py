@@ -74,10 +74,15 @@ def methods_page() -> str:
         + fields_table(_method_file(name), kind)
         for name, kind, page in METHODS
     ]
+    sections += [
+        f"## {name}\n\n" + fields_table(PACKAGE / "methods/settings.py", name)
+        for name in ("SpendingSettings", "ModelSettings", "FallbackSettings", "ExplorerSettings")
+    ]
     words = (
         "On the command line they follow a colon, `--method dfsl:n=3,choose=vote`; in "
         "`askgraph.toml` they stand below `[methods.NAME]`; in Python they are the fields of the "
-        "method. Which method is for what: [methods](../methods.md)."
+        "method. Those that several methods share stand at the end. Which method is for what: "
+        "[methods](../methods.md)."
     )
     return "\n".join(["# Settings of the methods\n", f"{words}\n", *sections])
 

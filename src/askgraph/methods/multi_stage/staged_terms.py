@@ -27,7 +27,7 @@ from askgraph.methods.tools import Context
 from askgraph.methods.tools.rendering import labels_in
 from askgraph.methods.tools.terms import relations_among, unknown_iris
 from askgraph.methods.writing import Listed
-from askgraph.methods.writing.candidate_terms import CONSIDERED, listed_of
+from askgraph.methods.writing.grown import CONSIDERED, listed_of
 from askgraph.search.grow.schema import Schema
 from askgraph.search.linking.link import Link, Linked
 from askgraph.search.rank import clusters

@@ -1,4 +1,9 @@
-"""Several graphs under one question: one set of prefixes, joins by SERVICE, what words link to."""
+"""Graphs under one question, and the queries that a model writes for it.
+
+Several graphs have one set of prefixes and are joined by SERVICE. Each query is read, validated,
+repaired, run, and judged. What is surely wrong is told before anything runs, but only once:
+findings may be wrong, and a query that comes again is run. An empty result is told once as well.
+"""
 
 import asyncio
 import re
@@ -173,6 +178,10 @@ class LinkedGraph:
     def context(self) -> Context:
         """The context in which the graph is asked."""
         return self.asked.context
+
+    def headed(self, text: str, *, several: bool) -> str:
+        """Return a text below the name of the graph, if there are several."""
+        return f"{GRAPH}{self.asked.name}\n{text}" if several else text
 
 
 async def linked_graph(text: str, asked: AskedGraph) -> LinkedGraph:
