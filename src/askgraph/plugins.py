@@ -70,6 +70,13 @@ _REMOVED = {
         ("setting of method 'guided'", name): "what a prompt shows is set by 'detail'; this setting"
         for name in ("candidates", "values", "shots", "classes", "names", "room", "schema")
     },
+    **{
+        (
+            "setting of method 'sparql-llm'",
+            name,
+        ): "what shapes lack is set by 'without'; this setting"
+        for name in ("properties", "ranges", "values", "ordered")
+    },
     ("setting of method 'guided'", "validate"): "queries are always validated; this setting",
     ("setting of method 'guided'", "meanings"): "only graph-search takes it; this setting",
 }

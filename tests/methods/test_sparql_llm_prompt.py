@@ -88,7 +88,7 @@ def test_what_the_ablations_leave_out_is_not_in_the_prompt(
 
 def test_properties_come_by_frequency_or_by_their_names(moons: KnowledgeGraph) -> None:
     _, full = run([GOOD], moons)
-    _, model = run([GOOD], moons, ordered=False)
+    _, model = run([GOOD], moons, without="order")
 
     def at(request: ScriptedModel, text: str) -> int:
         shape = told(request).split("onto:Planet EXTRA")[1]

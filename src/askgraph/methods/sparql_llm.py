@@ -77,6 +77,7 @@ SCHEMA: Mapping[str, object] = {
     "required": [*_LISTS, "intent"],
 }
 """What the model's reply has to fulfil."""
+_PARTS = ("properties", "ranges", "values", "order")  # of a shape
 _MOST = 5  # of each list
 _LONGEST = 200
 PUBLISHED = Published(
@@ -87,7 +88,7 @@ PUBLISHED = Published(
         "names": Departure(False, "3.2.2: examples and classes alone are retrieved"),
         "diverse": Departure(False, "3.2.2: the nearest examples, however alike"),
         "room": Departure(100_000, "3.2.2: no bound"),
-        "values": Departure(False, "3.1.2: a shape names classes and datatypes alone"),
+        "without": Departure("values", "3.1.2: a shape names classes and datatypes alone"),
         "decompose": Departure(True, "3.2.2: sub-questions and classes by a model"),
         "interpret": Departure(True, "3.2.4: the model says the result in words"),
         "timeout": Departure(10.0, "authors' code: seconds a query"),
@@ -124,10 +125,7 @@ class SparqlLlm(ModelSettings):
         examples: a file or folder of examples, instead of the first graph's own.
         embedder: an embedding model that finds examples and classes besides words.
         fraction: the part of the schema that is shown, the most frequent first, 0 to 1.
-        properties: shapes have properties.
-        ranges: properties have the classes or datatypes that they lead to.
-        values: properties have an example value.
-        ordered: properties come by frequency; else by their IRIs.
+        without: what shapes lack, with + between: properties, ranges, values, order (by frequency).
         decompose: a first call splits the question; else linking alone.
         validate: the query is validated and mended before it runs.
         revisions: how often the model is told what is wrong.
@@ -147,10 +145,7 @@ class SparqlLlm(ModelSettings):
     examples: str = ""
     embedder: str = ""
     fraction: float = 1.0
-    properties: bool = True
-    ranges: bool = True
-    values: bool = True
-    ordered: bool = True
+    without: str = ""
     decompose: bool = False
     validate: bool = True
     revisions: int = 3
@@ -158,6 +153,10 @@ class SparqlLlm(ModelSettings):
     def __post_init__(self) -> None:
         super().__post_init__()
         at_least(self, 0, "shots", "classes", "room", "revisions")
+        if strange := set(filter(None, self.without.split("+"))) - set(_PARTS):
+            raise SetupError(
+                f"'without' is of {', '.join(_PARTS)}, with + between, not {min(strange)!r}"
+            )
         if not 0 < self.fraction <= 1:
             raise SetupError(f"'fraction' is more than 0 and at most 1, not {self.fraction!r}")
 
@@ -268,7 +267,8 @@ class _Run:
     def shown(self) -> Shown:
         """What the settings say that the prompt shows."""
         method = self.method
-        parts = ShapeParts(method.properties, method.ranges, method.values, method.ordered)
+        without = method.without.split("+")
+        parts = ShapeParts(*(name not in without for name in _PARTS))
         return Shown(
             method.shots,
             method.classes,
