@@ -74,7 +74,7 @@ _REMOVED = {
         (
             "setting of method 'sparql-llm'",
             name,
-        ): "what shapes lack is set by 'without'; this setting"
+        ): "shapes are set by 'without'; this setting"
         for name in ("properties", "ranges", "values", "ordered")
     },
     ("setting of method 'guided'", "validate"): "queries are always validated; this setting",
