@@ -41,7 +41,9 @@ def test_listing_methods() -> None:
     # A method without a paper has its defaults alone.
     described = json.loads(run("guided", "--json").stdout)
     assert described["paper"] is None
-    assert described["settings"]["turns"] == {"best": 3, "paper": None, "where": None}
+    told = "turns with functions, where there is no answer after that."
+    turns = {"best": 3, "paper": None, "where": None, "help": told}
+    assert described["settings"]["turns"] == turns
     assert "paper" not in run("guided").stdout
     # A method that there is not is said with those that there are.
     result = run("grusp")
@@ -74,16 +76,6 @@ def test_every_setting_says_what_it_does() -> None:
 def test_a_removed_setting_names_the_last_version_that_had_it(tmp_path: Path) -> None:
     with pytest.raises(SetupError, match=r"set by 'detail'.* askgraph 0.2 was the last version"):
         Workspace(tmp_path).method("guided", {"model": ScriptedModel([]), "shots": 2})
-
-
-def test_a_method_without_a_paper_has_its_defaults_alone() -> None:
-    described = json.loads(run("guided", "--json").stdout)
-
-    assert described["paper"] is None
-    told = "turns with functions, where there is no answer after that."
-    turns = {"best": 3, "paper": None, "where": None, "help": told}
-    assert described["settings"]["turns"] == turns
-    assert "paper" not in run("guided").stdout
 
 
 def run_tools(*arguments: str) -> Result:
