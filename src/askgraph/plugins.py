@@ -45,6 +45,10 @@ PACKAGES = {
 
 _TOGETHER = {
     "tool": {
+        "answer": "answer",
+        "cancel": "answer",
+        "execute": "execute",
+        "why_empty": "execute",
         "find_examples": "overview",
         "find_similar_examples": "overview",
         "overview": "overview",

@@ -1,8 +1,8 @@
 """The one contract of all tools: an async function on a graph that a language model may call.
 
 A tool is a module here with an `__all__` of one name: a function whose first argument is a
-`Context`. The module's name is the tool's name (those in `search` and `overview` share a module,
-and are called as their functions are); the first paragraph of the function's docstring,
+`Context`. The module's name is the tool's name (a few of one idea share a
+module, and are called as their functions are); the first paragraph of the function's docstring,
 and the annotations of its other parameters, are all that a model is told of it. Parameters after a
 `*` are for methods, and no model is told of them:
 
