@@ -307,7 +307,9 @@ async def _shape(near: NearClass, parts: ShapeParts) -> Shape:
     chains = {p.iri for p in graph.profile.predicates if p.transitive} if parts.ranges else set()
     lines = [
         replace(
-            _line(line, parts),
+            line,
+            kinds=line.kinds if parts.ranges else (),
+            example=line.example if parts.values else None,
             in_steps=not line.inverse and line.predicate in chains,
             values=line.values if parts.values and _enumerates(near.graph, line) else (),
         )
@@ -352,11 +354,6 @@ def _within(linked: LinkedGraph, shape: Shape) -> Sequence[ShapeLine]:
         return shape.lines
     known = {one.iri for one in profile.predicates}
     return [line for line in shape.lines if line.predicate in known]
-
-
-def _line(line: ShapeLine, parts: ShapeParts) -> ShapeLine:
-    kinds = line.kinds if parts.ranges else ()
-    return replace(line, kinds=kinds, example=line.example if parts.values else None)
 
 
 async def _labels(both: Sequence[tuple[NearClass, Shape]]) -> list[Mapping[str, str]]:

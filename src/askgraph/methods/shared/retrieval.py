@@ -31,7 +31,6 @@ from askgraph.trace import Question
 
 if TYPE_CHECKING:
     from askgraph.graph.descriptions import Description
-    from askgraph.graph.examples import QueryExample
     from askgraph.methods.tools.masking import Veil
 
 _MOST = 4_000  # tokens of the message, unless the room is larger
@@ -250,16 +249,11 @@ def _examples(texts: Sequence[str], graphs: AskedGraphs, shown: Shown) -> list[P
         prefixes = asked[id(near.graph)].context.graph.prefixes
         head = f"{GRAPH}{near.graph.name}\n" if graphs.several else ""
         query = shown_query(_declared(near.example.query, near.graph), prefixes)
-        pieces.append(
-            Piece((f"{_wording(near.example, language)}\n```sparql\n{head}{query}\n```",))
-        )
+        wordings = near.example.wordings  # that in the language of the question, if it is there
+        same = (one.text for one in wordings if (one.language or "").startswith(language))
+        asked_in = " ".join(next(same, near.example.question).split())
+        pieces.append(Piece((f"{asked_in}\n```sparql\n{head}{query}\n```",)))
     return pieces
-
-
-def _wording(example: "QueryExample", language: str) -> str:
-    """The question of an example, in the language of the one asked if it is there."""
-    same = (one.text for one in example.wordings if (one.language or "").startswith(language))
-    return " ".join(next(same, example.question).split())
 
 
 def _declared(query: str, graph: KnowledgeGraph) -> str:

@@ -271,7 +271,10 @@ async def _fitting(
 def keyword_scores(search: str, texts: Sequence[Sequence[str]]) -> list[float]:
     """Return for each thing the score of the best of its texts; 0 if nothing matches."""
     keywords = tuple(dict.fromkeys(_words(search)))
-    scores = [max((_score(keywords, text) for text in own), default=0.0) for own in texts]
+    scores = [
+        max((sum(_counted(key, _words(text)) for key in keywords) for text in own), default=0.0)
+        for own in texts
+    ]
     if any(scores):
         return scores
     return [max((_near(keywords, text) for text in own), default=0.0) for own in texts]
@@ -279,11 +282,6 @@ def keyword_scores(search: str, texts: Sequence[Sequence[str]]) -> list[float]:
 
 def _words(text: str) -> tuple[str, ...]:
     return tokens(text) or tuple(folded(text).split())
-
-
-def _score(keywords: Sequence[str], text: str) -> float:
-    words = _words(text)
-    return sum(_counted(keyword, words) for keyword in keywords)
 
 
 def _counted(keyword: str, words: Sequence[str]) -> float:
@@ -312,9 +310,10 @@ async def searched(context: Context, text: str, sort: Sort) -> Observation:
         return Observation("search for what? The text is empty", failed=True)
     found = await found_anywhere(context, text, sort)
     if not found:
+        missing = "" if sort in context.graph.indices else f" (this graph has no index of {sort})"
         return Observation(
             f"nothing found for {_quoted(text)}. Try other words, fewer words, the singular, "
-            f"a synonym, or the name in another language{_missing(context, sort)}"
+            f"a synonym, or the name in another language{missing}"
         )
     page = await shown(context, found, sort)
     return Observation("\n".join(page.lines), page.seen)
@@ -364,10 +363,6 @@ def _clean(text: str) -> str:
 
 def _quoted(text: str) -> str:
     return quoted(text, _CLIP)
-
-
-def _missing(context: Context, sort: Sort) -> str:
-    return "" if sort in context.graph.indices else f" (this graph has no index of {sort})"
 
 
 async def search_entity(context: Context, query: Annotated[str, "name or keywords"]) -> Observation:
@@ -443,15 +438,12 @@ async def search_autocomplete(
         raise QueryError(f"a SELECT query is wanted, not {tree.form}")
     if _SEARCH not in set(variables_of(tree.where)):
         raise QueryError("no pattern uses ?search: write it where the thing looked for would stand")
-    sort: Sort = "properties" if _is_predicate(tree.where) else "entities"
+    patterns = (node for node in walk(tree.where) if isinstance(node, Pattern))
+    searched_for = any(pattern.predicate == _SEARCH for pattern in patterns)
+    sort: Sort = "properties" if searched_for else "entities"
     return await searched_within(
         context, tree.where, _SEARCH, query, sort, what="candidates for ?search"
     )
-
-
-def _is_predicate(part: object) -> bool:
-    """Whether ?search stands at the place of a predicate anywhere within a part of a query."""
-    return any(isinstance(node, Pattern) and node.predicate == _SEARCH for node in walk(part))
 
 
 async def search_constrained(
