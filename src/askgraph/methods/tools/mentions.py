@@ -174,7 +174,7 @@ def _alike(words: str, name: str) -> bool:
     return any(
         word in of_name
         or (
-            (len(word) >= _LONG)
+            len(word) >= _LONG
             and any(len(one) >= _LONG and fuzz.ratio(word, one) >= _NEARLY for one in of_name)
         )
         for word in (stem(token) for token in tokens(words) if not token[0].isdigit())
