@@ -38,7 +38,9 @@ def _described(name: str) -> dict[str, object]:
     paper = preset_settings(plugin, PRESETS[1])
     places = {key: one.place for key, one in published.settings.items()} if published else {}
     help_texts = help_of(plugin)
-    own_first = sorted(fields(plugin), key=lambda one: one.kw_only) if is_dataclass(plugin) else ()
+    own_first = (
+        sorted(fields(plugin), key=lambda one: bool(one.kw_only)) if is_dataclass(plugin) else ()
+    )
     settings = {
         field.name: {
             "best": field.default,

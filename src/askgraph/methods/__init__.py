@@ -277,7 +277,7 @@ def preset_settings(plugin: object, preset: object) -> dict[str, object]:
     return {name: one.value for name, one in published.settings.items()}
 
 
-def help_of(plugin: type) -> dict[str, str]:
+def help_of(plugin: Any) -> dict[str, str]:
     """Return what each setting of a method does, by the `Attributes:` of its docstrings."""
     found: dict[str, str] = {}
     for base in reversed(plugin.__mro__):

@@ -29,7 +29,7 @@ from askgraph.search.linking.follow_up import (
 )
 from askgraph.sparql import vocabulary as v
 from askgraph.sparql.judge import admitted
-from askgraph.trace import Earlier, Outcome, Question, Step, Thought, Usage, heard
+from askgraph.trace import Answer, Earlier, Outcome, Question, Step, Thought, Usage, heard
 
 _SECONDS = 10.0
 
@@ -86,7 +86,8 @@ def over_first_graph(
         endpoint = Counted(graphs[0].endpoint)
         limits = Limits(timeout=method.query_seconds)
         context = Context(replace(graphs[0], endpoint=endpoint), asked, limits)
-        account, words = method.open_account(), None
+        account = method.open_account()
+        words: Callable[[Answer], AsyncGenerator[Step, None]] | None = None
         charged = method.charge(model, account) if model else None
         if charged is not None and method.interpret:
             words = partial(in_words, lambda _: context, charged, account, method.options)
