@@ -30,7 +30,7 @@ from askgraph.methods.shared.several_graphs import disagrees
 from askgraph.methods.tools import Toolbox
 from askgraph.methods.tools.replay import ReplayedModel, ReplayedToolbox
 from askgraph.methods.tools.terms import STANDARD, named_iris
-from askgraph.sparql.read import read
+from askgraph.sparql.parser import read
 from askgraph.trace import Answer, Question, Refusal, Step, ToolUse, Trace
 
 _EXECUTED = 0.4  # the most that is believed of a query that was run, but never answered with

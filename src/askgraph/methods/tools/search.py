@@ -38,8 +38,8 @@ from askgraph.methods.tools.rendering import quoted
 from askgraph.methods.tools.terms import named_node, object_term
 from askgraph.sparql import Group, Pattern, variables_of, walk
 from askgraph.sparql.judge import checked
+from askgraph.sparql.parser import read
 from askgraph.sparql.prefixes import namespace_of, words_of_local_name
-from askgraph.sparql.read import read
 from askgraph.sparql.results import Term
 from askgraph.sparql.write import text_of
 from askgraph.trace import Observation

@@ -18,8 +18,8 @@ from askgraph.methods.tools import Context
 from askgraph.methods.tools.rendering import Writer, clipped
 from askgraph.sparql import Nested, Pattern, children
 from askgraph.sparql import vocabulary as v
+from askgraph.sparql.parser import read
 from askgraph.sparql.prefixes import WELL_KNOWN, PrefixMap
-from askgraph.sparql.read import read
 from askgraph.sparql.vocabulary import RDF_TYPE
 
 STANDARD = tuple(
