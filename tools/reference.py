@@ -74,9 +74,11 @@ def methods_page() -> str:
         + fields_table(_method_file(name), kind)
         for name, kind, page in METHODS
     ]
+    shared = ("SpendingSettings", "ModelSettings", "FallbackSettings")
+    files = dict.fromkeys(shared, "settings") | {"ExplorerSettings": "shared/exploration"}
     sections += [
-        f"## {name}\n\n" + fields_table(PACKAGE / "methods/settings.py", name)
-        for name in ("SpendingSettings", "ModelSettings", "FallbackSettings", "ExplorerSettings")
+        f"## {name}\n\n" + fields_table(PACKAGE / f"methods/{file}.py", name)
+        for name, file in files.items()
     ]
     words = (
         "On the command line they follow a colon, `--method dfsl:n=3,choose=vote`; in "

@@ -15,10 +15,10 @@ from askgraph.graph.boundaries import INDIVIDUALS, SCHEMA
 from askgraph.llm import LanguageModel, System, User
 from askgraph.llm.structured import Structured, read_structured
 from askgraph.methods import Departure, Published, at_least, one_of, with_presets
-from askgraph.methods.settings import ExplorerSettings
 from askgraph.methods.shared import Conversation, Turn, columns_rule, going_round
 from askgraph.methods.shared.exploration import (
     Exploration,
+    ExplorerSettings,
     agreed,
     asked,
     explored,

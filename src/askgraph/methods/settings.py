@@ -5,13 +5,9 @@
 
 from dataclasses import dataclass, field
 
-from askgraph.graph.boundaries import Boundary
 from askgraph.llm import LanguageModel, Options
 from askgraph.llm.budget import Account, Budget, Prices, charged
-from askgraph.methods import above_zero, at_least, one_of
-
-NOTES = ("off", "read", "keep")
-"""Whether an agent is shown the notes of earlier runs, and whether it keeps notes, too."""
+from askgraph.methods import above_zero
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,33 +79,3 @@ class FallbackSettings(ModelSettings):
     """
 
     fallback: bool = True
-
-
-@dataclass(frozen=True, kw_only=True)
-class ExplorerSettings(FallbackSettings):
-    """Settings of an agent that explores a graph turn by turn.
-
-    Attributes:
-        propose: the overview and graph search's candidates are looked up first.
-        plain: queries run as written, and nothing is said of one but what the endpoint says.
-        notes: of earlier runs on the graph: off, read (shown first) or keep (and more are noted).
-        transcript: tokens of messages above which old results are shortened.
-        hits: hits that a search shows.
-        rows: rows that a query shows.
-        individuals: the boundary of a thing's description (outgoing, neighbourhood).
-        schema: the same of a class or property (these, or specific).
-    """
-
-    propose: bool = True
-    plain: bool = False
-    notes: str = "off"
-    transcript: int = 12_000
-    hits: int = 8
-    rows: int = 10
-    individuals: Boundary = "auto"
-    schema: Boundary = "auto"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        one_of(self, notes=NOTES)
-        at_least(self, 1, "transcript", "hits", "rows")

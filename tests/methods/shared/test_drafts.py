@@ -22,7 +22,7 @@ from askgraph.methods.shared.several_graphs import Written, written_query
 
 PLACE = "http://example.org/"
 TERMS = [PLACE + name for name in ("Deal", "seller", "partOf", "gone")]
-PROMPT = Path(__file__).parents[1] / "prompts" / "term-comments.txt"
+PROMPT = Path(__file__).parents[2] / "prompts" / "term-comments.txt"
 
 
 async def drafted(*replies: Reply) -> tuple[list[tuple[str, str]], ScriptedModel]:

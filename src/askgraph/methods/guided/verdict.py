@@ -25,7 +25,6 @@ from askgraph.methods.tools.rendering import Writer, table
 from askgraph.search.decide.evidence import left_out
 from askgraph.search.rank.expected import expected_of
 from askgraph.search.rank.expected_misfits import misfits
-from askgraph.sparql.comparison import alike, differing, is_blank, of_columns
 from askgraph.sparql.results import Row, SelectResult, value_of
 from askgraph.sparql.vocabulary import NUMERIC_DATATYPES, RDF_LANG_STRING, XSD_STRING
 from askgraph.trace import Answer, heard
@@ -381,6 +380,9 @@ async def told_apart(
     Some rows that only one of them has, at most about 150 tokens; the answers are called by
     `names`. Raises `ServiceError` if labels are asked of a graph that is down.
     """
+    # few results are compared by their rows
+    from askgraph.sparql.comparison import alike, differing, of_columns
+
     given = [
         of_columns(one.result, one.answer_columns) if one.boolean is None else one.boolean
         for one in (first, second)
@@ -423,6 +425,8 @@ def _is_one_value(given: SelectResult) -> bool:
 def _outcome(given: SelectResult | bool, writer: Writer) -> str:
     if isinstance(given, bool):
         return "yes" if given else "no"
+    from askgraph.sparql.comparison import is_blank  # few results are compared by their rows
+
     return "nothing" if is_blank(given) else _rows(given.rows, writer)
 
 

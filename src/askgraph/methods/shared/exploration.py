@@ -21,9 +21,11 @@ from askgraph.errors import (
     ServiceError,
 )
 from askgraph.graph import KnowledgeGraph
+from askgraph.graph.boundaries import Boundary
 from askgraph.llm import LanguageModel, ToolCall
 from askgraph.llm.budget import Account
-from askgraph.methods.settings import NOTES, ExplorerSettings
+from askgraph.methods import at_least, one_of
+from askgraph.methods.settings import FallbackSettings
 from askgraph.methods.shared import Conversation, said_before, spent_on
 from askgraph.methods.shared.glossary_notes import noted, taught
 from askgraph.methods.shared.several_graphs import disagrees
@@ -33,11 +35,44 @@ from askgraph.methods.tools.terms import STANDARD, named_iris
 from askgraph.sparql.parser import read
 from askgraph.trace import Answer, Question, Refusal, Step, ToolUse, Trace
 
+NOTES = ("off", "read", "keep")
+"""Whether an agent is shown the notes of earlier runs, and whether it keeps notes, too."""
+
 _EXECUTED = 0.4  # the most that is believed of a query that was run, but never answered with
 _ANSWERED = 0.35  # the least with which an attempt passes for an answer
 _GIVEN_UP = 0.3  # the most that is believed of an attempt that the model did not answer with
 _PROPOSED = 0.9  # of what graph search believes of its candidate, which the model passed over
 _FENCED = re.compile(r"```(?:sparql)?\s*\n(.*?)```", re.DOTALL | re.IGNORECASE)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExplorerSettings(FallbackSettings):
+    """Settings of an agent that explores a graph turn by turn.
+
+    Attributes:
+        propose: the overview and graph search's candidates are looked up first.
+        plain: queries run as written, and nothing is said of one but what the endpoint says.
+        notes: of earlier runs on the graph: off, read (shown first) or keep (and more are noted).
+        transcript: tokens of messages above which old results are shortened.
+        hits: hits that a search shows.
+        rows: rows that a query shows.
+        individuals: the boundary of a thing's description (outgoing, neighbourhood).
+        schema: the same of a class or property (these, or specific).
+    """
+
+    propose: bool = True
+    plain: bool = False
+    notes: str = "off"
+    transcript: int = 12_000
+    hits: int = 8
+    rows: int = 10
+    individuals: Boundary = "auto"
+    schema: Boundary = "auto"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        one_of(self, notes=NOTES)
+        at_least(self, 1, "transcript", "hits", "rows")
 
 
 @dataclass(frozen=True)
