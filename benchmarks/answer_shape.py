@@ -22,11 +22,15 @@ from askgraph.evaluation import Table
 from askgraph.evaluation.metrics.row_assignment import row_assignment
 from askgraph.evaluation.questions import GoldQuestion
 from askgraph.graph import KnowledgeGraph
+from askgraph.search.pipeline import proposal_of, read_and_linked
 from askgraph.search.rank import clusters
-from askgraph.search.rank.expected import Expected, expected_of
-from askgraph.search.rank.expected_columns import answer_columns_of, columns_of
-from askgraph.search.rank.expected_misfits import misfits
-from askgraph.search.run import proposal_of, read_and_linked
+from askgraph.search.rank.expected_answer_type import (
+    Expected,
+    answer_columns_of,
+    columns_of,
+    expected_of,
+)
+from askgraph.search.rank.type_mismatches import misfits
 from askgraph.sparql import Pattern, Query
 from askgraph.sparql.judge import admitted
 from askgraph.sparql.results import SelectResult

@@ -21,7 +21,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from benchmarks._sets import Asked, asked_sets
 
 from askgraph.evaluation.reports.report import percentile
-from askgraph.search.run import proposed, read_and_linked, schema_of
+from askgraph.search.pipeline import proposed, read_and_linked, schema_of
 from askgraph.trace import Question
 from askgraph.workspace.synchronous import result_of
 from askgraph.writing.pointer.inputs import listed_terms

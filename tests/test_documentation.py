@@ -22,7 +22,7 @@ from askgraph.methods.guided import Guided
 from askgraph.methods.multi_stage import MultiStage
 from askgraph.methods.sparql_llm import SparqlLlm
 from askgraph.search.decide import EVIDENCE
-from askgraph.search.rank.score import FEATURES
+from askgraph.search.rank import FEATURES
 from askgraph.serve.settings import ServeSettings
 from askgraph.tools import SETS
 from askgraph.trace import Refusal

@@ -26,11 +26,9 @@ from askgraph.methods import Method
 from askgraph.operations import outcome_of
 from askgraph.operations.generation import results_of, same
 from askgraph.operations.plans import Asked
-from askgraph.search.decide import calibrated, weighed
-from askgraph.search.decide.evidence import evidence_for
-from askgraph.search.rank import clusters
-from askgraph.search.rank.score import Proposal, weights_for
-from askgraph.search.run import proposed, read_and_linked, schema_of
+from askgraph.search.decide import calibrated, evidence_for, weighed
+from askgraph.search.pipeline import proposed, read_and_linked, schema_of
+from askgraph.search.rank import Proposal, clusters, weights_for
 from askgraph.trace import Answer, Question
 from askgraph.workspace import DEFAULT_METHOD, Workspace
 from askgraph.workspace.synchronous import result_of

@@ -21,8 +21,8 @@ from askgraph.graph import KnowledgeGraph
 from askgraph.metadata.examples.drafts import drafts
 from askgraph.operations.generation import results_of
 from askgraph.operations.plans import Asked
+from askgraph.search.pipeline import proposed, read_and_linked, schema_of
 from askgraph.search.rank import clusters
-from askgraph.search.run import proposed, read_and_linked, schema_of
 from askgraph.sparql.results import SelectResult
 from askgraph.sparql.write import plain_text
 from askgraph.workspace import Workspace

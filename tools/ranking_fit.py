@@ -14,8 +14,7 @@ import numpy.typing as npt
 from tools.ranking_cases import Case, Found
 
 from askgraph.answers.search_run import AHEAD, SearchLimits
-from askgraph.search.rank import together
-from askgraph.search.rank.score import FEATURES
+from askgraph.search.rank import FEATURES, together
 
 __all__ = ["PRIOR", "answered", "fitted", "held_out", "total_score"]
 

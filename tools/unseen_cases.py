@@ -26,13 +26,11 @@ from askgraph.evaluation.files import replaced
 from askgraph.evaluation.metrics.best_column import best_column
 from askgraph.evaluation.questions import query_table
 from askgraph.graph import KnowledgeGraph
-from askgraph.search.decide import EMPTY
-from askgraph.search.decide.evidence import evidence_for
-from askgraph.search.linking.link import Linked
-from askgraph.search.meanings import looked_again
-from askgraph.search.rank import Cluster, clusters
-from askgraph.search.rank.score import Proposal
-from askgraph.search.run import proposed, read_and_linked, schema_of
+from askgraph.search.decide import EMPTY, evidence_for
+from askgraph.search.embedding_linking import looked_again
+from askgraph.search.link import Linked
+from askgraph.search.pipeline import proposed, read_and_linked, schema_of
+from askgraph.search.rank import Cluster, Proposal, clusters
 from askgraph.sparql.comparison import Cell
 from askgraph.sparql.write import plain_text
 from askgraph.workspace import Workspace

@@ -23,10 +23,10 @@ from askgraph.metadata.names import schema_names
 from askgraph.methods import Method
 from askgraph.methods.guided import Guided
 from askgraph.rdf import words_of_local_name
-from askgraph.search.linking.link import Linked
-from askgraph.search.linking.word_lists import word_list
+from askgraph.search.link import Linked
+from askgraph.search.pipeline import proposed, read_and_linked, schema_of
 from askgraph.search.rank import clusters
-from askgraph.search.run import proposed, read_and_linked, schema_of
+from askgraph.search.tokenize.word_lists import word_list
 from askgraph.sparql.write import plain_text
 from askgraph.tools import Sees
 from askgraph.tools.toolbox import GraphToolbox

@@ -29,8 +29,8 @@ from askgraph.graph import KnowledgeGraph
 from askgraph.index.names import Kind
 from askgraph.llm import Message
 from askgraph.methods.graph_search import GraphSearch
+from askgraph.search.pipeline import proposal_of
 from askgraph.search.rank import clusters
-from askgraph.search.run import proposal_of
 from askgraph.trace import Draft, Question
 from askgraph.workspace import Workspace
 from askgraph.workspace.synchronous import result_of

@@ -12,7 +12,7 @@ from askgraph import sample
 from askgraph.errors import SetupError
 from askgraph.operations import outcome_of
 from askgraph.operations.writer import Wished, train_folds, train_writer
-from askgraph.search.rank.score import Ranking, ranking_text, weights_for
+from askgraph.search.rank import Ranking, ranking_text, weights_for
 from askgraph.trace import Answer, Draft, Question
 from askgraph.training.pointer.training import Plan, Trained, started
 from askgraph.workspace import Workspace

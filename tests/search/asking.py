@@ -8,8 +8,8 @@ from askgraph.index.names import NameIndex
 from askgraph.metadata.names import names_in
 from askgraph.metadata.profile import profile_of
 from askgraph.rdf import PrefixMap
-from askgraph.search.rank.score import Proposal
-from askgraph.search.run import proposed, read_and_linked, schema_of
+from askgraph.search.pipeline import proposed, read_and_linked, schema_of
+from askgraph.search.rank import Proposal
 from askgraph.sparql import Query
 from askgraph.sparql.write import plain_text
 from askgraph.traversal import build_arrays

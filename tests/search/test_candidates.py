@@ -14,8 +14,7 @@ from tests.search.zoo import QUESTIONS
 
 from askgraph.sample import questions_path
 from askgraph.search.decide import Thresholds, confidence_of, decided
-from askgraph.search.rank import clusters
-from askgraph.search.rank.score import Proposal
+from askgraph.search.rank import Proposal, clusters
 from askgraph.sparql.judge import checked
 
 ASKED = [question for _, question, _ in QUESTIONS]

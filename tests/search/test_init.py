@@ -5,7 +5,7 @@ from pyoxigraph import BlankNode, Literal, NamedNode
 
 from askgraph.rdf import PrefixMap
 from askgraph.rdf.vocabulary import RDF_TYPE, XSD_DATE
-from askgraph.search import (
+from askgraph.search.query_pieces import (
     DECIMAL,
     INTEGER,
     Condition,

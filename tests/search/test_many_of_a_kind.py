@@ -13,7 +13,7 @@ from askgraph.index.names import Kind, Name, NameIndex
 from askgraph.metadata import ClassProfile, PredicateProfile, Profile
 from askgraph.metadata.profile import profile_of
 from askgraph.sample import graph_path
-from askgraph.search.run import read_and_linked
+from askgraph.search.pipeline import read_and_linked
 from askgraph.traversal import build_arrays
 from askgraph.workspace import Workspace
 

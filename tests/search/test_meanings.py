@@ -14,8 +14,8 @@ from askgraph.graph import KnowledgeGraph
 from askgraph.index.embeddings import embedder_of, unit_length
 from askgraph.index.names import Kind, Name, NameIndex
 from askgraph.methods.graph_search import GraphSearch
-from askgraph.search.meanings import NamedVectors, linked_by_meaning, named_vectors
-from askgraph.search.run import read_and_linked
+from askgraph.search.embedding_linking import NamedVectors, linked_by_meaning, named_vectors
+from askgraph.search.pipeline import read_and_linked
 from askgraph.trace import Answer, Outcome, Question
 from askgraph.workspace import Workspace
 from askgraph.workspace.synchronous import result_of

@@ -6,9 +6,8 @@ import pytest
 
 from askgraph.graph import KnowledgeGraph
 from askgraph.methods.graph_search import GraphSearch
-from askgraph.search.rank.expected import expected_of
-from askgraph.search.rank.expected_columns import answer_columns_of
-from askgraph.search.run import read_and_linked
+from askgraph.search.pipeline import read_and_linked
+from askgraph.search.rank.expected_answer_type import answer_columns_of, expected_of
 from askgraph.sparql.results import SelectResult
 from askgraph.trace import Answer, Question
 from askgraph.workspace import Workspace

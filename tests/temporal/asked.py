@@ -10,9 +10,8 @@ from pyoxigraph import QueryBoolean
 from tests.graphs import store_of
 from tests.search.asking import Known
 
-from askgraph.search.rank import clusters
-from askgraph.search.rank.score import Proposal
-from askgraph.search.run import proposed, read_and_linked, schema_of
+from askgraph.search.pipeline import proposed, read_and_linked, schema_of
+from askgraph.search.rank import Proposal, clusters
 
 __all__ = ["HERE", "TODAY", "Asked", "answer_of", "graph_of", "proposal_of", "questions_in"]
 

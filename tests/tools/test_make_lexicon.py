@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from tools.make_lexicon import WordNet, entries, main, text_of
 
-from askgraph.search.linking.lexicon import LEXICON
+from askgraph.search.link.lexicon import LEXICON
 
 HEAD = "  1 A licence.  \n  2  \n  3 Its second part.  \n"
 DATA = {

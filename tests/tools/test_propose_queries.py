@@ -6,8 +6,8 @@ from pyoxigraph import Literal
 from tests.tools.exploring import called, line_with, served
 
 from askgraph.graph import KnowledgeGraph
+from askgraph.search.pipeline import proposal_of
 from askgraph.search.rank import clusters
-from askgraph.search.run import proposal_of
 from askgraph.sparql.results import SelectResult
 from askgraph.tools.candidates import RunCandidate
 from askgraph.trace import Question

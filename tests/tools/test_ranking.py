@@ -9,7 +9,7 @@ from tools.ranking import report
 from tools.ranking_cases import Case, Found, Scores, cases_of
 from tools.ranking_fit import PRIOR, answered, fitted, held_out, total_score
 
-from askgraph.search.rank.score import FEATURES, RANKING, read_ranking
+from askgraph.search.rank import FEATURES, RANKING, read_ranking
 from askgraph.workspace import Workspace
 
 NEVER = dict.fromkeys(FEATURES, 0.0)

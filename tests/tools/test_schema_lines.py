@@ -6,7 +6,7 @@ import pytest
 from tests.temporal.asked import HERE
 
 from askgraph.graph import KnowledgeGraph
-from askgraph.search.linking import read
+from askgraph.search.tokenize import read
 from askgraph.tools import Context
 from askgraph.tools.overview import overview
 from askgraph.tools.schema_lines import time_lines

@@ -10,9 +10,9 @@ from tools.unseen_cases import Case, Found, Item, attempted, cases_of, items_of
 from tools.unseen_fit import ranking_without
 from tools.unseen_without import FIRST_EVIDENCE, PARTS
 
-from askgraph.search import run
+from askgraph.search import pipeline as run
 from askgraph.search.decide import EVIDENCE
-from askgraph.search.rank.score import FEATURES
+from askgraph.search.rank import FEATURES
 
 GRAPH = """@prefix : <http://example.org/{name}/> .
 @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .

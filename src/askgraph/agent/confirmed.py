@@ -13,8 +13,8 @@ from askgraph.explanation._names import phrases_in
 from askgraph.graph import KnowledgeGraph
 from askgraph.metadata.examples import QueryExample, confirmed_repeat, outcome_of, what_changed
 from askgraph.metadata.glossary import Entry, Glossary
-from askgraph.search.linking import Reading, read
-from askgraph.search.linking.operators import frame_of
+from askgraph.search.tokenize import Reading, read
+from askgraph.search.tokenize.question_operators import frame_of
 from askgraph.tools import Context, Limits
 from askgraph.tools.query_run import answered
 from askgraph.trace import Answer, Confirmed, Question, Thought, Usage

@@ -26,7 +26,7 @@ from askgraph.index import Resource, tokens
 from askgraph.index.names import NameIndex
 from askgraph.metadata.examples import QueryExample, cosines, read_examples, similarities
 from askgraph.rdf import PrefixMap, words_of_local_name
-from askgraph.search.linking import form_likeness, question_form
+from askgraph.search.tokenize import form_likeness, question_form
 from askgraph.sparql.layout import formatted
 from askgraph.sparql.rewrite.canonical import skeleton
 from askgraph.tools import Context
@@ -34,7 +34,7 @@ from askgraph.tools.named import STANDARD, named_iris
 from askgraph.tools.shown import labels_in
 
 MATCHES = ("form", "question", "terms", "masked")
-"""What is compared: questions with how they ask (`askgraph.search.linking`), questions alone,
+"""What is compared: questions with how they ask (`askgraph.search.tokenize`), questions alone,
 with the names of entities and relations, or masked."""
 
 _SAME = 0.97  # similarity from which an example is the question itself

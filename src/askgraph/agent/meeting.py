@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from askgraph.index.names import Kind
-from askgraph.search.grow.schema import Schema
+from askgraph.search.expand.schema import Schema
 from askgraph.traversal import Ids
 from askgraph.writing import Listed
 

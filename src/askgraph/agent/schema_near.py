@@ -27,7 +27,7 @@ from askgraph.metadata.shapes import Shape, ShapeLine, ends_of, known_shape, sha
 from askgraph.metadata.shex import definitions, shex_of
 from askgraph.rdf import words_of_local_name
 from askgraph.rdf.vocabulary import RDFS_SUB_CLASS_OF, SCHEMA_SPACES
-from askgraph.search.linking.link import Linked
+from askgraph.search.link import Linked
 from askgraph.tools import Context
 from askgraph.tools.mentions import named_links
 from askgraph.tools.schema_lines import SchemaLines, Slice, terms_of, time_lines

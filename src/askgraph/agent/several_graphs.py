@@ -10,8 +10,8 @@ from askgraph.endpoint.federated import Federated
 from askgraph.graph import KnowledgeGraph, service_iri
 from askgraph.metadata.shapes import frequent
 from askgraph.rdf import PrefixMap
-from askgraph.search.linking.link import Linked
-from askgraph.search.run import all_linked
+from askgraph.search.link import Linked
+from askgraph.search.pipeline import all_linked
 from askgraph.tools import Context, Limits
 from askgraph.tools.schema_lines import Slice
 from askgraph.trace import Answer, Question

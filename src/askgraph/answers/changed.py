@@ -19,8 +19,8 @@ from askgraph.explanation.starters import PLACE
 from askgraph.graph import KnowledgeGraph
 from askgraph.index import tokens
 from askgraph.rdf import words_of_local_name
-from askgraph.search.linking import read
-from askgraph.search.linking.follow_up import Change, change_of, measured_pick
+from askgraph.search.follow_up import Change, change_of, measured_pick
+from askgraph.search.tokenize import read
 from askgraph.sparql import Call, Group, Nested, Pattern, Query, Values, variables_of
 from askgraph.sparql.judge import admitted
 from askgraph.sparql.results import SelectResult

@@ -14,7 +14,7 @@ from askgraph.index import tokens
 from askgraph.index.names import Kind, NameIndex
 from askgraph.rdf import best_label, words_of_local_name
 from askgraph.rdf import vocabulary as v
-from askgraph.search.rank.score import Proposal
+from askgraph.search.rank import Proposal
 from askgraph.trace import Missing
 
 _WORDS = 3  # words that are looked into

@@ -38,8 +38,8 @@ from askgraph.metadata import ClassProfile, PredicateProfile
 from askgraph.metadata.examples import same_language
 from askgraph.rdf import vocabulary as v
 from askgraph.rdf import words_of_local_name
-from askgraph.search.linking import read
-from askgraph.search.linking.word_lists import greeted, thanked
+from askgraph.search.tokenize import read
+from askgraph.search.tokenize.word_lists import greeted, thanked
 from askgraph.sparql import Group, Pattern, Query, walk
 from askgraph.sparql.write import tree_of
 from askgraph.trace import Answer, Clarification, Option, Outcome, Question, Refusal

@@ -23,8 +23,7 @@ from askgraph.llm import Judges
 from askgraph.rdf import words_of_local_name
 from askgraph.search.decide import confidence_of
 from askgraph.search.operators.query_builder import Candidate
-from askgraph.search.rank import Cluster, clusters
-from askgraph.search.rank.score import Proposal
+from askgraph.search.rank import Cluster, Proposal, clusters
 from askgraph.traversal import GraphArrays
 from askgraph.writing import Listed
 from askgraph.writing.pointer.writer import UNREADABLE, pointer_writer, reranked

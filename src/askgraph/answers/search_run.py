@@ -19,15 +19,14 @@ from askgraph.search.decide import (
     Thresholds,
     confidence_of,
     decided,
+    left_out,
     share_left,
     worth_asking,
 )
-from askgraph.search.decide.evidence import left_out
-from askgraph.search.linking.link import Link
+from askgraph.search.link import Link
 from askgraph.search.operators.query_builder import Candidate
-from askgraph.search.rank import Cluster, clusters
-from askgraph.search.rank.score import Proposal
-from askgraph.search.run import proposal_of
+from askgraph.search.pipeline import proposal_of
+from askgraph.search.rank import Cluster, Proposal, clusters
 from askgraph.sparql.results import SelectResult
 from askgraph.trace import (
     Answer,

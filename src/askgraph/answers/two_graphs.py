@@ -19,12 +19,10 @@ from askgraph.endpoint.federated import Federated
 from askgraph.errors import QueryError, ServiceError
 from askgraph.explanation._names import phrases_in
 from askgraph.rdf.vocabulary import OWL_SAME_AS, RDF_TYPE, SKOS_EXACT_MATCH
-from askgraph.search import place_of, predicate_of, variable
-from askgraph.search.decide import confidence_of
-from askgraph.search.decide.evidence import left_out
+from askgraph.search.decide import confidence_of, left_out
 from askgraph.search.operators.query_builder import Candidate
-from askgraph.search.rank import clusters
-from askgraph.search.rank.score import Proposal, weights_for
+from askgraph.search.query_pieces import place_of, predicate_of, variable
+from askgraph.search.rank import Proposal, clusters, weights_for
 from askgraph.sparql import (
     Element,
     Group,

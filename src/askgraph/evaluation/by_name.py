@@ -15,7 +15,7 @@ from askgraph.index import stem
 from askgraph.index.names import Kind, name_tokens
 from askgraph.metadata import PredicateProfile
 from askgraph.metadata.names import local_name
-from askgraph.search.linking.word_lists import shared_words
+from askgraph.search.tokenize.word_lists import shared_words
 from askgraph.sparql.comparison import Cell, cell_of_json, cell_of_term
 from askgraph.traversal import GraphArrays
 

@@ -20,9 +20,9 @@ from askgraph.explanation._names import phrases_in
 from askgraph.graph import KnowledgeGraph
 from askgraph.llm import LanguageModel
 from askgraph.methods import check_words
-from askgraph.search.linking import read
-from askgraph.search.linking.word_lists import greeted
-from askgraph.search.rank.score import Proposal
+from askgraph.search.rank import Proposal
+from askgraph.search.tokenize import read
+from askgraph.search.tokenize.word_lists import greeted
 from askgraph.trace import Answer, Draft, Outcome, Question, Refusal, Step, Thought, Usage
 
 __all__ = ["GraphSearch"]
@@ -135,7 +135,7 @@ class GraphSearch(SearchLimits):
 
 def _changing_nothing(question: Question, graph: KnowledgeGraph) -> Refusal | None:
     """Refuse a change ("only the first two") that has no result before it."""
-    from askgraph.search.linking import follow_up  # most questions ask for something
+    from askgraph.search import follow_up  # most questions ask for something
 
     text, language = question.text, question.language
     changes = follow_up.change_of(text, graph.names, language=language)

@@ -9,7 +9,7 @@ from askgraph.graph import KnowledgeGraph
 from askgraph.index import tokens
 from askgraph.methods import Method
 from askgraph.operations import outcome_of
-from askgraph.search.linking.word_lists import detected_language
+from askgraph.search.tokenize.word_lists import detected_language
 from askgraph.trace import Answer, Outcome, Question, Refusal, follow_up
 
 

@@ -27,7 +27,7 @@ from askgraph.evaluation.files import replaced
 from askgraph.evaluation.questions import GoldQuestion
 from askgraph.evaluation.reports.statistics import Difference, paired_difference
 from askgraph.operations.pairs import Chosen, chosen_of, kept_lessons
-from askgraph.search.rank.score import weights_for
+from askgraph.search.rank import weights_for
 from askgraph.training.pairs import Lesson
 from askgraph.training.ranker import Plan, is_encoder, trained
 from askgraph.training.settings import begun

@@ -16,7 +16,7 @@ from askgraph.errors import SetupError
 from askgraph.evaluation.files import replaced
 from askgraph.graph import KnowledgeGraph
 from askgraph.operations.pairs import Chosen, chosen_of
-from askgraph.search.rank.score import weights_for
+from askgraph.search.rank import weights_for
 from askgraph.training.pointer.questions import world
 from askgraph.training.pointer.training import (
     Lesson,

@@ -18,14 +18,12 @@ from askgraph.errors import QueryError, ServiceError
 from askgraph.explanation import iris_of
 from askgraph.metadata import PredicateProfile
 from askgraph.rdf.vocabulary import RDF_TYPE, SCHEMA_SPACES
-from askgraph.search import conditions_in, patterns_in, predicate_of, values_of
-from askgraph.search.decide import confidence_of
-from askgraph.search.decide.evidence import left_out
-from askgraph.search.linking.link import Link
+from askgraph.search.decide import confidence_of, left_out
+from askgraph.search.link import Link
 from askgraph.search.operators.query_builder import Candidate
-from askgraph.search.rank import Cluster, clusters
-from askgraph.search.rank.score import Proposal
-from askgraph.search.run import proposal_of
+from askgraph.search.pipeline import proposal_of
+from askgraph.search.query_pieces import conditions_in, patterns_in, predicate_of, values_of
+from askgraph.search.rank import Cluster, Proposal, clusters
 from askgraph.sparql import Filter, Path, Pattern, Union, transform
 from askgraph.sparql.results import Row, SelectResult, Term, Truncation
 from askgraph.tools import Context

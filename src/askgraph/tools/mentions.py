@@ -11,7 +11,7 @@ from askgraph.index import stem, tokens
 from askgraph.index.names import Kind, name_tokens
 from askgraph.rdf import words_of_local_name
 from askgraph.rdf.vocabulary import SCHEMA_SPACES
-from askgraph.search.linking.link import Link, Linked
+from askgraph.search.link import Link, Linked
 from askgraph.tools import Context
 from askgraph.tools._facts import own_types
 from askgraph.tools.hits import Found, found_anywhere, key_of

@@ -3,7 +3,7 @@
 import asyncio
 from typing import Annotated
 
-from askgraph.search.run import all_linked
+from askgraph.search.pipeline import all_linked
 from askgraph.tools import Context
 from askgraph.tools.hits import entity_lines
 from askgraph.tools.mentions import mentioned

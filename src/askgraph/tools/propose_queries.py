@@ -6,7 +6,7 @@ from typing import Annotated
 
 from askgraph.answers import bare_answer
 from askgraph.explanation import in_words, iris_of
-from askgraph.search.decide.evidence import left_out
+from askgraph.search.decide import left_out
 from askgraph.tools import Context
 from askgraph.tools.candidates import (
     BestCandidates,

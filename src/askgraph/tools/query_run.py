@@ -9,8 +9,8 @@ from types import ModuleType
 from askgraph.answers import AnswerBuilder, is_ordered
 from askgraph.endpoint import run as run_on
 from askgraph.errors import QueryError, QuerySyntaxError, ServiceError
-from askgraph.search.rank.expected import expected_of
-from askgraph.search.run import read_and_linked
+from askgraph.search.pipeline import read_and_linked
+from askgraph.search.rank.expected_answer_type import expected_of
 from askgraph.sparql.lexer import lexed, with_declared
 from askgraph.sparql.results import GraphResult, SelectResult
 from askgraph.sparql.rewrite import Repaired, form_of, repaired
@@ -219,7 +219,7 @@ async def answer_columns(context: Context, query: str, result: SelectResult) -> 
 
 def _chosen(context: Context, query: str, result: SelectResult) -> tuple[str, ...]:
     # most results have one column
-    from askgraph.search.rank.expected_columns import answer_columns_of
+    from askgraph.search.rank.expected_answer_type import answer_columns_of
 
     question, graph = context.question, context.graph
     linked = read_and_linked(question.text, question.language, graph.names)

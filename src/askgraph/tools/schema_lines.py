@@ -21,11 +21,11 @@ from askgraph.metadata.names import local_name
 from askgraph.metadata.shapes import ends_of
 from askgraph.rdf import vocabulary as v
 from askgraph.rdf.vocabulary import SCHEMA_SPACES
-from askgraph.search import plain
-from askgraph.search.linking import Reading
-from askgraph.search.linking.link import Link, Linked
-from askgraph.search.linking.operators import Frame, frame_of
-from askgraph.search.run import schema_of
+from askgraph.search.link import Link, Linked
+from askgraph.search.pipeline import schema_of
+from askgraph.search.query_pieces import plain
+from askgraph.search.tokenize import Reading
+from askgraph.search.tokenize.question_operators import Frame, frame_of
 from askgraph.tools._facts import Variants, own_types
 from askgraph.tools.mentions import named_links
 from askgraph.tools.schema_names import HEADING, named

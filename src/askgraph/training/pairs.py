@@ -33,9 +33,8 @@ from askgraph.llm import Choice, LanguageModel, Options, completed
 from askgraph.llm.structured import takes_grammar
 from askgraph.rdf import words_of_local_name
 from askgraph.search.decide import confidence_of
-from askgraph.search.rank import clusters
-from askgraph.search.rank.score import weights_for
-from askgraph.search.run import proposed, read_and_linked, schema_of
+from askgraph.search.pipeline import proposed, read_and_linked, schema_of
+from askgraph.search.rank import clusters, weights_for
 from askgraph.sparql.comparison import Cell
 from askgraph.sparql.rewrite.canonical import canonical_query
 from askgraph.sparql.write import plain_text

@@ -21,7 +21,7 @@ from askgraph.metadata.glossary import (
     read_glossary,
 )
 from askgraph.rdf import PrefixMap
-from askgraph.search.taught import called, kind_of, meanings, near
+from askgraph.search.glossary import called, kind_of, meanings, near
 from askgraph.sparql.judge import checked
 from askgraph.traversal import GraphArrays
 

@@ -11,15 +11,14 @@ from askgraph.explanation import iris_in
 from askgraph.graph import KnowledgeGraph
 from askgraph.index.names import Kind
 from askgraph.rdf import vocabulary as voc
-from askgraph.search import patterns_in, predicate_of
 from askgraph.search.decide import confidence_of
-from askgraph.search.grow.schema import Schema
-from askgraph.search.linking.link import Link, Linked
-from askgraph.search.linking.operators import frame_of
+from askgraph.search.expand.schema import Schema
+from askgraph.search.link import Link, Linked
 from askgraph.search.operators.query_builder import Candidate
-from askgraph.search.rank import Cluster, clusters
-from askgraph.search.rank.score import Proposal, weights_for
-from askgraph.search.run import proposed, read_and_linked, schema_around
+from askgraph.search.pipeline import proposed, read_and_linked, schema_around
+from askgraph.search.query_pieces import patterns_in, predicate_of
+from askgraph.search.rank import Cluster, Proposal, clusters, weights_for
+from askgraph.search.tokenize.question_operators import frame_of
 from askgraph.sparql.write import plain_text
 from askgraph.trace import Question
 from askgraph.writing import Hypothesis, Listed

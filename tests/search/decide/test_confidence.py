@@ -18,13 +18,13 @@ from askgraph.search.decide import (
     SHAPE,
     Trees,
     calibrated,
+    evidence_for,
     own_trees,
     read_curve,
     read_trees,
     sign_of,
     weighed,
 )
-from askgraph.search.decide.evidence import evidence_for
 from askgraph.search.rank import clusters
 
 numbers = st.floats(0, 5)

@@ -7,8 +7,7 @@ from tests.search.asking import Known
 from tests.search.test_candidates import WORDS
 from tests.search.zoo import QUESTIONS
 
-from askgraph.search.decide import WHOLE, share_left
-from askgraph.search.decide.evidence import evidence_for, left_out
+from askgraph.search.decide import WHOLE, evidence_for, left_out, share_left
 from askgraph.search.rank import clusters
 
 

@@ -20,9 +20,9 @@ from askgraph.metadata.profile import profile_of
 from askgraph.metadata.resources import naming_of
 from askgraph.rdf import PrefixMap
 from askgraph.sample import graph_path
-from askgraph.search.linking.found import spans
-from askgraph.search.linking.link import Linked
-from askgraph.search.run import all_linked, proposal_of, read_and_linked
+from askgraph.search.link import Linked
+from askgraph.search.link.endpoint_linking import spans
+from askgraph.search.pipeline import all_linked, proposal_of, read_and_linked
 from askgraph.trace import Question
 from askgraph.traversal import build_arrays
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from askgraph.search.linking import read
+from askgraph.search.tokenize import read
 
 LANGUAGES = {
     "Which moons does the planet have?": "en",

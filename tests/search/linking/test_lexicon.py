@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from askgraph.index import stem
-from askgraph.search.linking.lexicon import LEXICON, LICENCE, bases, relatives
+from askgraph.search.link.lexicon import LEXICON, LICENCE, bases, relatives
 
 RELATED = [
     ("deep", "more", "depth"),

@@ -6,10 +6,10 @@ import pytest
 
 from askgraph.index import stem, tokens
 from askgraph.index.names import Kind, Name, NameIndex
-from askgraph.search.linking import read
-from askgraph.search.linking.lexicon import LEXICON, is_told
-from askgraph.search.linking.link import Link, link
-from askgraph.search.linking.operators import frame_of
+from askgraph.search.link import Link, link
+from askgraph.search.link.lexicon import LEXICON, is_told
+from askgraph.search.tokenize import read
+from askgraph.search.tokenize.question_operators import frame_of
 
 SPACE = "http://example.org/"
 INDEX = NameIndex.of(

@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 from tests.search.linking.conftest import ENTITIES, PLACE
 
 from askgraph.index.names import Kind, Name, NameIndex
-from askgraph.search.linking import read
-from askgraph.search.linking.link import Link, Variant, also_meant, link, variants
+from askgraph.search.link import Link, Variant, also_meant, link, variants
+from askgraph.search.tokenize import read
 
 FOUND = [
     # a question, what its words mean, those words

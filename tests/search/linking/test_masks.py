@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from askgraph.search.linking import form_likeness, question_form
+from askgraph.search.tokenize import form_likeness, question_form
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,8 @@ from tests.search.zoo import QUESTIONS
 from askgraph.evaluation.runs.one_question import trace_of
 from askgraph.graph import KnowledgeGraph
 from askgraph.methods.graph_search import GraphSearch
-from askgraph.search.linking import read
-from askgraph.search.linking.operators import frame_of, held_text
+from askgraph.search.tokenize import read
+from askgraph.search.tokenize.question_operators import frame_of, held_text
 from askgraph.sparql.comparison import cell_of_json
 from askgraph.sparql.results import value_of
 from askgraph.trace import Answer, Outcome, Question

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from askgraph.search.linking import read
-from askgraph.search.linking.quantities import Quantity, Relative, days_from
+from askgraph.search.tokenize import Quantity, Relative, days_from, read
 
 EPOCH = date(1970, 1, 1)
 

@@ -3,8 +3,8 @@
 import pytest
 
 from askgraph.index.names import Kind, Name, NameIndex
-from askgraph.search.linking import read
-from askgraph.search.linking.link import link
+from askgraph.search.link import link
+from askgraph.search.tokenize import read
 
 NAMES = (
     "temp", "dept", "qty", "noe", "dob", "addr", "mgr", "lng", "yr", "id", "unit price",

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from askgraph.index import folded, stem, tokens
-from askgraph.search.linking.word_lists import (
+from askgraph.search.tokenize.word_lists import (
     LANGUAGES,
     detected_language,
     head_of,
@@ -38,7 +38,7 @@ TABLES = (
 
 
 def raw(language: str) -> Mapping[str, Any]:
-    source = files("askgraph.search.linking").joinpath("words", f"{language}.toml")
+    source = files("askgraph.search.tokenize").joinpath("words", f"{language}.toml")
     return tomllib.loads(source.read_text(encoding="utf-8"))
 
 

@@ -7,9 +7,9 @@ from pyoxigraph import Literal
 from tests.search.asking import Known
 
 from askgraph.rdf.vocabulary import RDF_TYPE, XSD_DATE
-from askgraph.search import condition, denied, pattern, term_of, variable
-from askgraph.search.operators.draft import Draft, day_literal, is_sound, year_of
-from askgraph.search.run import schema_of
+from askgraph.search.operators.query_builder import Draft, day_literal, is_sound, year_of
+from askgraph.search.pipeline import schema_of
+from askgraph.search.query_pieces import condition, denied, pattern, term_of, variable
 from askgraph.sparql import Pattern
 from askgraph.traversal.literals import day_number
 

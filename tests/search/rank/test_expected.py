@@ -3,8 +3,8 @@
 import pytest
 from tests.search.asking import Known
 
-from askgraph.search.rank.expected import Expected, expected_of
-from askgraph.search.run import read_and_linked
+from askgraph.search.pipeline import read_and_linked
+from askgraph.search.rank.expected_answer_type import Expected, expected_of
 
 ONTOLOGY = "https://example.org/space/ontology#"
 

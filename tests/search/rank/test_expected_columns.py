@@ -5,9 +5,8 @@ from pyoxigraph import QuerySolutions
 from tests.graphs import store_of
 from tests.search.asking import Known
 
-from askgraph.search.rank.expected import expected_of
-from askgraph.search.rank.expected_columns import answer_columns_of
-from askgraph.search.run import read_and_linked
+from askgraph.search.pipeline import read_and_linked
+from askgraph.search.rank.expected_answer_type import answer_columns_of, expected_of
 from askgraph.sparql.results import SelectResult
 
 PREFIXES = """\

@@ -4,9 +4,9 @@ import pytest
 from pyoxigraph import QueryBoolean, QuerySolutions
 from tests.search.asking import Known
 
-from askgraph.search.rank.expected import expected_of
-from askgraph.search.rank.expected_misfits import misfits
-from askgraph.search.run import read_and_linked
+from askgraph.search.pipeline import read_and_linked
+from askgraph.search.rank.expected_answer_type import expected_of
+from askgraph.search.rank.type_mismatches import misfits
 from askgraph.sparql.results import SelectResult
 
 PREFIXES = """\

@@ -9,7 +9,7 @@ from tests.graphs import store_of
 from tests.search.asking import Known
 
 from askgraph.index.names import Kind
-from askgraph.search import (
+from askgraph.search.query_pieces import (
     aggregate,
     aggregates_of,
     condition,

@@ -8,8 +8,7 @@ from tests.search.asking import Known
 from tests.search.zoo import QUESTIONS
 
 from askgraph.sample import questions_path
-from askgraph.search.rank import Cluster, clusters
-from askgraph.search.rank.score import Proposal
+from askgraph.search.rank import Cluster, Proposal, clusters
 
 SAMPLE = [
     (line["question"], line["lang"])

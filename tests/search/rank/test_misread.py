@@ -4,7 +4,7 @@ import pytest
 from tests.graphs import store_of
 from tests.search.asking import Known
 
-from askgraph.search import aggregates_of, patterns_in, predicate_of
+from askgraph.search.query_pieces import aggregates_of, patterns_in, predicate_of
 from askgraph.search.rank import clusters
 from askgraph.search.rank.faults import Subject, faults_of
 

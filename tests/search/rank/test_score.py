@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 from tests.search.asking import Known
 
 from askgraph.errors import SetupError
-from askgraph.search import denied_in, patterns_in
-from askgraph.search.rank.score import (
+from askgraph.search.pipeline import proposed, read_and_linked, schema_of
+from askgraph.search.query_pieces import denied_in, patterns_in
+from askgraph.search.rank import (
     FEATURES,
     RANKING,
     Proposal,
@@ -18,7 +19,6 @@ from askgraph.search.rank.score import (
     read_ranking,
     weights_for,
 )
-from askgraph.search.run import proposed, read_and_linked, schema_of
 
 EVEN = dict.fromkeys(FEATURES, 1.0)
 TABLES = st.fixed_dictionaries(

@@ -14,7 +14,7 @@ from askgraph.errors import QueryError
 from askgraph.graph import KnowledgeGraph
 from askgraph.llm import ToolCall
 from askgraph.rdf import vocabulary as v
-from askgraph.search.run import read_and_linked
+from askgraph.search.pipeline import read_and_linked
 from askgraph.tools import Context, Sees
 from askgraph.tools.mentions import mentioned
 from askgraph.tools.shown import Writer

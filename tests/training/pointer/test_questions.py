@@ -8,9 +8,9 @@ from pyoxigraph import RdfFormat, Store
 from tests.search.asking import Known
 
 from askgraph.sample import graph_path
-from askgraph.search import conditions_in, denied_in
-from askgraph.search.grow.schema import Schema
-from askgraph.search.run import schema_of
+from askgraph.search.expand.schema import Schema
+from askgraph.search.pipeline import schema_of
+from askgraph.search.query_pieces import conditions_in, denied_in
 from askgraph.training.pointer.questions import Asked, asked, world
 from askgraph.writing.pointer.skeleton import skeleton_of, terms_of
 

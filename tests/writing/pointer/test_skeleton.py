@@ -11,9 +11,9 @@ from tests.search.asking import Known
 
 from askgraph.rdf import PrefixMap
 from askgraph.sample import graph_path, questions_path
-from askgraph.search import conditions_in, pattern, patterns_in, term_of, variable
-from askgraph.search import query_of as made
 from askgraph.search.operators.query_builder import Candidate
+from askgraph.search.query_pieces import conditions_in, pattern, patterns_in, term_of, variable
+from askgraph.search.query_pieces import query_of as made
 from askgraph.sparql import Bind, Group, Nested, Query, Values
 from askgraph.sparql.read import read
 from askgraph.sparql.write import plain_text

@@ -11,7 +11,7 @@ from askgraph.errors import SetupError
 from askgraph.explanation import iris_of
 from askgraph.graph import KnowledgeGraph
 from askgraph.rdf.vocabulary import RDF_TYPE, RDFS, XSD
-from askgraph.search.run import proposed, read_and_linked, schema_of
+from askgraph.search.pipeline import proposed, read_and_linked, schema_of
 from askgraph.sparql.read import read
 from askgraph.trace import Question
 from askgraph.workspace import Workspace

@@ -19,8 +19,8 @@ from askgraph.index.names import Kind
 from askgraph.llm import System, User
 from askgraph.metadata import PredicateProfile, Profile
 from askgraph.rdf import words_of_local_name
-from askgraph.search.linking.link import Linked
-from askgraph.search.run import all_linked
+from askgraph.search.link import Linked
+from askgraph.search.pipeline import all_linked
 from askgraph.tools import Context
 from askgraph.tools.hits import entity_lines
 from askgraph.tools.mentions import mentioned

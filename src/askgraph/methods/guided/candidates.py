@@ -10,8 +10,7 @@ from askgraph.agent.several_graphs import AskedGraph, AskedGraphs, LinkedGraph
 from askgraph.answers.search_run import AHEAD, PASSED_OVER, SearchLimits, SearchRun, top_score
 from askgraph.explanation import iris_in
 from askgraph.search.decide import confidence_of
-from askgraph.search.rank import Cluster, clusters
-from askgraph.search.rank.score import Proposal
+from askgraph.search.rank import Cluster, Proposal, clusters
 from askgraph.tools import Context, Sees
 from askgraph.tools.candidates import (
     RunCandidate,

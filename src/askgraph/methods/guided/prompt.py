@@ -24,7 +24,8 @@ from askgraph.llm.budget import estimated_tokens
 from askgraph.llm.structured import Unfit, read_structured
 from askgraph.methods.guided.candidates import READ, Candidates, Numbered
 from askgraph.rdf.vocabulary import RDF_TYPE
-from askgraph.search import (
+from askgraph.search.decide import left_out
+from askgraph.search.query_pieces import (
     aggregates_of,
     conditions_in,
     denied_in,
@@ -32,7 +33,6 @@ from askgraph.search import (
     patterns_in,
     predicate_of,
 )
-from askgraph.search.decide.evidence import left_out
 from askgraph.sparql import Group, Query, Term
 from askgraph.tools.candidates import preview, shown_iris
 from askgraph.tools.shown import Writer, body_lines

@@ -19,9 +19,9 @@ from askgraph.llm import Choice
 from askgraph.methods.guided.candidates import Candidates, Numbered
 from askgraph.methods.guided.prompt import Reply, read_reply
 from askgraph.rdf.vocabulary import NUMERIC_DATATYPES, RDF_LANG_STRING, XSD_STRING
-from askgraph.search.decide.evidence import left_out
-from askgraph.search.rank.expected import expected_of
-from askgraph.search.rank.expected_misfits import misfits
+from askgraph.search.decide import left_out
+from askgraph.search.rank.expected_answer_type import expected_of
+from askgraph.search.rank.type_mismatches import misfits
 from askgraph.sparql.results import value_of
 from askgraph.tools import Context
 from askgraph.tools._facts import own_types

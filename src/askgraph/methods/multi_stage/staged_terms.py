@@ -17,10 +17,10 @@ from askgraph.index.linkers import Span
 from askgraph.index.names import Kind
 from askgraph.metadata import PredicateProfile
 from askgraph.rdf import words_of_local_name
-from askgraph.search.grow.schema import Schema
-from askgraph.search.linking.link import Link, Linked
+from askgraph.search.expand.schema import Schema
+from askgraph.search.link import Link, Linked
+from askgraph.search.pipeline import all_linked, proposal_of, schema_around
 from askgraph.search.rank import clusters
-from askgraph.search.run import all_linked, proposal_of, schema_around
 from askgraph.tools import Context
 from askgraph.tools.shown import labels_in
 from askgraph.tools.terms import relations_among, unknown_iris

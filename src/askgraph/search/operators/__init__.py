@@ -1,196 +1,741 @@
-"""Operators hung on a grown pattern, and look-ups for words: predicates, and where they lie."""
+"""Complete partial matches to queries: each operator takes its words, what is left is shown.
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+Words that no match used name predicates to show, to order or filter by. Each operator looks for
+its argument among the words around it; what it takes up counts as used.
+"""
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from functools import cache
 
 import numpy as np
+from pyoxigraph import NamedNode, Variable
 
+from askgraph.deadline import in_time
 from askgraph.index.names import Kind
-from askgraph.search.grow import Edge, PartialMatch
-from askgraph.search.grow.schema import spread
-from askgraph.search.grow.steps import Grower
-from askgraph.search.linking.link import Link
-from askgraph.search.linking.operators import Frame, Zones
-from askgraph.search.linking.word_lists import shared_words
+from askgraph.rdf.vocabulary import DESCRIPTION_PREDICATES, WIKIBASE_DEPRECATED, WIKIBASE_PREFERRED
+from askgraph.search.expand import (
+    DOUBT_CLASS_GUESSED,
+    DOUBT_DATE_SHOWN,
+    DOUBT_PATH,
+    WORTH_KNOWN,
+    WORTH_NAMING,
+    WORTH_OPERATOR,
+    Node,
+    PartialMatch,
+)
+from askgraph.search.expand.beam_search import Grower
+from askgraph.search.expand.schema import truths_of
+from askgraph.search.link import Link
+from askgraph.search.operators.columns import (
+    also_asked,
+    owner_of,
+    show_names,
+    sorting_key,
+    value_asked,
+)
+from askgraph.search.operators.query_builder import (
+    DATED,
+    NUMERIC,
+    Candidate,
+    Draft,
+    Lookups,
+    Place,
+    QueryBuilder,
+    Slot,
+    Spot,
+    is_sound,
+    unnamed_spot,
+)
+from askgraph.search.query_pieces import (
+    Value,
+    condition,
+    denied,
+    function_of,
+    pattern,
+    patterns_in,
+    place_of,
+    predicate_of,
+    term_of,
+    variable_of,
+)
+from askgraph.search.tokenize import bits
+from askgraph.search.tokenize.question_operators import Frame, Operator
+from askgraph.sparql import Call, Expression, Path, Pattern, Values
 from askgraph.traversal import Ids
 from askgraph.traversal.literals import Sort
 
-NUMERIC = (Sort.NUMBER, Sort.TEXT_NUMBER)
-DATED = (Sort.DATE, Sort.YEAR, Sort.TEXT_DATE)
-
-COST_FIT = 0.9
-"""What a fitting name is worth to a place, less than 1: the near place wins over a better name."""
-COST_BELOW = 0.25
-"""Each step from the root; a guessed one costs twice that."""
-COST_SORT = 0.5
-"""A foreign key; gained by a predicate of the sort that is asked for."""
-
-_STARTS = 400
-"""From so many nodes, spread over all, a path has to lead on."""
-_NAMED, _NAMED_AFAR = 16, 8
-"""So many of a slot's links are tried near by, and afar."""
-
-_Far = tuple[float, int, tuple[Edge, ...], int, Link]
-"""A predicate afar: its cost, its link's place, the steps to it, its number, its link."""
+_BEHIND = 0.5
+"""A partial match is given up if it can only come so far behind the best candidate."""
+_LUCK = 0.3
+"""What finishing may add to a score besides words: about two doubts fewer."""
+_LINKED = 0.6
+"""A predicate named so well stands for its subjects if nothing else does."""
+_ASK_VALUES = ("date", "year", "place", "person")
+"""Question words for which a value is shown that no other word names."""
+_AFAR = 20
+"""So many of the best states may have predicates that lie afar."""
 
 
-@dataclass(frozen=True, eq=False)
-class Slot:
-    """A stretch of words that names predicates, none of them used by the state."""
+@cache
+def _handler(name: str) -> Callable[[QueryBuilder, Operator], bool] | None:
+    """The function that an operator is served by; few questions need more than one module."""
+    match name:
+        case "each" | "yearly" | "count" | "average" | "sum":
+            from askgraph.search.operators.conditions import CONDITION_HANDLERS
+        case "share":
+            from askgraph.search.operators.conditions import CONDITION_HANDLERS
+        case "at" | "during" | "now" | "past" | "ongoing" | "lasted":
+            from askgraph.search.operators.conditions import CONDITION_HANDLERS
+        case "lasting":
+            from askgraph.search.operators.conditions import CONDITION_HANDLERS
+        case (
+            "minimum" | "maximum" | "superlative" | "most" | "fewest" | "measure"
+            | "top" | "order" | "ascending" | "descending"
+        ):  # fmt: skip
+            from askgraph.search.operators.conditions import CONDITION_HANDLERS
+        case "same" | "different" | "other":
+            from askgraph.search.operators.conditions import CONDITION_HANDLERS
+        case "called" | "containing" | "starting" | "ending":
+            from askgraph.search.operators.conditions import CONDITION_HANDLERS
+        case _:
+            from askgraph.search.operators.conditions import CONDITION_HANDLERS
+    return CONDITION_HANDLERS.get(name)
 
-    first: int
-    last: int
-    links: tuple[Link, ...]
 
-    @property
-    def mask(self) -> int:
-        """The positions as bits."""
-        return self.links[0].mask
+_AGGREGATING = ("average", "sum", "minimum", "maximum")
+_TIMED = frozenset(("at", "during", "now", "past", "ongoing", "lasting", "lasted", "yearly"))
 
 
-class Lookups:
-    """What words of one question mean in the graph; kept for all its states.
-
-    `naming` are the tokens that ask for names.
-    """
+class Finisher:
+    """Finishes the states of one question."""
 
     def __init__(self, grower: Grower, frame: Frame) -> None:
         self.grower, self.frame = grower, frame
-        self.graph, self.schema, self.linked = grower.graph, grower.schema, grower.linked
-        self.reading, self.weights = grower.linked.reading, grower.linked.weights
-        self.zones = Zones.of(self.reading, frame)
-        naming = self.reading.words.naming
-        self.naming = [at for at, one in enumerate(self.reading.tokens) if one.stem in naming]
-        self._far: dict[object, list[_Far]] = {}
-        self._left: dict[int, dict[tuple[int, ...], tuple[tuple[Link, ...], float]]] = {}
+        self.lookups = Lookups(grower, frame)
+        self.operated = frame.mask | frame.quantified
+        for operator in frame.of("during"):
+            for one in grower.linked.of(Kind.ENTITY, Kind.VALUE):
+                if one.positions[0] > operator.last:
+                    self.operated |= one.mask
+        self.usable = self.operated
+        for links in grower.by_predicate.values():
+            for one in links:
+                self.usable |= one.mask
 
-    def slots(self, state: PartialMatch) -> Iterator[Slot]:
-        """The stretches of words that name predicates and that a state has not used."""
-        free = self._free(state.used)
-        present = self.present(state.ids) if free else frozenset()
-        fits = {
-            positions: any(self.schema.number(link.target) in present for link in links)
-            for positions, (links, _) in free.items()
-        }
-        taken = 0
-        for positions in sorted(free, key=lambda p: (-free[p][1] * (1 + fits[p]), p)):
-            links = free[positions][0]
-            content = links[0].mask & self.grower.content
-            loud = all(self.frame.is_loud(at) for at in positions if self.weights[at])
-            if not content or content & taken or (loud and not fits[positions]):
+    def candidates(self, states: Sequence[PartialMatch]) -> Iterator[Candidate]:
+        """Finish each state; one that cannot be an answer, or not a good one, gives none."""
+        best = float("-inf")
+        for place, state in enumerate(in_time([*states, *self._domains()])):
+            afar, least = place < _AFAR or place >= len(states), best - _BEHIND
+            if self._hope(state, self.usable) < least:
                 continue
-            taken |= content
-            yield Slot(positions[0], positions[-1], links)
-
-    def _free(self, used: int) -> dict[tuple[int, ...], tuple[tuple[Link, ...], float]]:
-        """The predicate links that some words leave, best first, by position, and their worth."""
-        if used not in self._left:
-            found: dict[tuple[int, ...], list[Link]] = {}
-            for number, links in self.grower.left_links(used).items():
-                for one in links if number not in self.schema.claims else ():
-                    found.setdefault(one.positions, []).append(one)
-            self._left[used] = {
-                positions: (ordered, self.grower.weight_of(ordered[0].mask) * _fit(ordered[0]))
-                for positions, links in found.items()
-                if (ordered := tuple(sorted(links, key=lambda link: -_fit(link))))
-            }
-        return self._left[used]
-
-    def is_resource(self, ids: Ids) -> bool:
-        """Whether nodes are resources rather than literals."""
-        return len(ids) > 0 and int(ids[0]) >= self.graph.terms.first_iri
-
-    def applies(self, ids: Ids, predicate: int, inverse: bool) -> bool:
-        """Whether some of the nodes (a sample of them) have a predicate."""
-        return predicate in self.present(ids, inverse=inverse)
-
-    def present(self, ids: Ids, *, inverse: bool = False) -> frozenset[int]:
-        """The predicates of some nodes, or of a sample of them."""
-        return self.grower.present(spread(ids), inverse=inverse)
-
-    def wanted(self, predicate: int, prefer: bool) -> float:
-        """Whether a predicate's objects are of the sort that the question word asks for."""
-        sort = self.schema.sort(predicate)
-        if not prefer or self.frame.asks is None:
-            return 0.0
-        fits = {
-            "date": sort in DATED,
-            "year": sort in DATED,
-            "number": sort in NUMERIC,
-            "person": sort in (Sort.NONE, Sort.TEXT),
-            "place": sort in (Sort.NONE, Sort.TEXT),
-        }
-        return COST_SORT if fits[self.frame.asks] else 0.0
-
-    def named_by(self, slot: Slot, sorts: Sequence[Sort]) -> Iterator[tuple[int, Link, int]]:
-        """The predicates that a slot names, best first, with their order."""
-        for order, link in enumerate(slot.links[:_NAMED]):
-            number = self.schema.number(link.target)
-            if number is None or (sorts and self.schema.sort(number) not in sorts):
+            if not afar and self._hope(state, self._usable_near(state)) < least:
                 continue
-            if not (sorts and (self.is_key(number, link) or self.is_id(number, link))):
-                yield order, link, number
+            for candidate in self.finish(state, afar=afar):
+                reached = candidate.gain, candidate.patterns, candidate.unknown
+                best = max(best, self.grower.worth(*reached))
+                yield candidate
 
-    def is_id(self, number: int, link: Link) -> bool:
-        """Whether a predicate's values only tell things apart, and no word says that they do."""
-        ids = shared_words().names["ids"]
-        if self.schema.sort(number) is Sort.NONE or ids.isdisjoint(self.schema.words(number)):
+    def finish(self, state: PartialMatch, *, afar: bool = True) -> Iterator[Candidate]:
+        """Build the queries of one state: without the predicates that lie afar, and with them."""
+        if not self._can_answer(state):
+            return
+        slots = list(self.lookups.slots(state))
+        for far in (False, True) if afar else (False,):
+            work = QueryBuilder(self.lookups, state, slots, afar=far)
+            _operate(work, self.frame.operators)
+            if work.made and self.frame.of("or"):
+                from askgraph.search.operators.shared_value import joined_by_or
+
+                joined_by_or(work)
+            show_names(work)
+            show_rest(work)
+            if self.frame.of("in_unit"):
+                from askgraph.search.operators.times import converted
+
+                converted(work)
+            best_ranked(work)
+            choose_columns(work)
+            if work.draft.limit == 1:
+                from askgraph.search.operators.extremes_with_ties import peaked
+
+                peaked(work)
+            if self._holds_together(work):
+                yield from _closed(work)
+            if not work.missed:
+                return
+
+    def _can_answer(self, state: PartialMatch) -> bool:
+        """A literal that the question names is no answer to it."""
+        if not len(state.ids):
             return False
-        return not any(self.reading.tokens[at].stem in ids for at in link.positions)
+        return self.lookups.is_resource(state.ids) or bool(state.hops or state.node.edges)
 
-    def along(self, ids: Ids, edge: Edge, *, back: bool = False) -> Ids:
-        """What a step leads to from some nodes."""
-        inverse = edge.inverse != back
-        return self.grower.reached(ids, edge.predicate, inverse=inverse, plus=edge.plus)
+    def _holds_together(self, work: QueryBuilder) -> bool:
+        """Whether nothing contradicts itself, if need be by splitting it between two things."""
+        negated = work.made and self.frame.of("not")
+        several = self.frame.of("both") or len(work.draft.filters) > 1
+        if not (several or work.draft.denied or negated):
+            return True
+        from askgraph.search.operators.shared_value import (
+            deny_conditions,
+            deny_values,
+            twinned,
+        )
 
-    def is_key(self, number: int, link: Link) -> bool:
-        """Whether a predicate holds the number of a thing that the words name: a foreign key."""
-        return self.schema.sort(number) is Sort.NUMBER and self.grower.is_class_like(link)
+        if negated:
+            deny_conditions(work)
+        deny_values(work)
+        return twinned(work)
 
-    def thing_of(self, link: Link) -> int | None:
-        """The one thing that a link names, itself or by a text that is its name."""
-        if link.kind is Kind.ENTITY:
-            return self.schema.node(link.target)
-        text = self.graph.terms.find(link.target)
-        if text is None:
-            return None
-        node = np.array([text], dtype=np.int32)
-        found = [self.graph.step(node, number, inverse=True) for number in self.schema.naming]
-        things = np.unique(np.concatenate(found)) if found else node[:0]
-        return int(things[0]) if len(things) == 1 else None
+    def _hope(self, state: PartialMatch, usable: int) -> float:
+        """The score of a state if all words that may be of use were used for nothing."""
+        left = self.grower.weight_of(usable & ~state.used)
+        return self.grower.score(state) + self.grower.worth(left) + _LUCK
 
-    def far(self, ids: Ids, slot: Slot, sorts: Sequence[Sort]) -> Iterator[_Far]:
-        """The predicates that a slot names, one or two unnamed steps from some nodes."""
-        classes = self.schema.classes_of(int(ids[0])) if len(ids) else ()
-        among: object = classes[0] if classes else ids.tobytes()
-        key = among, slot.links[0].positions, tuple(sorts)
-        if key not in self._far:
-            self._far[key] = list(self._reachable(ids, slot, sorts))
-        return (one for one in self._far[key] if self._is_there(ids, one[2], one[3]))
+    def _usable_near(self, state: PartialMatch) -> int:
+        """The words that may be of use without the predicates that lie afar."""
+        present = self.lookups.present
+        places = [one.ids for one in state.node.walk() if len(one.ids)]
+        near = [present(ids, inverse=inverse) for ids in places for inverse in (False, True)]
+        usable = self.operated
+        for number, links in self.grower.left_links(state.used).items():
+            if any(number in one for one in near):
+                for link in links:
+                    usable |= link.mask
+        return usable
 
-    def _is_there(self, ids: Ids, path: Sequence[Edge], number: int) -> bool:
-        """Whether a path from these very nodes leads to a predicate."""
-        sample = ids[:: len(ids) // _STARTS + 1]
-        for edge in path:
-            sample = self.graph.step(sample, edge.predicate, inverse=edge.inverse)
-        return len(sample) > 0 and len(self.graph.pairs(sample, number)[0]) > 0
+    def _domains(self) -> Iterator[PartialMatch]:
+        """The subjects of linked predicates: the members if no class or thing is named.
 
-    def _reachable(self, ids: Ids, slot: Slot, sorts: Sequence[Sort]) -> Iterator[_Far]:
-        named = [
-            (order, link, number)
-            for order, link in enumerate(slot.links[:_NAMED_AFAR])
-            if (number := self.schema.number(link.target)) is not None
-            and not (sorts and self.schema.sort(number) not in sorts)
-            and not (sorts and self.is_id(number, link))
-        ]
-        for steps, present in self.schema.around(ids) if named else ():
-            for order, link, number in named:
-                if number in present:
-                    path = tuple(Edge(predicate, inverse) for predicate, inverse in steps)
-                    cost = 2 * COST_BELOW * len(path) - COST_FIT * link.score * link.quality
-                    yield cost, order, path, number, link
+        If a property of theirs is compared, what these lead to, too: "the youngest director".
+        """
+        for number, links in self.grower.by_predicate.items():
+            if max(link.score for link in links) >= _LINKED:
+                subjects = PartialMatch(
+                    Node(self.grower.graph.ends(number)), 0, 0.0, unknown=DOUBT_CLASS_GUESSED
+                )
+                yield subjects
+                if self.frame.of(*_OF_OWN) and number in self.grower.schema.leading:
+                    yield from self.grower.hops(subjects, linked=True)
 
 
-def _fit(link: Link) -> float:
-    """How well words fit a predicate's name."""
-    return link.score * link.quality
+def _operate(work: QueryBuilder, operators: Sequence[Operator]) -> None:
+    """Let each operator take its words, in the order of the question."""
+    named = 0
+    for slot in work.slots:
+        named |= slot.mask
+    for operator in operators:
+        taken = work.used | named
+        if operator.name == "exists":
+            taken = work.used & work.grower.content
+        elif operator.name in _TIMED:
+            taken = work.used
+        operator = _cut(operator, taken, work)
+        handler = _handler(operator.name)
+        if operator.mask & taken or handler is None:
+            continue
+        before = len(work.draft.filters)
+        if handler(work, operator):
+            if len(work.draft.filters) > before:
+                work.made[operator] = tuple(work.draft.filters[before:])
+            work.take(operator.mask, work.grower.weight_of(operator.mask))
+            work.done |= {slot for slot in work.slots if not slot.mask & ~operator.mask}
+            work.gain += WORTH_OPERATOR
+            work.notes.append(operator.name)
+
+
+def _cut(operator: Operator, taken: int, work: QueryBuilder) -> Operator:
+    """Leave the end of an operator to the name that begins there: "the most | number of shops"."""
+    first, last = operator.first, operator.last
+    if operator.name not in _CUT or not taken >> first + 1 & (1 << last - first) - 1:
+        return operator
+    end, reading = next(at for at in operator.positions if taken >> at & 1), work.reading
+    while first < end:
+        for phrase, name in reading.words.phrases.get(reading.folded[first], ()):
+            if name in _CUT and first + len(phrase) == end and reading.says(phrase, first):
+                return replace(operator, name=name, last=end - 1)
+        if not reading.is_stop(first):
+            break
+        first += 1  # "the highest | number of shops"
+    return operator
+
+
+_OF_OWN = ("superlative", "comparative")
+"""Operators that are about a property of what is named right beside them."""
+_CUT = ("most", "fewest", "maximum", "minimum", "sum", "average", "count")
+_SPAN_WORDS = frozenset(
+    "at now past during between before after superlative minimum maximum most fewest top order "
+    "ascending descending each lasting lasted elapsed".split()
+)
+_PREFERRED, _DEPRECATED = NamedNode(WIKIBASE_PREFERRED), NamedNode(WIKIBASE_DEPRECATED)
+
+
+def best_ranked(work: QueryBuilder) -> None:
+    """Keep the best statements; if a time is asked for, or all of them, those not deprecated."""
+    rank = work.schema.rank
+    if rank is None:
+        return
+    every = bool(_SPAN_WORDS & set(work.notes)) or _all_asked(work)
+    iri = work.graph.iri_of(rank)
+    said = list(work.draft.patterns)
+    for one in said:
+        statement = one.object
+        ids = _statements(work, one)
+        if not isinstance(statement, Variable) or not work.lookups.is_resource(ids):
+            continue
+        ranks = {work.graph.terms.term(int(at)) for at in work.graph.step(ids, rank)}
+        told = any(p.subject == statement and not isinstance(p.object, Variable) for p in said)
+        if _PREFERRED in ranks and not (every or told):
+            _best(work, one, statement, iri)
+        elif _DEPRECATED in ranks:
+            work.draft.denied.append(denied(pattern(statement, iri, _DEPRECATED)))
+
+
+def _best(work: QueryBuilder, leading: Pattern, statement: Variable, iri: str) -> None:
+    """Preferred, or not deprecated if the same thing has no preferred one."""
+    draft = work.draft
+    if not isinstance(leading.subject, Variable):
+        draft.patterns.append(pattern(statement, iri, _PREFERRED))
+        return
+    own, other = draft.variable("rank"), draft.variable("other statement")
+    draft.patterns.append(pattern(statement, iri, own))
+    draft.filters.append(condition(own, "!=", _DEPRECATED))
+    better = (replace(leading, object=other), pattern(other, iri, _PREFERRED))
+    draft.denied.append(denied(*better, condition(own, "!=", _PREFERRED)))
+
+
+def _statements(work: QueryBuilder, leading: Pattern) -> Ids:
+    """The statements that a pattern leads to."""
+    number = work.schema.number(predicate_of(leading))
+    if number is None or isinstance(leading.predicate, Path):
+        return np.zeros(0, dtype=np.int32)
+    if isinstance(leading.subject, Variable):
+        return work.graph.ends(number, inverse=True)
+    subject = work.graph.terms.find(str(leading.subject))
+    if subject is None:
+        return np.zeros(0, dtype=np.int32)
+    return work.graph.step(np.array([subject], dtype=np.int32), number)
+
+
+def _all_asked(work: QueryBuilder) -> bool:
+    """Whether a date of the question is used, or a word asks for all there ever were."""
+    words = {token.folded for token in work.reading.tokens}
+    every = {phrase[0] for phrase in work.reading.words.times["all_of_them"]}
+    dated = any(work.used >> q.first & 1 for q in work.reading.quantities if q.days is not None)
+    return dated or bool(words & every)
+
+
+def show_rest(work: QueryBuilder) -> None:
+    """Slots that no operator took: shown if they are asked for, else required."""
+    shown: set[int] = set()
+    for slot in sorted(work.slots, key=lambda s: s.first):
+        if slot in work.done:
+            continue
+        is_asked = work.zones.is_head(slot.first) or _goes_on(work, slot.first, shown)
+        owner = owner_of(work, slot.first, slot.last)
+        spot = work.spot(slot, prefer=is_asked, owner=owner)
+        if spot is None:
+            continue
+        variable = work.take_spot(spot)
+        relates = work.schema.sort(spot.predicate) is Sort.NONE
+        is_asked = is_asked and not (relates and _is_verb(work, slot))
+        if spot.path:
+            work.unknown += DOUBT_PATH * len(spot.path)
+        truths = truths_of(work.schema, spot.predicate)
+        if truths is not None and not _is_shown(work, slot, spot):
+            work.draft.filters.append(condition(variable, "=", term_of(truths[0])))
+            continue
+        if is_asked and not _restricts_aggregate(work, slot.first):
+            shown.add(slot.last)
+            work.shown_words |= slot.mask
+            work.projected.append((slot.first, work.shown(variable, spot)))
+        else:
+            work.notes.append("required")
+
+
+def _is_verb(work: QueryBuilder, slot: Slot) -> bool:
+    """Whether a bare word right after a plural is what these do: "which doctors work in …"."""
+    at, tokens = slot.first, work.reading.tokens
+    if not at or at != slot.last or tokens[at].stem != tokens[at].folded:
+        return False
+    plural = tokens[at - 1].stem != tokens[at - 1].folded and tokens[at - 1].quote is None
+    links = (place.node.cls_link for place in work.draft.places)
+    return plural and any(link is not None and at - 1 in link.positions for link in links)
+
+
+def _goes_on(work: QueryBuilder, at: int, shown: set[int]) -> bool:
+    """Whether a conjunction or a comma alone parts a noun from one that is shown."""
+    if not work.zones.is_listed(at):
+        return False
+    before = at - 1
+    while before >= 0 and before not in shown and work.reading.is_stop(before):
+        before -= 1
+    return before in shown
+
+
+def _is_shown(work: QueryBuilder, slot: Slot, spot: Spot) -> bool:
+    """Whether codes for yes and no are asked for: "name and approval", not "is approved"."""
+    if work.schema.sort(spot.predicate) is Sort.BOOLEAN:
+        return False
+    return work.zones.is_head(slot.first) and work.zones.is_listed(slot.first)
+
+
+def _restricts_aggregate(work: QueryBuilder, at: int) -> bool:
+    """ "How many X have Y": Y says which are counted; a row for each Y needs a word for it.
+
+    So it does in "the average X of Y".
+    """
+    frame = work.frame
+    if frame.of("each") or work.zones.is_listed(at):
+        return False
+    functions = {function_of(one) for one in work.draft.columns if isinstance(one, Call)}
+    said = [] if functions == {"COUNT"} else list(frame.of(*_AGGREGATING, "share"))
+    said += frame.of("count") if "COUNT" in functions else ()
+    return bool(functions and said) and at > min(one.last for one in said)
+
+
+def choose_columns(work: QueryBuilder) -> None:
+    """Decide which variables are shown, in which order, and by which the rows are grouped."""
+    draft = work.draft
+    if "rate" in work.notes:
+        from askgraph.search.operators.aggregates import counted_rate
+
+        counted_rate(work)
+    aggregates = list(draft.columns)
+    projected = sorted(work.projected, key=lambda one: (one[0], place_of(one[1])))
+    shown = [variable for _, variable in projected]
+    asked = [place for place in draft.places if _is_asked(work, place)]
+    shown += [work.named(place) for place in asked]
+    beside = [at for at, _ in projected] + [min(place.words) for place in asked]
+    again = _asked_and_counted(work)
+    for one in again:
+        shown.append(work.named(one))
+        work.shown_words |= 1 << min(one.words)
+    dated = _answers_when(work, shown, aggregates)
+    keys = [key for key, _ in draft.order]  # "how many moons has the planet with the most moons"
+    most = keys == aggregates and draft.limit == 1 and work.frame.asks == "number" and not shown
+    root_shown = not (dated or again or most) and _root_is_shown(
+        work, beside, bool(shown), bool(aggregates)
+    )
+    if root_shown and isinstance(work.root.end, Variable):
+        shown.insert(0, _itself(work))
+    also = also_asked(work) if work.frame.also_asked and not aggregates else ()
+    shown = list(dict.fromkeys((*shown, *also)))
+    context = [] if aggregates else _context(work, shown)
+    draft.columns = [*context, *shown, *aggregates]
+    if (aggregates and shown) or (work.grouped and not aggregates):
+        draft.group += [variable for variable in shown if variable not in draft.group]
+    _ordered_by_column(work)
+    _naming_words(work)
+
+
+def _itself(work: QueryBuilder) -> Variable:
+    """What is asked for: the root, or what a statement there says."""
+    root = work.root
+    known = [edge.predicate for edge, _ in root.node.edges] if work.is_statement(root) else []
+    for number in work.predicates_at(root) if known else ():
+        says = (work.schema.is_one_relation(one, number, root.node.ids) for one in known)
+        if number not in known and any(says):
+            return work.hang(unnamed_spot(root, number))
+    return work.named(root)
+
+
+def _answers_when(work: QueryBuilder, shown: list[Variable], aggregates: Sequence[Value]) -> bool:
+    """ "When …" that names no date: that of what was found is shown. So with places and persons."""
+    if work.frame.asks not in _ASK_VALUES or shown or aggregates or work.draft.ask:
+        return False
+    spot = value_asked(work)
+    if spot is None:
+        return False
+    work.unknown += DOUBT_DATE_SHOWN
+    shown.append(work.hang(spot))
+    return True
+
+
+def _context(work: QueryBuilder, shown: Sequence[Variable]) -> list[Variable]:
+    """The things that shown values hang on, if a value alone would say nothing.
+
+    That is so for things without a name, which stand beside the things that words name at their
+    other ends, and for numbers and dates of several things. A thing without a name that tells the
+    unit of a number is the answer with it: the number alone is half.
+    """
+    counted = _counted(work)
+    hung = [
+        (place, work.schema.sort(predicate))
+        for (end, predicate, inverse), variable in work.draft.attached.items()
+        if variable in shown and not inverse and work.schema.sort(predicate) is not Sort.NONE
+        for place in work.draft.places
+        if place.end == end and isinstance(end, Variable) and end not in shown
+        if end not in counted and (end in work.draft.group or not work.grouped)
+    ]
+    bare = len(hung) == len(shown) and all(sort in NUMERIC + DATED for _, sort in hung)
+    bare = bare and work.draft.limit != 1 and not work.frame.of("distinct")
+    found: dict[Variable, bool] = {}
+    for place, sort in hung:
+        ids = work.ids_at(place)
+        if isinstance(place.end, Variable) and work.schema.is_nameless(ids):
+            found |= {work.named(one): False for one in _linked_by(work, place.end, shown)}
+            if not work.is_statement(place):
+                found[place.end] = sort in NUMERIC and work.schema.is_measured(ids)
+        elif bare and len(ids) > 1:
+            found[work.named(place)] = False
+    work.draft.context = [one for one, answers in found.items() if not answers]
+    return list(found)
+
+
+def _linked_by(work: QueryBuilder, node: Variable, shown: Sequence[Variable]) -> Iterator[Place]:
+    """The things with a name, of a class that words name, which a thing without one links."""
+    for one in work.draft.places:
+        linked = any({node, one.end} == {p.subject, p.object} for p in work.draft.patterns)
+        named = linked and one.node.cls_link is not None and one.end not in shown
+        if named and not work.schema.is_nameless(work.ids_at(one)):
+            yield one
+
+
+def _is_asked(work: QueryBuilder, place: Place) -> bool:
+    """Whether a thing in the pattern is asked for beside the root."""
+    if place is work.root or not isinstance(place.end, Variable):
+        return False
+    link = place.node.cls_link
+    if link is None or not work.zones.is_head(link.positions[0]):
+        return False
+    if any(p == link.positions[0] - 1 for p, _ in work.projected):
+        return False
+    values = (*work.draft.columns, *(key for key, _ in work.draft.order))
+    if place.end in [variable_of(one) for one in values if _is_aggregate(one)]:
+        return False
+    return work.zones.is_listed(link.positions[0])
+
+
+def _asked_and_counted(work: QueryBuilder) -> list[Place]:
+    """What is asked for first and counted where it is said again: "the moons of … most moons"."""
+    start = min(work.root.words, default=0)
+    return [
+        one
+        for one in work.draft.places
+        if work.draft.limit == 1
+        and any(work.zones.is_head(at) and at < start for at in one.words)
+        and one.end in _counted(work)
+        and any(True for _ in work.said_again(one))
+    ]
+
+
+def _root_is_shown(
+    work: QueryBuilder, others: Sequence[int], shown: bool, aggregates: bool
+) -> bool:
+    if work.draft.ask or (shown and work.root.end in _counted(work)):
+        return False
+    if work.root.end in work.draft.group:
+        attached, root = work.draft.attached, work.root.end
+        at_root = {value for key, value in attached.items() if key[0] == root}
+        at_root |= {  # keys of what is at the root
+            value for key, value in attached.items() if attached.get((root, *key[1:])) == key[0]
+        }
+        return not (shown and any(value in at_root for _, value in work.projected))
+    if aggregates:
+        return False
+    if not shown:
+        return True
+    link = work.root.node.cls_link
+    if link is None or not others or not work.zones.is_head(link.positions[0]):
+        return False
+    at = link.positions[0]
+    if at > max(others):  # "the names of members and their parties"
+        return work.zones.is_listed(at)
+    opens = all(work.reading.is_stop(before) for before in range(at))
+    listed = opens or work.zones.is_listed(at)
+    return listed and at < min(others) and work.zones.is_listed(min(others))
+
+
+def _counted(work: QueryBuilder) -> set[Variable]:
+    """What is counted, to be shown or to order or choose rows: a row for each of it counts one."""
+    values = (
+        *work.draft.columns,
+        *(key for key, _ in work.draft.order),
+        *(one.arguments[0] for one in work.draft.having),
+    )
+    counts = (one for one in values if isinstance(one, Call) and function_of(one) == "COUNT")
+    return set(map(variable_of, counts))
+
+
+def _ordered_by_column(work: QueryBuilder) -> None:
+    draft = work.draft
+    if draft.order or not draft.columns:
+        return
+    if "order_shown" in work.notes or "order_shown_desc" in work.notes:
+        answers = [one for one in draft.columns if one not in draft.context]
+        key = sorting_key(work, answers[0])
+        draft.order.append((key, "order_shown_desc" in work.notes))
+
+
+def _naming_words(work: QueryBuilder) -> None:
+    for at in work.lookups.naming:
+        if not work.used >> at & 1:
+            work.take(1 << at, work.weights[at] * WORTH_NAMING)
+
+
+def _break_ties(work: QueryBuilder) -> None:
+    """Cut a tie at a limit by what is shown, so that every engine keeps the same rows."""
+    draft = work.draft
+    if draft.limit is None or not draft.order:
+        return
+    keys = [variable_of(key) for key, _ in draft.order if not _is_aggregate(key)]
+    shown = [one for one in draft.columns if isinstance(one, Variable) and one not in draft.context]
+    draft.order += [(variable, False) for variable in shown[:1] if variable not in keys]
+
+
+def _is_aggregate(value: Expression) -> bool:
+    return isinstance(value, Call) and value.is_aggregate
+
+
+def _closed(work: QueryBuilder) -> Iterator[Candidate]:
+    """Close a candidate; of groups that have few of a thing there are two: with those of none."""
+    groups = None
+    if work.draft.having:
+        from askgraph.search.operators.aggregates import (
+            FEW,
+            counting_groups,
+            group_count,
+            with_none,
+        )
+
+        groups = group_count(work)
+    candidate = closed(work)
+    if candidate is None:
+        return
+    if "share" in work.notes:
+        from askgraph.search.operators.aggregates import as_share
+
+        yield from filter(None, (as_share(work, candidate, _operate),))
+        return
+    if work.frame.of("difference", "ratio") or work.frame.mean_count is not None:
+        from askgraph.search.operators.aggregates import reckoned
+
+        candidate = reckoned(work, candidate)
+    if not work.draft.having:
+        yield candidate
+        return
+    with_those = with_none(work, candidate) if FEW in work.notes else None
+    for one in filter(None, (with_those, candidate)):
+        yield one if groups is None else counting_groups(one, groups)
+
+
+def closed(work: QueryBuilder) -> Candidate | None:
+    """Close a candidate; None if there is nothing to show."""
+    draft = work.draft
+    if (
+        not (draft.patterns or draft.either)
+        or not (draft.columns or draft.ask)
+        or (draft.ask and draft.having)
+    ):
+        return None
+    if (work.state.denied and not draft.ask) or not is_sound(draft):
+        return None
+    ids = work.ids_at(work.root)
+    if not len(ids):
+        return None  # what was hung on the pattern does not go together
+    if work.grouped and len(draft.columns) == 1 and not draft.order and not draft.having:
+        draft.group = []
+    values = () if draft.ask else (*draft.columns, *(key for key, _ in draft.order))
+    if not draft.having and not any(map(_is_aggregate, values)):
+        draft.group = []
+    else:
+        plain = [one for one in draft.columns if isinstance(one, Variable)]
+        draft.group += [variable for variable in plain if variable not in draft.group]
+        keys = [variable_of(key) for key, _ in draft.order if not _is_aggregate(key)]
+        draft.group += [k for k in keys if draft.group and k not in draft.group]
+    if not _counted(work).isdisjoint(draft.group):
+        return None  # one of each is counted
+    _break_ties(work)
+    for one in work.frame.of("distinct"):
+        work.take_tokens(one.positions)  # no row is twice in a result
+    return Candidate(
+        draft.query(),
+        tuple(dict.fromkeys(one for one in draft.columns if one not in draft.context)),
+        draft.hints,
+        work.state,
+        work.root.end,
+        ids,
+        work.used,
+        work.gain,
+        work.unknown,
+        len(draft.patterns)
+        + sum(len(patterns_in(group)) for one in draft.either for group in one.groups),
+        tuple(work.notes),
+        work.shown_words,
+        tuple(work.links),
+    )
+
+
+_VALUES = 12
+"""A predicate with more values than this of a thing lists its links rather than describe it."""
+
+
+def described(
+    grower: Grower, frame: Frame, links: Sequence[Link], lead: int
+) -> Iterator[Candidate]:
+    """Build the descriptions of the things that links name: a row for each property and value.
+
+    So many words say before their name that a description is asked for.
+    """
+    lookups = Lookups(grower, frame)
+    for link in links:
+        thing = lookups.thing_of(link)
+        predicates = _telling(grower, thing) if thing is not None else []
+        if thing is not None and predicates:
+            yield _description(grower, link, thing, predicates, lead)
+
+
+def _telling(grower: Grower, thing: int) -> list[int]:
+    """The predicates that describe a thing, without names and without long lists of links."""
+    schema = grower.schema
+    numbers, counts = grower.graph.predicates_of(np.array([thing], dtype=np.int32))
+    found = [
+        number
+        for number, count in zip(numbers.tolist(), counts.tolist(), strict=True)
+        if count <= _VALUES and (number in schema.open or _tells(grower, number, count))
+    ]
+    return found if any(number != schema.kind for number in found) else []
+
+
+def _tells(grower: Grower, number: int, count: int) -> bool:
+    """Whether a predicate says in one sentence, or by a class, what a thing is."""
+    if number == grower.schema.kind:
+        return True
+    return count == 1 and grower.graph.iri_of(number) in DESCRIPTION_PREDICATES
+
+
+def _description(
+    grower: Grower, link: Link, thing: int, predicates: list[int], lead: int
+) -> Candidate:
+    ids = np.array([thing], dtype=np.int32)
+    node = Node(ids, terms=(thing,), link=link)
+    asking = bits(range(lead))
+    known = 1 + WORTH_KNOWN * math.log10(1 + grower.graph.degree(thing))
+    gain = grower.gain(link, 0) * known + grower.weight_of(asking)
+    gain += WORTH_OPERATOR if lead else 0.0
+    state = PartialMatch(node, link.mask | asking, gain, anchored=True)
+    draft = Draft(grower.schema)
+    end = draft.grow(node).end
+    name, value = draft.variable("property"), draft.variable("value")
+    rows = tuple((NamedNode(grower.graph.iri_of(number)),) for number in predicates)
+    draft.given.append(Values((name,), rows))
+    draft.patterns.append(Pattern(end, name, value))
+    draft.columns = [name, value]
+    return Candidate(
+        draft.query(),
+        (name, value),
+        draft.hints,
+        state,
+        end,
+        ids,
+        state.used,
+        gain,
+        0.0,
+        1,
+        ("describe",),
+        link.mask,
+    )

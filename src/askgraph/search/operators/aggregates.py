@@ -1,6 +1,7 @@
-"""Counts, averages, sums, and a row for each: how many, on average, in total, per."""
+"""Operators that aggregate: counts, sums, averages, shares, and conditions on groups."""
 
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import takewhile
@@ -8,24 +9,343 @@ from itertools import takewhile
 from pyoxigraph import Variable
 
 from askgraph.index import stem
-from askgraph.search import Value, aggregate, alias_of, function_of, variable_of
-from askgraph.search.grow import ACROSS, APART, BESIDE, WORTH_OPERATOR
-from askgraph.search.linking.operators import Operator, is_listed_count
-from askgraph.search.operators import DATED, NUMERIC, Slot
-from askgraph.search.operators.draft import Place
-from askgraph.search.operators.group_values import aggregated_value, bounded_group, spreads
+from askgraph.index.names import Kind
+from askgraph.search.expand import (
+    ACROSS,
+    APART,
+    BESIDE,
+    FAR,
+    WORTH_NONE,
+    WORTH_OPERATOR,
+    Node,
+    PartialMatch,
+    named_words,
+)
+from askgraph.search.link import Link
+from askgraph.search.operators.columns import named_places, owner_of
 from askgraph.search.operators.query_builder import (
+    DATED,
     LISTED,
+    NUMERIC,
     PAIRED,
     Candidate,
     Handlers,
+    Place,
     QueryBuilder,
+    Slot,
     Spot,
     unnamed_spot,
 )
-from askgraph.sparql import Bind, Call, Expression, Group, Query
+from askgraph.search.query_pieces import (
+    DECIMAL,
+    TEXT,
+    Value,
+    aggregate,
+    alias_of,
+    function_of,
+    number_term,
+    values_of,
+    variable_of,
+)
+from askgraph.search.tokenize import Quantity, bits
+from askgraph.search.tokenize.question_operators import COMPARING, Operator, is_listed_count
+from askgraph.sparql import Bind, Call, Expression, Group, Nested, Query, transform, variables_of
 from askgraph.sparql.elapsed import elapsed
+from askgraph.traversal import Ids
 from askgraph.traversal.literals import Sort
+
+FUNCTIONS = {"average": "AVG", "sum": "SUM", "maximum": "MAX", "minimum": "MIN"}
+"""The aggregates that groups are compared by."""
+
+
+_WHOLE = 100.0
+"""All, in percent."""
+BY_SHOWN = "by_shown"
+"""The note that the rows are grouped by what is shown."""
+FEW = "few"
+"""The note that groups have at most so many of something, or fewer than so many."""
+
+
+def extreme_group(work: QueryBuilder, operator: Operator, *, descending: bool) -> bool:
+    """ "The highest average X", "the lowest total X": the group with the most of an aggregate."""
+    of = [one for one in work.frame.of("average", "sum") if 0 < one.first - operator.last <= 2]
+    if not of or operator.mask & work.used:
+        return False
+    value = _value_of_group(work, operator, of[0])
+    if value is None:
+        return False
+    work.draft.order.append((value, descending))
+    limited(work, operator)
+    return True
+
+
+def bounded_group(work: QueryBuilder, operator: Operator) -> bool:
+    """ "Whose average X is above 5": a condition on an aggregate of each group."""
+    compared = _comparison_after(work, operator)
+    if compared is None or work.frame.of("each"):
+        return False
+    comparison, sign = compared
+    quantity = work.frame.quantity_after(comparison)
+    if quantity is None or quantity.value is None:
+        return False
+    value = _value_of_group(work, operator, operator)
+    if value is None:
+        return False
+    work.draft.having.append(Call(sign, (value, number_term(quantity.value))))
+    work.take(comparison.mask, work.grower.weight_of(comparison.mask))
+    work.take_quantity(quantity)
+    return True
+
+
+def _comparison_after(work: QueryBuilder, operator: Operator) -> tuple[Operator, str] | None:
+    """The comparison that follows on the noun after an operator, and its sign."""
+    slot = work.next_slot(operator.last, ACROSS)
+    if slot is None or not _restricts(work, operator):
+        return None
+    for one in work.frame.of(*COMPARING, "comparative"):
+        if 0 < one.first - slot.last <= BESIDE:
+            sign = COMPARING.get(one.name, "")
+            if one.measure is not None:
+                sign = ">" if one.measure.up else "<"
+            return one, sign
+    return None
+
+
+def _restricts(work: QueryBuilder, operator: Operator) -> bool:
+    """Whether something is asked for before an operator, or shown."""
+    named = [at for place in work.draft.places for at in place.words if at < operator.first]
+    asked = [slot for slot in work.slots if slot.first < operator.first]
+    return bool(named or asked or work.projected)
+
+
+def _value_of_group(work: QueryBuilder, operator: Operator, mean: Operator) -> Call | None:
+    """The aggregate that words after an operator name, of each group; groups are made."""
+    slot = work.next_slot(mean.last, ACROSS)
+    spot = work.spot(slot, sorts=NUMERIC)
+    if slot is None or spot is None:
+        return None
+    place = _group_before(work, operator, spot)
+    if place is not None:
+        variable = work.take_spot(spot)
+        _group(work, place)
+    else:
+        key = work.last_slot(operator.first, FAR)
+        by = None if key is slot else work.spot(key)
+        if key is None or by is None or by.predicate == spot.predicate:
+            return None
+        variable = work.take_spot(spot)
+        work.group_by_value(work.shown(work.take_spot(by), by), key.first)
+    work.take(mean.mask, work.grower.weight_of(mean.mask))
+    return aggregated_value(work, FUNCTIONS[mean.name], variable)
+
+
+def aggregated_value(work: QueryBuilder, function: str, variable: Variable) -> Call:
+    """Return an aggregate of numbers; those that are stored as text are cast."""
+    cast = cast_of(work, variable)
+    return Call(function, (Call(cast, (variable,)),)) if cast else aggregate(function, variable)
+
+
+def cast_of(work: QueryBuilder, variable: Variable) -> str:
+    """Return what numbers stored as text, and days of several datatypes, are cast to, if so."""
+    for (_, predicate, inverse), value in work.draft.attached.items():
+        if value == variable and not inverse:
+            if work.schema.sort(predicate) is Sort.TEXT_NUMBER:
+                return DECIMAL
+            if work.schema.is_mixed(predicate):
+                return TEXT
+    return ""
+
+
+def group_counted(work: QueryBuilder, counted: Variable, operator: Operator) -> None:
+    """Make one row for each thing that there are several of what is counted for.
+
+    That is what the pattern starts at, or another thing named before an operator, above all if the
+    first has no name; if there can only be one for each, what is shown makes the groups.
+    """
+    work.grouped = True
+    place = next((one for one in work.draft.places if one.end == counted), None)
+    named = [
+        one
+        for one in work.draft.places
+        if any(at < operator.first for at in one.words) and isinstance(one.end, Variable)
+    ]
+    others = [one for one in named if one is not place and one is not work.root]
+    if place is None or place is work.root or spreads(work, work.root, place):
+        _group(work, work.root if place is None else _named_group(work, place, operator))
+    elif others and spreads(work, others[0], place):
+        _group(work, others[0])
+    else:  # there is only one for each thing
+        work.notes.append(BY_SHOWN)
+
+
+def _named_group(work: QueryBuilder, counted: Place, operator: Operator) -> Place:
+    """Return what the pattern starts at, if words before an operator do not name another well."""
+    starts, _ = named_places(work)
+    named = [place for at, place in starts.items() if at < operator.first and place is not counted]
+    if work.root in named or counted is work.root:
+        return work.root
+    return next((one for one in named if spreads(work, one, counted)), work.root)
+
+
+def _group(work: QueryBuilder, place: Place) -> None:
+    """Make one row for each thing at a place, which is shown if nothing of it is."""
+    if place is work.root or not _shows(work, place):
+        work.group_by(place)
+    elif isinstance(place.end, Variable) and place.end not in work.draft.group:
+        work.draft.group.append(place.end)
+        work.grouped = True
+
+
+def spreads(work: QueryBuilder, start: Place, end: Place) -> bool:
+    """Whether one thing at a place may go with several at another one."""
+    above = []
+    up: Place | None = start
+    while up is not None:
+        above.append(up)
+        up = up.parent
+    while end not in above and end.parent is not None and end.edge is not None:
+        if _fans_out(work, end.edge.predicate, end.edge.inverse):
+            return True
+        end = end.parent
+    for one in above[: above.index(end)] if end in above else ():
+        if one.edge is not None and _fans_out(work, one.edge.predicate, not one.edge.inverse):
+            return True
+    return False
+
+
+def _shows(work: QueryBuilder, place: Place) -> bool:
+    """Whether words that are still to be shown name something of a place."""
+    return any(
+        (spot := work.spot(slot, owner=owner_of(work, slot.first, slot.last))) is not None
+        and spot.place is place
+        for slot in work.slots
+        if work.is_left(slot) and slot.first < min(place.words, default=0)
+    )
+
+
+def _group_before(work: QueryBuilder, operator: Operator, spot: Spot) -> Place | None:
+    """The thing named before an operator of which a number has several values."""
+    for place in work.draft.places:
+        named = any(at < operator.first for at in place.words)
+        if named and isinstance(place.end, Variable) and has_several(work, place, spot):
+            return place
+    return None
+
+
+def has_several(work: QueryBuilder, place: Place, spot: Spot) -> bool:
+    """Whether what stands at a place may lead to several values of a spot."""
+    if spot.path:
+        fans = any(_fans_out(work, one.predicate, one.inverse) for one in spot.path)
+        return place is spot.place and fans
+    return not work.schema.is_functional(spot.predicate) or spreads(work, place, spot.place)
+
+
+def _fans_out(work: QueryBuilder, predicate: int, inverse: bool) -> bool:
+    """Whether a step leads from one thing to several."""
+    return not work.schema.is_functional(predicate, inverse=inverse)
+
+
+def limited(work: QueryBuilder, operator: Operator) -> None:
+    """Keep so many of an order as the words beside an operator say: "the second", "the three"."""
+    first, last = _ordinals(work, operator)
+    count, offset = 1 + last - first, first - 1
+    for quantity in work.reading.quantities:
+        if quantity.value is None or not float(quantity.value).is_integer():
+            continue
+        if _is_numeral(work, quantity.first) and (
+            abs(quantity.first - operator.last) == 1
+            or operator.first - quantity.last == 1
+            or quantity.last + 1 in work.root.words
+        ):
+            count = share_of_all(work, quantity) or max(1, int(quantity.value))
+            work.take_quantity(quantity)
+    work.draft.limit, work.draft.offset = count, offset
+
+
+def share_of_all(work: QueryBuilder, quantity: Quantity) -> int | None:
+    """Return so many percent of all things, at least one; None if it is no percentage."""
+    if not work.reading.is_percent(quantity):
+        return None
+    following = [quantity.last + 1] if quantity.last + 1 < len(work.reading.tokens) else []
+    said = work.reading.words.clauses["percent"]
+    work.take_tokens(at for at in following if work.reading.folded[at] in said)
+    share = (quantity.value or 0.0) / _WHOLE
+    return max(1, math.ceil(len(work.ids_at(work.root)) * share))
+
+
+def _ordinals(work: QueryBuilder, operator: Operator) -> tuple[int, int]:
+    """The first and the last place of an order: "the second", "the third to fifth"."""
+    words, lists, at = work.reading.folded, work.reading.words, operator.first - 1
+    while at > 0 and at in work.root.words:  # "el segundo planeta más grande"
+        at -= 1
+    last = lists.ordinals.get(words[at], 0) if at >= 0 else 0
+    if not last:
+        return 1, 1
+    before = at - 1 - (words[at - 1] in lists.clauses["through"])
+    first = lists.ordinals.get(words[before], last) if before >= 0 else last
+    if first >= last:
+        first, before = last, at
+    work.take_tokens(range(before, at + 1))
+    return first, last
+
+
+def _is_numeral(work: QueryBuilder, at: int) -> bool:
+    """Whether a number says how many: it is not that of a noun before it ("room 111")."""
+    before = at - 1
+    return at == 0 or work.reading.is_stop(before) or bool(work.frame.mask >> before & 1)
+
+
+def group_count(work: QueryBuilder) -> Call | None:
+    """Take the number of groups off the columns: "how many planets have more than two moons"."""
+    draft = work.draft
+    for one in draft.columns if draft.having and len(draft.group) == 1 else ():
+        if isinstance(one, Call) and one == aggregate("COUNT", draft.group[0], distinct=True):
+            draft.columns = [draft.group[0]]
+            return one
+    return None
+
+
+def counting_groups(candidate: Candidate, call: Call) -> Candidate:
+    """Return a candidate for the number of the groups that another one finds."""
+    columns = ((alias_of(call), call),)
+    inner = replace(candidate.tree, distinct=False)
+    tree = Query("SELECT", Group((inner,)), columns=columns)
+    return replace(candidate, tree=tree, shown=(call,))
+
+
+def with_none(work: QueryBuilder, candidate: Candidate) -> Candidate | None:
+    """Return a candidate for groups of few things that has those of none, too, if there are such.
+
+    What is counted, and all that hangs on it alone, need not be there then.
+    """
+    tree, draft = candidate.tree, work.draft
+    if not (draft.having and draft.group):
+        return None
+    group, counted = draft.group[0], variable_of(draft.having[0].arguments[0])
+    place = next((one for one in draft.places if one.end == group), None)
+    if place is None or place.node.cls is None or len(draft.having) > 1 or tree.order:
+        return None
+    every = work.schema.instances(place.node.cls)
+    if len(every) == len(work.ids_at(place)) or draft.averages or draft.denied:
+        return None
+    parts = [(one, set(variables_of(one)) - {group}) for one in tree.where.elements]
+    free, before = {counted}, 0
+    while len(free) > before:
+        before = len(free)
+        free = free.union(*(some for _, some in parts if some & free))
+    shown = {variable_of(one) for one in values_of(tree) if isinstance(one, Variable)}
+    if free & shown or not any(not some for _, some in parts):
+        return None
+    kept = tuple(one for one, some in parts if not some & free)
+    inner = tuple(one for one, some in parts if some & free)
+    where = Group((*kept, Nested("OPTIONAL", Group(inner))))
+    return replace(
+        candidate,
+        tree=replace(tree, where=where),
+        ids=every if place is work.root else candidate.ids,
+        gain=candidate.gain + WORTH_NONE,
+    )
+
 
 _DATED = (Sort.DATE, Sort.YEAR)
 AGGREGATING = ("average", "sum", "minimum", "maximum", "superlative", "most", "fewest")
@@ -499,3 +819,223 @@ HANDLERS: Handlers = {
     "average": partial(aggregated, function="AVG"),
     "sum": partial(aggregated, function="SUM"),
 }
+
+
+_CLASS_NAMED = 0.6
+"""Words name a class so well."""
+
+Operate = Callable[[QueryBuilder, tuple[Operator, ...]], None]
+"""Lets some operators take their words."""
+
+
+def share(work: QueryBuilder, operator: Operator) -> bool:
+    """ "What percentage of X are Y", "what share of the N comes from Y"; see `as_share`."""
+    spot, verb = _summed(work, operator), _verb(work, operator)
+    if verb is not None:
+        work.take_tokens([verb])
+    if spot is not None:
+        work.draft.columns.append(aggregated_value(work, "SUM", work.take_spot(spot)))
+        for one in work.frame.of("sum"):
+            work.take(one.mask, work.grower.weight_of(one.mask))
+            work.gain += WORTH_OPERATOR
+        return True
+    whole = _whole(work, operator)
+    if whole is None or not (work.root.node.edges or work.root.node.cls != whole.target):
+        return False
+    work.take_link(whole)
+    return True
+
+
+def _summed(work: QueryBuilder, operator: Operator) -> Spot | None:
+    """The number that is summed up: it is named in what the share is of."""
+    slot = work.next_slot(operator.last, ACROSS)
+    if slot is None:
+        return None
+    between = range(operator.last + 1, slot.first)
+    totals = {at for one in work.frame.of("sum") for at in one.positions}
+    beside = all(at in totals or work.reading.is_stop(at) for at in between)
+    if not (beside or slot.first - 1 in totals or work.zones.is_head(slot.first)):
+        return None
+    verb = _verb(work, operator)
+    return None if verb is not None and verb < slot.first else work.spot(slot, sorts=NUMERIC)
+
+
+def _whole(work: QueryBuilder, operator: Operator) -> Link | None:
+    """The class named after "what percentage of", if all that the pattern starts at are of it."""
+    ids = work.ids_at(work.root)
+    near = [
+        one
+        for one in work.linked.of(Kind.CLASS)
+        if 0 < one.positions[0] - operator.last <= BESIDE and one.score >= _CLASS_NAMED
+    ]
+    best = [one for one in near if one.score >= near[0].score]
+    return next((one for one in best if work.schema.all_are(ids, one.target)), None)
+
+
+def _verb(work: QueryBuilder, operator: Operator) -> int | None:
+    """Where the part that has the share begins: at a verb, if need be of a relative clause."""
+    reading, parting = work.reading, work.reading.words.clauses["parting"]
+    found = [
+        at for at in range(operator.last + 2, len(reading.tokens)) if reading.folded[at] in parting
+    ]
+    clauses = reading.words.clauses
+    opens = clauses["restrict"] - clauses["weak"]
+    main = (at for at in found if reading.folded[at - 1] not in opens)
+    return next(main, found[0] if found else None)
+
+
+def _part(work: QueryBuilder, operator: Operator) -> int:
+    """The words for what has the share, as bits.
+
+    They stand after the verb; without one, before the operator, or they name the last thing.
+    """
+    verb, count = _verb(work, operator), len(work.reading.tokens)
+    if verb is not None:
+        return bits((*range(operator.first), *range(verb, count)))
+    links = [one for node in work.state.node.walk() for one in (node.link,) if one is not None]
+    last = max(links, key=lambda one: one.positions, default=None)
+    before = bits(range(operator.first))
+    if last is None or any(one.mask & before for one in links):
+        return before
+    return last.mask
+
+
+def as_share(work: QueryBuilder, candidate: Candidate, operate: Operate) -> Candidate | None:
+    """Return the share that what a candidate counts or sums up has of the whole, in percent."""
+    tree, root, draft = candidate.tree, candidate.root, work.draft
+    operator = work.frame.of("share")[0]
+    sums = [one for one in candidate.shown if isinstance(one, Call)]
+    keys: tuple[Value, ...] = tuple(one for one in candidate.shown if one not in sums)
+    if tree.having or tree.limit is not None or len(sums) > 1 or candidate.asks:
+        return None
+    if not sums and (keys != (root,) or _whole(work, operator) is None):
+        return None
+    if sums and (set(keys) != set(draft.group) or _repeats(work, variable_of(sums[0]))):
+        return None
+    counted = sums[0] if sums else aggregate("COUNT", variable_of(root), distinct=True)
+    every = _of_all(work, operator, counted, operate)
+    if every is None or (_shape(tree.where) <= _shape(every.where) and not (sums and keys)):
+        return None
+    columns = ((alias_of(counted), counted), *((alias_of(one), None) for one in keys * bool(sums)))
+    part = replace(tree, columns=columns, distinct=False, order=())
+    value = draft.variable("percentage of " + draft.hints[variable_of(counted)])
+    ends = alias_of(counted), every.columns[0][0]
+    percent = Call("/", (Call("*", (number_term(100), ends[0])), ends[1]))
+    shown = (*(keys if sums else ()), value)
+    inner = Group((part, every, Bind(percent, value)))
+    return replace(
+        candidate,
+        tree=Query("SELECT", inner, columns=tuple((alias_of(one), None) for one in shown)),
+        shown=shown,
+        hints=draft.hints,
+    )
+
+
+def _owner(work: QueryBuilder, value: Variable) -> Place:
+    """What a number is of."""
+    owners = [one.subject for one in work.draft.patterns if one.object == value]
+    return next((one for one in work.draft.places if one.end in owners), work.root)
+
+
+def _repeats(work: QueryBuilder, value: Variable) -> bool:
+    """Whether a number would be added up several times: it stands in several rows."""
+    owner = _owner(work, value)
+    return any(spreads(work, owner, one) for one in work.draft.places if one is not owner)
+
+
+def _shape(group: Group) -> frozenset[object]:
+    """What a group says, whatever its variables are called."""
+    one = Variable("any")
+    alike: Group = transform(group, lambda node: one if isinstance(node, Variable) else node)
+    return frozenset(alike.elements)
+
+
+def _of_all(
+    work: QueryBuilder, operator: Operator, counted: Call, operate: Operate
+) -> Query | None:
+    """The sub-query of the count or the sum over the whole."""
+    whole = _restricted(work, operator, counted, operate)
+    end, summed = whole.root.end, counted.name != "COUNT DISTINCT"
+    if summed:
+        spot = whole.spot(whole.next_slot(operator.last, ACROSS), sorts=NUMERIC)
+        end = end if spot is None else whole.take_spot(spot)
+    for slot in whole.slots:
+        known = slot in work.done and whole.is_left(slot)
+        spot = whole.spot(slot) if known else None
+        if spot is not None:
+            whole.take_spot(spot)
+    if not isinstance(end, Variable) or summed == (end == whole.root.end):
+        return None
+    call = aggregated_value(whole, "SUM", end) if summed else aggregate("COUNT", end, distinct=True)
+    others: dict[Variable, Variable] = {}
+
+    def renamed(one: object) -> object:
+        if not isinstance(one, Variable) or one not in whole.draft.hints:
+            return one
+        if one not in others:
+            others[one] = work.draft.variable("all " + whole.draft.hints[one])
+        return others[one]
+
+    where = transform(whole.draft.query().where, renamed)
+    made: Call = transform(call, renamed)
+    return Query("SELECT", where, columns=((alias_of(made), made),))
+
+
+def _restricted(
+    work: QueryBuilder, operator: Operator, counted: Call, operate: Operate
+) -> QueryBuilder:
+    """The query of the words for the whole alone, without what is counted or summed up."""
+    part, link = _part(work, operator), _whole(work, operator)
+    node, known, ids = _without(work.state.node, part), work.state.node.cls, work.ids_at(work.root)
+    owner = _owner(work, variable_of(counted))
+    if not (node.edges or node.terms) and owner is not work.root:
+        node, known, ids = Node(work.ids_at(owner)), None, work.ids_at(owner)
+        link = None
+    if work.root.end in work.draft.group:
+        node = replace(node, cls=known)
+    cls = link.target if link is not None else node.cls or _kind(work, ids, known)
+    node = replace(node, ids=node.ids if cls is None else work.schema.instances(cls), cls=cls)
+    state = PartialMatch(node, work.state.used & ~part, 0.0, anchored=True)
+    left = [slot for slot in work.slots if not slot.mask & part]
+    whole = QueryBuilder(work.lookups, state, left)
+    if link is not None:
+        whole.take_link(link)
+    operate(whole, tuple(one for one in work.made if not one.mask & part))
+    return whole
+
+
+def _kind(work: QueryBuilder, ids: Ids, known: str | None) -> str | None:
+    """The smallest class that all of some nodes are of, larger than one that is known."""
+    schema = work.schema
+    own = schema.classes_of(int(ids[0])) if len(ids) else ()
+    above = [up for one in own for up in schema.classes[one].parents if up in schema.classes]
+    size = len(schema.instances(known)) if known is not None else 0
+    fits = [one for one in (*own, *above) if schema.all_are(ids, one)]
+    larger = [one for one in fits if len(schema.instances(one)) > size]
+    return min(larger, key=lambda one: len(schema.instances(one)), default=None)
+
+
+def _without(node: Node, part: int) -> Node:
+    """A pattern without what some words say."""
+    said = node.link is not None and not node.link.mask & ~part
+    if node.quantity is not None:
+        said = not bits(node.quantity.positions) & ~part
+    typed = node.cls_link is not None and bool(node.cls_link.mask & part)
+    edges = tuple(
+        (edge, _without(child, part))
+        for edge, child in node.edges
+        if (named_words(child) or (edge.link.mask if edge.link is not None else 0)) & ~part
+    )
+    return replace(
+        node,
+        edges=edges,
+        terms=() if said else node.terms,
+        link=None if said else node.link,
+        quantity=None if said else node.quantity,
+        cls=None if typed else node.cls,
+        cls_link=None if typed else node.cls_link,
+        without=tuple(one for one in node.without if named_words(one) & ~part),
+    )
+
+
+SHARE_HANDLERS: Handlers = {"share": share}

@@ -4,26 +4,35 @@ from functools import partial
 
 from pyoxigraph import Variable
 
-from askgraph.search import aggregate
-from askgraph.search.grow import ACROSS, APART, BESIDE, DOUBT_BESIDE, NEAR
-from askgraph.search.linking.operators import Operator
-from askgraph.search.linking.quantities import Quantity
-from askgraph.search.linking.word_lists import Measure
-from askgraph.search.operators import DATED, NUMERIC, Slot
-from askgraph.search.operators.aggregates import aggregated, alone, enumerated, is_column
-from askgraph.search.operators.draft import Place
-from askgraph.search.operators.group_values import (
+from askgraph.search.expand import ACROSS, APART, BESIDE, DOUBT_BESIDE, NEAR
+from askgraph.search.operators.aggregates import (
+    aggregated,
+    alone,
     bounded_group,
     cast_of,
+    enumerated,
     extreme_group,
     group_counted,
     has_several,
+    is_column,
     limited,
     share_of_all,
 )
-from askgraph.search.operators.measures import age, duration, is_dated, passed, says
-from askgraph.search.operators.query_builder import Handlers, QueryBuilder, Spot, unnamed_spot
-from askgraph.search.operators.times import spanned
+from askgraph.search.operators.query_builder import (
+    DATED,
+    NUMERIC,
+    Handlers,
+    Place,
+    QueryBuilder,
+    Slot,
+    Spot,
+    unnamed_spot,
+)
+from askgraph.search.operators.times import age, duration, is_dated, passed, says, spanned
+from askgraph.search.query_pieces import aggregate
+from askgraph.search.tokenize import Quantity
+from askgraph.search.tokenize.question_operators import Operator
+from askgraph.search.tokenize.word_lists import Measure
 from askgraph.sparql import Call, Expression
 from askgraph.traversal.literals import Sort
 

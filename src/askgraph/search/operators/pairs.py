@@ -10,16 +10,21 @@ from typing import Literal
 import numpy as np
 
 from askgraph.index.names import Kind
-from askgraph.search.grow import DOUBT_OTHER_FITS, WORTH_OPERATOR, Node, PartialMatch
-from askgraph.search.grow.steps import Grower
-from askgraph.search.linking import bits
-from askgraph.search.linking.link import Link
-from askgraph.search.linking.operators import Frame, Operator
-from askgraph.search.linking.word_lists import Measure
-from askgraph.search.operators import DATED, NUMERIC, Lookups
-from askgraph.search.operators.draft import Draft
-from askgraph.search.operators.measures import is_dated
-from askgraph.search.operators.query_builder import PAIRED, Candidate
+from askgraph.search.expand import DOUBT_OTHER_FITS, WORTH_OPERATOR, Node, PartialMatch
+from askgraph.search.expand.beam_search import Grower
+from askgraph.search.link import Link
+from askgraph.search.operators.query_builder import (
+    DATED,
+    NUMERIC,
+    PAIRED,
+    Candidate,
+    Draft,
+    Lookups,
+)
+from askgraph.search.operators.times import is_dated
+from askgraph.search.tokenize import bits
+from askgraph.search.tokenize.question_operators import Frame, Operator
+from askgraph.search.tokenize.word_lists import Measure
 from askgraph.sparql import Call, Expression, Term, Values
 from askgraph.sparql.elapsed import elapsed
 from askgraph.traversal import in_both

@@ -12,7 +12,11 @@ from pyoxigraph import Literal, NamedNode, Variable
 
 from askgraph.index.names import Kind, name_tokens
 from askgraph.rdf.vocabulary import RDF_TYPE
-from askgraph.search import (
+from askgraph.search.expand import BESIDE, SURE
+from askgraph.search.expand.schema import Schema
+from askgraph.search.link import Link, Linked
+from askgraph.search.operators.query_builder import PAIRED, Candidate
+from askgraph.search.query_pieces import (
     Condition,
     Value,
     aggregates_of,
@@ -32,14 +36,10 @@ from askgraph.search import (
     text_of,
     variable_of,
 )
-from askgraph.search.grow import BESIDE, SURE
-from askgraph.search.grow.schema import Schema
-from askgraph.search.linking.link import Link, Linked
-from askgraph.search.linking.operators import Frame, Operator
-from askgraph.search.linking.quantities import Quantity
-from askgraph.search.operators.query_builder import PAIRED, Candidate
-from askgraph.search.rank.expected import Expected, in_a_name, interrogative
-from askgraph.search.rank.score import Proposal
+from askgraph.search.rank import Proposal
+from askgraph.search.rank.expected_answer_type import Expected, in_a_name, interrogative
+from askgraph.search.tokenize import Quantity
+from askgraph.search.tokenize.question_operators import Frame, Operator
 from askgraph.sparql import Bind, Call, Group, Pattern, Query, Values, variables_of
 from askgraph.sparql.write import text_of as written
 

@@ -1,7 +1,7 @@
 """The fit of a candidate to what a question asks for: its kind, its nouns, its rows.
 
-Kinds come from the words of classes and predicates, see `askgraph.search.grow.kinds`; what nothing
-is known of neither fits nor is a misfit.
+Kinds come from the words of classes and predicates, see `askgraph.search.expand.schema`;
+what nothing is known of neither fits nor is a misfit.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -15,7 +15,18 @@ from askgraph.index import tokens
 from askgraph.index.names import Kind
 from askgraph.metadata.names import NAME_WORDS, standard_naming
 from askgraph.rdf.vocabulary import RDF_TYPE
-from askgraph.search import (
+from askgraph.search.expand.schema import (
+    Schema,
+    has_kind,
+    holds_years,
+    kinds_of_class,
+    kinds_of_nodes,
+    kinds_of_objects,
+    kinds_of_predicate,
+)
+from askgraph.search.link import Link, Linked
+from askgraph.search.operators.query_builder import DATED, LISTED, NUMERIC, PAIRED, Candidate
+from askgraph.search.query_pieces import (
     Value,
     function_of,
     groups_of,
@@ -24,22 +35,7 @@ from askgraph.search import (
     values_of,
     variable_of,
 )
-from askgraph.search.grow.kinds import (
-    has_kind,
-    holds_years,
-    kinds_of_class,
-    kinds_of_nodes,
-    kinds_of_objects,
-    kinds_of_predicate,
-)
-from askgraph.search.grow.schema import Schema
-from askgraph.search.linking import Reading, bits
-from askgraph.search.linking.link import Link, Linked
-from askgraph.search.linking.operators import Frame
-from askgraph.search.linking.word_lists import NONE, Kinds
-from askgraph.search.operators import DATED, NUMERIC
-from askgraph.search.operators.query_builder import LISTED, PAIRED, Candidate
-from askgraph.search.rank.expected import (
+from askgraph.search.rank.expected_answer_type import (
     AGGREGATING,
     Expected,
     Item,
@@ -47,6 +43,9 @@ from askgraph.search.rank.expected import (
     items_of,
     owner_of,
 )
+from askgraph.search.tokenize import Reading, bits
+from askgraph.search.tokenize.question_operators import Frame
+from askgraph.search.tokenize.word_lists import NONE, Kinds
 from askgraph.sparql import Bind, Call, Pattern, Query, Term
 from askgraph.traversal.literals import Sort
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from askgraph.errors import ServiceError, SetupError
 from askgraph.index import tokens
-from askgraph.search.linking.word_lists import detected_language
+from askgraph.search.tokenize.word_lists import detected_language
 from askgraph.serve.identity.principal import ANONYMOUS, Principal, TooMany
 from askgraph.serve.middleware.logs import masked_fields, masked_value, without
 from askgraph.serve.problems import Missing, Problem

@@ -14,7 +14,7 @@ from askgraph.index import stem, tokens
 from askgraph.metadata.names import schema_names
 from askgraph.rdf import PrefixMap, words_of_local_name
 from askgraph.rdf import vocabulary as v
-from askgraph.search.linking.link import Linked
+from askgraph.search.link import Linked
 from askgraph.tools.named import STANDARD, expanded_name
 from askgraph.tools.veil.placeholders import Guard, Hidden, masked_query
 from askgraph.tools.veil.question import Stretch, stretches

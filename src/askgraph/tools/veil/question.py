@@ -14,9 +14,8 @@ from pyoxigraph import Literal, NamedNode
 from askgraph.graph import KnowledgeGraph
 from askgraph.index.names import Kind, Name, NameIndex, phrases
 from askgraph.rdf import vocabulary as v
-from askgraph.search.linking import Reading
-from askgraph.search.linking.link import Link, Linked
-from askgraph.search.linking.quantities import Quantity
+from askgraph.search.link import Link, Linked
+from askgraph.search.tokenize import Quantity, Reading
 from askgraph.traversal.literals import resource_term
 
 NAMED = re.compile(

@@ -17,7 +17,8 @@ from askgraph.rdf import (
     words_of_local_name,
 )
 from askgraph.rdf.vocabulary import RDF_TYPE
-from askgraph.search import (
+from askgraph.search.expand.schema import Schema
+from askgraph.search.query_pieces import (
     Value,
     aggregate,
     aggregate_of,
@@ -29,8 +30,7 @@ from askgraph.search import (
     term_of,
     variable,
 )
-from askgraph.search.grow.schema import Schema
-from askgraph.search.linking.word_lists import word_list
+from askgraph.search.tokenize.word_lists import word_list
 from askgraph.sparql import Call, Element, Expression, Filter, Pattern, Query
 from askgraph.traversal import Ids
 from askgraph.traversal.literals import Sort, split_literal

@@ -25,8 +25,8 @@ from askgraph.rdf.vocabulary import (
     XSD_G_YEAR,
     XSD_INTEGER,
 )
-from askgraph.search import aggregate, pattern, query_of, term_of, variable
-from askgraph.search.grow.schema import Schema
+from askgraph.search.expand.schema import Schema
+from askgraph.search.query_pieces import aggregate, pattern, query_of, term_of, variable
 from askgraph.sparql import Query
 from askgraph.training.pointer._restrictions import THING, Facts, Restricted, called, phrased
 

@@ -18,11 +18,10 @@ from askgraph.evaluation import Table
 from askgraph.evaluation.metrics.best_column import best_column
 from askgraph.evaluation.questions import GoldQuestion, gold_table
 from askgraph.graph import KnowledgeGraph
-from askgraph.search import Value
-from askgraph.search.linking.link import Linked
-from askgraph.search.rank import clusters
-from askgraph.search.rank.score import Proposal, weights_for
-from askgraph.search.run import proposed, read_and_linked, schema_of
+from askgraph.search.link import Linked
+from askgraph.search.pipeline import proposed, read_and_linked, schema_of
+from askgraph.search.query_pieces import Value
+from askgraph.search.rank import Proposal, clusters, weights_for
 from askgraph.sparql import Query
 from askgraph.sparql.write import text_of
 from askgraph.training.pointer.questions import asked

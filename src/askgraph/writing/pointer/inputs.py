@@ -20,11 +20,10 @@ from askgraph.metadata import Profile
 from askgraph.metadata.names import local_name
 from askgraph.rdf import best_label, words_of_local_name
 from askgraph.rdf.vocabulary import XSD_DATE, XSD_DATE_TIME, XSD_G_YEAR
-from askgraph.search.linking import Reading
-from askgraph.search.linking.link import Linked
-from askgraph.search.linking.operators import Zones, frame_of
-from askgraph.search.linking.quantities import Quantity
-from askgraph.search.operators.draft import day_literal
+from askgraph.search.link import Linked
+from askgraph.search.operators.query_builder import day_literal
+from askgraph.search.tokenize import Quantity, Reading
+from askgraph.search.tokenize.question_operators import Zones, frame_of
 from askgraph.traversal import GraphArrays
 from askgraph.writing import Listed
 from askgraph.writing.pointer.pieces import Roles

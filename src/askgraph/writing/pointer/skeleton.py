@@ -13,7 +13,7 @@ from typing import Any
 from pyoxigraph import Variable
 
 from askgraph.rdf.vocabulary import RDF_TYPE
-from askgraph.search import (
+from askgraph.search.query_pieces import (
     INTEGER,
     Condition,
     Value,

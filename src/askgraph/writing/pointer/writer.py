@@ -23,11 +23,11 @@ from pyoxigraph import Variable
 
 from askgraph.errors import SetupError
 from askgraph.graph import KnowledgeGraph
-from askgraph.search import conditions_in, denied_in, either_in, patterns_in
-from askgraph.search.linking.link import Linked
+from askgraph.search.link import Linked
 from askgraph.search.operators.query_builder import Candidate
-from askgraph.search.rank.score import Proposal
-from askgraph.search.run import read_and_linked
+from askgraph.search.pipeline import read_and_linked
+from askgraph.search.query_pieces import conditions_in, denied_in, either_in, patterns_in
+from askgraph.search.rank import Proposal
 from askgraph.sparql import Query, variables_of
 from askgraph.sparql.write import plain_text
 from askgraph.trace import Question

@@ -19,7 +19,7 @@ from askgraph.index import Hit as IndexHit
 from askgraph.index import Resource
 from askgraph.metadata.examples import random_examples, similar_examples
 from askgraph.metadata.shapes import Shape, ShapeLine, shape_at
-from askgraph.search.decide.evidence import left_out
+from askgraph.search.decide import left_out
 from askgraph.serve.protocols.mcp.access import (
     GraphName,
     Known,

@@ -15,8 +15,8 @@ from askgraph.explanation.parts import Part, ReadBack, read_back
 from askgraph.graph import KnowledgeGraph
 from askgraph.rdf import words_of_local_name
 from askgraph.rdf.vocabulary import XSD_STRING
-from askgraph.search.linking.link import also_meant
-from askgraph.search.run import all_linked
+from askgraph.search.link import also_meant
+from askgraph.search.pipeline import all_linked
 from askgraph.serve.hub import Asker, HubDep
 from askgraph.serve.protocols.rest import GraphName, NamedQuery, QueryText, named_query
 from askgraph.serve.runs.views import Body

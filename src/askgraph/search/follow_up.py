@@ -17,10 +17,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from askgraph.index.names import Kind, NameIndex
-from askgraph.search.linking import Reading, read
-from askgraph.search.linking.link import Link, Linked, link
-from askgraph.search.linking.operators import Operator, frame_of
-from askgraph.search.linking.quantities import Quantity
+from askgraph.search.link import Link, Linked, link
+from askgraph.search.tokenize import Quantity, Reading, read
+from askgraph.search.tokenize.question_operators import Operator, frame_of
 
 Alike = Callable[[str, str], bool]
 """Whether two things, by their IRIs, are of one class."""

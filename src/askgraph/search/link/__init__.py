@@ -19,8 +19,15 @@ from rapidfuzz.process import extract
 from askgraph.index import stem, tokens
 from askgraph.index.names import Kind, Match, Name, NameIndex, rarity
 from askgraph.metadata.names import virtual_iri
-from askgraph.search.linking import Reading, Token, bits
-from askgraph.search.linking.lexicon import (
+from askgraph.search.link.abbreviations import (
+    abbreviations,
+    coded,
+    initialism,
+    initials,
+    spelled_otherwise,
+    with_abbreviations,
+)
+from askgraph.search.link.lexicon import (
     LANGUAGE,
     SCHEMA_ONLY,
     akin,
@@ -29,16 +36,9 @@ from askgraph.search.linking.lexicon import (
     scales,
     schema_words,
 )
-from askgraph.search.linking.operators import frame_of
-from askgraph.search.linking.shortened import (
-    abbreviations,
-    coded,
-    initialism,
-    initials,
-    spelled_otherwise,
-    with_abbreviations,
-)
-from askgraph.search.linking.word_lists import Measure, shared_words
+from askgraph.search.tokenize import Reading, Token, bits
+from askgraph.search.tokenize.question_operators import frame_of
+from askgraph.search.tokenize.word_lists import Measure, shared_words
 
 _AT_LEAST: Final = {Kind.ENTITY: 0.34, Kind.CLASS: 0.45, Kind.PREDICATE: 0.4, Kind.VALUE: 0.8}
 """The share of a name that words hold at least; of a value most, since there are so many."""

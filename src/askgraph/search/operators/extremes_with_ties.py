@@ -11,7 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 from pyoxigraph import Variable
 
-from askgraph.search import (
+from askgraph.search.expand import DOUBT_MISTAKEN, Edge
+from askgraph.search.expand.schema import is_mirrored
+from askgraph.search.operators.aggregates import BY_SHOWN, spreads
+from askgraph.search.operators.query_builder import Place, QueryBuilder
+from askgraph.search.query_pieces import (
     DECIMAL,
     aggregate,
     aggregate_of,
@@ -20,12 +24,7 @@ from askgraph.search import (
     function_of,
     variable_of,
 )
-from askgraph.search.grow import DOUBT_MISTAKEN, Edge
-from askgraph.search.grow.kinds import is_mirrored
-from askgraph.search.linking import bits
-from askgraph.search.operators.draft import Place
-from askgraph.search.operators.group_values import BY_SHOWN, spreads
-from askgraph.search.operators.query_builder import QueryBuilder
+from askgraph.search.tokenize import bits
 from askgraph.sparql import Call, Element, Expression, Filter, Group, Query, transform
 from askgraph.traversal import Ids, distinct, in_both
 

@@ -302,7 +302,7 @@ def detected_language(words: Sequence[str]) -> str:
 
 
 def _read(name: str) -> dict[str, Any]:
-    source = files("askgraph.search.linking").joinpath("words", f"{name}.toml")
+    source = files("askgraph.search.tokenize").joinpath("words", f"{name}.toml")
     return tomllib.loads(source.read_text(encoding="utf-8"))
 
 
@@ -370,7 +370,7 @@ class KindWords:
 @cache
 def kind_words() -> KindWords:
     """Return the lists of the package."""
-    source = files("askgraph.search.linking").joinpath("words", "kinds.toml")
+    source = files("askgraph.search.tokenize").joinpath("words", "kinds.toml")
     raw = tomllib.loads(source.read_text(encoding="utf-8"))
     stems: dict[str, set[str]] = {}
     for kind, text in raw["kinds"].items():

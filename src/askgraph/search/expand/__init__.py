@@ -9,9 +9,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from askgraph.search.linking import bits
-from askgraph.search.linking.link import Link
-from askgraph.search.linking.quantities import Quantity
+from askgraph.search.link import Link
+from askgraph.search.tokenize import Quantity, bits
 from askgraph.traversal import Ids
 
 

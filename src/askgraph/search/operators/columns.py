@@ -9,14 +9,24 @@ from pyoxigraph import Literal, Variable
 
 from askgraph.index.names import Kind, name_tokens
 from askgraph.metadata.names import NAME_WORDS, standard_naming
-from askgraph.search import Value, pattern
-from askgraph.search.grow import DOUBT_OTHER_FITS, WORTH_NAMING
-from askgraph.search.grow.kinds import KINDS, kinds_of_nodes, kinds_of_predicate, links_asked
-from askgraph.search.grow.schema import spread
-from askgraph.search.linking.word_lists import kind_words, shared_words
-from askgraph.search.operators import DATED, Slot
-from askgraph.search.operators.draft import Place
-from askgraph.search.operators.query_builder import QueryBuilder, Spot, unnamed_spot
+from askgraph.search.expand import DOUBT_OTHER_FITS, WORTH_NAMING
+from askgraph.search.expand.schema import (
+    KINDS,
+    kinds_of_nodes,
+    kinds_of_predicate,
+    links_asked,
+    spread,
+)
+from askgraph.search.operators.query_builder import (
+    DATED,
+    Place,
+    QueryBuilder,
+    Slot,
+    Spot,
+    unnamed_spot,
+)
+from askgraph.search.query_pieces import Value, pattern
+from askgraph.search.tokenize.word_lists import kind_words, shared_words
 from askgraph.sparql import Call, Element, Filter, Group
 from askgraph.traversal.literals import Sort, split_literal
 

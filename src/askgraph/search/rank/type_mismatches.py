@@ -8,8 +8,7 @@ from pyoxigraph import Literal
 from askgraph.errors import QueryError
 from askgraph.metadata import Profile
 from askgraph.rdf.vocabulary import LABEL_PREDICATES
-from askgraph.search.rank.expected import Expected
-from askgraph.search.rank.expected_columns import QueryColumns, columns_of
+from askgraph.search.rank.expected_answer_type import Expected, QueryColumns, columns_of
 from askgraph.sparql.results import SelectResult, Term
 from askgraph.traversal.literals import Sort, measured
 

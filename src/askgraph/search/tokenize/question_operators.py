@@ -11,9 +11,8 @@ from functools import cached_property
 from typing import Self
 
 from askgraph.metadata.measures import Unit, unit_at
-from askgraph.search.linking import Reading, bits
-from askgraph.search.linking.quantities import Quantity
-from askgraph.search.linking.word_lists import Measure, shared_words
+from askgraph.search.tokenize import Quantity, Reading, bits
+from askgraph.search.tokenize.word_lists import Measure, shared_words
 
 COMPARING = {
     "more_than": ">",

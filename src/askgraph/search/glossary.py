@@ -17,11 +17,11 @@ from askgraph.index.names import Kind, Name, NameIndex, name_tokens, phrases
 from askgraph.metadata import ClassProfile, Profile
 from askgraph.metadata.glossary import Entry, Glossary
 from askgraph.rdf.vocabulary import RDF_TYPE
-from askgraph.search import pattern
-from askgraph.search.grow.schema import Schema
-from askgraph.search.linking import Reading, read
-from askgraph.search.linking.link import Link, Linked, Meant, joined, link
+from askgraph.search.expand.schema import Schema
+from askgraph.search.link import Link, Linked, Meant, joined, link
 from askgraph.search.operators.query_builder import Candidate
+from askgraph.search.query_pieces import pattern
+from askgraph.search.tokenize import Reading, read
 from askgraph.sparql import Element, Group, Pattern, Query, Term, Union, transform
 
 _WHOLE: Final = 0.9

@@ -10,13 +10,12 @@ from pyoxigraph import NamedNode, Variable
 
 from askgraph.index.names import Kind
 from askgraph.rdf.vocabulary import RDF_TYPE
-from askgraph.search import patterns_in, predicate_of, variable_of
-from askgraph.search.grow import SURE
-from askgraph.search.grow.kinds import is_mirrored
-from askgraph.search.grow.schema import Schema
-from askgraph.search.linking.link import Link, Linked
-from askgraph.search.linking.word_lists import shared_words
+from askgraph.search.expand import SURE
+from askgraph.search.expand.schema import Schema, is_mirrored
+from askgraph.search.link import Link, Linked
 from askgraph.search.operators.query_builder import Candidate
+from askgraph.search.query_pieces import patterns_in, predicate_of, variable_of
+from askgraph.search.tokenize.word_lists import shared_words
 from askgraph.sparql import Pattern, Query, walk
 
 _OWN_WORDS = 0.95

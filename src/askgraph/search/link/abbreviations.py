@@ -14,9 +14,9 @@ from typing import Final
 import numpy as np
 
 from askgraph.index.names import Kind, Name, NameIndex, name_tokens
-from askgraph.search.linking import Reading, Token
-from askgraph.search.linking.lexicon import Meant, is_listed, schema_words
-from askgraph.search.linking.word_lists import Code, shared_words
+from askgraph.search.link.lexicon import Meant, is_listed, schema_words
+from askgraph.search.tokenize import Reading, Token
+from askgraph.search.tokenize.word_lists import Code, shared_words
 
 SHORTENED: Final = frozenset(("short", "initials"))
 """Relations between a word and what is left of it."""

@@ -18,18 +18,16 @@ from askgraph.index import tokens as words_in
 from askgraph.index.names import Kind, NameIndex
 from askgraph.metadata import Profile
 from askgraph.metadata.measures import Unit, unit_at
-from askgraph.search.grow.growth import grown
-from askgraph.search.grow.kinds import with_asked
-from askgraph.search.grow.schema import Schema
-from askgraph.search.grow.steps import Grower
-from askgraph.search.linking import read
-from askgraph.search.linking.link import Link, Linked, link
-from askgraph.search.linking.operators import Frame, Operator, frame_of
-from askgraph.search.operators.finish import Finisher
-from askgraph.search.rank.expected import expected_of
+from askgraph.search.expand.beam_search import Grower, grown
+from askgraph.search.expand.schema import Schema, with_asked
+from askgraph.search.link import Link, Linked, link
+from askgraph.search.operators import Finisher
+from askgraph.search.rank import Proposal, ranked, weights_for
+from askgraph.search.rank.expected_answer_type import expected_of
 from askgraph.search.rank.faults import ranked_by_faults
 from askgraph.search.rank.fitting import Fitting
-from askgraph.search.rank.score import Proposal, ranked, weights_for
+from askgraph.search.tokenize import read
+from askgraph.search.tokenize.question_operators import Frame, Operator, frame_of
 from askgraph.trace import Question
 from askgraph.traversal import GraphArrays, Ids, Seeds, in_both
 
@@ -48,8 +46,8 @@ async def proposal_of(
 ) -> Proposal:
     """Return what a question was read as, and its candidates; see `proposed`.
 
-    `ranking` is a file of weights; see `askgraph.search.rank.score`. With `meanings`, the name of
-    an embedder, an unsure question is looked at again (`askgraph.search.meanings`). Raises
+    `ranking` is a file of weights; see `askgraph.search.rank`. With `meanings`, the name of
+    an embedder, an unsure question is looked at again (`askgraph.search.embedding_linking`). Raises
     `ServiceError` if a remote graph or the embedder's server does not answer, and `SetupError` if
     the file holds no ranking or there is no such embedder.
     """
@@ -71,7 +69,7 @@ async def proposal_of(
     linked = await all_linked(question.text, question.language, graph)
     proposal = await proposal_for(linked)
     if meanings:
-        from askgraph.search.meanings import looked_again  # only with an embedding model
+        from askgraph.search.embedding_linking import looked_again  # only with an embedding model
 
         proposal = await looked_again(proposal, linked, graph, meanings, proposal_for)
     if linked.taught:
@@ -82,7 +80,7 @@ async def proposal_of(
 
 
 def _taught() -> ModuleType:
-    from askgraph.search import taught  # few graphs were taught anything
+    from askgraph.search import glossary as taught  # few graphs were taught anything
 
     return taught
 
@@ -96,7 +94,7 @@ async def all_linked(
     """
     linked = await asyncio.to_thread(read_and_linked, text, language, graph.names, without=without)
     if graph.name_search is not None:
-        from askgraph.search.linking.found import with_found  # most graphs lie here
+        from askgraph.search.link.endpoint_linking import with_found  # most graphs lie here
 
         linked = await with_found(linked, graph)
     if graph.glossary:
@@ -170,7 +168,7 @@ def proposed(
     finisher = Finisher(grower, frame)
     built = list(finisher.candidates(found))
     if wanted is not None:
-        from askgraph.search.operators.description import described
+        from askgraph.search.operators import described
 
         built += described(grower, frame, wanted.links, wanted.lead)
     if frame.of("or", *_OF_TWO):

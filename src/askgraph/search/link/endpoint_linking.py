@@ -19,9 +19,9 @@ from askgraph.index import tokens
 from askgraph.index.name_search import PLAIN, Asked, NameSearch, Thing
 from askgraph.index.names import Kind, Name, NameIndex
 from askgraph.rdf import vocabulary as v
-from askgraph.search.linking import Reading
-from askgraph.search.linking.link import Linked, joined, link
-from askgraph.search.linking.operators import frame_of
+from askgraph.search.link import Linked, joined, link
+from askgraph.search.tokenize import Reading
+from askgraph.search.tokenize.question_operators import frame_of
 from askgraph.sparql.results import value_of
 
 _TEXTS: Final = 12

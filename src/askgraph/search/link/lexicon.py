@@ -25,8 +25,8 @@ import numpy as np
 
 from askgraph.deadline import in_time
 from askgraph.index.names import Kind, NameIndex, name_tokens
-from askgraph.search.linking import Reading
-from askgraph.search.linking.word_lists import (
+from askgraph.search.tokenize import Reading
+from askgraph.search.tokenize.word_lists import (
     LANGUAGES,
     Measure,
     countries,

@@ -22,10 +22,9 @@ from askgraph.graph import KnowledgeGraph
 from askgraph.index.embeddings import Embedder, Vectors, kept_embedder, unit_length
 from askgraph.index.names import Kind, Name, NameIndex
 from askgraph.search.decide import confidence_of
-from askgraph.search.linking import Reading
-from askgraph.search.linking.link import Link, Linked, free_tokens, joined
-from askgraph.search.rank import clusters
-from askgraph.search.rank.score import Proposal
+from askgraph.search.link import Link, Linked, free_tokens, joined
+from askgraph.search.rank import Proposal, clusters
+from askgraph.search.tokenize import Reading
 
 _SURE: Final = 0.9
 """From this confidence on no second look is taken."""
