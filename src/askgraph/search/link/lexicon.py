@@ -34,9 +34,9 @@ from askgraph.search.tokenize.word_lists import (
     word_list,
 )
 
-LEXICON: Final = Path(__file__).with_name("words") / "wordnet.txt"
+LEXICON: Final = Path(__file__).with_name("wordnet.txt")
 """The lexicon's file."""
-LICENCE: Final = Path(__file__).with_name("words") / "wordnet-licence.txt"
+LICENCE: Final = Path(__file__).with_name("wordnet-licence.txt")
 """The licence of WordNet, which the file is made from."""
 LANGUAGE: Final = "en"
 """The language of its words."""
