@@ -5,9 +5,9 @@ its argument among the words around it; what it takes up counts as used.
 """
 
 import math
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
-from functools import cache
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from importlib import import_module
 
 import numpy as np
 from pyoxigraph import NamedNode, Variable
@@ -61,7 +61,7 @@ from askgraph.search.query_pieces import (
     variable_of,
 )
 from askgraph.search.tokenize import bits
-from askgraph.search.tokenize.question_operators import Frame, Operator
+from askgraph.search.tokenize.question_operators import COMPARING, Frame, Operator
 from askgraph.sparql import Call, Expression, Path, Pattern, Values
 from askgraph.traversal import Ids
 from askgraph.traversal.literals import Sort
@@ -78,34 +78,68 @@ _AFAR = 20
 """So many of the best states may have predicates that lie afar."""
 
 
-@cache
-def _handler(name: str) -> Callable[[QueryBuilder, Operator], bool] | None:
-    """The function that an operator is served by; few questions need more than one module."""
-    match name:
-        case "each" | "yearly" | "count" | "average" | "sum":
-            from askgraph.search.operators.conditions import CONDITION_HANDLERS
-        case "share":
-            from askgraph.search.operators.conditions import CONDITION_HANDLERS
-        case "at" | "during" | "now" | "past" | "ongoing" | "lasted":
-            from askgraph.search.operators.conditions import CONDITION_HANDLERS
-        case "lasting":
-            from askgraph.search.operators.conditions import CONDITION_HANDLERS
-        case (
-            "minimum" | "maximum" | "superlative" | "most" | "fewest" | "measure"
-            | "top" | "order" | "ascending" | "descending"
-        ):  # fmt: skip
-            from askgraph.search.operators.conditions import CONDITION_HANDLERS
-        case "same" | "different" | "other":
-            from askgraph.search.operators.conditions import CONDITION_HANDLERS
-        case "called" | "containing" | "starting" | "ending":
-            from askgraph.search.operators.conditions import CONDITION_HANDLERS
-        case _:
-            from askgraph.search.operators.conditions import CONDITION_HANDLERS
-    return CONDITION_HANDLERS.get(name)
+@dataclass(frozen=True)
+class OperatorRule:
+    """How an operator completes a query.
+
+    `handler` is a function of the module of this package, called with `options`; it says whether
+    the operator found what it is about. One that is `timed` may share its words with names of
+    predicates; one that is `cut` leaves its end to a name that begins there.
+    """
+
+    module: str
+    handler: str
+    options: Mapping[str, object] = field(default_factory=dict)
+    timed: bool = False
+    cut: bool = False
+
+    def __call__(self, work: QueryBuilder, operator: Operator) -> bool:
+        """Let the operator take its words; the module is imported when a question needs it."""
+        handler = getattr(import_module(f"{__name__}.{self.module}"), self.handler)
+        return bool(handler(work, operator, **self.options))
+
+
+OPERATORS: Mapping[str, OperatorRule] = {
+    "each": OperatorRule("aggregates", "each"),
+    "yearly": OperatorRule("aggregates", "yearly", timed=True),
+    "count": OperatorRule("aggregates", "count", cut=True),
+    "average": OperatorRule("aggregates", "aggregated", {"function": "AVG"}, cut=True),
+    "sum": OperatorRule("aggregates", "aggregated", {"function": "SUM"}, cut=True),
+    "share": OperatorRule("aggregates", "share"),
+    "minimum": OperatorRule("extremes", "limiting", {"up": False}, cut=True),
+    "maximum": OperatorRule("extremes", "limiting", {"up": True}, cut=True),
+    "superlative": OperatorRule("extremes", "superlative"),
+    "most": OperatorRule("extremes", "extreme", {"descending": True}, cut=True),
+    "fewest": OperatorRule("extremes", "extreme", {"descending": False}, cut=True),
+    "measure": OperatorRule("extremes", "measure"),
+    "top": OperatorRule("extremes", "top"),
+    "order": OperatorRule("extremes", "order"),
+    "ascending": OperatorRule("extremes", "directed", {"descending": False}),
+    "descending": OperatorRule("extremes", "directed", {"descending": True}),
+    **dict.fromkeys(COMPARING, OperatorRule("conditions", "comparison")),
+    "comparative": OperatorRule("conditions", "comparative"),
+    "between": OperatorRule("conditions", "between"),
+    "exists": OperatorRule("conditions", "exists"),
+    "not": OperatorRule("conditions", "without"),
+    "called": OperatorRule("conditions", "called"),
+    "containing": OperatorRule("conditions", "quoting", {"function": "CONTAINS"}),
+    "starting": OperatorRule("conditions", "quoting", {"function": "STRSTARTS"}),
+    "ending": OperatorRule("conditions", "quoting", {"function": "STRENDS"}),
+    "same": OperatorRule("shared_value", "likened", {"same": True}),
+    "different": OperatorRule("shared_value", "likened", {"same": False}),
+    "other": OperatorRule("shared_value", "other"),
+    "at": OperatorRule("times", "at", timed=True),
+    "during": OperatorRule("times", "during", timed=True),
+    "now": OperatorRule("times", "now", timed=True),
+    "past": OperatorRule("times", "past", timed=True),
+    "ongoing": OperatorRule("times", "ongoing", timed=True),
+    "lasting": OperatorRule("times", "lasting", timed=True),
+    "lasted": OperatorRule("times", "lasted", timed=True),
+}
+"""The operators that complete queries; the others only say how a question is grown or ranked."""
 
 
 _AGGREGATING = ("average", "sum", "minimum", "maximum")
-_TIMED = frozenset(("at", "during", "now", "past", "ongoing", "lasting", "lasted", "yearly"))
 
 
 class Finisher:
@@ -228,17 +262,17 @@ def _operate(work: QueryBuilder, operators: Sequence[Operator]) -> None:
     for slot in work.slots:
         named |= slot.mask
     for operator in operators:
-        taken = work.used | named
+        rule = OPERATORS.get(operator.name)
+        if rule is None:
+            continue
+        taken = work.used if rule.timed else work.used | named
         if operator.name == "exists":
             taken = work.used & work.grower.content
-        elif operator.name in _TIMED:
-            taken = work.used
-        operator = _cut(operator, taken, work)
-        handler = _handler(operator.name)
-        if operator.mask & taken or handler is None:
+        operator = _cut(operator, taken, work) if rule.cut else operator
+        if operator.mask & taken:
             continue
         before = len(work.draft.filters)
-        if handler(work, operator):
+        if OPERATORS[operator.name](work, operator):
             if len(work.draft.filters) > before:
                 work.made[operator] = tuple(work.draft.filters[before:])
             work.take(operator.mask, work.grower.weight_of(operator.mask))
@@ -250,12 +284,13 @@ def _operate(work: QueryBuilder, operators: Sequence[Operator]) -> None:
 def _cut(operator: Operator, taken: int, work: QueryBuilder) -> Operator:
     """Leave the end of an operator to the name that begins there: "the most | number of shops"."""
     first, last = operator.first, operator.last
-    if operator.name not in _CUT or not taken >> first + 1 & (1 << last - first) - 1:
+    if not taken >> first + 1 & (1 << last - first) - 1:
         return operator
     end, reading = next(at for at in operator.positions if taken >> at & 1), work.reading
     while first < end:
         for phrase, name in reading.words.phrases.get(reading.folded[first], ()):
-            if name in _CUT and first + len(phrase) == end and reading.says(phrase, first):
+            is_cut = name in OPERATORS and OPERATORS[name].cut
+            if is_cut and first + len(phrase) == end and reading.says(phrase, first):
                 return replace(operator, name=name, last=end - 1)
         if not reading.is_stop(first):
             break
@@ -265,7 +300,6 @@ def _cut(operator: Operator, taken: int, work: QueryBuilder) -> Operator:
 
 _OF_OWN = ("superlative", "comparative")
 """Operators that are about a property of what is named right beside them."""
-_CUT = ("most", "fewest", "maximum", "minimum", "sum", "average", "count")
 _SPAN_WORDS = frozenset(
     "at now past during between before after superlative minimum maximum most fewest top order "
     "ascending descending each lasting lasted elapsed".split()

@@ -3,7 +3,6 @@
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from functools import partial
 from itertools import takewhile
 
 from pyoxigraph import Variable
@@ -29,7 +28,6 @@ from askgraph.search.operators.query_builder import (
     NUMERIC,
     PAIRED,
     Candidate,
-    Handlers,
     Place,
     QueryBuilder,
     Slot,
@@ -812,15 +810,6 @@ def _average_of_counts(work: QueryBuilder, operator: Operator, candidate: Candid
     )
 
 
-HANDLERS: Handlers = {
-    "each": each,
-    "yearly": yearly,
-    "count": count,
-    "average": partial(aggregated, function="AVG"),
-    "sum": partial(aggregated, function="SUM"),
-}
-
-
 _CLASS_NAMED = 0.6
 """Words name a class so well."""
 
@@ -1036,6 +1025,3 @@ def _without(node: Node, part: int) -> Node:
         cls_link=None if typed else node.cls_link,
         without=tuple(one for one in node.without if named_words(one) & ~part),
     )
-
-
-SHARE_HANDLERS: Handlers = {"share": share}

@@ -2,7 +2,6 @@
 
 from collections.abc import Set
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 from pyoxigraph import Literal, Variable
@@ -16,7 +15,6 @@ from askgraph.search.operators.query_builder import (
     DATED,
     FIRST_DAY,
     NUMERIC,
-    Handlers,
     Place,
     QueryBuilder,
     Spot,
@@ -167,14 +165,6 @@ def _bearers(work: QueryBuilder, spot: Spot, function: str, text: str) -> Ids | 
     }
     kept = np.array([values[at] for at in objects.tolist()], dtype=np.bool_)
     return in_both(np.unique(bearers[kept]), work.ids_at(spot.place))
-
-
-HANDLERS: Handlers = {
-    "called": called,
-    "containing": partial(quoting, function="CONTAINS"),
-    "starting": partial(quoting, function="STRSTARTS"),
-    "ending": partial(quoting, function="STRENDS"),
-}
 
 
 _DATES = DATED
@@ -643,12 +633,3 @@ def _is_denied_itself(work: QueryBuilder, operator: Operator, place: Place) -> b
     """Whether a thing that lacks something is not named before "no", though another one is."""
     named = {at for one in work.draft.places for at in one.words if at < operator.first}
     return bool(named) and not any(at < operator.first for at in place.words)
-
-
-CONDITION_HANDLERS: Handlers = {
-    **dict.fromkeys(COMPARING, comparison),
-    "comparative": comparative,
-    "between": between,
-    "exists": exists,
-    "not": without,
-}

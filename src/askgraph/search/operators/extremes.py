@@ -1,7 +1,5 @@
 """The most and the least: superlatives of numbers, dates and counts."""
 
-from functools import partial
-
 from pyoxigraph import Variable
 
 from askgraph.search.expand import ACROSS, APART, BESIDE, DOUBT_BESIDE, NEAR
@@ -21,7 +19,6 @@ from askgraph.search.operators.aggregates import (
 from askgraph.search.operators.query_builder import (
     DATED,
     NUMERIC,
-    Handlers,
     Place,
     QueryBuilder,
     Slot,
@@ -454,17 +451,3 @@ def directed(work: QueryBuilder, operator: Operator, *, descending: bool) -> boo
     ):
         work.notes.append("order_shown_desc" if descending else "order_shown")
     return True
-
-
-HANDLERS: Handlers = {
-    "minimum": partial(limiting, up=False),
-    "maximum": partial(limiting, up=True),
-    "superlative": superlative,
-    "most": partial(extreme, descending=True),
-    "fewest": partial(extreme, descending=False),
-    "measure": measure,
-    "top": top,
-    "order": order,
-    "ascending": partial(directed, descending=False),
-    "descending": partial(directed, descending=True),
-}

@@ -6,7 +6,7 @@ second variable, add nothing.
 """
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 from functools import cached_property
@@ -1140,10 +1140,6 @@ class QueryBuilder:
         link = edge.link
         said = link is not None and link.score * link.quality >= _KEY
         return said and self.schema.is_key_of(ids, edge.predicate)
-
-
-Handlers = Mapping[str, Callable[[QueryBuilder, Operator], bool]]
-"""What serves each operator by its name: it says whether the operator found what it is about."""
 
 
 def unnamed_spot(place: Place, predicate: int) -> Spot:

@@ -1,7 +1,7 @@
 """Operators on two things: the same or different values, another one, conditions joined by "or"."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from functools import partial, reduce
+from functools import reduce
 from typing import TypeVar
 
 import numpy as np
@@ -11,7 +11,7 @@ from askgraph.index.names import Kind
 from askgraph.search.expand import ACROSS, APART, BESIDE, DOUBT_MISTAKEN, FAR, WORTH_OPERATOR
 from askgraph.search.link import Link
 from askgraph.search.operators.conditions import bearer
-from askgraph.search.operators.query_builder import Handlers, Place, QueryBuilder
+from askgraph.search.operators.query_builder import Place, QueryBuilder
 from askgraph.search.query_pieces import (
     condition,
     denied,
@@ -495,10 +495,3 @@ class _Fresh:
         if isinstance(node, Variable) and node not in self.known:
             self.known[node] = self.work.draft.variable(self.work.draft.hints[node])
         return self.known.get(node, node)
-
-
-HANDLERS: Handlers = {
-    "same": partial(likened, same=True),
-    "different": partial(likened, same=False),
-    "other": other,
-}

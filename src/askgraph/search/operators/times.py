@@ -21,7 +21,6 @@ from askgraph.search.operators.aggregates import count
 from askgraph.search.operators.query_builder import (
     DATED,
     NUMERIC,
-    Handlers,
     Place,
     QueryBuilder,
     Slot,
@@ -370,9 +369,6 @@ def compared_age(work: QueryBuilder, operator: Operator, years: float, sign: str
     return True
 
 
-HANDLERS: Handlers = {"lasting": lasting}
-
-
 _NOTED = frozenset(("at", "now", "past", "during", "between"))
 
 
@@ -687,13 +683,3 @@ def _not_ended(work: QueryBuilder, one: Spanned, bound: Term | None, *, always: 
 
 def _literal(work: QueryBuilder, predicate: int, day: float, *, end: bool = False) -> Term:
     return day_term(day, work.schema.datatype(predicate), end=end)
-
-
-TIME_HANDLERS: Handlers = {
-    "at": at,
-    "during": during,
-    "now": now,
-    "past": past,
-    "ongoing": ongoing,
-    "lasted": lasted,
-}
