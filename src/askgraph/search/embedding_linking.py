@@ -111,7 +111,24 @@ def linked_by_meaning(linked: Linked, graph: KnowledgeGraph, embedder: str) -> L
 
     It may wait for a model: call it in a thread.
     """
-    stretches = list(_stretches(linked))
+    stretches: list[Sequence[int]] = []
+    explained = {
+        at
+        for one in linked.links
+        if one.similarity >= _KNOWN[one.kind]
+        for at, quality in zip(one.positions, one.qualities, strict=True)
+        if quality >= _FIT
+    }
+    tokens = linked.reading.tokens
+    left = [
+        at
+        for at in sorted(free_tokens(linked.reading) - explained)
+        if tokens[at].text[0].isalpha() and tokens[at].quote is None
+    ]
+    for first in range(len(left)):
+        for last in range(first, min(first + _WORDS, len(left))):
+            if left[last] - left[first] == last - first:
+                stretches.append(left[first : last + 1])
     if not stretches:
         return None
     known = named_vectors(graph, embedder)
@@ -143,27 +160,6 @@ def _link(name: Name, words: Sequence[int], likeness: float) -> Link:
         name.preferred,
         how=("near",) * count,
     )
-
-
-def _stretches(linked: Linked) -> Iterator[Sequence[int]]:
-    """One to three words side by side, none of which a link explains."""
-    explained = {
-        at
-        for one in linked.links
-        if one.similarity >= _KNOWN[one.kind]
-        for at, quality in zip(one.positions, one.qualities, strict=True)
-        if quality >= _FIT
-    }
-    tokens = linked.reading.tokens
-    left = [
-        at
-        for at in sorted(free_tokens(linked.reading) - explained)
-        if tokens[at].text[0].isalpha() and tokens[at].quote is None
-    ]
-    for first in range(len(left)):
-        for last in range(first, min(first + _WORDS, len(left))):
-            if left[last] - left[first] == last - first:
-                yield left[first : last + 1]
 
 
 def _said(reading: Reading, words: Sequence[int]) -> str:
@@ -206,7 +202,8 @@ def _vectors(names: Sequence[Name], graph: KnowledgeGraph, model: Embedder) -> V
             return found
     made = unit_length(model.embed(texts))
     if place is not None:
-        _keep(place, made)
+        with suppress(OSError), replaced(place) as file:
+            np.save(file, made)
     return made
 
 
@@ -215,9 +212,3 @@ def _place(graph: KnowledgeGraph, model: str, texts: Sequence[str]) -> Path | No
         return None
     digest = hashlib.sha256("\n".join((model, *texts)).encode()).hexdigest()[:32]
     return graph.kept / f"meanings~{digest}.npy"
-
-
-def _keep(place: Path, vectors: Vectors) -> None:
-    """Write vectors whole or not at all; a folder that cannot be written costs only the time."""
-    with suppress(OSError), replaced(place) as file:
-        np.save(file, vectors)

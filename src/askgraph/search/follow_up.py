@@ -42,7 +42,7 @@ def completed(
     rest = _after_lead(reading)
     if rest is None:
         return None
-    if _is_whole(reading, rest):
+    if any((reading.folded[at],) in reading.words.following["whole"] for at in rest):
         return _whole_again(reading, rest, earlier, names, alike) if rest.start else None
     if reading.wants_map or _does_more(reading):
         return None
@@ -316,11 +316,6 @@ def _after_lead(reading: Reading) -> range | None:
     words = reading.words.following
     start = next((len(phrase) for phrase in words["lead"] if reading.says(phrase, 0)), 0)
     return range(start, len(reading.tokens)) or None
-
-
-def _is_whole(reading: Reading, rest: range) -> bool:
-    """Whether words of a question stand there that make it one of its own."""
-    return any((reading.folded[at],) in reading.words.following["whole"] for at in rest)
 
 
 def _named(linked: Linked, rest: Sequence[int]) -> Link | None:

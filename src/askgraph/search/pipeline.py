@@ -268,7 +268,9 @@ def by_names(frame: Frame, linked: Linked, schema: Schema) -> Frame:
     That is so if no name is the word itself, and names of several things of the class have it.
     """
     reading, near = linked.reading, [one for one in linked.links if one.score >= _NAMED]
-    whole = {at for one in near for at in one.positions} | {*_positions(frame)}
+    whole = {at for one in near for at in one.positions} | {
+        *(at for one in frame.operators for at in one.positions)
+    }
     found: dict[int, set[str]] = {}
     for one in linked.of(Kind.ENTITY):
         at = one.positions[0]
@@ -289,10 +291,6 @@ def _nodes(things: Iterable[str], schema: Schema) -> Ids:
     """The nodes of some IRIs that are in the graph, sorted."""
     found = (schema.graph.terms.iri(one) for one in things)
     return np.array(sorted(one for one in found if one is not None), dtype=np.int32)
-
-
-def _positions(frame: Frame) -> Iterator[int]:
-    return (at for one in frame.operators for at in one.positions)
 
 
 _OF_SPANS = frozenset("now past during ongoing lasted".split())
@@ -416,15 +414,9 @@ def _description_wanted(linked: Linked) -> _Wanted | None:
     content = {at for at in range(first, last + 1) if not reading.is_stop(at)}
     if not content:
         return None
-    links = list(_naming(linked, content, range(first, last + 1), asked=lead > 0))
-    return _Wanted(tuple(links[:_THINGS]), lead) if links else None
-
-
-def _naming(linked: Linked, content: set[int], rest: range, *, asked: bool) -> Iterator[Link]:
-    """The things that the rest of a question names, and nothing but these.
-
-    A name alone is rather that of a class or a predicate of the same name.
-    """
+    links: list[Link] = []
+    rest = range(first, last + 1)
+    asked = lead > 0
     least = _ABOUT if asked else _ABOUT_ALONE
     if not asked:
         nouns = (
@@ -434,7 +426,8 @@ def _naming(linked: Linked, content: set[int], rest: range, *, asked: bool) -> I
     for one in linked.of(Kind.ENTITY, Kind.VALUE):
         whole = content <= {*one.positions} and {rest[0], rest[-1]} <= {*one.positions}
         if whole and one.score >= least:
-            yield one
+            links.append(one)
+    return _Wanted(tuple(links[:_THINGS]), lead) if links else None
 
 
 def _with_description(frame: Frame, wanted: _Wanted | None) -> Frame:

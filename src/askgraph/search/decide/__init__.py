@@ -448,7 +448,18 @@ def worth_asking(answers: Sequence[Answer]) -> tuple[Option, ...]:
             said.add(words)
     if len(kept) < 2:
         return ()
-    told = _told_apart([answer.words for answer in kept.values()])
+    texts = [answer.words for answer in kept.values()]
+    split = [text.split() for text in texts]
+    start = _shared(split)
+    end = _shared([words[start:][::-1] for words in split])
+    own = [words[start : len(words) - end] for words in split]
+    if any(not 0 < len(words) <= min(_SHORT, start + end) for words in own):
+        told = list(texts)
+    else:
+        told = [
+            f"{' '.join(words).rstrip('.,')}: {text}"
+            for words, text in zip(own, texts, strict=True)
+        ]
     return tuple(
         Option(words, _count(answer), answer.query)
         for words, answer in zip(told, kept.values(), strict=True)
@@ -470,19 +481,6 @@ def _outcome(answer: Answer) -> object:
 
 def _count(answer: Answer) -> int:
     return 1 if answer.boolean is not None else len(answer.result.rows)
-
-
-def _told_apart(texts: Sequence[str]) -> list[str]:
-    """The texts with their own words first, if most of each is the start or the end of all."""
-    split = [text.split() for text in texts]
-    start = _shared(split)
-    end = _shared([words[start:][::-1] for words in split])
-    own = [words[start : len(words) - end] for words in split]
-    if any(not 0 < len(words) <= min(_SHORT, start + end) for words in own):
-        return list(texts)
-    return [
-        f"{' '.join(words).rstrip('.,')}: {text}" for words, text in zip(own, texts, strict=True)
-    ]
 
 
 def _shared(texts: Sequence[Sequence[str]]) -> int:
@@ -625,19 +623,16 @@ class Curve:
 
         Beyond the last knots the curve goes on to what their finite number of answers could show.
         """
-        points = self._points()
-        at = min(max(bisect_right(points, (given, 2.0)) - 1, 0), len(points) - 2)
-        (left, low), (right, high) = points[at], points[at + 1]
-        share = (given - left) / (right - left) if right > left else 1.0
-        return low + min(1.0, max(0.0, share)) * (high - low)
-
-    def _points(self) -> list[tuple[float, float]]:
         first, last = self.knots[0], self.knots[-1]
-        return [
+        points = [
             (0.0, min(first.chance, succeeded(0.0, first.n))),
             *((knot.given, knot.chance) for knot in self.knots),
             (1.0, max(last.chance, succeeded(1.0, last.n))),
         ]
+        at = min(max(bisect_right(points, (given, 2.0)) - 1, 0), len(points) - 2)
+        (left, low), (right, high) = points[at], points[at + 1]
+        share = (given - left) / (right - left) if right > left else 1.0
+        return low + min(1.0, max(0.0, share)) * (high - low)
 
 
 def calibrated(given: float) -> float:

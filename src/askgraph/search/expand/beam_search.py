@@ -403,7 +403,16 @@ class Grower:
     ) -> float:
         """How much is guessed by a predicate that no word names; less if each has just one."""
         if literal:
-            return self._doubt_of_value(state, predicate)
+            quantity = state.node.quantity
+            if state.node.link is not None and state.node.link.code:
+                return 0.0  # the code tells its predicate
+            if quantity is None or quantity.days is None:
+                return DOUBT_VALUE
+            dated = self.schema.sort(predicate) in (Sort.DATE, Sort.YEAR, Sort.TEXT_DATE)
+            if not dated and self.schema.words(predicate).isdisjoint(shared_words().names["times"]):
+                return DOUBT_NOT_DATED
+            is_end = any(predicate == end for _, end, _ in self.schema.spans)
+            return DOUBT_SPAN_END if is_end else DOUBT_DATE
         objects = state.ids if inverse else ids
         by, relates = (edge.predicate for edge, _ in state.node.edges), self.schema.is_one_relation
         if any(relates(one, predicate, state.ids) for one in by):
@@ -414,19 +423,6 @@ class Grower:
         single = self.schema.is_functional(predicate, inverse=not inverse)
         doubt = (DOUBT_BRIDGE if bridge else DOUBT_STEP) + (0.0 if single else DOUBT_SEVERAL)
         return doubt + DOUBT_FURTHER * (self.schema.predicates[predicate].steps - 1)
-
-    def _doubt_of_value(self, state: PartialMatch, predicate: int) -> float:
-        """A year is looked for if dates are, other values if they occur."""
-        quantity = state.node.quantity
-        if state.node.link is not None and state.node.link.code:
-            return 0.0  # the code tells its predicate
-        if quantity is None or quantity.days is None:
-            return DOUBT_VALUE
-        dated = self.schema.sort(predicate) in (Sort.DATE, Sort.YEAR, Sort.TEXT_DATE)
-        if not dated and self.schema.words(predicate).isdisjoint(shared_words().names["times"]):
-            return DOUBT_NOT_DATED
-        is_end = any(predicate == end for _, end, _ in self.schema.spans)
-        return DOUBT_SPAN_END if is_end else DOUBT_DATE
 
     def classed(self, states: Iterable[PartialMatch]) -> Iterator[PartialMatch]:
         """Each state, and again with every class that words name and that it meets."""
@@ -515,7 +511,13 @@ def without_chance(linked: Linked, frame: Frame) -> tuple[Link, ...]:
     that are wholly a class's or predicate's name where they are but a part of a thing's, and
     numbers, which find texts as well. What is quoted or stands in capitals may always be a name.
     """
-    used = _in_use(linked, frame)
+    tokens = linked.reading.tokens
+    found = {at for one in frame.of(*_EXPLAINING) for at in one.positions}
+    for quantity in linked.reading.quantities:
+        if quantity.unit is not None:
+            found |= set(range(quantity.last + 1, quantity.measured.stop))
+    found |= {at for at, token in enumerate(tokens) if len(token.text) == 1}
+    used = frozenset(at for at in found if not tokens[at].text[0].isdigit())
     counted = {tuple(one.positions) for one in linked.reading.quantities if one.value is not None}
     schema = {
         link.positions
@@ -533,17 +535,6 @@ def without_chance(linked: Linked, frame: Frame) -> tuple[Link, ...]:
             or (link.similarity < _WHOLE and link.positions in schema)
         )
     )
-
-
-def _in_use(linked: Linked, frame: Frame) -> frozenset[int]:
-    """The tokens that operators, units and single letters take up."""
-    tokens = linked.reading.tokens
-    found = {at for one in frame.of(*_EXPLAINING) for at in one.positions}
-    for quantity in linked.reading.quantities:
-        if quantity.unit is not None:
-            found |= set(range(quantity.last + 1, quantity.measured.stop))
-    found |= {at for at, token in enumerate(tokens) if len(token.text) == 1}
-    return frozenset(at for at in found if not tokens[at].text[0].isdigit())
 
 
 def _may_be_name(link: Link, linked: Linked) -> bool:
@@ -594,7 +585,15 @@ _FEW = 64
 def grown(grower: Grower) -> list[PartialMatch]:
     """Grow all states; best first."""
     things = list(_seeds(grower))
-    classes = list(_class_seeds(grower))
+    classes: list[PartialMatch] = []
+    # A state for each class that words name: its instances.
+    for one in grower.linked.of(Kind.CLASS):
+        ids = grower.schema.instances(one.target)
+        if len(ids):
+            node = Node(ids, cls=one.target, cls_link=one)
+            exact = WORTH_EXACT if one.similarity > _EXACTLY else 1.0
+            exact += WORTH_INDEFINITE if _is_indefinite(grower, one) else 0.0
+            classes.append(PartialMatch(node, one.mask, exact * grower.gain(one, 0), patterns=1))
     pool = things + classes
     level = things + [c for c in classes if len(c.ids) <= grower.widest]
     for _ in range(_STEPS):
@@ -641,7 +640,16 @@ def _seeds(grower: Grower) -> Iterator[PartialMatch]:
     yield from _alternatives(grower)
     yield from _shortened(grower)
     for quantity in (*grower.linked.reading.quantities, *_numbered(grower)):
-        yield from _measured(grower, quantity)
+        # Things with a number or a date: one state for each predicate that carries it.
+        if grower.frame.takes(quantity):
+            continue
+        literals = _equal(grower, quantity)
+        if not len(literals):
+            continue
+        gain = sum(grower.linked.weights[at] for at in quantity.positions)
+        gain *= WORTH_SPELLED if quantity.spelled else 1.0
+        node = Node(literals, terms=tuple(literals[:_LISTED].tolist()), quantity=quantity)
+        yield PartialMatch(node, bits(quantity.positions), gain, anchored=True)
 
 
 def _numbered(grower: Grower) -> Iterator[Quantity]:
@@ -794,19 +802,6 @@ def _either(grower: Grower, one: Link, other: Link, mask: int, name: str) -> Ite
     )
 
 
-def _measured(grower: Grower, quantity: Quantity) -> Iterator[PartialMatch]:
-    """Things with a number or a date: one state for each predicate that carries it."""
-    if grower.frame.takes(quantity):
-        return
-    literals = _equal(grower, quantity)
-    if not len(literals):
-        return
-    gain = sum(grower.linked.weights[at] for at in quantity.positions)
-    gain *= WORTH_SPELLED if quantity.spelled else 1.0
-    node = Node(literals, terms=tuple(literals[:_LISTED].tolist()), quantity=quantity)
-    yield PartialMatch(node, bits(quantity.positions), gain, anchored=True)
-
-
 def _equal(grower: Grower, quantity: Quantity) -> Ids:
     sorts, values = grower.graph.sorts, grower.graph.values
     found = np.zeros(len(sorts), dtype=np.bool_)
@@ -818,17 +813,6 @@ def _equal(grower: Grower, quantity: Quantity) -> Ids:
         numeric = np.isin(sorts, (Sort.NUMBER, Sort.TEXT_NUMBER))
         found |= numeric & (values == quantity.value)
     return np.flatnonzero(found).astype(np.int32)
-
-
-def _class_seeds(grower: Grower) -> Iterator[PartialMatch]:
-    """A state for each class that words name: its instances."""
-    for one in grower.linked.of(Kind.CLASS):
-        ids = grower.schema.instances(one.target)
-        if len(ids):
-            node = Node(ids, cls=one.target, cls_link=one)
-            exact = WORTH_EXACT if one.similarity > _EXACTLY else 1.0
-            exact += WORTH_INDEFINITE if _is_indefinite(grower, one) else 0.0
-            yield PartialMatch(node, one.mask, exact * grower.gain(one, 0), patterns=1)
 
 
 def _is_indefinite(grower: Grower, link: Link) -> bool:

@@ -577,13 +577,9 @@ class Schema:
     def unit(self, predicate: int) -> Unit | None:
         """The unit that a predicate's names or descriptions say its numbers are in."""
         texts = self._texts(self.predicates[predicate])
-        return unit_said(texts, self._descriptions(predicate))
-
-    def _descriptions(self, predicate: int) -> Iterator[str]:
-        """What a graph says of a predicate in whole sentences."""
         numbers = (self.graph.number(iri) for iri in v.DESCRIPTION_PREDICATES)
         given = (number for number in numbers if number is not None)
-        return self._literals(self.graph.predicates[predicate], given)
+        return unit_said(texts, self._literals(self.graph.predicates[predicate], given))
 
     def _literals(self, node: int, predicates: Iterable[int]) -> Iterator[str]:
         """The texts that some predicates give a node."""
@@ -1068,16 +1064,11 @@ def misdirected(linked: Linked, schema: Schema, node: Node, predicate: int) -> f
     ways = {name: not held.isdisjoint(way.held) for name, way in shared_words().directions.items()}
     if not any(ways.values()) or all(ways.values()):
         return 0.0
-    link = _ending(node)
-    said = _said_before(linked, link) if link is not None else ""
-    return DOUBT_MISDIRECTED if said and not ways[said] else 0.0
-
-
-def _ending(node: Node) -> Link | None:
-    """The link of the thing or value at the end of a chain."""
     while node.link is None and len(node.edges) == 1:
         node = node.edges[0][1]
-    return node.link
+    link = node.link
+    said = _said_before(linked, link) if link is not None else ""
+    return DOUBT_MISDIRECTED if said and not ways[said] else 0.0
 
 
 def _said_before(linked: Linked, link: Link) -> str:

@@ -253,7 +253,21 @@ def _links(
         how = {hit[0]: hows[hit] for hit in inside}
         held = sum(quality * index.rarity_of(word) for word, quality in words.items())
         similarity = min(1.0, held / match.length)
-        bent = _bent(match, run, reading)
+        # The share of words in another form than in a thing's name: "moons" is less the Moon.
+        if match.name.kind not in _THINGS:
+            bent = 0.0
+        else:
+            own, endings = tokens(match.name.text), shared_words().endings["words"]
+            other = [word for at in run if (word := reading.tokens[at]).folded not in own]
+            forms = (
+                any(
+                    one.folded.startswith(name) and one.folded[len(name) :] in endings
+                    for name in own
+                )
+                for one in other
+                if one.stem == one.folded
+            )  # "Monde"
+            bent = (sum(one.stem != one.folded for one in other) + sum(forms)) / len(run)
         similarity *= 1.0 - bent * (_BENT_WHOLE if similarity > _WHOLE else _BENT_PART)
         if similarity < _WHOLE and not any(reading.tokens[at].text[0].isalpha() for at in run):
             continue
@@ -272,20 +286,6 @@ def _links(
                 match.name.preferred,
                 how=tuple(how[at] for at in run),
             )
-
-
-def _bent(match: Match, run: Sequence[int], reading: Reading) -> float:
-    """The share of words in another form than in a thing's name: "moons" is less the Moon."""
-    if match.name.kind not in _THINGS:
-        return 0.0
-    own, endings = tokens(match.name.text), shared_words().endings["words"]
-    other = [word for at in run if (word := reading.tokens[at]).folded not in own]
-    forms = (
-        any(one.folded.startswith(name) and one.folded[len(name) :] in endings for name in own)
-        for one in other
-        if one.stem == one.folded
-    )  # "Monde"
-    return (sum(one.stem != one.folded for one in other) + sum(forms)) / len(run)
 
 
 def _runs(positions: Sequence[int], reading: Reading, name: Name) -> Iterator[list[int]]:
@@ -404,7 +404,10 @@ def variants(reading: Reading, index: NameIndex) -> list[Variant]:
     words, free = index.listed, free_tokens(reading)
     found: list[Variant] = []
     for at, token in enumerate(reading.tokens):
-        exact = list(_exact(at, token, index))
+        exact: list[Variant] = []
+        word = index.word_id(token.stem)
+        if word is not None:
+            exact.append(Variant(at, word, _EXACT, "exact"))
         found += exact
         found += _joined(reading.tokens, at, index)
         found += (Variant(place, *meant) for place, meant in initials(reading, at, free, index))
@@ -418,7 +421,11 @@ def variants(reading: Reading, index: NameIndex) -> list[Variant]:
         alike = list(_same_root(at, token, words, index))
         found += alike
         if not exact:
-            found += _split(at, token, index)
+            for cut in range(3, len(token.stem) - 2):
+                first, second = index.word_id(token.stem[:cut]), index.word_id(token.stem[cut:])
+                if first is not None and second is not None:
+                    found.append(Variant(at, first, _JOINED, "split"))
+                    found.append(Variant(at, second, _JOINED, "split"))
             if not alike:
                 found += _typos(at, token, words)
         if at in free:
@@ -453,12 +460,6 @@ def _meant(
     yield from (Variant(at, *meant) for meant in initialism(token.stem, index))
 
 
-def _exact(at: int, token: Token, index: NameIndex) -> Iterator[Variant]:
-    word = index.word_id(token.stem)
-    if word is not None:
-        yield Variant(at, word, _EXACT, "exact")
-
-
 def _joined(tokens: Sequence[Token], at: int, index: NameIndex) -> Iterator[Variant]:
     """Two words of the question that a name writes as one."""
     if at + 1 >= len(tokens):
@@ -467,15 +468,6 @@ def _joined(tokens: Sequence[Token], at: int, index: NameIndex) -> Iterator[Vari
     if word is not None and len(tokens[at].folded) > 1:
         yield Variant(at, word, _JOINED, "joined")
         yield Variant(at + 1, word, _JOINED, "joined")
-
-
-def _split(at: int, token: Token, index: NameIndex) -> Iterator[Variant]:
-    """One word of the question that a name writes as two."""
-    for cut in range(3, len(token.stem) - 2):
-        first, second = index.word_id(token.stem[:cut]), index.word_id(token.stem[cut:])
-        if first is not None and second is not None:
-            yield Variant(at, first, _JOINED, "split")
-            yield Variant(at, second, _JOINED, "split")
 
 
 def _synonyms(at: int, token: Token, reading: Reading, index: NameIndex) -> Iterator[Variant]:

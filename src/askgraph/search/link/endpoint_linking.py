@@ -6,7 +6,7 @@ that may be names. What it returns is an index of names for this question alone.
 
 import asyncio
 from collections import Counter, OrderedDict
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Final
@@ -179,7 +179,18 @@ def spans(linked: Linked) -> tuple[Span, ...]:
     Words of operators, numbers, and names of classes and predicates are no names by themselves.
     """
     reading, taken = linked.reading, _taken(linked)
-    likely = _likely(reading, taken)
+    shouted = reading.text.isupper()
+    likely: list[int] = []
+    for at, token in enumerate(reading.tokens):
+        capital = token.capital and not shouted
+        if token.text[0].isdigit() and at:
+            likely.append(likely[-1])  # the number of a name: "Apollo 11"
+        elif token.quote is not None or (capital and at and at not in taken):
+            likely.append(_NAME)
+        elif at in taken or reading.is_stop(at):
+            likely.append(_WORD if capital and at else 0)
+        else:
+            likely.append(_WORD)
     found: dict[Span, tuple[float, int]] = {}
     for run in _runs(reading, likely):
         for first in range(run.first, run.end):
@@ -200,23 +211,6 @@ def _taken(linked: Linked) -> frozenset[int]:
         if one.similarity > _WHOLE and one.quality > _WHOLE:
             taken |= {*one.positions}
     return frozenset(at for at in taken if reading.tokens[at].quote is None)
-
-
-def _likely(reading: Reading, taken: Set[int]) -> list[int]:
-    """How likely each word is a part of a name; 0 if it is none by itself."""
-    shouted = reading.text.isupper()
-    likely: list[int] = []
-    for at, token in enumerate(reading.tokens):
-        capital = token.capital and not shouted
-        if token.text[0].isdigit() and at:
-            likely.append(likely[-1])  # the number of a name: "Apollo 11"
-        elif token.quote is not None or (capital and at and at not in taken):
-            likely.append(_NAME)
-        elif at in taken or reading.is_stop(at):
-            likely.append(_WORD if capital and at else 0)
-        else:
-            likely.append(_WORD)
-    return likely
 
 
 def _runs(reading: Reading, likely: Sequence[int]) -> Iterator[Span]:

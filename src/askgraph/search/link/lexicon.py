@@ -89,10 +89,14 @@ def relatives(word: str) -> tuple[Relative, ...]:
     """
     best: dict[tuple[str, tuple[str, ...]], float] = {}
     for base in bases(word):
-        for relative in _entry(base):
-            key = relative.how, relative.words
-            if relative.words != (word,):
-                best[key] = max(best.get(key, 0.0), relative.weight)
+        for cell in _line(base):
+            if not cell.startswith(_BASE):
+                relative = Relative(
+                    _RELATIONS[cell[0]], tuple(cell[2:].split("_")), int(cell[1]) / 10
+                )
+                key = relative.how, relative.words
+                if relative.words != (word,):
+                    best[key] = max(best.get(key, 0.0), relative.weight)
         if base != word:
             best["derivation", (base,)] = 1.0
     found = [Relative(how, words, weight) for (how, words), weight in best.items()]
@@ -126,12 +130,6 @@ def _regular(word: str) -> Iterator[str]:
         yield start + put
         if not put and start[-1] == start[-2:-1] and start[-1] not in "aeiou":
             yield start[:-1]
-
-
-def _entry(word: str) -> Iterator[Relative]:
-    for cell in _line(word):
-        if not cell.startswith(_BASE):
-            yield Relative(_RELATIONS[cell[0]], tuple(cell[2:].split("_")), int(cell[1]) / 10)
 
 
 @lru_cache(maxsize=16_384)
@@ -354,7 +352,21 @@ def scales(reading: Reading, index: NameIndex) -> Iterator[tuple[int, Measure]]:
         return
     for at in range(len(reading.tokens)):
         for degree, adjective, last, up in _degrees(reading, at):
-            measure = _measure(reading, at, last, degree, adjective, up, index)
+            schema = schema_words(index).numbers
+            nouns = [
+                one
+                for one in relatives(adjective)
+                if one.how in ("more", "less")
+                and one.weight >= _ON_SCALE
+                and index.word_id(one.words[0]) in schema
+            ]
+            if not nouns:
+                measure = None
+            else:
+                way = nouns[0].how
+                measures = tuple(one.words[0] for one in nouns if one.how == way)
+                phrase = reading.folded[at : last + 1]
+                measure = Measure(phrase, degree, up == (way == "more"), measures, ())
             if measure is not None:
                 yield at, measure
 
@@ -389,22 +401,3 @@ def _plain(start: str) -> Iterator[str]:
         yield f"{start[:-1]}y"
     if start[-1] == start[-2]:
         yield start[:-1]
-
-
-def _measure(
-    reading: Reading, at: int, last: int, degree: str, adjective: str, up: bool, index: NameIndex
-) -> Measure | None:
-    schema = schema_words(index).numbers
-    nouns = [
-        one
-        for one in relatives(adjective)
-        if one.how in ("more", "less")
-        and one.weight >= _ON_SCALE
-        and index.word_id(one.words[0]) in schema
-    ]
-    if not nouns:
-        return None
-    way = nouns[0].how
-    measures = tuple(one.words[0] for one in nouns if one.how == way)
-    phrase = reading.folded[at : last + 1]
-    return Measure(phrase, degree, up == (way == "more"), measures, ())

@@ -49,7 +49,6 @@ from askgraph.search.operators.query_builder import (
     unnamed_spot,
 )
 from askgraph.search.query_pieces import (
-    Value,
     condition,
     denied,
     function_of,
@@ -63,7 +62,6 @@ from askgraph.search.query_pieces import (
 from askgraph.search.tokenize import bits
 from askgraph.search.tokenize.question_operators import COMPARING, Frame, Operator
 from askgraph.sparql import Call, Expression, Path, Pattern, Values
-from askgraph.traversal import Ids
 from askgraph.traversal.literals import Sort
 
 _BEHIND = 0.5
@@ -317,41 +315,33 @@ def best_ranked(work: QueryBuilder) -> None:
     said = list(work.draft.patterns)
     for one in said:
         statement = one.object
-        ids = _statements(work, one)
+        number = work.schema.number(predicate_of(one))
+        if number is None or isinstance(one.predicate, Path):
+            ids = np.zeros(0, dtype=np.int32)
+        elif isinstance(one.subject, Variable):
+            ids = work.graph.ends(number, inverse=True)
+        else:
+            subject = work.graph.terms.find(str(one.subject))
+            if subject is None:
+                ids = np.zeros(0, dtype=np.int32)
+            else:
+                ids = work.graph.step(np.array([subject], dtype=np.int32), number)
         if not isinstance(statement, Variable) or not work.lookups.is_resource(ids):
             continue
         ranks = {work.graph.terms.term(int(at)) for at in work.graph.step(ids, rank)}
         told = any(p.subject == statement and not isinstance(p.object, Variable) for p in said)
         if _PREFERRED in ranks and not (every or told):
-            _best(work, one, statement, iri)
+            draft = work.draft
+            if not isinstance(one.subject, Variable):
+                draft.patterns.append(pattern(statement, iri, _PREFERRED))
+                continue
+            own, other = draft.variable("rank"), draft.variable("other statement")
+            draft.patterns.append(pattern(statement, iri, own))
+            draft.filters.append(condition(own, "!=", _DEPRECATED))
+            better = (replace(one, object=other), pattern(other, iri, _PREFERRED))
+            draft.denied.append(denied(*better, condition(own, "!=", _PREFERRED)))
         elif _DEPRECATED in ranks:
             work.draft.denied.append(denied(pattern(statement, iri, _DEPRECATED)))
-
-
-def _best(work: QueryBuilder, leading: Pattern, statement: Variable, iri: str) -> None:
-    """Preferred, or not deprecated if the same thing has no preferred one."""
-    draft = work.draft
-    if not isinstance(leading.subject, Variable):
-        draft.patterns.append(pattern(statement, iri, _PREFERRED))
-        return
-    own, other = draft.variable("rank"), draft.variable("other statement")
-    draft.patterns.append(pattern(statement, iri, own))
-    draft.filters.append(condition(own, "!=", _DEPRECATED))
-    better = (replace(leading, object=other), pattern(other, iri, _PREFERRED))
-    draft.denied.append(denied(*better, condition(own, "!=", _PREFERRED)))
-
-
-def _statements(work: QueryBuilder, leading: Pattern) -> Ids:
-    """The statements that a pattern leads to."""
-    number = work.schema.number(predicate_of(leading))
-    if number is None or isinstance(leading.predicate, Path):
-        return np.zeros(0, dtype=np.int32)
-    if isinstance(leading.subject, Variable):
-        return work.graph.ends(number, inverse=True)
-    subject = work.graph.terms.find(str(leading.subject))
-    if subject is None:
-        return np.zeros(0, dtype=np.int32)
-    return work.graph.step(np.array([subject], dtype=np.int32), number)
 
 
 def _all_asked(work: QueryBuilder) -> bool:
@@ -444,11 +434,29 @@ def choose_columns(work: QueryBuilder) -> None:
     asked = [place for place in draft.places if _is_asked(work, place)]
     shown += [work.named(place) for place in asked]
     beside = [at for at, _ in projected] + [min(place.words) for place in asked]
-    again = _asked_and_counted(work)
+    start = min(work.root.words, default=0)
+    again = [
+        one
+        for one in work.draft.places
+        if work.draft.limit == 1
+        and any(work.zones.is_head(at) and at < start for at in one.words)
+        and one.end in _counted(work)
+        and any(True for _ in work.said_again(one))
+    ]
     for one in again:
         shown.append(work.named(one))
         work.shown_words |= 1 << min(one.words)
-    dated = _answers_when(work, shown, aggregates)
+    # "When …" that names no date: that of what was found is shown. So with places and persons.
+    if work.frame.asks not in _ASK_VALUES or shown or aggregates or work.draft.ask:
+        dated = False
+    else:
+        spot = value_asked(work)
+        if spot is None:
+            dated = False
+        else:
+            work.unknown += DOUBT_DATE_SHOWN
+            shown.append(work.hang(spot))
+            dated = True
     keys = [key for key, _ in draft.order]  # "how many moons has the planet with the most moons"
     most = keys == aggregates and draft.limit == 1 and work.frame.asks == "number" and not shown
     root_shown = not (dated or again or most) and _root_is_shown(
@@ -463,7 +471,9 @@ def choose_columns(work: QueryBuilder) -> None:
     if (aggregates and shown) or (work.grouped and not aggregates):
         draft.group += [variable for variable in shown if variable not in draft.group]
     _ordered_by_column(work)
-    _naming_words(work)
+    for at in work.lookups.naming:
+        if not work.used >> at & 1:
+            work.take(1 << at, work.weights[at] * WORTH_NAMING)
 
 
 def _itself(work: QueryBuilder) -> Variable:
@@ -475,18 +485,6 @@ def _itself(work: QueryBuilder) -> Variable:
         if number not in known and any(says):
             return work.hang(unnamed_spot(root, number))
     return work.named(root)
-
-
-def _answers_when(work: QueryBuilder, shown: list[Variable], aggregates: Sequence[Value]) -> bool:
-    """ "When …" that names no date: that of what was found is shown. So with places and persons."""
-    if work.frame.asks not in _ASK_VALUES or shown or aggregates or work.draft.ask:
-        return False
-    spot = value_asked(work)
-    if spot is None:
-        return False
-    work.unknown += DOUBT_DATE_SHOWN
-    shown.append(work.hang(spot))
-    return True
 
 
 def _context(work: QueryBuilder, shown: Sequence[Variable]) -> list[Variable]:
@@ -544,19 +542,6 @@ def _is_asked(work: QueryBuilder, place: Place) -> bool:
     return work.zones.is_listed(link.positions[0])
 
 
-def _asked_and_counted(work: QueryBuilder) -> list[Place]:
-    """What is asked for first and counted where it is said again: "the moons of … most moons"."""
-    start = min(work.root.words, default=0)
-    return [
-        one
-        for one in work.draft.places
-        if work.draft.limit == 1
-        and any(work.zones.is_head(at) and at < start for at in one.words)
-        and one.end in _counted(work)
-        and any(True for _ in work.said_again(one))
-    ]
-
-
 def _root_is_shown(
     work: QueryBuilder, others: Sequence[int], shown: bool, aggregates: bool
 ) -> bool:
@@ -603,12 +588,6 @@ def _ordered_by_column(work: QueryBuilder) -> None:
         answers = [one for one in draft.columns if one not in draft.context]
         key = sorting_key(work, answers[0])
         draft.order.append((key, "order_shown_desc" in work.notes))
-
-
-def _naming_words(work: QueryBuilder) -> None:
-    for at in work.lookups.naming:
-        if not work.used >> at & 1:
-            work.take(1 << at, work.weights[at] * WORTH_NAMING)
 
 
 def _break_ties(work: QueryBuilder) -> None:

@@ -237,7 +237,16 @@ def value_asked(work: QueryBuilder) -> Spot | None:
     for place in work.draft.places if kind is not None else ():
         if kind is None or not work.lookups.is_resource(place.node.ids):
             continue
-        fits = _texts(work, place, kind)
+        schema = work.schema
+        own = schema.name_predicate(place.node.ids)
+        fits = [
+            number
+            for number in work.predicates_at(place)
+            if number in schema.open
+            and number != own
+            and schema.sort(number) is Sort.TEXT
+            and kind in kinds_of_predicate(schema, number)
+        ]
         found = place is work.root and not place.node.terms
         if found and kind in kinds_of_nodes(work.schema, place.node.ids):
             return None  # the answer itself
@@ -277,20 +286,6 @@ def _things(work: QueryBuilder) -> Iterator[Place]:
 
 def _bears(work: QueryBuilder, place: Place, predicate: int | None) -> bool:
     return predicate is not None and work.lookups.applies(work.ids_at(place), predicate, False)
-
-
-def _texts(work: QueryBuilder, place: Place, kind: str) -> list[int]:
-    """The predicates of texts that name what is of a kind, but for the things' own name."""
-    schema = work.schema
-    own = schema.name_predicate(place.node.ids)
-    return [
-        number
-        for number in work.predicates_at(place)
-        if number in schema.open
-        and number != own
-        and schema.sort(number) is Sort.TEXT
-        and kind in kinds_of_predicate(schema, number)
-    ]
 
 
 def sorting_key(work: QueryBuilder, shown: Value) -> Value:

@@ -108,7 +108,13 @@ def _holding(work: QueryBuilder, operator: Operator, held: range) -> Spot | None
     holder = holder_of(work.reading, held)
     slot = work.next_slot(holder, 2) if holder is not None else None
     slot = slot or work.last_slot(operator.first + 1, NEAR) or work.next_slot(held.stop - 1, 2)
-    near = _place_before(work, operator)
+    named = [
+        (max(at for at in place.words if at < operator.first), -place.below, index, place)
+        for index, place in enumerate(work.draft.places)
+        if any(operator.first - APART - NEAR <= at < operator.first for at in place.words)
+        and work.lookups.is_resource(place.node.ids)
+    ]
+    near = max(named)[3] if named else work.root
     if slot is not None:
         for _, link, number in work.lookups.named_by(slot, ()):
             at_hand = work.lookups.applies(work.ids_at(near), number, False)
@@ -122,30 +128,14 @@ def _holding(work: QueryBuilder, operator: Operator, held: range) -> Spot | None
             name = work.schema.any_name(ids)
             if name is None:
                 return None
-            return unnamed_spot(_stepped(work, spot, ids), name)
+            variable = work.take_spot(spot)
+            known = next((place for place in work.draft.places if place.end == variable), None)
+            place = known or Place(variable, Node(ids), spot.place.below + 1)
+            if known is None:
+                work.draft.places.append(place)
+            return unnamed_spot(place, name)
     name = work.schema.any_name(work.ids_at(near))
     return None if name is None else unnamed_spot(near, name)
-
-
-def _stepped(work: QueryBuilder, spot: Spot, ids: Ids) -> Place:
-    """The place that a spot's predicate leads to, added to the draft."""
-    variable = work.take_spot(spot)
-    known = next((place for place in work.draft.places if place.end == variable), None)
-    place = known or Place(variable, Node(ids), spot.place.below + 1)
-    if known is None:
-        work.draft.places.append(place)
-    return place
-
-
-def _place_before(work: QueryBuilder, operator: Operator) -> Place:
-    """The thing that is named last before an operator, else the one that is asked for."""
-    named = [
-        (max(at for at in place.words if at < operator.first), -place.below, index, place)
-        for index, place in enumerate(work.draft.places)
-        if any(operator.first - APART - NEAR <= at < operator.first for at in place.words)
-        and work.lookups.is_resource(place.node.ids)
-    ]
-    return max(named)[3] if named else work.root
 
 
 def _bearers(work: QueryBuilder, spot: Spot, function: str, text: str) -> Ids | None:
@@ -283,7 +273,14 @@ def _counted_against(work: QueryBuilder, operator: Operator, quantity: Quantity,
     """ "More than two X": a condition on how many things X names."""
     if quantity.value is None:
         return False
-    counted = _counted(work, operator, quantity)
+    place = work.next_place(quantity.last, BESIDE)
+    if place is work.root and isinstance(place.end, Variable):
+        counted = place.end if _grouped_before(work, operator) else None
+    elif place is not None and isinstance(place.end, Variable):
+        counted = place.end
+    else:
+        spot = work.spot(work.next_slot(quantity.last, BESIDE))
+        counted = work.take_spot(spot) if spot is not None and not _is_single(work, spot) else None
     if counted is None:
         return False
     count = aggregate("COUNT", counted, distinct=True)
@@ -294,17 +291,6 @@ def _counted_against(work: QueryBuilder, operator: Operator, quantity: Quantity,
     work.grouped = True
     work.take_quantity(quantity)
     return True
-
-
-def _counted(work: QueryBuilder, operator: Operator, quantity: Quantity) -> Variable | None:
-    """What there are so many of, by the words after a number."""
-    place = work.next_place(quantity.last, BESIDE)
-    if place is work.root and isinstance(place.end, Variable):
-        return place.end if _grouped_before(work, operator) else None
-    if place is not None and isinstance(place.end, Variable):
-        return place.end
-    spot = work.spot(work.next_slot(quantity.last, BESIDE))
-    return work.take_spot(spot) if spot is not None and not _is_single(work, spot) else None
 
 
 def _is_single(work: QueryBuilder, spot: Spot) -> bool:

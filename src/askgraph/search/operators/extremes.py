@@ -281,7 +281,14 @@ def _most_of(work: QueryBuilder, operator: Operator, descending: bool) -> bool:
     if work.lookups.is_id(spot.predicate, spot.link) and isinstance(work.root.end, Variable):
         work.use_spot(spot)  # "the most customers", where each has its number
         return _by_value_before(work, operator, work.root.end, descending)
-    common = _is_common(work, operator, spot)
+    # Whether the most of a property is the value that most have: nothing has several of it.
+    if spot.inverse:
+        common = False
+    elif _says_frequent(work, operator):
+        common = True
+    else:
+        before = (one for one in work.draft.places if any(at < operator.first for at in one.words))
+        common = not any(has_several(work, one, spot) for one in (work.root, *before))
     counted = work.take_spot(spot)
     if not often and _by_value_before(work, operator, counted, descending):
         return True
@@ -332,16 +339,6 @@ def _by_value_of(work: QueryBuilder, operator: Operator, counted: Place | None) 
         return False
     work.group_by_value(work.shown(work.take_spot(spot), spot), slot.first)
     return True
-
-
-def _is_common(work: QueryBuilder, operator: Operator, spot: Spot) -> bool:
-    """Whether the most of a property is the value that most have: nothing has several of it."""
-    if spot.inverse:
-        return False
-    if _says_frequent(work, operator):
-        return True
-    before = (one for one in work.draft.places if any(at < operator.first for at in one.words))
-    return not any(has_several(work, one, spot) for one in (work.root, *before))
 
 
 def _most_frequent(work: QueryBuilder, operator: Operator, descending: bool) -> bool:

@@ -56,7 +56,8 @@ def _highest(work: QueryBuilder, key: Expression, ways: Sequence[bool]) -> None:
     """Keep all that have the highest or lowest value, or both."""
     draft, value = work.draft, variable_of(key)
     if work.grouped:
-        owner = _owner(work, value)
+        ends = [end for (end, _, _), known in work.draft.attached.items() if known == value]
+        owner = next((one for one in work.draft.places if one.end in ends), None)
         told = value in draft.group  # one value in each group
         if "each" in work.notes and owner is not None and not (told or owner.end in draft.group):
             groups = list(dict.fromkeys(draft.group))
@@ -78,7 +79,11 @@ def _keep(
     cast = DECIMAL if isinstance(key, Call) else ""
     kept: list[Expression] = []
     for descending in ways:
-        part = _extreme_of(work, whole, value, descending=descending, groups=groups, cast=cast)
+        renamed = _renamed(work, groups)
+        inner, other = transform(whole, renamed), renamed(value)
+        assert isinstance(other, Variable)
+        function = "MAX" if descending else "MIN"
+        part = aggregate_of(other, inner, function, groups, cast=cast)
         draft.averages.append(part)
         kept.append(condition(value, "=", alias_of(part), cast=cast).condition)
     draft.filters.append(Filter(reduce(lambda one, other: Call("||", (one, other)), kept)))
@@ -98,23 +103,6 @@ def _whole(work: QueryBuilder) -> tuple[Element, ...]:
     )
 
 
-def _extreme_of(
-    work: QueryBuilder,
-    whole: tuple[Element, ...],
-    value: Variable,
-    *,
-    descending: bool,
-    groups: list[Variable],
-    cast: str,
-) -> Query:
-    """The sub-query of the highest or lowest value of the whole, or of each group."""
-    renamed = _renamed(work, groups)
-    inner, other = transform(whole, renamed), renamed(value)
-    assert isinstance(other, Variable)
-    function = "MAX" if descending else "MIN"
-    return aggregate_of(other, inner, function, groups, cast=cast)
-
-
 def _renamed(work: QueryBuilder, keep: Collection[Variable]) -> Callable[[object], object]:
     """What gives each variable another one, always the same, but for those that are kept."""
     others: dict[Variable, Variable] = {}
@@ -127,12 +115,6 @@ def _renamed(work: QueryBuilder, keep: Collection[Variable]) -> Callable[[object
         return others[node]
 
     return renamed
-
-
-def _owner(work: QueryBuilder, value: Variable) -> Place | None:
-    """The place whose value something is."""
-    ends = [end for (end, _, _), known in work.draft.attached.items() if known == value]
-    return next((one for one in work.draft.places if one.end in ends), None)
 
 
 def _show(work: QueryBuilder, owner: Place) -> None:
@@ -161,15 +143,10 @@ def _is_shared(work: QueryBuilder, value: Variable, descending: bool) -> bool:
     if not len(values):
         return False
     top: Ids = bearers[values == (values.max() if descending else values.min())]
-    return _rows_of(work, place, top) > 1 or _fans(work, place)
-
-
-def _rows_of(work: QueryBuilder, place: Place, top: Ids) -> int:
-    """How many of the things that the pattern starts at lead to some at a place."""
     while place.parent is not None and place.edge is not None:
         above = work.lookups.along(top, place.edge, back=True)
         top, place = in_both(work.ids_at(place.parent), above), place.parent
-    return len(dict.fromkeys(top.tolist()))
+    return len(dict.fromkeys(top.tolist())) > 1 or _fans(work, place)
 
 
 def _fans(work: QueryBuilder, place: Place) -> bool:
@@ -278,7 +255,23 @@ def _is_told(work: QueryBuilder, group: Variable, value: Variable) -> bool:
 
 def _counts(work: QueryBuilder, group: Variable, counted: Variable) -> NDArray[np.int64]:
     """How many of what is counted each group has; none if that is hard to tell."""
-    pairs = _pairs(work, _at(work, counted), _at(work, group))
+    # What goes together at two ends of the pattern; None if it is too much, or not plain.
+    start = _at(work, counted)
+    end = _at(work, group)
+    (place, value), (target, key) = start, end
+    if place is None or target is None:
+        pairs = None
+    else:
+        ids = work.ids_at(place)
+        found: tuple[Ids, Ids] | None = (ids, ids)
+        if value is not None:
+            found = work.graph.pairs(ids, value[0], inverse=value[1])[::-1]
+        for edge, to, back in _route(place, target):
+            found = None if found is None else _stepped(work, found, edge, to, back=back)
+        if found is None or key is None:
+            pairs = found
+        else:
+            pairs = _joined(found, work.graph.pairs(distinct(found[1]), key[0], inverse=key[1]))
     if pairs is None:
         return np.zeros(0, dtype=np.int64)
     keys = pairs[0].astype(np.int64) << 32 | pairs[1]
@@ -286,22 +279,6 @@ def _counts(work: QueryBuilder, group: Variable, counted: Variable) -> NDArray[n
     first = np.diff(keys, prepend=-1) != 0
     counts = np.bincount(keys[first] & 0xFFFFFFFF)
     return counts[counts > 0]
-
-
-def _pairs(work: QueryBuilder, start: _Place, end: _Place) -> tuple[Ids, Ids] | None:
-    """What goes together at two ends of the pattern; None if it is too much, or not plain."""
-    (place, value), (target, key) = start, end
-    if place is None or target is None:
-        return None
-    ids = work.ids_at(place)
-    found: tuple[Ids, Ids] | None = (ids, ids)
-    if value is not None:
-        found = work.graph.pairs(ids, value[0], inverse=value[1])[::-1]
-    for edge, to, back in _route(place, target):
-        found = None if found is None else _stepped(work, found, edge, to, back=back)
-    if found is None or key is None:
-        return found
-    return _joined(found, work.graph.pairs(distinct(found[1]), key[0], inverse=key[1]))
 
 
 def _route(start: Place, end: Place) -> Iterator[tuple[Edge, Place, bool]]:

@@ -140,7 +140,14 @@ class Draft:
 
     def _lay(self, node: Node, below: int, edge: Edge | None, parent: Place | None) -> Place:
         end = self.constant(node) or self.variable(self._hint(node, edge))
-        place = Place(end, node, below, self._words(node, edge), parent, edge)
+        place = Place(
+            end,
+            node,
+            below,
+            tuple(link.positions[0] for link in self.naming(node, edge)),
+            parent,
+            edge,
+        )
         self.places.append(place)
         if node.cls is not None:
             self.patterns.append(self.typed(end, node.cls))
@@ -149,12 +156,10 @@ class Draft:
         if node.either:
             self.either.append(Union(tuple(self._group(end, one) for one in node.either)))
         for one in node.without:
-            self._deny(end, one if one.cls != node.cls else replace(one, cls=None))
+            group = self._group(end, one if one.cls != node.cls else replace(one, cls=None))
+            if group.elements:
+                self.denied.append(denied(*group.elements))
         return place
-
-    def _words(self, node: Node, edge: Edge | None) -> tuple[int, ...]:
-        """The first tokens of a node's names."""
-        return tuple(link.positions[0] for link in self.naming(node, edge))
 
     def naming(self, node: Node, edge: Edge | None) -> list[Link]:
         """Return what names a node to which an edge leads.
@@ -179,7 +184,11 @@ class Draft:
         place = self._lay(child, parent.below + 1, edge, parent)
         self.patterns.insert(at, self._edge(parent.end, edge, place.end))
         if isinstance(place.end, Variable):
-            self._restrict(place.end, child)
+            restricted = place.end
+            if child.quantity is not None:
+                self.filters += self.equal(restricted, child, child.quantity)
+            elif child.terms and not child.edges:
+                self.filters.append(self._among(restricted, child))
             self.attached.setdefault((parent.end, edge.predicate, edge.inverse), place.end)
 
     def _edge(self, start: Term, edge: Edge, end: Term) -> Pattern:
@@ -196,12 +205,6 @@ class Draft:
 
     def _term(self, at: int) -> Term:
         return term_of(self.schema.graph.terms.text(int(at)))
-
-    def _restrict(self, restricted: Variable, node: Node) -> None:
-        if node.quantity is not None:
-            self.filters += self.equal(restricted, node, node.quantity)
-        elif node.terms and not node.edges:
-            self.filters.append(self._among(restricted, node))
 
     def equal(self, number: Variable, node: Node, quantity: Quantity) -> list[Filter]:
         """Conditions that a variable equals a number, or lies on a day or in a year."""
@@ -221,11 +224,6 @@ class Draft:
 
     def _among(self, one: Variable, node: Node) -> Filter:
         return condition(one, "IN", *(self._term(at) for at in node.ids))
-
-    def _deny(self, end: Term, node: Node) -> None:
-        group = self._group(end, node)
-        if group.elements:
-            self.denied.append(denied(*group.elements))
 
     def _group(self, end: Term, node: Node) -> Group:
         """What is said of a thing, apart from all else."""

@@ -78,7 +78,13 @@ def by_dimension(work: QueryBuilder, quantity: Quantity) -> Spot | None:
 
     None if the words just before name something else in the pattern.
     """
-    unit = None if _is_named(work, quantity) else quantity.unit
+    lasts = [
+        edge.link.positions[-1]
+        for node in work.state.node.walk()
+        for edge, _ in node.edges
+        if edge.link is not None
+    ]
+    unit = None if any(0 < quantity.first - last <= _NEAR for last in lasts) else quantity.unit
     for place in work.draft.places if unit is not None else ():
         present = work.predicates_at(place) if work.lookups.is_resource(place.node.ids) else []
         units = {n: work.schema.unit(n) for n in present if work.schema.sort(n) in NUMERIC}
@@ -86,17 +92,6 @@ def by_dimension(work: QueryBuilder, quantity: Quantity) -> Spot | None:
         if len(fits) == 1:
             return unnamed_spot(place, fits[0])
     return None
-
-
-def _is_named(work: QueryBuilder, quantity: Quantity) -> bool:
-    """Whether a step of the pattern is named by words shortly before a quantity."""
-    lasts = [
-        edge.link.positions[-1]
-        for node in work.state.node.walk()
-        for edge, _ in node.edges
-        if edge.link is not None
-    ]
-    return any(0 < quantity.first - last <= _NEAR for last in lasts)
 
 
 def compared_nodes(work: QueryBuilder, slots: list[Slot], quantity: Quantity, sign: str) -> bool:
@@ -108,7 +103,11 @@ def compared_nodes(work: QueryBuilder, slots: list[Slot], quantity: Quantity, si
             continue
         nodes = work.graph.step(work.ids_at(spot.place), spot.predicate)
         for value, said, units in work.schema.quantities:
-            known = _units_at(work, nodes, said, units)
+            if not work.lookups.is_resource(nodes):
+                known: dict[int, Unit] = {}
+            else:
+                found = work.graph.step(nodes, said).tolist()
+                known = {at: units[at] for at in found} if all(at in units for at in found) else {}
             if unit is None or not known or not work.lookups.applies(nodes, value, False):
                 continue
             if {one.dimension for one in known.values()} != {unit.dimension}:
@@ -119,14 +118,6 @@ def compared_nodes(work: QueryBuilder, slots: list[Slot], quantity: Quantity, si
             work.use_spot(spot)
             return True
     return False
-
-
-def _units_at(work: QueryBuilder, nodes: Ids, said: int, units: dict[int, Unit]) -> dict[int, Unit]:
-    """The units of some nodes; none if they are not resources or a unit is not known."""
-    if not work.lookups.is_resource(nodes):
-        return {}
-    found = work.graph.step(nodes, said).tolist()
-    return {at: units[at] for at in found} if all(at in units for at in found) else {}
 
 
 def _bounded(
@@ -390,7 +381,29 @@ def now(work: QueryBuilder, operator: Operator) -> bool:
         if one.life:
             work.take_tokens(alive_words(work))
         return True
-    return _latest(work)
+    # The statement without a name that no other of the same thing is later than.
+    for place in work.draft.places:
+        if not isinstance(place.end, Variable) or not work.schema.is_nameless(place.node.ids):
+            continue
+        dates = [
+            number
+            for iri in work.schema.times.dates
+            if (number := work.schema.number(iri)) is not None
+            and work.lookups.applies(place.node.ids, number, False)
+        ]
+        if not dates:
+            continue
+        leading = next((p for p in work.draft.patterns if p.object == place.end), None)
+        if leading is None:
+            continue
+        date = work.hang(unnamed_spot(place, dates[0]))
+        other = work.draft.variable("other " + work.draft.hints[place.end])
+        later = work.draft.variable("later " + work.draft.hints[date])
+        iri = work.graph.iri_of(dates[0])
+        patterns = (replace(leading, object=other), pattern(other, iri, later))
+        work.draft.denied.append(denied(*patterns, condition(later, ">", date)))
+        return True
+    return False
 
 
 def past(work: QueryBuilder, operator: Operator) -> bool:
@@ -420,32 +433,6 @@ def during(work: QueryBuilder, operator: Operator) -> bool:
         if near and work.grower.gain(link, work.used) and _during(work, link):
             work.take_link(link)
             return True
-    return False
-
-
-def _latest(work: QueryBuilder) -> bool:
-    """The statement without a name that no other of the same thing is later than."""
-    for place in work.draft.places:
-        if not isinstance(place.end, Variable) or not work.schema.is_nameless(place.node.ids):
-            continue
-        dates = [
-            number
-            for iri in work.schema.times.dates
-            if (number := work.schema.number(iri)) is not None
-            and work.lookups.applies(place.node.ids, number, False)
-        ]
-        if not dates:
-            continue
-        leading = next((p for p in work.draft.patterns if p.object == place.end), None)
-        if leading is None:
-            continue
-        date = work.hang(unnamed_spot(place, dates[0]))
-        other = work.draft.variable("other " + work.draft.hints[place.end])
-        later = work.draft.variable("later " + work.draft.hints[date])
-        iri = work.graph.iri_of(dates[0])
-        patterns = (replace(leading, object=other), pattern(other, iri, later))
-        work.draft.denied.append(denied(*patterns, condition(later, ">", date)))
-        return True
     return False
 
 

@@ -190,8 +190,12 @@ class _Told:
         if self.hope(found) < least:
             return None
         found["unheld"], found["unnamed"] = fitting.nouns(columns, candidate)
+        patterns, shown = patterns_in(candidate.tree.where), candidate.shown
+        steps = [(one.subject, predicate_of(one), one.object) for one in patterns]
+        given = {step[:2] for step in steps if not isinstance(step[2], Variable)}
+        said = {step[2] for step in steps if step[:2] in given}
         found |= {
-            "trivial": _trivial(candidate),
+            "trivial": float(bool(shown) and all(value in said for value in shown)),
             "disagrees": fitting.disagrees(candidate),
             "ungrouped": fitting.ungrouped(candidate),
             "unserved": float(sum(not one.mask & candidate.used for one in self.extremes)),
@@ -200,8 +204,15 @@ class _Told:
             return None
         nodes = list(candidate.state.node.walk())
         links = list(links_of(candidate))
+        # How many steps from the answer the named predicates lie: the nearest are meant.
+        total, level = 0.0, list(candidate.state.node.edges)
+        depth = 0
+        while level:
+            total += depth * sum(edge.link is not None for edge, _ in level)
+            level = [below for _, child in level for below in child.edges]
+            depth += 1
         found |= {
-            "far": _far(candidate),
+            "far": total,
             "astray": _astray(nodes),
             "obscure": self.obscure(nodes),
             "akin": self.told_by(links, AKIN),
@@ -333,7 +344,20 @@ def _head(candidate: Candidate, first: int | None, linked: Linked, schema: Schem
         )
     ):
         return _OF_CLASS
-    return _said_first(candidate, first, linked, schema)
+    node = candidate.state.node
+    told = candidate.shown_words or candidate.asks or not isinstance(candidate.root, Variable)
+    own = [node.cls_link, node.link if told else None]
+    if any(link is not None and first in link.positions for link in own):
+        return 1.0
+    for edge, child in node.edges:
+        if edge.link is not None and first in edge.link.positions:
+            return float(
+                schema.names_subject(edge.predicate) != edge.inverse
+                or _agrees_with(edge, child, linked, schema)
+            )
+        if child.link is not None and first in child.link.positions:
+            return 1.0
+    return 0.0
 
 
 def _shows_root(candidate: Candidate) -> bool:
@@ -350,26 +374,6 @@ def _shows_root(candidate: Candidate) -> bool:
     )
 
 
-def _said_first(candidate: Candidate, first: int, linked: Linked, schema: Schema) -> float:
-    """Whether the first word names the answer itself, its class, or the step that leads to it."""
-    node = candidate.state.node
-    told = candidate.shown_words or candidate.asks or not isinstance(candidate.root, Variable)
-    own = [node.cls_link, node.link if told else None]
-    if any(link is not None and first in link.positions for link in own):
-        return 1.0
-    for edge, child in node.edges:
-        if edge.link is not None and first in edge.link.positions:
-            return float(not _misplaced(edge, schema) or _agrees_with(edge, child, linked, schema))
-        if child.link is not None and first in child.link.positions:
-            return 1.0
-    return 0.0
-
-
-def _misplaced(edge: Edge, schema: Schema) -> bool:
-    """Whether a noun names the other end of the step than the answer."""
-    return schema.names_subject(edge.predicate) == edge.inverse
-
-
 def _agrees_with(edge: Edge, child: Node, linked: Linked, schema: Schema) -> bool:
     """Whether a verb has the thing beside it for its subject or object as the step says."""
     if edge.link is None or child.link is None or child.link.kind is not Kind.ENTITY:
@@ -384,7 +388,10 @@ def _astray(nodes: Sequence[Node]) -> float:
     count = 0.0
     for node in nodes if named else ():
         for _, child in node.edges:
-            first = _first_word(child)
+            if child.quantity is not None:
+                first = child.quantity.first
+            else:
+                first = child.link.positions[0] if child.link is not None else None
             before = {at for at in named.values() if first is not None and at < first}
             if before and not child.edges and named.get(node) != max(before):
                 count += 1.0
@@ -417,32 +424,6 @@ def _is_one_name(one: Link, other: Link, linked: Linked) -> bool:
     first, second = (linked.reading.tokens[at] for at in (one.positions[-1], other.positions[0]))
     apart = linked.reading.text[first.end : second.start]
     return first.capital and second.capital and apart == " "
-
-
-def _first_word(leaf: Node) -> int | None:
-    if leaf.quantity is not None:
-        return leaf.quantity.first
-    return leaf.link.positions[0] if leaf.link is not None else None
-
-
-def _trivial(candidate: Candidate) -> float:
-    """Whether all that is shown is a value that the question gives."""
-    patterns, shown = patterns_in(candidate.tree.where), candidate.shown
-    steps = [(one.subject, predicate_of(one), one.object) for one in patterns]
-    given = {step[:2] for step in steps if not isinstance(step[2], Variable)}
-    said = {step[2] for step in steps if step[:2] in given}
-    return float(bool(shown) and all(value in said for value in shown))
-
-
-def _far(candidate: Candidate) -> float:
-    """How many steps from the answer the named predicates lie: the nearest are meant."""
-    total, level = 0.0, list(candidate.state.node.edges)
-    depth = 0
-    while level:
-        total += depth * sum(edge.link is not None for edge, _ in level)
-        level = [below for _, child in level for below in child.edges]
-        depth += 1
-    return total
 
 
 RANKING = pathlib.Path(__file__).with_name("ranking.toml")
@@ -654,9 +635,28 @@ def result_signature(candidate: Candidate) -> object:
     others += [_part("group", one) for one, _ in query.group_by]
     others += [_part("having", one) for one in query.having]
     if not _counts_rows(query):
-        patterns = _kept(patterns, others, root)
+        # The patterns without those that hang on the root alone, and nothing else on them.
+        reached = {one for part in others for one in part.variables} - {root}
+        apart = [(one, set(one.variables) - {root}) for one in patterns]
+        hung = {one for part in patterns for one in part.variables if root in part.variables}
+        needed = _spread(reached, [some for _, some in apart])
+        narrowing = _spread(hung - {root}, [some for _, some in apart]) - needed
+        patterns = [
+            one
+            for one, some in apart
+            if some & needed or (root not in one.variables and not some & narrowing)
+        ]
     parts = patterns + others
-    colours = _colours(parts, root)
+    among: dict[int, list[_Part]] = {}
+    for part in parts:
+        for number in set(part.variables):
+            among.setdefault(number, []).append(part)
+    colours = {number: int(number == root) for number in among}
+    for _ in range(min(_BOUND, len(colours))):
+        colours = {
+            number: hash((colours[number], *sorted([one.around(number, colours) for one in held])))
+            for number, held in among.items()
+        }
     return (
         tuple(one.painted(colours) for one in columns),
         frozenset(one.painted(colours) for one in parts),
@@ -692,20 +692,6 @@ def _shape(part: object, variables: list[int]) -> object:
     return (type(part), *inner) if inner else part
 
 
-def _kept(patterns: list[_Part], others: list[_Part], root: int) -> list[_Part]:
-    """The patterns without those that hang on the root alone, and nothing else on them."""
-    reached = {one for part in others for one in part.variables} - {root}
-    apart = [(one, set(one.variables) - {root}) for one in patterns]
-    hung = {one for part in patterns for one in part.variables if root in part.variables}
-    needed = _spread(reached, [some for _, some in apart])
-    narrowing = _spread(hung - {root}, [some for _, some in apart]) - needed
-    return [
-        one
-        for one, some in apart
-        if some & needed or (root not in one.variables and not some & narrowing)
-    ]
-
-
 def _spread(start: set[int], joined: Sequence[set[int]]) -> set[int]:
     """The variables that are reached from some over those that stand together."""
     found, before = set(start), -1
@@ -713,18 +699,3 @@ def _spread(start: set[int], joined: Sequence[set[int]]) -> set[int]:
         before = len(found)
         found = found.union(*(some for some in joined if some & found))
     return found
-
-
-def _colours(parts: Sequence[_Part], root: int) -> Mapping[int, int]:
-    """What is said of each variable, as a number."""
-    among: dict[int, list[_Part]] = {}
-    for part in parts:
-        for number in set(part.variables):
-            among.setdefault(number, []).append(part)
-    colours = {number: int(number == root) for number in among}
-    for _ in range(min(_BOUND, len(colours))):
-        colours = {
-            number: hash((colours[number], *sorted([one.around(number, colours) for one in held])))
-            for number, held in among.items()
-        }
-    return colours

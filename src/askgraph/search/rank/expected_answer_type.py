@@ -255,7 +255,8 @@ def _runs(linked: Linked, frame: Frame) -> Iterator[Run]:
     Superlatives and times in a name are none: the "first year" and the "last year" of a graph.
     """
     reading = linked.reading
-    in_names = _in_names(linked)
+    whole = (one for one in linked.of(Kind.CLASS, Kind.PREDICATE) if one.similarity >= _A_NAME)
+    in_names = {at for one in whole if len(one.positions) > 1 for at in one.positions}
     run: list[int] = []
     operators: list[str] = []
     start: int | None = None
@@ -280,12 +281,6 @@ def _runs(linked: Linked, frame: Frame) -> Iterator[Run]:
             run.append(at)
     if run:
         yield Run(run, tuple(operators), start if start is not None else run[0])
-
-
-def _in_names(linked: Linked) -> set[int]:
-    """The words in whole names, of more than one word, of classes and predicates."""
-    whole = (one for one in linked.of(Kind.CLASS, Kind.PREDICATE) if one.similarity >= _A_NAME)
-    return {at for one in whole if len(one.positions) > 1 for at in one.positions}
 
 
 def _touches(at: int, reading: Reading) -> bool:

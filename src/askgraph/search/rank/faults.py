@@ -325,7 +325,11 @@ def _number_missing(subject: Subject) -> bool:
 
     A number that the question does not have (one unit turned into another) excuses another one.
     """
-    asked = [one for one in subject.proposal.reading.quantities if _counts(one)]
+    asked = [
+        one
+        for one in subject.proposal.reading.quantities
+        if one.value is not None and one.value != 1
+    ]
     if subject.tree.limit is not None:  # so many percent of all are so many rows
         asked = [one for one in asked if not subject.proposal.reading.is_percent(one)]
     times = [one for one in subject.proposal.reading.quantities if one.value is None]
@@ -336,10 +340,6 @@ def _number_missing(subject: Subject) -> bool:
     same = {sign * one.value for one in asked if one.value is not None for sign in (1, -1)}
     spare = set(held) - same - set(_places(subject.tree))
     return len(missing) > len(spare)
-
-
-def _counts(quantity: Quantity) -> bool:
-    return quantity.value is not None and quantity.value != 1
 
 
 def _numbers(subject: Subject) -> Iterator[float]:

@@ -91,7 +91,9 @@ def _of_values(expected: Expected, result: SelectResult, profile: Profile) -> It
             yield "The question asks when, and no column holds a date or a year."
         case "count" if not any(map(_may_be_number, cells)):
             yield "The question asks how many, and no column holds a number: count."
-        case "number" if not any(_may_be_number(cell) or _is_thing(cell) for cell in cells):
+        case "number" if not any(
+            _may_be_number(cell) or not isinstance(cell, Literal) for cell in cells
+        ):
             yield "The question asks for a number, and no column holds one."
         case "who" if all(map(_is_measure, cells)):
             yield "The question asks who, and the query gives only numbers or dates."
@@ -141,11 +143,6 @@ def _sort(term: Term) -> Sort:
 
 def _is_measure(term: Term) -> bool:
     return _sort(term) in (Sort.NUMBER, *_DAYS[:2], Sort.BOOLEAN)
-
-
-def _is_thing(term: Term) -> bool:
-    """Whether a term is a thing, which may be a node that holds a number."""
-    return not isinstance(term, Literal)
 
 
 def _may_be_number(term: Term) -> bool:

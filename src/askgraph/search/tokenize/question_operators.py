@@ -516,7 +516,10 @@ def _text_after(reading: Reading, last: int) -> range | None:
     for at in range(last + 1, min(last + 2 + _BEFORE_TEXT, len(tokens))):
         token = tokens[at]
         if token.quote is not None:
-            return _quoted(reading, at)
+            number, stop = reading.tokens[at].quote, at
+            while stop < len(reading.tokens) and reading.tokens[stop].quote == number:
+                stop += 1
+            return range(at, stop)
         if token.folded in kinds:
             said = True
         elif said and (len(token.folded) == 1 or not reading.is_stop(at)):
@@ -554,13 +557,6 @@ def holder_of(reading: Reading, held: range) -> int | None:
         if reading.says(phrase, held.stop):
             return held.stop + len(phrase) - 1
     return None
-
-
-def _quoted(reading: Reading, at: int) -> range:
-    number, stop = reading.tokens[at].quote, at
-    while stop < len(reading.tokens) and reading.tokens[stop].quote == number:
-        stop += 1
-    return range(at, stop)
 
 
 def _name(reading: Reading, at: int) -> range:
