@@ -11,8 +11,8 @@ from importlib import import_module
 from typing import Any
 from unittest.mock import patch
 
-from askgraph.search.pipeline import timely
 from askgraph.search.rank import weights_for
+from askgraph.search.resolve_operators import timely
 from askgraph.search.tokenize.question_operators import Frame
 
 __all__ = ["FIRST_EVIDENCE", "PARTS", "Part", "left_out"]
@@ -80,7 +80,7 @@ PARTS: dict[str, Part] = {
     "kinds": Part(
         "the kind of thing that is asked for",
         weights=frozenset(("misfit", "unheld", "disagrees", "ungrouped")),
-        calls=(("askgraph.search.pipeline:with_asked", _as_linked),),
+        calls=(("askgraph.search.resolve_operators:with_asked", _as_linked),),
     ),
     "lexicon": Part(
         "the lexicon, and names that are shortened or written otherwise",
@@ -125,7 +125,7 @@ def left_out(name: str | None) -> Iterator[tuple[frozenset[str], Mapping[str, fl
             patches.enter_context(patch.object(import_module(module), function, instead))
         if part.operators:
             patches.enter_context(
-                patch("askgraph.search.pipeline.timely", _without(part.operators))
+                patch("askgraph.search.resolve_operators.timely", _without(part.operators))
             )
         own = weights_for("")
         weights = {one: 0.0 if one in part.weights else weight for one, weight in own.items()}

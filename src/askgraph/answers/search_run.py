@@ -17,7 +17,7 @@ from askgraph.graph import KnowledgeGraph
 from askgraph.rdf import PrefixMap
 from askgraph.search.decide import (
     Thresholds,
-    confidence_of,
+    decide,
     decided,
     left_out,
     share_left,
@@ -26,7 +26,7 @@ from askgraph.search.decide import (
 from askgraph.search.link import Link
 from askgraph.search.operators.query_builder import Candidate
 from askgraph.search.pipeline import proposal_of
-from askgraph.search.rank import Cluster, Proposal, clusters
+from askgraph.search.rank import Cluster, Proposal
 from askgraph.sparql.results import SelectResult
 from askgraph.trace import (
     Answer,
@@ -147,11 +147,11 @@ class SearchRun:
 
     async def outcome(self, proposal: Proposal) -> Answer | Clarification | Refusal:
         """Run the best candidates until one has a result; answer, ask back or refuse."""
-        found = clusters(proposal.candidates)
+        decision = decide(proposal)
+        found = decision.clusters
         if not found:
             return Refusal(_nothing(proposal), missing=await self.missing(proposal))
-        confidence = confidence_of(proposal, found)
-        answer = await self.first_answer(proposal, found, confidence)
+        answer = await self.first_answer(proposal, found, decision.confidence)
         if answer is None:
             return Refusal("The queries that fit the question could not be run in time.")
         if self.late:

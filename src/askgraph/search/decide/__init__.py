@@ -39,7 +39,7 @@ from askgraph.search.query_pieces import (
     predicate_of,
     variable_of,
 )
-from askgraph.search.rank import Cluster, Proposal, links_of
+from askgraph.search.rank import Cluster, Proposal, clusters, links_of
 from askgraph.search.rank.faults import Subject, faults_of
 from askgraph.search.tokenize import Reading, bits
 from askgraph.search.tokenize.question_operators import Operator
@@ -343,7 +343,7 @@ WHOLE = 0.6
 They narrow it by what the graph does not hold, which benchmarks do not ask either.
 """
 
-Decision = Literal["answer", "ask", "refuse"]
+Outcome = Literal["answer", "ask", "refuse"]
 
 
 @dataclass(frozen=True)
@@ -352,6 +352,20 @@ class Thresholds:
 
     answer: float = 0.5
     ask: float = 0.2
+
+
+@dataclass(frozen=True, eq=False)
+class Decision:
+    """The candidates of a proposal by their results, best first; the confidence in the first."""
+
+    clusters: tuple[Cluster, ...]
+    confidence: float
+
+
+def decide(proposal: Proposal) -> Decision:
+    """Group the candidates that give the same result, and weigh the evidence for the best."""
+    found = clusters(proposal.candidates)
+    return Decision(tuple(found), confidence_of(proposal, found))
 
 
 def confidence_of(proposal: Proposal, found: Sequence[Cluster]) -> float:
@@ -415,7 +429,7 @@ def _ties(proposal: Proposal, candidate: Candidate) -> bool:
     return bool(proposal.frame.of("superlative")) and min(named, default=1.0) < _NAMED
 
 
-def decided(confidence: float, thresholds: Thresholds | None = None) -> Decision:
+def decided(confidence: float, thresholds: Thresholds | None = None) -> Outcome:
     """Decide by confidence."""
     limits = thresholds or Thresholds()
     if confidence >= limits.answer:

@@ -582,7 +582,28 @@ _FEW = 64
 """Sets of so few nodes are told to have none in common faster as sets of Python."""
 
 
-def grown(grower: Grower) -> list[PartialMatch]:
+@dataclass(frozen=True, eq=False)
+class Expansion:
+    """The best partial matches of a question, and the search that keeps what it looked up."""
+
+    search: Grower
+    matches: tuple[PartialMatch, ...]
+
+
+def expand(
+    linked: Linked,
+    operators: Frame,
+    schema: Schema,
+    weights: Mapping[str, float],
+    *,
+    limit: int | None = None,
+) -> Expansion:
+    """Expand what a question mentions to partial matches; the best are returned, up to a limit."""
+    search = Grower(schema.graph, schema, linked, operators, weights)
+    return Expansion(search, tuple(_grow(search)[:limit]))
+
+
+def _grow(grower: Grower) -> list[PartialMatch]:
     """Grow all states; best first."""
     things = list(_seeds(grower))
     classes: list[PartialMatch] = []

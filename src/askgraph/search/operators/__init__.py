@@ -25,7 +25,7 @@ from askgraph.search.expand import (
     Node,
     PartialMatch,
 )
-from askgraph.search.expand.beam_search import Grower
+from askgraph.search.expand.beam_search import Expansion, Grower
 from askgraph.search.expand.schema import truths_of
 from askgraph.search.link import Link
 from askgraph.search.operators.columns import (
@@ -59,6 +59,7 @@ from askgraph.search.query_pieces import (
     term_of,
     variable_of,
 )
+from askgraph.search.resolve_operators import Description
 from askgraph.search.tokenize import bits
 from askgraph.search.tokenize.question_operators import COMPARING, Frame, Operator
 from askgraph.sparql import Call, Expression, Path, Pattern, Values
@@ -138,6 +139,23 @@ OPERATORS: Mapping[str, OperatorRule] = {
 
 
 _AGGREGATING = ("average", "sum", "minimum", "maximum")
+
+
+_OF_TWO = ("comparative", "superlative", "difference", "ratio", "sum", "count")
+"""Operators that may compare two things or reckon with them, beside "or"."""
+
+
+def complete(expansion: Expansion, description: Description | None = None) -> list[Candidate]:
+    """Complete the partial matches of a question to queries, and build those that need no match."""
+    search = expansion.search
+    candidates = list(Finisher(search, search.frame).candidates(expansion.matches))
+    if description is not None:
+        candidates += described(search, search.frame, description.links, description.lead)
+    if search.frame.of("or", *_OF_TWO):
+        from askgraph.search.operators.pairs import paired
+
+        candidates += paired(search, search.frame)
+    return candidates
 
 
 class Finisher:

@@ -34,7 +34,7 @@ from askgraph.search.query_pieces import (
     variable_of,
 )
 from askgraph.search.rank.edge_direction import Grammar, needless, thing_acts
-from askgraph.search.rank.expected_answer_type import Expected
+from askgraph.search.rank.expected_answer_type import Expected, expected_of
 from askgraph.search.rank.fitting import Fitting
 from askgraph.search.tokenize import Reading
 from askgraph.search.tokenize.question_operators import Frame, Operator
@@ -100,6 +100,19 @@ class Proposal:
     def reading(self) -> Reading:
         """The question as read."""
         return self.linked.reading
+
+
+def rank(
+    candidates: list[Candidate],
+    linked: Linked,
+    operators: Frame,
+    schema: Schema,
+    weights: Mapping[str, float],
+) -> Proposal:
+    """Rank the candidates for a question by the weights, best first."""
+    expected = expected_of(linked)
+    ordered = ranked(candidates, Fitting(linked, operators, schema, expected), weights)
+    return Proposal(linked, operators, tuple(ordered), schema, expected)
 
 
 def ranked(
