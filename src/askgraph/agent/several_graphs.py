@@ -12,6 +12,7 @@ from askgraph.metadata.shapes import frequent
 from askgraph.rdf import PrefixMap
 from askgraph.search.link import Linked
 from askgraph.search.pipeline import all_linked
+from askgraph.search.tokenize import read
 from askgraph.tools import Context, Limits
 from askgraph.tools.schema_lines import Slice
 from askgraph.trace import Answer, Question
@@ -168,5 +169,5 @@ class LinkedGraph:
 async def linked_graph(text: str, asked: AskedGraph) -> LinkedGraph:
     """Link the words of a text to the names of a graph."""
     context = asked.context
-    linked = await all_linked(text, context.question.language, context.graph)
+    linked = await all_linked(read(text, context.question.language), context.graph)
     return LinkedGraph(asked, linked, Slice(context.graph, linked))

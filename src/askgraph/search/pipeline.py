@@ -72,7 +72,8 @@ async def proposal_of(
             weights=weights,
         )
 
-    linked = await all_linked(question.text, question.language, graph)
+    tokenized = await asyncio.to_thread(read, question.text, question.language)
+    linked = await all_linked(tokenized, graph)
     proposal = await proposal_for(linked)
     if meanings:
         from askgraph.search.embedding_linking import looked_again  # only with an embedding model
@@ -110,19 +111,17 @@ def proposed(
 
 
 def _glossary() -> ModuleType:
-    from askgraph.search import glossary as taught  # few graphs were taught anything
+    from askgraph.search import glossary  # few graphs have one
 
-    return taught
+    return glossary
 
 
-async def all_linked(
-    text: str, language: str | None, graph: KnowledgeGraph, *, without: Container[str] = ()
-) -> Linked:
-    """Read a question and link its words to a graph's names, `without` some ways of matching.
+async def all_linked(reading: Reading, graph: KnowledgeGraph) -> Linked:
+    """Link the words of a question to a graph's names.
 
     A graph whose names are not all here is asked for those that the question may hold.
     """
-    linked = await asyncio.to_thread(read_and_linked, text, language, graph.names, without=without)
+    linked = await asyncio.to_thread(link, reading, graph.names)
     if graph.name_search is not None:
         from askgraph.search.link.endpoint_linking import with_found  # most graphs lie here
 

@@ -23,6 +23,7 @@ from askgraph.sample import graph_path
 from askgraph.search.link import Linked
 from askgraph.search.link.endpoint_linking import spans
 from askgraph.search.pipeline import all_linked, proposal_of, read_and_linked
+from askgraph.search.tokenize import read
 from askgraph.trace import Question
 from askgraph.traversal import build_arrays
 
@@ -55,7 +56,7 @@ async def server(store: Store) -> AsyncIterator[SparqlServer]:
 async def asked(question: str, graph: KnowledgeGraph, server: SparqlServer) -> Linked:
     endpoint = HttpEndpoint(server.url, retries=0)
     try:
-        return await all_linked(question, None, replace(graph, endpoint=endpoint))
+        return await all_linked(read(question, None), replace(graph, endpoint=endpoint))
     finally:
         await endpoint.close()
 
@@ -178,7 +179,7 @@ async def test_names_in_other_languages_than_the_questions_are_linked_and_told(
         graph = KnowledgeGraph(
             "one", endpoint, profile, NameIndex.of([]), PrefixMap({}), name_search=search
         )
-        linked = await all_linked(question, language, graph)
+        linked = await all_linked(read(question, language), graph)
         await endpoint.close()
     assert [link.target for link in linked.of(Kind.ENTITY)] == ["urn:n"]
     assert linked.notes == said
@@ -193,7 +194,7 @@ async def test_a_graph_whose_names_are_iris_says_so() -> None:
         graph = KnowledgeGraph(
             "one", endpoint, profile, NameIndex.of([]), PrefixMap({}), name_search=search
         )
-        linked = await all_linked("What is Berlin in?", None, graph)
+        linked = await all_linked(read("What is Berlin in?", None), graph)
         await endpoint.close()
     assert any("nothing but their IRIs" in note for note in linked.notes)
 

@@ -21,6 +21,7 @@ from askgraph.metadata import PredicateProfile, Profile
 from askgraph.rdf import words_of_local_name
 from askgraph.search.link import Linked
 from askgraph.search.pipeline import all_linked
+from askgraph.search.tokenize import read
 from askgraph.tools import Context
 from askgraph.tools.hits import entity_lines
 from askgraph.tools.mentions import mentioned
@@ -150,7 +151,7 @@ async def given_terms(context: Context, *, ends: bool = False) -> AskedTerms:
 
 async def _linked(context: Context) -> Linked:
     asked = context.question
-    return await all_linked(asked.text, asked.language, context.graph)
+    return await all_linked(read(asked.text, asked.language), context.graph)
 
 
 async def _lines(

@@ -21,6 +21,7 @@ from askgraph.search.expand.schema import Schema
 from askgraph.search.link import Link, Linked
 from askgraph.search.pipeline import all_linked, proposal_of, schema_around
 from askgraph.search.rank import clusters
+from askgraph.search.tokenize import read
 from askgraph.tools import Context
 from askgraph.tools.shown import labels_in
 from askgraph.tools.terms import relations_among, unknown_iris
@@ -56,7 +57,7 @@ class Ground:
 async def grounded(context: Context) -> Ground:
     """Read and link the question; what words were taught to mean has the names of the graph."""
     asked = context.question
-    linked = await all_linked(asked.text, asked.language, context.graph)
+    linked = await all_linked(read(asked.text, asked.language), context.graph)
     meant = {iri for one in linked.taught for iri in one.targets}
     labels = await labels_in(context, sorted(meant)) if meant else {}
     links = (replace(one, name=labels.get(one.target, one.name)) for one in linked.links)
