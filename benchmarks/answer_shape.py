@@ -4,10 +4,10 @@
     python benchmarks/answer_shape.py --cases    # with each case that is not as wished
 
 For the questions of the sample graph, of supply-kgrep and of spider4sparql (ASKGRAPH_DATA, else
-../shared/data). `misfits` should say nothing of a gold query (false alarms), something of graph
-search's first answers whose F1 is below 0.5 (wrong, caught), and nothing of those with F1 1 (right,
-said). To each gold query a label column, or the thing that a value hangs on, is added, and
-`answer_columns_of` should choose the columns of gold.
+../shared/data). `find_type_mismatches` should say nothing of a gold query (false alarms), something
+of graph search's first answers whose F1 is below 0.5 (wrong, caught), and nothing of those with F1
+1 (right, said). To each gold query a label column, or the thing that a value hangs on, is added,
+and `answer_columns_of` should choose the columns of gold.
 """
 
 import argparse
@@ -22,15 +22,15 @@ from askgraph.evaluation import Table
 from askgraph.evaluation.metrics.row_assignment import row_assignment
 from askgraph.evaluation.questions import GoldQuestion
 from askgraph.graph import KnowledgeGraph
-from askgraph.search.pipeline import proposal_of, read_and_linked
+from askgraph.search.pipeline import link_text, propose
 from askgraph.search.rank import clusters
 from askgraph.search.rank.expected_answer_type import (
-    Expected,
+    ExpectedAnswer,
     answer_columns_of,
     columns_of,
-    expected_of,
+    expect_answer,
 )
-from askgraph.search.rank.type_mismatches import misfits
+from askgraph.search.rank.type_mismatches import find_type_mismatches
 from askgraph.sparql import Pattern, Query
 from askgraph.sparql.judge import admitted
 from askgraph.sparql.results import SelectResult
@@ -82,14 +82,14 @@ def table(outcome: SelectResult | bool, columns: tuple[str, ...] = ()) -> Table:
 async def seen(gold: GoldQuestion, graph: KnowledgeGraph) -> Seen:
     """Hold a question's expected shape against gold, and against graph search's answer."""
     whole = admitted(gold.sparql or "", prefixes=graph.prefixes.namespaces)
-    expected = expected_of(read_and_linked(gold.text, gold.language, graph.names))
+    expected = expect_answer(link_text(gold.text, gold.language, graph.names))
     outcome = await outcome_of(whole.text, whole.form, graph)
-    said = misfits(expected, whole.text, outcome, graph.profile)
+    said = find_type_mismatches(expected, whole.text, outcome, graph.profile)
     first = await first_answer(gold, graph)
     f1: float | None = None
     told: tuple[str, ...] = ()
     if first is not None:
-        told = misfits(expected, first.query, first.outcome, graph.profile)
+        told = find_type_mismatches(expected, first.query, first.outcome, graph.profile)
         f1 = row_assignment(table(first.outcome, first.columns), table(outcome)).f1
     labels = things = None
     if isinstance(outcome, SelectResult):
@@ -100,7 +100,7 @@ async def seen(gold: GoldQuestion, graph: KnowledgeGraph) -> Seen:
 
 async def first_answer(gold: GoldQuestion, graph: KnowledgeGraph) -> First | None:
     """The first of graph search's best candidates that has a result."""
-    proposal = await proposal_of(Question(gold.text, gold.language), graph)
+    proposal = await propose(Question(gold.text, gold.language), graph)
     for cluster in clusters(proposal.candidates)[:_TRIED]:
         best = cluster.best
         query = plain_text(best.query, graph.prefixes)
@@ -111,7 +111,7 @@ async def first_answer(gold: GoldQuestion, graph: KnowledgeGraph) -> First | Non
 
 
 def chosen(
-    query: Query | None, expected: Expected, gold: SelectResult, graph: KnowledgeGraph
+    query: Query | None, expected: ExpectedAnswer, gold: SelectResult, graph: KnowledgeGraph
 ) -> bool | None:
     """Whether of a gold query with a column more the columns of gold are chosen."""
     if query is None:

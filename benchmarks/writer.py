@@ -21,7 +21,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from benchmarks._sets import Asked, asked_sets
 
 from askgraph.evaluation.reports.report import percentile
-from askgraph.search.pipeline import proposed, read_and_linked, schema_of
+from askgraph.search.pipeline import build_schema, link_text, propose_from_links
 from askgraph.trace import Question
 from askgraph.workspace.synchronous import result_of
 from askgraph.writing.pointer.inputs import listed_terms
@@ -35,8 +35,8 @@ def times(asked: Asked, weights: str) -> tuple[list[float], list[float]]:
     for gold in asked.questions:
         if graph.arrays is None:
             continue
-        linked = read_and_linked(gold.text, gold.language, graph.names)
-        proposal = proposed(linked, schema_of(graph.arrays, graph.profile))
+        linked = link_text(gold.text, gold.language, graph.names)
+        proposal = propose_from_links(linked, build_schema(graph.arrays, graph.profile))
         started = time.process_time()
         reranked(proposal, writer, graph)
         judging.append(time.process_time() - started)

@@ -12,8 +12,8 @@ from typing import Any
 from unittest.mock import patch
 
 from askgraph.search.rank import weights_for
-from askgraph.search.resolve_operators import timely
-from askgraph.search.tokenize.question_operators import Frame
+from askgraph.search.resolve_operators import resolve_times
+from askgraph.search.tokenize.question_operators import QuestionOperators
 
 __all__ = ["FIRST_EVIDENCE", "PARTS", "Part", "left_out"]
 
@@ -100,10 +100,10 @@ PARTS: dict[str, Part] = {
     "readings": Part(
         "readings with two aggregates, two extremes, extremes of groups, comparisons",
         calls=(
-            ("askgraph.search.operators.extremes_with_ties:peaked", _nothing),
-            ("askgraph.search.operators.shared_value:joined_by_or", _nothing),
-            ("askgraph.search.operators.pairs:paired", _none),
-            ("askgraph.search.operators:described", _none),
+            ("askgraph.search.operators.extremes_with_ties:keep_ties", _nothing),
+            ("askgraph.search.operators.shared_value:join_by_or", _nothing),
+            ("askgraph.search.operators.pairs:compare_pairs", _none),
+            ("askgraph.search.operators:describe_things", _none),
         ),
         operators=frozenset(
             ("yearly", "exactly", "difference", "ratio", "same", "different", "other")
@@ -125,7 +125,7 @@ def left_out(name: str | None) -> Iterator[tuple[frozenset[str], Mapping[str, fl
             patches.enter_context(patch.object(import_module(module), function, instead))
         if part.operators:
             patches.enter_context(
-                patch("askgraph.search.resolve_operators.timely", _without(part.operators))
+                patch("askgraph.search.resolve_operators.resolve_times", _without(part.operators))
             )
         own = weights_for("")
         weights = {one: 0.0 if one in part.weights else weight for one, weight in own.items()}
@@ -133,8 +133,8 @@ def left_out(name: str | None) -> Iterator[tuple[frozenset[str], Mapping[str, fl
 
 
 def _without(names: frozenset[str]) -> Any:
-    def heard(frame: Frame, *rest: Any) -> Frame:
+    def heard(frame: QuestionOperators, *rest: Any) -> QuestionOperators:
         kept = tuple(one for one in frame.operators if one.name not in names)
-        return timely(replace(frame, operators=kept), *rest)
+        return resolve_times(replace(frame, operators=kept), *rest)
 
     return heard

@@ -23,8 +23,8 @@ from askgraph.metadata.names import schema_names
 from askgraph.methods import Method
 from askgraph.methods.guided import Guided
 from askgraph.rdf import words_of_local_name
-from askgraph.search.link import Linked
-from askgraph.search.pipeline import proposed, read_and_linked, schema_of
+from askgraph.search.link import LinkedQuestion
+from askgraph.search.pipeline import build_schema, link_text, propose_from_links
 from askgraph.search.rank import clusters
 from askgraph.search.tokenize.word_lists import word_list
 from askgraph.sparql.write import plain_text
@@ -95,7 +95,7 @@ class ShowsAll:
         self, question: Question, graphs: Sequence[KnowledgeGraph]
     ) -> AsyncIterator[Step]:
         [graph] = graphs
-        linked = read_and_linked(question.text, question.language, graph.names)
+        linked = link_text(question.text, question.language, graph.names)
         veil = Veil.of([(graph, linked)], sees=self.sees)
         toolbox = GraphToolbox(SHOWN, graphs, question, veil=veil)
         text = veil.question() if veil else question.text
@@ -116,10 +116,12 @@ class ShowsAll:
         await completed(self.model.complete([*talk, User("\n".join(results))]))
         yield Refusal("All was shown.")
 
-    def candidates(self, linked: Linked, graph: KnowledgeGraph, veil: Veil | None) -> list[str]:
+    def candidates(
+        self, linked: LinkedQuestion, graph: KnowledgeGraph, veil: Veil | None
+    ) -> list[str]:
         arrays = graph.arrays
         assert arrays is not None
-        found = proposed(linked, schema_of(arrays, graph.profile))
+        found = propose_from_links(linked, build_schema(arrays, graph.profile))
         queries = [
             plain_text(one.best.query, graph.prefixes) for one in clusters(found.candidates)[:8]
         ]

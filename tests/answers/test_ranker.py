@@ -29,7 +29,7 @@ from askgraph.graph import KnowledgeGraph
 from askgraph.index.names import Kind
 from askgraph.llm import Message
 from askgraph.methods.graph_search import GraphSearch
-from askgraph.search.pipeline import proposal_of
+from askgraph.search.pipeline import propose
 from askgraph.search.rank import clusters
 from askgraph.trace import Draft, Question
 from askgraph.workspace import Workspace
@@ -217,7 +217,7 @@ async def test_a_language_model_prefers_what_it_would_have_written(
     graph: KnowledgeGraph, sign: int
 ) -> None:
     judge = Judge(sign)
-    proposal = await proposal_of(Question(UNSURE), graph)
+    proposal = await propose(Question(UNSURE), graph)
 
     after = await ranked(proposal, LanguageRanker(Say(5.0, 1.0), {}, judge), graph)
 

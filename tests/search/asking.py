@@ -8,7 +8,7 @@ from askgraph.index.names import NameIndex
 from askgraph.metadata.names import names_in
 from askgraph.metadata.profile import profile_of
 from askgraph.rdf import PrefixMap
-from askgraph.search.pipeline import proposed, read_and_linked, schema_of
+from askgraph.search.pipeline import build_schema, link_text, propose_from_links
 from askgraph.search.rank import Proposal
 from askgraph.sparql import Query
 from askgraph.sparql.write import plain_text
@@ -29,8 +29,8 @@ class Known:
 
     def proposal(self, question: str, language: str | None = None) -> Proposal:
         """The candidates for a question."""
-        linked = read_and_linked(question, language, self.names)
-        return proposed(linked, schema_of(self.arrays, self.profile))
+        linked = link_text(question, language, self.names)
+        return propose_from_links(linked, build_schema(self.arrays, self.profile))
 
     def query(self, query: Query) -> str:
         """The text of a query."""

@@ -13,7 +13,7 @@ from askgraph.index.names import Kind, Name, NameIndex
 from askgraph.metadata import ClassProfile, PredicateProfile, Profile
 from askgraph.metadata.profile import profile_of
 from askgraph.sample import graph_path
-from askgraph.search.pipeline import read_and_linked
+from askgraph.search.pipeline import link_text
 from askgraph.traversal import build_arrays
 from askgraph.workspace import Workspace
 
@@ -176,10 +176,10 @@ def test_a_question_ends_with_its_time(
 def test_a_name_is_found_among_50_000_in_less_than_half_a_second(
     graphs: dict[str, KnowledgeGraph], name: str
 ) -> None:
-    read_and_linked("what is this?", None, graphs[name].names)  # works out the words of all names
+    link_text("what is this?", None, graphs[name].names)  # works out the words of all names
     text = _three_words(12_345)
     began = time.process_time()
-    linked = read_and_linked(text, None, graphs[name].names)
+    linked = link_text(text, None, graphs[name].names)
 
     assert time.process_time() - began < 0.5
     assert {*linked.links[0].name.split()} <= {*text.split()}

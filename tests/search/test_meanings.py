@@ -14,8 +14,8 @@ from askgraph.graph import KnowledgeGraph
 from askgraph.index.embeddings import embedder_of, unit_length
 from askgraph.index.names import Kind, Name, NameIndex
 from askgraph.methods.graph_search import GraphSearch
-from askgraph.search.embedding_linking import NamedVectors, linked_by_meaning, named_vectors
-from askgraph.search.pipeline import read_and_linked
+from askgraph.search.embedding_linking import NamedVectors, link_by_embedding, named_vectors
+from askgraph.search.pipeline import link_text
 from askgraph.trace import Answer, Outcome, Question
 from askgraph.workspace import Workspace
 from askgraph.workspace.synchronous import result_of
@@ -73,16 +73,16 @@ async def test_what_the_graph_has_not_is_still_no_sure_answer(
 
 
 def test_only_words_that_no_name_holds_are_linked(graph: KnowledgeGraph, model: str) -> None:
-    linked = read_and_linked("When did Neil Armstrong pass away?", "en", graph.names)
-    more = linked_by_meaning(linked, graph, model)
+    linked = link_text("When did Neil Armstrong pass away?", "en", graph.names)
+    more = link_by_embedding(linked, graph, model)
 
     assert more is not None
     new = [one for one in more.links if one not in linked.links]
     words = {more.reading.tokens[at].folded for one in new for at in one.positions}
     assert DEATH_DATE in {one.target for one in new}
     assert words <= {"pass", "away"}
-    named = read_and_linked("What is the diameter of Jupiter?", "en", graph.names)
-    assert linked_by_meaning(named, graph, model) is None
+    named = link_text("What is the diameter of Jupiter?", "en", graph.names)
+    assert link_by_embedding(named, graph, model) is None
 
 
 def test_vectors_are_kept_on_disk_and_read_by_the_next(

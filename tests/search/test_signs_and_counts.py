@@ -9,7 +9,7 @@ from tests.graphs import store_of
 from tests.search.asking import Known
 
 from askgraph.search.rank import clusters
-from askgraph.search.rank.faults import Subject, faults_of
+from askgraph.search.rank.faults import Subject, find_faults
 
 TEMPERATURES = {"Uno": -30.0, "Dua": -10.5, "Tri": 0.0, "Kvar": 10.5, "Kvin": 30.0}
 POWERS = {"Ada": 90, "Bella": 150, "Cora": 165, "Dora": 200, "Elsa": 1000}
@@ -85,8 +85,8 @@ def test_a_number_that_lost_its_sign_is_missing(things: Known) -> None:
     signed = things.proposal("Which planets have a temperature of -10.5?", "en")
     plain = things.proposal("Which planets have a temperature of 10.5?", "en")
     best = clusters(plain.candidates)[0].best
-    assert "number_missing" in faults_of(Subject(signed, best))
-    assert "number_missing" not in faults_of(Subject(plain, best))
+    assert "number_missing" in find_faults(Subject(signed, best))
+    assert "number_missing" not in find_faults(Subject(plain, best))
 
 
 @pytest.mark.parametrize(

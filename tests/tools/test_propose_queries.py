@@ -6,7 +6,7 @@ from pyoxigraph import Literal
 from tests.tools.exploring import called, line_with, served
 
 from askgraph.graph import KnowledgeGraph
-from askgraph.search.pipeline import proposal_of
+from askgraph.search.pipeline import propose
 from askgraph.search.rank import clusters
 from askgraph.sparql.results import SelectResult
 from askgraph.tools.candidates import RunCandidate
@@ -38,7 +38,7 @@ async def test_words_that_are_not_used_are_named_once_and_not_all_of_many(
 async def test_results_are_the_same_in_whatever_order_their_columns_are(
     space: KnowledgeGraph,
 ) -> None:
-    proposal = await proposal_of(Question("Which moons orbit Saturn?"), space)
+    proposal = await propose(Question("Which moons orbit Saturn?"), space)
     best = clusters(proposal.candidates)[0]
     both = [("moon", "planet"), ("planet", "moon")]
     row = {"moon": Literal("Titan"), "planet": Literal("Saturn")}

@@ -6,7 +6,7 @@ import pytest
 from tests.temporal.asked import HERE
 
 from askgraph.graph import KnowledgeGraph
-from askgraph.search.tokenize import read
+from askgraph.search.tokenize import tokenize
 from askgraph.tools import Context
 from askgraph.tools.overview import overview
 from askgraph.tools.schema_lines import time_lines
@@ -26,7 +26,7 @@ def graph(
 
 def told(question: str, graph: KnowledgeGraph) -> str:
     near = graph.profile.predicates
-    return "\n".join(time_lines(read(question), graph, near, graph.prefixes.shorten))
+    return "\n".join(time_lines(tokenize(question), graph, near, graph.prefixes.shorten))
 
 
 def test_a_question_without_time_or_unit_is_told_nothing(graph: KnowledgeGraph) -> None:

@@ -27,7 +27,7 @@ from askgraph.metadata.shapes import Shape, ShapeLine, ends_of, known_shape, sha
 from askgraph.metadata.shex import definitions, shex_of
 from askgraph.rdf import words_of_local_name
 from askgraph.rdf.vocabulary import RDFS_SUB_CLASS_OF, SCHEMA_SPACES
-from askgraph.search.link import Linked
+from askgraph.search.link import LinkedQuestion
 from askgraph.tools import Context
 from askgraph.tools.mentions import named_links
 from askgraph.tools.schema_lines import SchemaLines, Slice, terms_of, time_lines
@@ -68,7 +68,7 @@ async def classes_near(
     return list(turns)[:limit]
 
 
-def _covered(linked: Linked) -> float:
+def _covered(linked: LinkedQuestion) -> float:
     """How much of what the words tell is held by names of the graph."""
     best: dict[int, float] = {}
     for link in linked.links:

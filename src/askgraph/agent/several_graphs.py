@@ -10,9 +10,9 @@ from askgraph.endpoint.federated import Federated
 from askgraph.graph import KnowledgeGraph, service_iri
 from askgraph.metadata.shapes import frequent
 from askgraph.rdf import PrefixMap
-from askgraph.search.link import Linked
-from askgraph.search.pipeline import all_linked
-from askgraph.search.tokenize import read
+from askgraph.search.link import LinkedQuestion
+from askgraph.search.pipeline import link_to_graph
+from askgraph.search.tokenize import tokenize
 from askgraph.tools import Context, Limits
 from askgraph.tools.schema_lines import Slice
 from askgraph.trace import Answer, Question
@@ -157,7 +157,7 @@ class LinkedGraph:
     """The links of a text, and the part of the schema that is near to them."""
 
     asked: AskedGraph
-    linked: Linked
+    linked: LinkedQuestion
     near: Slice
 
     @property
@@ -169,5 +169,5 @@ class LinkedGraph:
 async def linked_graph(text: str, asked: AskedGraph) -> LinkedGraph:
     """Link the words of a text to the names of a graph."""
     context = asked.context
-    linked = await all_linked(read(text, context.question.language), context.graph)
+    linked = await link_to_graph(tokenize(text, context.question.language), context.graph)
     return LinkedGraph(asked, linked, Slice(context.graph, linked))

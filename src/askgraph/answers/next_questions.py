@@ -38,7 +38,7 @@ from askgraph.metadata import ClassProfile, PredicateProfile
 from askgraph.metadata.examples import same_language
 from askgraph.rdf import vocabulary as v
 from askgraph.rdf import words_of_local_name
-from askgraph.search.tokenize import read
+from askgraph.search.tokenize import tokenize
 from askgraph.search.tokenize.word_lists import greeted, thanked
 from askgraph.sparql import Group, Pattern, Query, walk
 from askgraph.sparql.write import tree_of
@@ -190,7 +190,7 @@ class _About:
 
     def maps(self) -> list[list[str]]:
         """The wish for a map, if things of the class have coordinates and none was asked for."""
-        if read(self.asked, self.language).wants_map:
+        if tokenize(self.asked, self.language).wants_map:
             return []
         own = {_said(one) for one, _ in self.properties}
         return [[self.say("next map")]] if all(own & place for place in PLACE) else []

@@ -21,7 +21,7 @@ from askgraph.graph import KnowledgeGraph
 from askgraph.index.names import Kind
 from askgraph.llm import Judges
 from askgraph.rdf import words_of_local_name
-from askgraph.search.decide import confidence_of
+from askgraph.search.decide import estimate_confidence
 from askgraph.search.operators.query_builder import Candidate
 from askgraph.search.rank import Cluster, Proposal, clusters
 from askgraph.traversal import GraphArrays
@@ -180,7 +180,7 @@ async def listened(
     of rankers one is taken that has not learned from the graph. The writer is listened to `below`
     a confidence, a ranker below its own. Raises `SetupError` for files that hold none.
     """
-    sure = confidence_of(proposal, clusters(proposal.candidates))
+    sure = estimate_confidence(proposal, clusters(proposal.candidates))
     if writer and sure < below:
         weights = pointer_writer(writer.replace("{graph}", graph.name))
         proposal = await asyncio.to_thread(reranked, proposal, weights, graph)

@@ -17,15 +17,15 @@ from askgraph.graph import KnowledgeGraph
 from askgraph.rdf import PrefixMap
 from askgraph.search.decide import (
     Thresholds,
+    choose_options,
+    choose_outcome,
     decide,
-    decided,
     left_out,
     share_left,
-    worth_asking,
 )
 from askgraph.search.link import Link
 from askgraph.search.operators.query_builder import Candidate
-from askgraph.search.pipeline import proposal_of
+from askgraph.search.pipeline import propose
 from askgraph.search.rank import Cluster, Proposal
 from askgraph.sparql.results import SelectResult
 from askgraph.trace import (
@@ -86,7 +86,7 @@ class SearchRun:
     async def proposal(self) -> Proposal:
         """Read, link, grow; if unsure, listen to trained weights if there are any."""
         limits = self.limits
-        grown = await proposal_of(
+        grown = await propose(
             self.question,
             self.counted,
             states=limits.states,
@@ -157,7 +157,7 @@ class SearchRun:
         if self.late:
             answer = replace(answer, cut_short="the query of a better reading took too long")
         limits = Thresholds(self.limits.answer_from, self.limits.ask_from)
-        match decided(answer.confidence, limits):
+        match choose_outcome(answer.confidence, limits):
             case "answer":
                 return answer
             case "ask":
@@ -285,7 +285,7 @@ class SearchRun:
                 answers.append(
                     await builder.reading(query, given, columns=best.columns, labels=labels)
                 )
-        return worth_asking(answers)
+        return choose_options(answers)
 
 
 def _in_words(one: Candidate, iris: Set[str]) -> str:

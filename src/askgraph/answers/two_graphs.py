@@ -19,7 +19,7 @@ from askgraph.endpoint.federated import Federated
 from askgraph.errors import QueryError, ServiceError
 from askgraph.explanation._names import phrases_in
 from askgraph.rdf.vocabulary import OWL_SAME_AS, RDF_TYPE, SKOS_EXACT_MATCH
-from askgraph.search.decide import confidence_of, left_out
+from askgraph.search.decide import estimate_confidence, left_out
 from askgraph.search.operators.query_builder import Candidate
 from askgraph.search.query_pieces import place_of, predicate_of, variable
 from askgraph.search.rank import Proposal, clusters, weights_for
@@ -254,7 +254,7 @@ def _confidence(part: Part, other: Part, *, heads: bool) -> float:
     alike = [one for one in proposal.candidates if one.used & mine == mine]
     found = clusters([_scored(one, part, fair) for one in alike])
     first = [one for one in found if any(m.tree == part.tree for m in one.members)]
-    return confidence_of(own, [*first, *(one for one in found if one not in first)])
+    return estimate_confidence(own, [*first, *(one for one in found if one not in first)])
 
 
 def _scored(one: Candidate, part: Part, told: Mapping[str, float]) -> Candidate:

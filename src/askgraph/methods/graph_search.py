@@ -21,7 +21,7 @@ from askgraph.graph import KnowledgeGraph
 from askgraph.llm import LanguageModel
 from askgraph.methods import check_words
 from askgraph.search.rank import Proposal
-from askgraph.search.tokenize import read
+from askgraph.search.tokenize import tokenize
 from askgraph.search.tokenize.word_lists import greeted
 from askgraph.trace import Answer, Draft, Outcome, Question, Refusal, Step, Thought, Usage
 
@@ -141,5 +141,5 @@ def _changing_nothing(question: Question, graph: KnowledgeGraph) -> Refusal | No
     changes = follow_up.change_of(text, graph.names, language=language)
     if not changes and not follow_up.leans_on_a_result(text, language):
         return None
-    language = question.language or read(question.text).language
+    language = question.language or tokenize(question.text).language
     return Refusal(phrases_in(language).say("refuse no result"))

@@ -21,10 +21,10 @@ from askgraph.beside import replaced
 from askgraph.graph import KnowledgeGraph
 from askgraph.index.embeddings import Embedder, Vectors, kept_embedder, unit_length
 from askgraph.index.names import Kind, Name, NameIndex
-from askgraph.search.decide import confidence_of
-from askgraph.search.link import Link, Linked, free_tokens, joined
+from askgraph.search.decide import estimate_confidence
+from askgraph.search.link import Link, LinkedQuestion, free_tokens, joined
 from askgraph.search.rank import Proposal, clusters
-from askgraph.search.tokenize import Reading
+from askgraph.search.tokenize import TokenizedQuestion
 
 _SURE: Final = 0.9
 """From this confidence on no second look is taken."""
@@ -82,12 +82,12 @@ class NamedVectors:
 _VECTORS: WeakKeyDictionary[NameIndex, dict[str, NamedVectors]] = WeakKeyDictionary()
 
 
-async def looked_again(
+async def retry_with_embeddings(
     proposal: Proposal,
-    linked: Linked,
+    linked: LinkedQuestion,
     graph: KnowledgeGraph,
     embedder: str,
-    again: Callable[[Linked], Awaitable[Proposal]],
+    again: Callable[[LinkedQuestion], Awaitable[Proposal]],
 ) -> Proposal:
     """Return what is proposed with words linked by meaning, or the proposal itself if it is surer.
 
@@ -95,21 +95,23 @@ async def looked_again(
     other links. Raises `SetupError` for an embedder that is none, `ServiceError` if its server
     fails.
     """
-    sure = confidence_of(proposal, clusters(proposal.candidates))
+    sure = estimate_confidence(proposal, clusters(proposal.candidates))
     if sure >= _SURE:
         return proposal
-    more = await asyncio.to_thread(linked_by_meaning, linked, graph, embedder)
+    more = await asyncio.to_thread(link_by_embedding, linked, graph, embedder)
     if more is None:
         return proposal
     other = await again(more)
-    found = confidence_of(other, clusters(other.candidates))
+    found = estimate_confidence(other, clusters(other.candidates))
     return other if found > sure + _SURER else proposal
 
 
-def linked_by_meaning(linked: Linked, graph: KnowledgeGraph, embedder: str) -> Linked | None:
-    """Return the links with those of meaning, None if there are none; raises as `looked_again`.
+def link_by_embedding(
+    linked: LinkedQuestion, graph: KnowledgeGraph, embedder: str
+) -> LinkedQuestion | None:
+    """Return the links with those of meaning, None if there are none.
 
-    It may wait for a model: call it in a thread.
+    It may wait for a model: call it in a thread. It raises as `retry_with_embeddings` does.
     """
     stretches: list[Sequence[int]] = []
     explained = {
@@ -162,14 +164,14 @@ def _link(name: Name, words: Sequence[int], likeness: float) -> Link:
     )
 
 
-def _said(reading: Reading, words: Sequence[int]) -> str:
+def _said(reading: TokenizedQuestion, words: Sequence[int]) -> str:
     return " ".join(reading.tokens[at].text for at in words).lower()
 
 
 def named_vectors(graph: KnowledgeGraph, embedder: str) -> NamedVectors:
     """Return the vectors of a graph's names; made once, kept with the graph and on its disk.
 
-    Raises as `looked_again` says.
+    Raises as `retry_with_embeddings` says.
     """
     kept = _VECTORS.setdefault(graph.names, {})
     if embedder not in kept:

@@ -17,9 +17,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from askgraph.index.names import Kind, NameIndex
-from askgraph.search.link import Link, Linked, link
-from askgraph.search.tokenize import Quantity, Reading, read
-from askgraph.search.tokenize.question_operators import Operator, frame_of
+from askgraph.search.link import Link, LinkedQuestion, link_question
+from askgraph.search.tokenize import Quantity, TokenizedQuestion, tokenize
+from askgraph.search.tokenize.question_operators import Operator, detect_operators
 
 Alike = Callable[[str, str], bool]
 """Whether two things, by their IRIs, are of one class."""
@@ -35,8 +35,8 @@ def completed(
 
     Of several things that the earlier question names, the one that is `alike` gives way.
     """
-    reading = read(text, language)
-    several = _of_several(reading, read(earlier, reading.language))
+    reading = tokenize(text, language)
+    several = _of_several(reading, tokenize(earlier, reading.language))
     if several is not None:
         return several
     rest = _after_lead(reading)
@@ -49,35 +49,38 @@ def completed(
     if (year := _year(reading, rest)) is not None:
         years = _YEAR.findall(earlier)
         return _YEAR.sub(year, earlier) if len(years) == 1 else None
-    here = _named(link(reading, names), rest)
+    here = _named(link_question(reading, names), rest)
     if here is None:
         return None
-    there = _counterpart(here, link(read(earlier, reading.language), names), alike)
+    there = _counterpart(here, link_question(tokenize(earlier, reading.language), names), alike)
     if there is None:
         return None
     return _with_other(earlier, there, here, reading)
 
 
-def _does_more(reading: Reading) -> bool:
+def _does_more(reading: TokenizedQuestion) -> bool:
     """Whether a question does something with what it names, as "launches per year" does."""
-    return any(one.name not in _SAYS_NO_MORE for one in frame_of(reading).operators)
+    return any(one.name not in _SAYS_NO_MORE for one in detect_operators(reading).operators)
 
 
-def _with_other(earlier: str, there: Link, here: Link, reading: Reading) -> str:
+def _with_other(earlier: str, there: Link, here: Link, reading: TokenizedQuestion) -> str:
     """The earlier question, with what a link of this one says in the place of another's words."""
-    start, end = _stretch(there, read(earlier, reading.language))
+    start, end = _stretch(there, tokenize(earlier, reading.language))
     first, last = _stretch(here, reading)
     return earlier[:start] + reading.text[first:last] + earlier[end:]
 
 
 def _whole_again(
-    reading: Reading, rest: range, earlier: str, names: NameIndex, alike: Alike
+    reading: TokenizedQuestion, rest: range, earlier: str, names: NameIndex, alike: Alike
 ) -> str:
     """A question of its own after "and": "And which orbit Mars?" is of the moons asked for before.
 
     One that says more, or something else of a thing, is only rid of its "and".
     """
-    linked, before = link(reading, names), link(read(earlier, reading.language), names)
+    linked, before = (
+        link_question(reading, names),
+        link_question(tokenize(earlier, reading.language), names),
+    )
     said = {one.target for one in before.of(Kind.PREDICATE) if one.score >= _SURE}
     for relation in linked.of(Kind.PREDICATE):
         if relation.target not in said or relation.score < _SURE:
@@ -107,12 +110,12 @@ class Change:
 
 def change_of(text: str, names: NameIndex, *, language: str | None = None) -> Change | None:
     """Return what a question wants done with the last result; None if it says anything else."""
-    reading = read(text, language)
+    reading = tokenize(text, language)
     rest = _after_lead(reading)
     if rest is None:
         return None
     free = _content(reading, rest)
-    found = {one.name: one for one in frame_of(reading).operators}
+    found = {one.name: one for one in detect_operators(reading).operators}
     down = "descending" in found or _says(reading, "top")
     said = {at for name in _ORDERS for at in (found[name].positions if name in found else ())}
     cuts = [one for one in reading.quantities if one.value in range(1, _MOST) and not one.unit]
@@ -140,31 +143,31 @@ def measured_pick(text: str, names: NameIndex, *, language: str | None = None) -
 
     It is sorted by what the adjective measures and the graph has; None if a question says else.
     """
-    reading = read(text, language)
+    reading = tokenize(text, language)
     rest, pick = _after_lead(reading), _pick(reading)
     if rest is None or pick is None or pick[0].measure is None or not _says(reading, "of_them"):
         return None
     if _content(reading, rest) - set(pick[0].positions):
         return None
-    nouns = [read(noun, reading.language) for noun in pick[0].measure.measures]
+    nouns = [tokenize(noun, reading.language) for noun in pick[0].measure.measures]
     iris = [iri for noun in nouns for iri in _by(set(range(len(noun.tokens))), noun, names)]
     return Change(1, tuple(dict.fromkeys(iris)), pick[1]) if iris else None
 
 
-def _by(own: set[int], reading: Reading, names: NameIndex) -> tuple[str, ...]:
+def _by(own: set[int], reading: TokenizedQuestion, names: NameIndex) -> tuple[str, ...]:
     """The predicates that all of these words name, best first."""
-    linked = link(reading, names).of(Kind.PREDICATE) if own else ()
+    linked = link_question(reading, names).of(Kind.PREDICATE) if own else ()
     found = [one for one in linked if own <= set(one.positions) and one.score >= _SURE]
     found.sort(key=lambda one: -one.score)
     return tuple(dict.fromkeys(one.target for one in found))
 
 
-def _pick(reading: Reading) -> tuple[Operator, bool] | None:
+def _pick(reading: TokenizedQuestion) -> tuple[Operator, bool] | None:
     """The one operator of a question, if it picks the highest or lowest; and whether the highest.
 
     None for one that may be about dates: "the earliest" has the lowest.
     """
-    found = frame_of(reading).operators
+    found = detect_operators(reading).operators
     match [one for one in found if one.name != "exists"]:
         case [Operator(name="maximum" | "minimum" as name) as one]:
             return one, name == "maximum"
@@ -184,17 +187,17 @@ def _whole(number: Quantity | None) -> int:
     return int(number.value or 0) if number is not None else 0
 
 
-def _content(reading: Reading, rest: Sequence[int]) -> set[int]:
+def _content(reading: TokenizedQuestion, rest: Sequence[int]) -> set[int]:
     """The tokens that say more than a function word, or a word for the last result."""
     aside = _places(reading, ("them", "of_them", "ones"))
     return {at for at in rest if at not in aside and not reading.is_stop(at)}
 
 
-def _says(reading: Reading, key: str) -> bool:
+def _says(reading: TokenizedQuestion, key: str) -> bool:
     return bool(_places(reading, (key,)))
 
 
-def _places(reading: Reading, keys: Iterable[str]) -> set[int]:
+def _places(reading: TokenizedQuestion, keys: Iterable[str]) -> set[int]:
     """The tokens at which phrases of some kinds stand."""
     phrases = [phrase for key in keys for phrase in reading.words.following[key]]
     return {
@@ -206,7 +209,7 @@ def _places(reading: Reading, keys: Iterable[str]) -> set[int]:
     }
 
 
-def _year(reading: Reading, rest: Sequence[int]) -> str | None:
+def _year(reading: TokenizedQuestion, rest: Sequence[int]) -> str | None:
     """The year that is all that a question says."""
     content = [reading.tokens[at].text for at in rest if not reading.is_stop(at)]
     return content[0] if len(content) == 1 and _YEAR.fullmatch(content[0]) else None
@@ -214,19 +217,19 @@ def _year(reading: Reading, rest: Sequence[int]) -> str | None:
 
 def leans_on_a_result(text: str, language: str | None = None) -> bool:
     """Whether a question says "of them" of what was found before."""
-    return _says(read(text, language), "of_them")
+    return _says(tokenize(text, language), "of_them")
 
 
 def leans_on_a_thing(text: str, language: str | None = None) -> bool:
     """Whether a question says "it" or "its" of something named before."""
-    reading = read(text, language)
+    reading = tokenize(text, language)
     its = reading.words.following["its"]
     return bool(_pronoun(reading)) or any((word,) in its for word in reading.folded)
 
 
 def with_thing(text: str, name: str, language: str | None = None) -> str:
     """Return a question with a thing's name for "it", and "of" the thing for "its"."""
-    reading = read(text, language)
+    reading = tokenize(text, language)
     words = reading.words.following
     for token in reading.tokens:
         if (token.folded,) in words["its"]:
@@ -241,7 +244,7 @@ def with_thing(text: str, name: str, language: str | None = None) -> str:
     return text[: first.start] + name + text[last.end :]
 
 
-def _of_several(reading: Reading, earlier: Reading) -> str | None:
+def _of_several(reading: TokenizedQuestion, earlier: TokenizedQuestion) -> str | None:
     """A question about "them", or one that is nothing but an operator, with what is meant."""
     meant = _asked_for(earlier)
     rest = _after_lead(reading)
@@ -259,7 +262,7 @@ def _of_several(reading: Reading, earlier: Reading) -> str | None:
     if bare is None:
         return None
     said = text[start : reading.tokens[rest[-1]].end]
-    for before in frame_of(earlier).operators:
+    for before in detect_operators(earlier).operators:
         if bare.name in _PICKS and before.name in _PICKS:
             opening = earlier.text[: earlier.tokens[before.first].start]
             own = text[reading.tokens[bare.first].start : reading.tokens[bare.last].end]
@@ -273,9 +276,9 @@ def _of_several(reading: Reading, earlier: Reading) -> str | None:
 _PICKS = ("superlative", "minimum", "maximum", "most", "fewest")
 
 
-def _asked_for(earlier: Reading) -> str:
+def _asked_for(earlier: TokenizedQuestion) -> str:
     """The noun phrase of a question: what follows the words that only ask."""
-    frame = frame_of(earlier)
+    frame = detect_operators(earlier)
     counts = {at for one in frame.of("count") for at in one.positions}
     first = 0
     while first < len(earlier.tokens) and (earlier.is_stop(first) or first in counts):
@@ -286,7 +289,7 @@ def _asked_for(earlier: Reading) -> str:
     return earlier.text[0 if asks_who else earlier.tokens[first].start :].rstrip(" ?!.¿¡")
 
 
-def _several(reading: Reading) -> tuple[bool, tuple[int, int]] | None:
+def _several(reading: TokenizedQuestion) -> tuple[bool, tuple[int, int]] | None:
     """Where a word for several things stands, and whether it says "of" them.
 
     One that opens a clause ("before they left") may stand for what the question itself names.
@@ -301,9 +304,9 @@ def _several(reading: Reading) -> tuple[bool, tuple[int, int]] | None:
     return None
 
 
-def _bare_operator(reading: Reading, rest: range) -> Operator | None:
+def _bare_operator(reading: TokenizedQuestion, rest: range) -> Operator | None:
     """The operator of a question that names nothing which it could be about."""
-    found = [one for one in frame_of(reading).operators if one.name in (*_PICKS, "count")]
+    found = [one for one in detect_operators(reading).operators if one.name in (*_PICKS, "count")]
     if len(found) != 1 or reading.quantities:
         return None
     [only] = found
@@ -311,14 +314,14 @@ def _bare_operator(reading: Reading, rest: range) -> Operator | None:
     return only if is_bare else None
 
 
-def _after_lead(reading: Reading) -> range | None:
+def _after_lead(reading: TokenizedQuestion) -> range | None:
     """The tokens of a question after "and", "what about"; None if there is none."""
     words = reading.words.following
     start = next((len(phrase) for phrase in words["lead"] if reading.says(phrase, 0)), 0)
     return range(start, len(reading.tokens)) or None
 
 
-def _named(linked: Linked, rest: Sequence[int]) -> Link | None:
+def _named(linked: LinkedQuestion, rest: Sequence[int]) -> Link | None:
     """The one link whose words are all that an elliptical question says."""
     content = {at for at in rest if not linked.reading.is_stop(at)}
     whole = [
@@ -330,7 +333,7 @@ def _named(linked: Linked, rest: Sequence[int]) -> Link | None:
     return max(whole, key=lambda one: one.score, default=None)
 
 
-def _counterpart(here: Link, there: Linked, alike: Alike) -> Link | None:
+def _counterpart(here: Link, there: LinkedQuestion, alike: Alike) -> Link | None:
     """The link of the earlier question that gives way: of the same kind, best of one class too."""
     fitting = [one for one in there.of(here.kind) if one.score >= _SURE]
     if here.kind is Kind.ENTITY:
@@ -341,12 +344,12 @@ def _counterpart(here: Link, there: Linked, alike: Alike) -> Link | None:
     return max(fitting, key=lambda one: (len(one.positions), one.score), default=None)
 
 
-def _stretch(one: Link, reading: Reading) -> tuple[int, int]:
+def _stretch(one: Link, reading: TokenizedQuestion) -> tuple[int, int]:
     tokens = reading.tokens
     return tokens[min(one.positions)].start, tokens[max(one.positions)].end
 
 
-def _pronoun(reading: Reading) -> tuple[int, int] | None:
+def _pronoun(reading: TokenizedQuestion) -> tuple[int, int] | None:
     """The first and last token of a word for a thing; "is it true that" is about none."""
     openings = (phrase for phrase in reading.words.operators["exists"] if len(phrase) > 2)
     start = max((len(phrase) for phrase in openings if reading.says(phrase, 0)), default=0)

@@ -18,10 +18,10 @@ from askgraph.metadata import ClassProfile, Profile
 from askgraph.metadata.glossary import Entry, Glossary
 from askgraph.rdf.vocabulary import RDF_TYPE
 from askgraph.search.expand.schema import Schema
-from askgraph.search.link import Link, Linked, Meant, joined, link
+from askgraph.search.link import Link, LinkedQuestion, Meant, joined, link_question
 from askgraph.search.operators.query_builder import Candidate
 from askgraph.search.query_pieces import pattern
-from askgraph.search.tokenize import Reading, read
+from askgraph.search.tokenize import TokenizedQuestion, tokenize
 from askgraph.sparql import Element, Group, Pattern, Query, Term, Union, transform
 
 _WHOLE: Final = 0.9
@@ -30,7 +30,7 @@ _MISSPELT: Final = 0.75
 """From this one on it may be."""
 
 
-def with_taught(linked: Linked, graph: KnowledgeGraph) -> Linked:
+def link_glossary(linked: LinkedQuestion, graph: KnowledgeGraph) -> LinkedQuestion:
     """Return the links with those that a graph's glossary says, which go before all others."""
     words = _words(graph.glossary or Glossary(), graph.names, graph.profile)
     own = [one for one in _links(linked.reading, words.names) if one.similarity >= _MISSPELT]
@@ -46,7 +46,7 @@ def with_taught(linked: Linked, graph: KnowledgeGraph) -> Linked:
     return replace(linked, taught=tuple(meant.values()))
 
 
-def united(linked: Linked) -> Linked:
+def unite_classes(linked: LinkedQuestion) -> LinkedQuestion:
     """Return the links with one to a class above for words that stand for several classes."""
     links = list(linked.links)
     for meant in linked.taught:
@@ -84,8 +84,8 @@ def _words(glossary: Glossary, names: NameIndex, profile: Profile) -> _Words:
     )
 
 
-def _links(reading: Reading, names: NameIndex) -> tuple[Link, ...]:
-    return link(reading, names).links if len(names) else ()
+def _links(reading: TokenizedQuestion, names: NameIndex) -> tuple[Link, ...]:
+    return link_question(reading, names).links if len(names) else ()
 
 
 def meanings(entry: Entry, glossary: Glossary, names: NameIndex) -> tuple[str, ...]:
@@ -111,7 +111,7 @@ def called(text: str, names: NameIndex) -> tuple[Name, ...]:
 
 def near(text: str, names: NameIndex, most: int = 5) -> tuple[str, ...]:
     """Return the names of a graph that are nearest to a text, in writing or meaning, best first."""
-    found = _links(read(text), names)
+    found = _links(tokenize(text), names)
     return tuple(dict.fromkeys(one.name for one in found if one.kind is not Kind.VALUE))[:most]
 
 
@@ -123,7 +123,7 @@ def kind_of(iri: str, profile: Profile) -> Kind:
 
 
 @lru_cache(maxsize=16)
-def with_above(profile: Profile, taught: tuple[Meant, ...]) -> Profile:
+def add_superclasses(profile: Profile, taught: tuple[Meant, ...]) -> Profile:
     """Return a profile with a class above those that a word stands for, for each such word."""
     above = {one.iri: one for one in taught if one.classes}
     over: dict[str, list[str]] = {}
@@ -140,7 +140,7 @@ def with_above(profile: Profile, taught: tuple[Meant, ...]) -> Profile:
     return replace(profile, classes=(*classes, *made))
 
 
-def spelled_out(
+def restore_classes(
     candidates: Iterable[Candidate], taught: Sequence[Meant], schema: Schema
 ) -> Iterator[Candidate]:
     """Yield candidates with a union of classes for each class above them."""

@@ -18,29 +18,29 @@ from askgraph.metadata import Profile
 from askgraph.search.decide import decide
 from askgraph.search.expand.beam_search import expand
 from askgraph.search.expand.schema import Schema
-from askgraph.search.link import Linked, link
+from askgraph.search.link import LinkedQuestion, link_question
 from askgraph.search.operators import complete
 from askgraph.search.rank import Proposal, rank, weights_for
-from askgraph.search.rank.faults import ranked_by_faults
+from askgraph.search.rank.faults import demote_faulty
 from askgraph.search.resolve_operators import resolve_operators
-from askgraph.search.tokenize import read
+from askgraph.search.tokenize import TokenizedQuestion, tokenize
 from askgraph.trace import Question
 from askgraph.traversal import GraphArrays, Seeds
 
 __all__ = [
-    "all_linked",
+    "build_schema",
     "decide",
-    "proposal_of",
-    "proposed",
-    "read_and_linked",
-    "schema_around",
-    "schema_of",
+    "link_text",
+    "link_to_graph",
+    "load_schema",
+    "propose",
+    "propose_from_links",
 ]
 
 _FIRST_DAY = date(1970, 1, 1).toordinal()
 
 
-async def proposal_of(
+async def propose(
     question: Question,
     graph: KnowledgeGraph,
     *,
@@ -50,7 +50,7 @@ async def proposal_of(
     ranking: str = "",
     meanings: str = "",
 ) -> Proposal:
-    """Return what a question was read as, and its candidates; see `proposed`.
+    """Return what a question was read as, and its candidates; see `propose_from_links`.
 
     `ranking` is a file of weights; see `askgraph.search.rank`. With `meanings`, the name of
     an embedder, an unsure question is looked at again (`askgraph.search.embedding_linking`). Raises
@@ -59,12 +59,12 @@ async def proposal_of(
     """
     weights = weights_for(graph.name, ranking)
 
-    async def proposal_for(linked: Linked) -> Proposal:
-        schema = await schema_around(linked, graph)
+    async def proposal_for(linked: LinkedQuestion) -> Proposal:
+        schema = await load_schema(linked, graph)
         if linked.taught:
             linked = _glossary().united(linked)
         return await asyncio.to_thread(
-            proposed,
+            propose_from_links,
             *(linked, schema),
             states=states,
             operators=operators,
@@ -72,13 +72,15 @@ async def proposal_of(
             weights=weights,
         )
 
-    tokenized = await asyncio.to_thread(read, question.text, question.language)
-    linked = await all_linked(tokenized, graph)
+    tokenized = await asyncio.to_thread(tokenize, question.text, question.language)
+    linked = await link_to_graph(tokenized, graph)
     proposal = await proposal_for(linked)
     if meanings:
-        from askgraph.search.embedding_linking import looked_again  # only with an embedding model
+        from askgraph.search.embedding_linking import (
+            retry_with_embeddings,  # only with an embedding model
+        )
 
-        proposal = await looked_again(proposal, linked, graph, meanings, proposal_for)
+        proposal = await retry_with_embeddings(proposal, linked, graph, meanings, proposal_for)
     if linked.taught:
         schema = proposal.schema
         candidates = tuple(_glossary().spelled_out(proposal.candidates, linked.taught, schema))
@@ -86,8 +88,8 @@ async def proposal_of(
     return proposal
 
 
-def proposed(
-    linked: Linked,
+def propose_from_links(
+    linked: LinkedQuestion,
     schema: Schema,
     *,
     states: int = 150,
@@ -107,7 +109,7 @@ def proposed(
     expansion = expand(question.linked, question.operators, schema, weights, limit=states)
     candidates = complete(expansion, question.description)
     proposal = rank(candidates, question.linked, question.operators, schema, weights)
-    return ranked_by_faults(proposal, weights["faulty"])
+    return demote_faulty(proposal, weights["faulty"])
 
 
 def _glossary() -> ModuleType:
@@ -116,29 +118,29 @@ def _glossary() -> ModuleType:
     return glossary
 
 
-async def all_linked(reading: Reading, graph: KnowledgeGraph) -> Linked:
+async def link_to_graph(reading: TokenizedQuestion, graph: KnowledgeGraph) -> LinkedQuestion:
     """Link the words of a question to a graph's names.
 
     A graph whose names are not all here is asked for those that the question may hold.
     """
-    linked = await asyncio.to_thread(link, reading, graph.names)
+    linked = await asyncio.to_thread(link_question, reading, graph.names)
     if graph.name_search is not None:
-        from askgraph.search.link.endpoint_linking import with_found  # most graphs lie here
+        from askgraph.search.link.endpoint_linking import link_with_endpoint  # most graphs lie here
 
-        linked = await with_found(linked, graph)
+        linked = await link_with_endpoint(linked, graph)
     if graph.glossary:
         linked = await asyncio.to_thread(_glossary().with_taught, linked, graph)
     return linked
 
 
-def read_and_linked(
+def link_text(
     text: str, language: str | None, names: NameIndex, *, without: Container[str] = ()
-) -> Linked:
+) -> LinkedQuestion:
     """Read a question and link its words to the names that are known here."""
-    return link(read(text, language), names, without=without)
+    return link_question(tokenize(text, language), names, without=without)
 
 
-async def schema_around(linked: Linked, graph: KnowledgeGraph) -> Schema:
+async def load_schema(linked: LinkedQuestion, graph: KnowledgeGraph) -> Schema:
     """Return the schema of a graph over the arrays of what lies around the links.
 
     Raises `ServiceError` if a remote graph does not answer.
@@ -146,10 +148,10 @@ async def schema_around(linked: Linked, graph: KnowledgeGraph) -> Schema:
     profile = (
         _glossary().with_above(graph.profile, linked.taught) if linked.taught else graph.profile
     )
-    return schema_of(await surroundings(graph, _seeds(linked)), profile)
+    return build_schema(await surroundings(graph, _seeds(linked)), profile)
 
 
-def _seeds(linked: Linked) -> Seeds:
+def _seeds(linked: LinkedQuestion) -> Seeds:
     def targets(kind: Kind) -> tuple[str, ...]:
         return tuple(dict.fromkeys(link.target for link in linked.of(kind)))
 
@@ -162,6 +164,6 @@ def _seeds(linked: Linked) -> Seeds:
 
 
 @lru_cache(maxsize=8)
-def schema_of(graph: GraphArrays, profile: Profile) -> Schema:
+def build_schema(graph: GraphArrays, profile: Profile) -> Schema:
     """Return the schema of a graph, kept for the next question."""
     return Schema(graph, profile)

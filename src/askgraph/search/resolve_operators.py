@@ -11,9 +11,13 @@ import numpy as np
 from askgraph.index import tokens as words_in
 from askgraph.index.names import Kind
 from askgraph.metadata.measures import Unit, unit_at
-from askgraph.search.expand.schema import Schema, with_asked
-from askgraph.search.link import Link, Linked
-from askgraph.search.tokenize.question_operators import Frame, Operator, frame_of
+from askgraph.search.expand.schema import Schema, link_asked_kind
+from askgraph.search.link import Link, LinkedQuestion
+from askgraph.search.tokenize.question_operators import (
+    Operator,
+    QuestionOperators,
+    detect_operators,
+)
 from askgraph.traversal import Ids, in_both
 
 
@@ -29,34 +33,36 @@ class Description:
 class ResolvedQuestion:
     """A linked question with its operators, and the description that it asks for, if it does."""
 
-    linked: Linked
-    operators: Frame
+    linked: LinkedQuestion
+    operators: QuestionOperators
     description: Description | None = None
 
 
 def resolve_operators(
-    linked: Linked, schema: Schema, day: float, *, operators: bool = True
+    linked: LinkedQuestion, schema: Schema, day: float, *, operators: bool = True
 ) -> ResolvedQuestion:
     """Return a question on a day (days from 1970-01-01) as a graph reads it.
 
     Without `operators` it has none: no counts, comparisons, orders, negations.
     """
     linked = replace(linked, reading=linked.reading.on(day))
-    linked = with_merged(linked, schema)
+    linked = follow_redirects(linked, schema)
     wanted = _description_wanted(linked)
-    frame = frame_of(linked.reading, linked.scales)
-    frame = by_names(by_groups(by_named_years(frame, linked), linked), linked, schema)
-    frame = timely(frame, schema, day)
+    frame = detect_operators(linked.reading, linked.scales)
+    frame = detect_name_filters(
+        detect_groups(detect_named_years(frame, linked), linked), linked, schema
+    )
+    frame = resolve_times(frame, schema, day)
     if wanted is not None and wanted.lead:
         others = tuple(one for one in frame.operators if one.first >= wanted.lead)
         asking = Operator("describe", 0, wanted.lead - 1)
         frame = replace(frame, operators=(asking, *others), asks=None)
     if not operators:
         frame = replace(frame, operators=())
-    return ResolvedQuestion(with_asked(linked, frame, schema), frame, wanted)
+    return ResolvedQuestion(link_asked_kind(linked, frame, schema), frame, wanted)
 
 
-def with_merged(linked: Linked, schema: Schema) -> Linked:
+def follow_redirects(linked: LinkedQuestion, schema: Schema) -> LinkedQuestion:
     """Return the links with what things that have only a name left were merged into.
 
     Such a thing stays too if something leads to it. If the question names what leads from it, it is
@@ -84,7 +90,7 @@ _NAMED = 0.9
 """Words so near to a name of the graph's own mean it."""
 
 
-def by_named_years(frame: Frame, linked: Linked) -> Frame:
+def detect_named_years(frame: QuestionOperators, linked: LinkedQuestion) -> QuestionOperators:
     """Return a frame in which "per year" is "per" and the year that the graph has by that name."""
     named = {
         one.positions
@@ -102,7 +108,7 @@ def by_named_years(frame: Frame, linked: Linked) -> Frame:
 _TOTALS = ("count", "average", "sum", "minimum", "maximum")
 
 
-def by_groups(frame: Frame, linked: Linked) -> Frame:
+def detect_groups(frame: QuestionOperators, linked: LinkedQuestion) -> QuestionOperators:
     """Return a frame in which "by" means "for each": "the average height by country".
 
     That is so after an aggregate, between two names of classes or properties, of which the second
@@ -135,7 +141,9 @@ _ALIKE = 3
 """So many things of a class whose names hold a word are called by it."""
 
 
-def by_names(frame: Frame, linked: Linked, schema: Schema) -> Frame:
+def detect_name_filters(
+    frame: QuestionOperators, linked: LinkedQuestion, schema: Schema
+) -> QuestionOperators:
     """Return a frame in which a word in names of a class limits it: "all Gemini flights".
 
     That is so if no name is the word itself, and names of several things of the class have it.
@@ -170,7 +178,7 @@ _OF_SPANS = frozenset("now past during ongoing lasted".split())
 _ASKED = ("lasting", "measure")
 
 
-def timely(frame: Frame, schema: Schema, today: float) -> Frame:
+def resolve_times(frame: QuestionOperators, schema: Schema, today: float) -> QuestionOperators:
     """Return a frame for a graph on a day (days from 1970-01-01).
 
     If the graph has starts and ends, each date that is no other operator's argument becomes one
@@ -187,7 +195,9 @@ def timely(frame: Frame, schema: Schema, today: float) -> Frame:
     return replace(frame, operators=tuple(sorted(kept, key=lambda operator: operator.first)))
 
 
-def _served(frame: Frame, operator: Operator, spans: bool, dated: bool) -> Iterator[Operator]:
+def _served(
+    frame: QuestionOperators, operator: Operator, spans: bool, dated: bool
+) -> Iterator[Operator]:
     tokens = frame.reading.tokens
     if operator.name == "lasting":
         lasts = any(
@@ -215,7 +225,7 @@ def _served(frame: Frame, operator: Operator, spans: bool, dated: bool) -> Itera
         yield operator
 
 
-def _is_verb(frame: Frame, operator: Operator) -> bool:
+def _is_verb(frame: QuestionOperators, operator: Operator) -> bool:
     """Whether "last" is the verb: "how long did it last?"."""
     words = tuple(frame.reading.tokens[at].folded for at in operator.positions)
     asked = any(one.name in _ASKED and one.first < operator.first for one in frame.operators)
@@ -227,7 +237,7 @@ def _is_verb(frame: Frame, operator: Operator) -> bool:
     )
 
 
-def _at(frame: Frame) -> Iterator[Operator]:
+def _at(frame: QuestionOperators) -> Iterator[Operator]:
     for quantity in frame.reading.quantities:
         if quantity.days is not None and not frame.takes(quantity):
             mask = sum(1 << at for at in quantity.positions)
@@ -235,7 +245,7 @@ def _at(frame: Frame) -> Iterator[Operator]:
                 yield Operator("at", quantity.first, quantity.last)
 
 
-def _in_unit(frame: Frame, schema: Schema) -> Iterator[Operator]:
+def _in_unit(frame: QuestionOperators, schema: Schema) -> Iterator[Operator]:
     """ "In miles" after no number."""
     words = tuple(token.folded for token in frame.reading.tokens)
     counted = {at for quantity in frame.reading.quantities for at in quantity.measured}
@@ -263,7 +273,7 @@ _THINGS = 3
 """So many things of one name are described, each for itself."""
 
 
-def _description_wanted(linked: Linked) -> Description | None:
+def _description_wanted(linked: LinkedQuestion) -> Description | None:
     """Return what a question wants described; None if it asks for anything else."""
     reading = linked.reading
     words, size = reading.words.describing, len(reading.tokens)

@@ -3,8 +3,8 @@
 import asyncio
 from typing import Annotated
 
-from askgraph.search.pipeline import all_linked
-from askgraph.search.tokenize import read
+from askgraph.search.pipeline import link_to_graph
+from askgraph.search.tokenize import tokenize
 from askgraph.tools import Context
 from askgraph.tools.hits import entity_lines
 from askgraph.tools.mentions import mentioned
@@ -25,7 +25,7 @@ async def overview(
 
     Of a large schema the part that the question calls for, of a small one all.
     """
-    linked = await all_linked(read(question, context.question.language), context.graph)
+    linked = await link_to_graph(tokenize(question, context.question.language), context.graph)
     part = Slice(context.graph, linked)
     near = await asyncio.to_thread(lambda: [predicate.iri for predicate in part.near])
     named = await entity_lines(context, await mentioned(context, linked), near=near)

@@ -18,7 +18,7 @@ from askgraph.search.decide import (
     SHAPE,
     Trees,
     calibrated,
-    evidence_for,
+    collect_evidence,
     own_trees,
     read_curve,
     read_trees,
@@ -39,7 +39,7 @@ def _text(**changed: object) -> str:
 def test_each_evidence_is_known_to_the_trees(space: Known) -> None:
     proposal = space.proposal("Which moons orbit Jupiter?")
 
-    evidence = evidence_for(proposal, clusters(proposal.candidates))
+    evidence = collect_evidence(proposal, clusters(proposal.candidates))
 
     assert evidence.keys() == EVIDENCE == set(own_trees().evidence)
     assert EVIDENCE >= FOR | SHAPE

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from tests.graphs import store_of
 from tests.search.asking import Known
 
-from askgraph.search.decide import confidence_of
+from askgraph.search.decide import estimate_confidence
 from askgraph.search.rank import clusters
 
 SHOP = """
@@ -137,7 +137,7 @@ def test_a_code_for_two_values_means_neither() -> None:
 def test_a_word_that_stands_for_a_code_lowers_the_confidence() -> None:
     team = Known(store_of(TEAM))
     sure, guessed = (
-        confidence_of(found, clusters(found.candidates))
+        estimate_confidence(found, clusters(found.candidates))
         for found in map(team.proposal, ("players with home Boston", "players with home NY"))
     )
     assert guessed < sure

@@ -20,10 +20,10 @@ from askgraph.metadata.profile import profile_of
 from askgraph.metadata.resources import naming_of
 from askgraph.rdf import PrefixMap
 from askgraph.sample import graph_path
-from askgraph.search.link import Linked
+from askgraph.search.link import LinkedQuestion
 from askgraph.search.link.endpoint_linking import spans
-from askgraph.search.pipeline import all_linked, proposal_of, read_and_linked
-from askgraph.search.tokenize import read
+from askgraph.search.pipeline import link_text, link_to_graph, propose
+from askgraph.search.tokenize import tokenize
 from askgraph.trace import Question
 from askgraph.traversal import build_arrays
 
@@ -53,10 +53,10 @@ async def server(store: Store) -> AsyncIterator[SparqlServer]:
         yield server
 
 
-async def asked(question: str, graph: KnowledgeGraph, server: SparqlServer) -> Linked:
+async def asked(question: str, graph: KnowledgeGraph, server: SparqlServer) -> LinkedQuestion:
     endpoint = HttpEndpoint(server.url, retries=0)
     try:
-        return await all_linked(read(question, None), replace(graph, endpoint=endpoint))
+        return await link_to_graph(tokenize(question, None), replace(graph, endpoint=endpoint))
     finally:
         await endpoint.close()
 
@@ -79,7 +79,7 @@ def fresh(graph: KnowledgeGraph, search: str = "plain") -> KnowledgeGraph:
 def test_what_may_be_a_name_is_looked_for_the_likeliest_first(
     known: KnowledgeGraph, question: str, expected: Sequence[str]
 ) -> None:
-    linked = read_and_linked(question, None, known.names)
+    linked = link_text(question, None, known.names)
     found = [span.of(linked.reading) for span in spans(linked)]
     assert found[: len(expected)] == list(expected)
     assert len(found) <= 12
@@ -179,7 +179,7 @@ async def test_names_in_other_languages_than_the_questions_are_linked_and_told(
         graph = KnowledgeGraph(
             "one", endpoint, profile, NameIndex.of([]), PrefixMap({}), name_search=search
         )
-        linked = await all_linked(read(question, language), graph)
+        linked = await link_to_graph(tokenize(question, language), graph)
         await endpoint.close()
     assert [link.target for link in linked.of(Kind.ENTITY)] == ["urn:n"]
     assert linked.notes == said
@@ -194,7 +194,7 @@ async def test_a_graph_whose_names_are_iris_says_so() -> None:
         graph = KnowledgeGraph(
             "one", endpoint, profile, NameIndex.of([]), PrefixMap({}), name_search=search
         )
-        linked = await all_linked(read("What is Berlin in?", None), graph)
+        linked = await link_to_graph(tokenize("What is Berlin in?", None), graph)
         await endpoint.close()
     assert any("nothing but their IRIs" in note for note in linked.notes)
 
@@ -235,7 +235,7 @@ async def test_what_has_only_a_name_left_is_what_it_was_merged_into_at_an_endpoi
         endpoint = Counted(HttpEndpoint(server.url, retries=0))
         graph = KnowledgeGraph("towns", endpoint, profile, names, PrefixMap({}), name_search=search)
         question = Question("What is the population of Mutzopolis?", "en")
-        proposal = await proposal_of(question, graph)
+        proposal = await propose(question, graph)
         await endpoint.close()
 
     best = proposal.candidates[0]

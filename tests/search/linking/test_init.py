@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from askgraph.search.tokenize import read
+from askgraph.search.tokenize import tokenize
 
 LANGUAGES = {
     "Which moons does the planet have?": "en",
@@ -17,7 +17,7 @@ LANGUAGES = {
 
 
 def words(text: str, language: str | None = None) -> list[str]:
-    return [token.text for token in read(text, language).tokens]
+    return [token.text for token in tokenize(text, language).tokens]
 
 
 @settings(deadline=None)
@@ -27,7 +27,7 @@ def words(text: str, language: str | None = None) -> list[str]:
 @example(text="3.5.7,,8 1,000.50 ½ ² 1st 1990s", language="en")
 @example(text="\ud800 'a \"b «c", language=None)
 def test_any_text_is_read_and_its_tokens_cut_it_exactly(text: str, language: str | None) -> None:
-    reading = read(text, language)
+    reading = tokenize(text, language)
     assert reading.text == text
     last = 0
     for token in reading.tokens:
@@ -41,7 +41,7 @@ def test_any_text_is_read_and_its_tokens_cut_it_exactly(text: str, language: str
 @settings(deadline=None)
 @given(text=st.text())
 def test_quantities_never_overlap_and_lie_among_the_tokens(text: str) -> None:
-    reading = read(text)
+    reading = tokenize(text)
     taken = [at for quantity in reading.quantities for at in quantity.positions]
     assert taken == sorted(set(taken))
     assert all(0 <= at < len(reading.tokens) for at in taken)
@@ -53,7 +53,7 @@ DATED = "1 2 15 31 1990 2021-05-06 1,000 3.5 million May März mayo of de the tw
 @settings(deadline=None)
 @given(pieces=st.lists(st.sampled_from(DATED.split()), max_size=10))
 def test_quantities_of_any_mixture_of_numbers_never_overlap(pieces: list[str]) -> None:
-    reading = read(" ".join(pieces))
+    reading = tokenize(" ".join(pieces))
     taken = [at for quantity in reading.quantities for at in quantity.positions]
     assert taken == sorted(set(taken))
     assert all(0 <= at < len(reading.tokens) for at in taken)
@@ -64,7 +64,7 @@ def test_quantities_of_any_mixture_of_numbers_never_overlap(pieces: list[str]) -
 
 @pytest.mark.parametrize("text", LANGUAGES)
 def test_the_language_is_told_by_the_function_words(text: str) -> None:
-    assert read(text).language == LANGUAGES[text]
+    assert tokenize(text).language == LANGUAGES[text]
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,7 @@ def test_the_language_is_told_by_the_function_words(text: str) -> None:
 def test_a_language_that_is_given_is_used_english_where_there_is_no_list(
     given: str, used: str
 ) -> None:
-    assert read("Which moons are there?", given).language == used
+    assert tokenize("Which moons are there?", given).language == used
 
 
 def test_words_and_numbers_are_parted_but_not_ordinals_and_decades() -> None:
@@ -88,7 +88,7 @@ def test_words_and_numbers_are_parted_but_not_ordinals_and_decades() -> None:
     ['"the end"', "“the end”", "„the end“", "«the end»", "'the end'", "‘the end’"],
 )
 def test_words_in_quotation_marks_are_no_function_words(quoted: str) -> None:
-    reading = read(f"Is {quoted} the end?")
+    reading = tokenize(f"Is {quoted} the end?")
     texts = [token.text for token in reading.tokens]
     assert texts == ["Is", "the", "end", "the", "end"]
     assert [token.quote for token in reading.tokens] == [None, 0, 0, None, None]
@@ -96,20 +96,20 @@ def test_words_in_quotation_marks_are_no_function_words(quoted: str) -> None:
 
 
 def test_an_apostrophe_is_no_quotation_mark() -> None:
-    reading = read("Is O'Brien's house near Mary's?")
+    reading = tokenize("Is O'Brien's house near Mary's?")
     assert all(token.quote is None for token in reading.tokens)
 
 
 def test_who_owns_something_is_marked() -> None:
-    reading = read("Is Anna's house Mary’s?")
+    reading = tokenize("Is Anna's house Mary’s?")
     assert {reading.tokens[at].text for at in reading.genitives} == {"Anna", "Mary"}
 
 
 def test_a_very_long_text_is_cut_and_says_so() -> None:
-    assert not read("moon " * 120).cut
-    assert len(read("moon " * 120).tokens) == 120
-    assert read("moon " * 121).cut
-    assert len(read("moon " * 10_000).tokens) == 120
+    assert not tokenize("moon " * 120).cut
+    assert len(tokenize("moon " * 120).tokens) == 120
+    assert tokenize("moon " * 121).cut
+    assert len(tokenize("moon " * 10_000).tokens) == 120
 
 
 @pytest.mark.parametrize(
@@ -119,14 +119,16 @@ def test_a_very_long_text_is_cut_and_says_so() -> None:
 )
 def test_of_a_monstrous_question_only_the_first_words_are_read(text: str) -> None:
     began = time.process_time()
-    reading = read(text)
+    reading = tokenize(text)
 
     assert len(reading.tokens) <= 120
     assert time.process_time() - began < 5
 
 
 def test_a_minus_belongs_to_the_number_right_behind_it() -> None:
-    values = [quantity.value for quantity in read("from -10 to 20-30, below -5 or 3 -2").quantities]
+    values = [
+        quantity.value for quantity in tokenize("from -10 to 20-30, below -5 or 3 -2").quantities
+    ]
     assert values == [-10, 20, 30, -5, 3, 2]
 
 
@@ -142,7 +144,7 @@ def test_a_minus_belongs_to_the_number_right_behind_it() -> None:
     ],
 )
 def test_last_words_that_want_a_map_say_nothing_of_what_is_asked(text: str, said: str) -> None:
-    reading = read(text)
+    reading = tokenize(text)
     kept = [word.text for at, word in enumerate(reading.tokens) if not reading.is_stop(at)]
     assert set(said.casefold().split()[1:]) <= {word.casefold() for word in kept}
     assert ("map" in said) == any(word in ("map", "Karte", "carte", "mapa") for word in kept)

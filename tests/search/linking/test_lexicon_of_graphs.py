@@ -6,10 +6,10 @@ import pytest
 
 from askgraph.index import stem, tokens
 from askgraph.index.names import Kind, Name, NameIndex
-from askgraph.search.link import Link, link
+from askgraph.search.link import Link, link_question
 from askgraph.search.link.lexicon import LEXICON, is_told
-from askgraph.search.tokenize import read
-from askgraph.search.tokenize.question_operators import frame_of
+from askgraph.search.tokenize import tokenize
+from askgraph.search.tokenize.question_operators import detect_operators
 
 SPACE = "http://example.org/"
 INDEX = NameIndex.of(
@@ -27,7 +27,7 @@ INDEX = NameIndex.of(
 
 
 def found(question: str) -> dict[str, Link]:
-    return {one.name: one for one in link(read(question, "en"), INDEX).links}
+    return {one.name: one for one in link_question(tokenize(question, "en"), INDEX).links}
 
 
 @pytest.mark.parametrize(
@@ -56,13 +56,15 @@ def test_names_of_things_are_not_found_by_words_akin() -> None:
 
 
 def test_other_languages_have_no_lexicon_yet() -> None:
-    links = link(read("Which towns are there?", "de"), INDEX).links
+    links = link_question(tokenize("Which towns are there?", "de"), INDEX).links
     assert all("hypernym" not in one.how for one in links)
 
 
 def test_no_word_of_a_listed_set_is_told_by_the_lexicon() -> None:
     """The list of English has only what the lexicon lacks."""
-    listed = tomllib.loads((LEXICON.parent / "en.toml").read_text("utf-8"))["synonyms"]["sets"]
+    listed = tomllib.loads(
+        (LEXICON.parents[1] / "tokenize" / "words" / "en.toml").read_text("utf-8")
+    )["synonyms"]["sets"]
     for line in listed:
         words = tuple(dict.fromkeys(stem(word) for word in tokens(line)))
         assert len(words) > 1
@@ -90,13 +92,13 @@ MEASURED = NameIndex.of(
 def test_an_adjective_leads_to_the_noun_of_its_scale(
     question: str, degree: str, up: bool, noun: str
 ) -> None:
-    linked = link(read(question, "en"), MEASURED)
-    [operator] = frame_of(linked.reading, linked.scales).of("superlative", "comparative")
+    linked = link_question(tokenize(question, "en"), MEASURED)
+    [operator] = detect_operators(linked.reading, linked.scales).of("superlative", "comparative")
     assert operator.name == degree
     assert operator.measure is not None
     assert (operator.measure.up, operator.measure.measures[0]) == (up, noun)
 
 
 def test_it_is_no_operator_if_the_graph_has_no_such_noun() -> None:
-    linked = link(read("Which is the saddest engine?", "en"), MEASURED)
+    linked = link_question(tokenize("Which is the saddest engine?", "en"), MEASURED)
     assert linked.scales == ()

@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 from tests.search.linking.conftest import ENTITIES, PLACE
 
 from askgraph.index.names import Kind, Name, NameIndex
-from askgraph.search.link import Link, Variant, also_meant, link, variants
-from askgraph.search.tokenize import read
+from askgraph.search.link import Link, Variant, also_meant, link_question, variants
+from askgraph.search.tokenize import tokenize
 
 FOUND = [
     # a question, what its words mean, those words
@@ -55,11 +55,11 @@ FOUND = [
 
 def found(question: str, index: NameIndex, target: str) -> list[Link]:
     whole = target if target.startswith('"') else PLACE + target
-    return [one for one in link(read(question), index).links if one.target == whole]
+    return [one for one in link_question(tokenize(question), index).links if one.target == whole]
 
 
 def said(question: str, one: Link) -> str:
-    tokens = read(question).tokens
+    tokens = tokenize(question).tokens
     return " ".join(tokens[at].text for at in one.positions)
 
 
@@ -80,7 +80,9 @@ def test_words_find_the_name_they_mean(
 def test_the_name_meant_is_the_best_of_its_words(
     how: str, question: str, target: str, words: str, index: NameIndex
 ) -> None:
-    best = next(one for one in link(read(question), index).links if one.kind is Kind.ENTITY)
+    best = next(
+        one for one in link_question(tokenize(question), index).links if one.kind is Kind.ENTITY
+    )
     assert best.target == PLACE + target
 
 
@@ -134,23 +136,26 @@ def test_function_words_in_quotation_marks_are_part_of_the_name(index: NameIndex
 
 
 def test_function_words_tell_nothing_and_rare_words_much(index: NameIndex) -> None:
-    linked = link(read("Where is the Pacific Ocean"), index)
+    linked = link_question(tokenize("Where is the Pacific Ocean"), index)
     where, is_, the, pacific, ocean = linked.weights
     assert where == is_ == the == 0
     assert pacific > 0 and ocean > 0
 
 
 def test_unknown_words_count_too(index: NameIndex) -> None:
-    assert link(read("Where is Qwertz?"), index).weights[-1] > 0
+    assert link_question(tokenize("Where is Qwertz?"), index).weights[-1] > 0
 
 
 def test_links_come_best_first(index: NameIndex) -> None:
-    scores = [one.score for one in link(read("Which cities has Dr. Curie in photos?"), index).links]
+    scores = [
+        one.score
+        for one in link_question(tokenize("Which cities has Dr. Curie in photos?"), index).links
+    ]
     assert scores == sorted(scores, reverse=True)
 
 
 def test_links_of_a_kind_are_of_that_kind(index: NameIndex) -> None:
-    linked = link(read("Which city has a launch site of Marie Curie?"), index)
+    linked = link_question(tokenize("Which city has a launch site of Marie Curie?"), index)
     assert {one.kind for one in linked.of(Kind.CLASS, Kind.PREDICATE)} == {
         Kind.CLASS,
         Kind.PREDICATE,
@@ -163,7 +168,7 @@ def test_links_of_a_kind_are_of_that_kind(index: NameIndex) -> None:
 def test_any_text_is_linked_and_similarities_are_shares(
     text: str, language: str | None, index: NameIndex
 ) -> None:
-    linked = link(read(text, language), index)
+    linked = link_question(tokenize(text, language), index)
     assert len(linked.weights) == len(linked.reading.tokens)
     assert all(weight >= 0 for weight in linked.weights)
     for one in linked.links:
@@ -178,7 +183,7 @@ KNOWN = "Marie Curie of the Pacific ocean's launch sites photo first name AB-12 
 def test_any_known_words_are_linked_and_similarities_are_shares(
     words: list[str], index: NameIndex
 ) -> None:
-    linked = link(read(" ".join(words)), index)
+    linked = link_question(tokenize(" ".join(words)), index)
     for one in linked.links:
         check(one, len(linked.reading.tokens))
 
@@ -203,7 +208,7 @@ INDEX = NameIndex.of(
         Name("diameter", "http://x/diameter", Kind.PREDICATE),
     ]
 )
-LINKED = link(read("What is the diameter of Mercury?", "en"), INDEX)
+LINKED = link_question(tokenize("What is the diameter of Mercury?", "en"), INDEX)
 
 
 def test_a_homonym_of_the_same_kind_may_be_meant() -> None:
@@ -231,7 +236,7 @@ VOCABULARY = NameIndex.of(
 def of(text: str) -> dict[str, Variant]:
     """What the words may stand for, the best variant of each word of the vocabulary."""
     words = list(VOCABULARY.vocabulary)
-    found = sorted(variants(read(text, "en"), VOCABULARY), key=lambda variant: variant.quality)
+    found = sorted(variants(tokenize(text, "en"), VOCABULARY), key=lambda variant: variant.quality)
     return {words[variant.word]: variant for variant in found}
 
 

@@ -6,8 +6,8 @@ from tests.search.zoo import QUESTIONS
 from askgraph.evaluation.runs.one_question import trace_of
 from askgraph.graph import KnowledgeGraph
 from askgraph.methods.graph_search import GraphSearch
-from askgraph.search.tokenize import read
-from askgraph.search.tokenize.question_operators import frame_of, held_text
+from askgraph.search.tokenize import tokenize
+from askgraph.search.tokenize.question_operators import detect_operators, held_text
 from askgraph.sparql.comparison import cell_of_json
 from askgraph.sparql.results import value_of
 from askgraph.trace import Answer, Outcome, Question
@@ -89,8 +89,8 @@ def test_the_answer_columns_are_told_from_the_context(open_zoo: KnowledgeGraph) 
 
 
 def held(question: str) -> str | None:
-    reading = read(question)
-    for operator in frame_of(reading).of("containing", "starting", "ending"):
+    reading = tokenize(question)
+    for operator in detect_operators(reading).of("containing", "starting", "ending"):
         at = held_text(reading, operator.positions)
         if at is not None:
             return reading.text[reading.tokens[at.start].start : reading.tokens[at.stop - 1].end]

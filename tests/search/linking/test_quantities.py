@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from askgraph.search.tokenize import Quantity, Relative, days_from, read
+from askgraph.search.tokenize import Quantity, Relative, days_from, tokenize
 
 EPOCH = date(1970, 1, 1)
 
 
 def only(text: str, language: str = "en") -> Quantity:
-    (quantity,) = read(text, language).quantities
+    (quantity,) = tokenize(text, language).quantities
     return quantity
 
 
@@ -46,7 +46,7 @@ def days(first: str, last: str | None = None) -> tuple[float, float]:
 def test_a_number_has_its_value(text: str, language: str, value: float) -> None:
     quantity = only(text, language)
     assert quantity.value == value
-    assert list(quantity.positions) == list(range(len(read(text, language).tokens)))
+    assert list(quantity.positions) == list(range(len(tokenize(text, language).tokens)))
 
 
 def test_spelled_numbers_are_told_from_digits() -> None:
@@ -101,12 +101,12 @@ def test_a_year_may_be_a_number_too() -> None:
 def test_a_date_that_does_not_exist_is_no_day(text: str) -> None:
     assert all(
         quantity.days is None or quantity.days[0] < quantity.days[1]
-        for quantity in read(text, "en").quantities
+        for quantity in tokenize(text, "en").quantities
     )
 
 
 def test_several_quantities_come_in_order() -> None:
-    found = read("between 1,000 and 3.5 million on 6 May 2021", "en").quantities
+    found = tokenize("between 1,000 and 3.5 million on 6 May 2021", "en").quantities
     assert [quantity.value for quantity in found] == [1000, 3.5e6, None]
     assert found[2].days == days("2021-05-06")
 
@@ -117,7 +117,7 @@ def test_numbers_that_are_no_years_have_no_days() -> None:
 
 
 def test_words_without_numbers_have_no_quantities() -> None:
-    assert read("Which moons orbit the planet?").quantities == ()
+    assert tokenize("Which moons orbit the planet?").quantities == ()
 
 
 def number(text: str) -> float:
@@ -145,7 +145,7 @@ def number(text: str) -> float:
     ],
 )
 def test_words_tell_a_time_from_today(text: str, language: str, first: str, last: str) -> None:
-    (quantity,) = read(text, language).on(number("2024-03-31")).quantities
+    (quantity,) = tokenize(text, language).on(number("2024-03-31")).quantities
 
     assert quantity.value is None
     assert quantity.days == (number(first), number(last))
@@ -153,7 +153,7 @@ def test_words_tell_a_time_from_today(text: str, language: str, first: str, last
 
 @pytest.mark.parametrize("text", ["What is the last year of the war?", "before 20 years of age"])
 def test_the_last_of_years_and_a_number_of_years_are_no_times(text: str) -> None:
-    assert all(one.days is None for one in read(text, "en").on(0.0).quantities)
+    assert all(one.days is None for one in tokenize(text, "en").on(0.0).quantities)
 
 
 @given(away=st.integers(-1200, 1200), today=st.integers(-100_000, 100_000))

@@ -3,8 +3,8 @@
 import pytest
 
 from askgraph.index.names import Kind, Name, NameIndex
-from askgraph.search.link import link
-from askgraph.search.tokenize import read
+from askgraph.search.link import link_question
+from askgraph.search.tokenize import tokenize
 
 NAMES = (
     "temp", "dept", "qty", "noe", "dob", "addr", "mgr", "lng", "yr", "id", "unit price",
@@ -14,7 +14,7 @@ INDEX = NameIndex.of([Name(name, f"http://example.org/{name}", Kind.PREDICATE) f
 
 
 def linked(question: str) -> dict[str, tuple[str, ...]]:
-    return {one.name: one.how for one in link(read(question, "en"), INDEX).links}
+    return {one.name: one.how for one in link_question(tokenize(question, "en"), INDEX).links}
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from tests.search.asking import Known
 
 from askgraph.rdf.vocabulary import RDF_TYPE, XSD_DATE
 from askgraph.search.operators.query_builder import Draft, day_literal, is_sound, year_of
-from askgraph.search.pipeline import schema_of
+from askgraph.search.pipeline import build_schema
 from askgraph.search.query_pieces import condition, denied, pattern, term_of, variable
 from askgraph.sparql import Pattern
 from askgraph.traversal.literals import day_number
@@ -31,7 +31,7 @@ POOL, ROCK = term_of("<https://zoo.example/Pool>"), term_of("<https://zoo.exampl
 
 @pytest.fixture
 def draft(zoo: Known) -> Draft:
-    found = Draft(schema_of(zoo.arrays, zoo.profile))
+    found = Draft(build_schema(zoo.arrays, zoo.profile))
     found.patterns = [pattern(ROOT, LIVES, ONE)]
     found.columns = [ROOT]
     return found

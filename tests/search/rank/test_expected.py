@@ -3,14 +3,14 @@
 import pytest
 from tests.search.asking import Known
 
-from askgraph.search.pipeline import read_and_linked
-from askgraph.search.rank.expected_answer_type import Expected, expected_of
+from askgraph.search.pipeline import link_text
+from askgraph.search.rank.expected_answer_type import ExpectedAnswer, expect_answer
 
 ONTOLOGY = "https://example.org/space/ontology#"
 
 
-def asked(space: Known, question: str) -> Expected:
-    return expected_of(read_and_linked(question, None, space.names))
+def asked(space: Known, question: str) -> ExpectedAnswer:
+    return expect_answer(link_text(question, None, space.names))
 
 
 @pytest.mark.parametrize(

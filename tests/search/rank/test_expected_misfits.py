@@ -4,9 +4,9 @@ import pytest
 from pyoxigraph import QueryBoolean, QuerySolutions
 from tests.search.asking import Known
 
-from askgraph.search.pipeline import read_and_linked
-from askgraph.search.rank.expected_answer_type import expected_of
-from askgraph.search.rank.type_mismatches import misfits
+from askgraph.search.pipeline import link_text
+from askgraph.search.rank.expected_answer_type import expect_answer
+from askgraph.search.rank.type_mismatches import find_type_mismatches
 from askgraph.sparql.results import SelectResult
 
 PREFIXES = """\
@@ -27,9 +27,9 @@ def outcome_of(space: Known, query: str) -> SelectResult | bool:
 
 def said(space: Known, question: str, query: str) -> str:
     """All that is said of a query's result."""
-    expected = expected_of(read_and_linked(question, None, space.names))
+    expected = expect_answer(link_text(question, None, space.names))
     outcome = outcome_of(space, PREFIXES + query)
-    return " ".join(misfits(expected, PREFIXES + query, outcome, space.profile))
+    return " ".join(find_type_mismatches(expected, PREFIXES + query, outcome, space.profile))
 
 
 @pytest.mark.parametrize(
@@ -145,5 +145,7 @@ def test_nothing_is_said_of_what_fits(space: Known, question: str, query: str) -
 
 
 def test_nothing_is_said_of_a_query_that_cannot_be_read(space: Known) -> None:
-    expected = expected_of(read_and_linked("Which moons are there?", None, space.names))
-    assert misfits(expected, "SELECT ?m {", SelectResult(("m",), ()), space.profile) == ()
+    expected = expect_answer(link_text("Which moons are there?", None, space.names))
+    assert (
+        find_type_mismatches(expected, "SELECT ?m {", SelectResult(("m",), ()), space.profile) == ()
+    )

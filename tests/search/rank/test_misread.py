@@ -6,7 +6,7 @@ from tests.search.asking import Known
 
 from askgraph.search.query_pieces import aggregates_of, patterns_in, predicate_of
 from askgraph.search.rank import clusters
-from askgraph.search.rank.faults import Subject, faults_of
+from askgraph.search.rank.faults import Subject, find_faults
 
 GRAPH = """
 @prefix : <https://art.example/> .
@@ -149,7 +149,7 @@ def test_two_of_a_kind_with_one_name_are_both_meant(port: Known) -> None:
 def test_the_better_known_of_two_leaves_a_doubt(port: Known) -> None:
     def faults(question: str) -> tuple[str, ...]:
         proposal = port.proposal(question)
-        return faults_of(Subject(proposal, clusters(proposal.candidates)[0].best))
+        return find_faults(Subject(proposal, clusters(proposal.candidates)[0].best))
 
     assert "namesake" in faults("Which ships does Kim Roe guide?")
     assert "namesake" not in faults("Which captain has the voyages of Heron?")
@@ -158,4 +158,4 @@ def test_the_better_known_of_two_leaves_a_doubt(port: Known) -> None:
 def test_a_second_question_asks_for_a_second_column(port: Known) -> None:
     proposal = port.proposal("What are the owners of the ships and what are the captains?")
     one = next(one for one in proposal.candidates if len(one.shown) == 1)
-    assert "columns_missing" in faults_of(Subject(proposal, one))
+    assert "columns_missing" in find_faults(Subject(proposal, one))

@@ -9,7 +9,7 @@ from tests.search.asking import Known
 
 from askgraph.sample import graph_path
 from askgraph.search.expand.schema import Schema
-from askgraph.search.pipeline import schema_of
+from askgraph.search.pipeline import build_schema
 from askgraph.search.query_pieces import conditions_in, denied_in
 from askgraph.training.pointer.questions import Asked, asked, world
 from askgraph.writing.pointer.skeleton import skeleton_of, terms_of
@@ -32,7 +32,7 @@ def graph(request: pytest.FixtureRequest) -> Iterator[Known]:
 
 
 def schema(graph: Known) -> Schema:
-    return schema_of(graph.arrays, graph.profile)
+    return build_schema(graph.arrays, graph.profile)
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ from askgraph.errors import SetupError
 from askgraph.explanation import iris_of
 from askgraph.graph import KnowledgeGraph
 from askgraph.rdf.vocabulary import RDF_TYPE, RDFS, XSD
-from askgraph.search.pipeline import proposed, read_and_linked, schema_of
+from askgraph.search.pipeline import build_schema, link_text, propose_from_links
 from askgraph.sparql.read import read
 from askgraph.trace import Question
 from askgraph.workspace import Workspace
@@ -41,7 +41,7 @@ def weights(seed: int) -> dict[str, np.ndarray]:
 @pytest.mark.parametrize("seed", range(4))
 def test_every_hypothesis_is_a_query_over_what_is_listed(seed: int, space: KnowledgeGraph) -> None:
     writer = PointerWriter(weights(seed), SMALL, {})
-    linked = read_and_linked(TEXT, "en", space.names)
+    linked = link_text(TEXT, "en", space.names)
     listed = listed_terms(linked, space.profile)
     found = result_of(writer.write(Question(TEXT, "en"), listed, space, n=3))
     named = {one.target for one in listed} | {RDF_TYPE}
@@ -57,9 +57,11 @@ def test_a_file_of_weights_gives_the_same_judgements(tmp_path: Path, space: Know
     with (tmp_path / "w.npz").open("wb") as file:
         saved(file, writer.weights, SMALL, {"seed": 1})
     again = PointerWriter.load(tmp_path / "w.npz")
-    linked = read_and_linked(TEXT, "en", space.names)
+    linked = link_text(TEXT, "en", space.names)
     assert space.arrays is not None
-    candidates = proposed(linked, schema_of(space.arrays, space.profile)).candidates[:9]
+    candidates = propose_from_links(linked, build_schema(space.arrays, space.profile)).candidates[
+        :9
+    ]
     judged = again.judgements(linked, candidates, space)
     assert judged == writer.judgements(linked, candidates, space)
     assert again.about == {"seed": 1}
@@ -74,9 +76,9 @@ def test_a_file_that_holds_no_weights_says_how_to_make_them(tmp_path: Path) -> N
 def test_reranking_keeps_all_candidates_and_raises_none_over_the_best(
     space: KnowledgeGraph,
 ) -> None:
-    linked = read_and_linked(TEXT, "en", space.names)
+    linked = link_text(TEXT, "en", space.names)
     assert space.arrays is not None
-    proposal = proposed(linked, schema_of(space.arrays, space.profile))
+    proposal = propose_from_links(linked, build_schema(space.arrays, space.profile))
     found = reranked(proposal, PointerWriter(weights(2), SMALL, {}), space)
     assert {one.tree for one in found.candidates} == {one.tree for one in proposal.candidates}
     scores = [one.score for one in found.candidates]
@@ -85,9 +87,9 @@ def test_reranking_keeps_all_candidates_and_raises_none_over_the_best(
 
 
 def test_without_trust_nothing_changes(space: KnowledgeGraph) -> None:
-    linked = read_and_linked(TEXT, "en", space.names)
+    linked = link_text(TEXT, "en", space.names)
     assert space.arrays is not None
-    proposal = proposed(linked, schema_of(space.arrays, space.profile))
+    proposal = propose_from_links(linked, build_schema(space.arrays, space.profile))
     found = reranked(proposal, PointerWriter(weights(2), SMALL, {}), space, trust=0.0)
     assert [one.score for one in found.candidates] == [one.score for one in proposal.candidates]
 
@@ -95,7 +97,7 @@ def test_without_trust_nothing_changes(space: KnowledgeGraph) -> None:
 @pytest.mark.parametrize("n", [0, -1])
 def test_where_none_is_wanted_none_is_written(n: int, space: KnowledgeGraph) -> None:
     writer = PointerWriter(weights(1), SMALL, {})
-    listed = listed_terms(read_and_linked(TEXT, "en", space.names), space.profile)
+    listed = listed_terms(link_text(TEXT, "en", space.names), space.profile)
     assert result_of(writer.write(Question(TEXT, "en"), listed, space, n=n)) == []
 
 

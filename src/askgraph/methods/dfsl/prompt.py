@@ -19,9 +19,9 @@ from askgraph.index.names import Kind
 from askgraph.llm import System, User
 from askgraph.metadata import PredicateProfile, Profile
 from askgraph.rdf import words_of_local_name
-from askgraph.search.link import Linked
-from askgraph.search.pipeline import all_linked
-from askgraph.search.tokenize import read
+from askgraph.search.link import LinkedQuestion
+from askgraph.search.pipeline import link_to_graph
+from askgraph.search.tokenize import tokenize
 from askgraph.tools import Context
 from askgraph.tools.hits import entity_lines
 from askgraph.tools.mentions import mentioned
@@ -149,9 +149,9 @@ async def given_terms(context: Context, *, ends: bool = False) -> AskedTerms:
     return AskedTerms(terms, await _lines(context, part, chosen))
 
 
-async def _linked(context: Context) -> Linked:
+async def _linked(context: Context) -> LinkedQuestion:
     asked = context.question
-    return await all_linked(read(asked.text, asked.language), context.graph)
+    return await link_to_graph(tokenize(asked.text, asked.language), context.graph)
 
 
 async def _lines(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 from askgraph.agent.several_graphs import AskedGraph, AskedGraphs, LinkedGraph
 from askgraph.answers.search_run import AHEAD, PASSED_OVER, SearchLimits, SearchRun, top_score
 from askgraph.explanation import iris_in
-from askgraph.search.decide import confidence_of
+from askgraph.search.decide import estimate_confidence
 from askgraph.search.rank import Cluster, Proposal, clusters
 from askgraph.tools import Context, Sees
 from askgraph.tools.candidates import (
@@ -221,7 +221,9 @@ async def _search(
         asked = _declaring(asked, [*used, *(one.target for one in named_links(proposal.linked))])
     near = Slice(asked.context.graph, proposal.linked, used)
     linked = LinkedGraph(asked, proposal.linked, near)
-    return GraphCandidates(searched, linked, proposal, ranked, confidence_of(proposal, ranked))
+    return GraphCandidates(
+        searched, linked, proposal, ranked, estimate_confidence(proposal, ranked)
+    )
 
 
 def _declaring(asked: AskedGraph, iris: Sequence[str]) -> AskedGraph:

@@ -20,8 +20,8 @@ from askgraph.methods.guided.candidates import Candidates, Numbered
 from askgraph.methods.guided.prompt import Reply, read_reply
 from askgraph.rdf.vocabulary import NUMERIC_DATATYPES, RDF_LANG_STRING, XSD_STRING
 from askgraph.search.decide import left_out
-from askgraph.search.rank.expected_answer_type import expected_of
-from askgraph.search.rank.type_mismatches import misfits
+from askgraph.search.rank.expected_answer_type import expect_answer
+from askgraph.search.rank.type_mismatches import find_type_mismatches
 from askgraph.sparql.results import value_of
 from askgraph.tools import Context
 from askgraph.tools._facts import own_types
@@ -225,8 +225,8 @@ class Judge:
         """The verdict on an answer: what speaks for and against it."""
         search = self.candidates.by_graph[answer.graph]
         given = answer.result if answer.boolean is None else answer.boolean
-        expected = expected_of(search.linked.linked)
-        unfit = misfits(expected, answer.query, given, search.searched.graph.profile)
+        expected = expect_answer(search.linked.linked)
+        unfit = find_type_mismatches(expected, answer.query, given, search.searched.graph.profile)
         same, other = self._candidates(answer)
         chances = self.chances
         signs = Signs(

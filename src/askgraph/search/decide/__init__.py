@@ -40,8 +40,8 @@ from askgraph.search.query_pieces import (
     variable_of,
 )
 from askgraph.search.rank import Cluster, Proposal, clusters, links_of
-from askgraph.search.rank.faults import Subject, faults_of
-from askgraph.search.tokenize import Reading, bits
+from askgraph.search.rank.faults import Subject, find_faults
+from askgraph.search.tokenize import TokenizedQuestion, bits
 from askgraph.search.tokenize.question_operators import Operator
 from askgraph.sparql import Call, Filter, Pattern, Query
 from askgraph.trace import Answer, Option
@@ -82,14 +82,14 @@ _BESIDE = 2
 """So many words after "how many" may name the number that it asks for."""
 
 
-def evidence_for(proposal: Proposal, found: Sequence[Cluster]) -> dict[str, float]:
+def collect_evidence(proposal: Proposal, found: Sequence[Cluster]) -> dict[str, float]:
     """Return the evidence on the best of some clusters; the names are `EVIDENCE`."""
     best = found[0].best
     subject = Subject(proposal, best)
     evidence = {
         "score": best.score,
         **_rivals(found),
-        "faults": float(len(faults_of(subject))),
+        "faults": float(len(find_faults(subject))),
         **_words_left(subject),
         **_readings(subject),
         **_doubts(subject),
@@ -263,7 +263,7 @@ def left_out(proposal: Proposal, candidate: Candidate, *, read: bool = False) ->
     return tuple(dict.fromkeys(found))
 
 
-def _read_in(reading: Reading, terms: Iterable[str]) -> set[int]:
+def _read_in(reading: TokenizedQuestion, terms: Iterable[str]) -> set[int]:
     """The tokens that are a form of a word in the name of something: singular, plural, a part."""
     names = {stem(word) for term in terms for word in tokens(_name_in(term))}
     return {at for at, one in enumerate(reading.tokens) if any(_form(one.stem, n) for n in names)}
@@ -310,7 +310,7 @@ def _meant(subject: Subject) -> set[int]:
     }
 
 
-def _light(reading: Reading) -> Iterator[int]:
+def _light(reading: TokenizedQuestion) -> Iterator[int]:
     """The tokens that say nothing of their own: "happened", "took place"."""
     said = set(reading.folded)
     for phrase in reading.words.light:
@@ -319,7 +319,7 @@ def _light(reading: Reading) -> Iterator[int]:
                 yield from range(at, at + len(phrase))
 
 
-def _said(reading: Reading, operator: str) -> set[int]:
+def _said(reading: TokenizedQuestion, operator: str) -> set[int]:
     words = {phrase[0] for phrase in reading.words.operators[operator] if len(phrase) == 1}
     return {at for at, word in enumerate(reading.folded) if word in words}
 
@@ -365,15 +365,15 @@ class Decision:
 def decide(proposal: Proposal) -> Decision:
     """Group the candidates that give the same result, and weigh the evidence for the best."""
     found = clusters(proposal.candidates)
-    return Decision(tuple(found), confidence_of(proposal, found))
+    return Decision(tuple(found), estimate_confidence(proposal, found))
 
 
-def confidence_of(proposal: Proposal, found: Sequence[Cluster]) -> float:
+def estimate_confidence(proposal: Proposal, found: Sequence[Cluster]) -> float:
     """Estimate the chance (0–1) that the best cluster is right: its evidence weighed, calibrated.
 
     0 if there is no cluster; else neither 0 nor 1.
     """
-    return calibrated(weighed(evidence_for(proposal, found))) if found else 0.0
+    return calibrated(weighed(collect_evidence(proposal, found))) if found else 0.0
 
 
 def share_left(proposal: Proposal, candidate: Candidate, rows: int) -> float:
@@ -429,7 +429,7 @@ def _ties(proposal: Proposal, candidate: Candidate) -> bool:
     return bool(proposal.frame.of("superlative")) and min(named, default=1.0) < _NAMED
 
 
-def decided(confidence: float, thresholds: Thresholds | None = None) -> Outcome:
+def choose_outcome(confidence: float, thresholds: Thresholds | None = None) -> Outcome:
     """Decide by confidence."""
     limits = thresholds or Thresholds()
     if confidence >= limits.answer:
@@ -445,7 +445,7 @@ _SHORT = 6
 """So many words of a reading are said first."""
 
 
-def worth_asking(answers: Sequence[Answer]) -> tuple[Option, ...]:
+def choose_options(answers: Sequence[Answer]) -> tuple[Option, ...]:
     """Return the readings between which a person should choose, best first; at most four.
 
     An answer whose answer columns hold what those of a better one do, in whichever order of rows
@@ -526,7 +526,7 @@ EVIDENCE = (
         *("head_missed", "scattered", "blemishes"),
     }
 )
-"""The names of all evidence, as `evidence_for` gives it."""
+"""The names of all evidence, as `collect_evidence` gives it."""
 
 
 def sign_of(name: str) -> int:
@@ -568,7 +568,7 @@ def weighed(evidence: Mapping[str, float]) -> float:
 
 @cache
 def own_trees() -> Trees:
-    """The trees that the package uses, over all evidence that `evidence_for` gives."""
+    """The trees that the package uses, over all evidence that `collect_evidence` gives."""
     return read_trees(TREES_FILE)
 
 

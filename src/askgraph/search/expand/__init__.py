@@ -72,7 +72,7 @@ class PartialMatch:
         return self.node.ids
 
 
-def together(
+def combine(
     one: PartialMatch,
     other: PartialMatch,
     node: Node,

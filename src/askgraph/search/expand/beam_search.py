@@ -50,11 +50,11 @@ from askgraph.search.expand import (
     Edge,
     Node,
     PartialMatch,
+    combine,
     common_words,
     denied_words,
     named_steps,
     named_words,
-    together,
 )
 from askgraph.search.expand.schema import (
     Schema,
@@ -66,9 +66,9 @@ from askgraph.search.expand.schema import (
     shortened_values,
     stepped,
 )
-from askgraph.search.link import Link, Linked
-from askgraph.search.tokenize import Quantity, Reading, bits
-from askgraph.search.tokenize.question_operators import Frame, Operator
+from askgraph.search.link import Link, LinkedQuestion
+from askgraph.search.tokenize import Quantity, TokenizedQuestion, bits
+from askgraph.search.tokenize.question_operators import Operator, QuestionOperators
 from askgraph.search.tokenize.word_lists import shared_words
 from askgraph.traversal import GraphArrays, Ids, in_both
 from askgraph.traversal.literals import Sort, split_literal
@@ -96,13 +96,13 @@ _COMPARED, _MARKED = 32, 16
 
 
 @dataclass
-class Grower:
+class BeamSearch:
     """Grows the states of one question over one graph; `weights` are those of the ranking."""
 
     graph: GraphArrays
     schema: Schema
-    linked: Linked
-    frame: Frame
+    linked: LinkedQuestion
+    frame: QuestionOperators
     weights: Mapping[str, float]
     beam: int = 48
     widest: int = 20_000
@@ -504,7 +504,7 @@ _WHOLE = 0.9
 """From this similarity on all of a name is there, but for a bent word."""
 
 
-def without_chance(linked: Linked, frame: Frame) -> tuple[Link, ...]:
+def without_chance(linked: LinkedQuestion, frame: QuestionOperators) -> tuple[Link, ...]:
     """Return the links but those of things whose names only words in other use match.
 
     Words of an operator, units after their number, and single letters are such words; so are those
@@ -537,7 +537,7 @@ def without_chance(linked: Linked, frame: Frame) -> tuple[Link, ...]:
     )
 
 
-def _may_be_name(link: Link, linked: Linked) -> bool:
+def _may_be_name(link: Link, linked: LinkedQuestion) -> bool:
     """Whether words are quoted, or in capitals within the question."""
     tokens = [linked.reading.tokens[at] for at in link.positions]
     return any(
@@ -586,24 +586,24 @@ _FEW = 64
 class Expansion:
     """The best partial matches of a question, and the search that keeps what it looked up."""
 
-    search: Grower
+    search: BeamSearch
     matches: tuple[PartialMatch, ...]
 
 
 def expand(
-    linked: Linked,
-    operators: Frame,
+    linked: LinkedQuestion,
+    operators: QuestionOperators,
     schema: Schema,
     weights: Mapping[str, float],
     *,
     limit: int | None = None,
 ) -> Expansion:
     """Expand what a question mentions to partial matches; the best are returned, up to a limit."""
-    search = Grower(schema.graph, schema, linked, operators, weights)
+    search = BeamSearch(schema.graph, schema, linked, operators, weights)
     return Expansion(search, tuple(_grow(search)[:limit]))
 
 
-def _grow(grower: Grower) -> list[PartialMatch]:
+def _grow(grower: BeamSearch) -> list[PartialMatch]:
     """Grow all states; best first."""
     things = list(_seeds(grower))
     classes: list[PartialMatch] = []
@@ -643,7 +643,7 @@ def _grow(grower: Grower) -> list[PartialMatch]:
     return pool
 
 
-def _seeds(grower: Grower) -> Iterator[PartialMatch]:
+def _seeds(grower: BeamSearch) -> Iterator[PartialMatch]:
     """A state for each thing, value and number that words name, and for values said as either."""
     named: dict[tuple[Kind, tuple[int, ...]], list[Link]] = {}
     for one in grower.linked.of(Kind.ENTITY, Kind.VALUE):
@@ -673,7 +673,7 @@ def _seeds(grower: Grower) -> Iterator[PartialMatch]:
         yield PartialMatch(node, bits(quantity.positions), gain, anchored=True)
 
 
-def _numbered(grower: Grower) -> Iterator[Quantity]:
+def _numbered(grower: BeamSearch) -> Iterator[Quantity]:
     """ "The second floor": an ordinal before a property of numbers is one of its values."""
     reading, taken = grower.linked.reading, grower.frame.mask | grower.frame.quantified
     numbers = {
@@ -688,7 +688,7 @@ def _numbered(grower: Grower) -> Iterator[Quantity]:
             yield Quantity(at, at, token.folded, float(value))
 
 
-def _namesakes(grower: Grower, links: Sequence[Link]) -> list[Link]:
+def _namesakes(grower: BeamSearch, links: Sequence[Link]) -> list[Link]:
     """The things that words name as well as any other, if all are of a kind: all are meant.
 
     If one is much better known than another, that one is.
@@ -708,7 +708,7 @@ def _namesakes(grower: Grower, links: Sequence[Link]) -> list[Link]:
     return alike if same else []
 
 
-def _seed_of_all(grower: Grower, links: Sequence[Link]) -> PartialMatch:
+def _seed_of_all(grower: BeamSearch, links: Sequence[Link]) -> PartialMatch:
     nodes = sorted({at for one in links if (at := grower.graph.terms.iri(one.target)) is not None})
     first = links[0]
     node = Node(np.array(nodes, dtype=np.int32), terms=tuple(nodes), link=first)
@@ -716,7 +716,7 @@ def _seed_of_all(grower: Grower, links: Sequence[Link]) -> PartialMatch:
     return PartialMatch(node, first.mask, grower.gain(first, 0) * (1 + known), anchored=True)
 
 
-def _seed(grower: Grower, link: Link) -> PartialMatch | None:
+def _seed(grower: BeamSearch, link: Link) -> PartialMatch | None:
     text = f"<{link.target}>" if link.kind is Kind.ENTITY else link.target
     at = grower.graph.terms.find(text)
     if at is None:
@@ -727,7 +727,7 @@ def _seed(grower: Grower, link: Link) -> PartialMatch | None:
     return PartialMatch(node, link.mask, grower.gain(link, 0) * (1 + known), anchored=True)
 
 
-def _shortened(grower: Grower) -> Iterator[PartialMatch]:
+def _shortened(grower: BeamSearch) -> Iterator[PartialMatch]:
     """A value that a word stands for, which means nothing else in the graph.
 
     Its predicate's description explains it, or it has the initials that the word is; then other
@@ -753,7 +753,9 @@ def _shortened(grower: Grower) -> Iterator[PartialMatch]:
                 yield from _short_seed(grower, at, found[0])
 
 
-def _short_seed(grower: Grower, at: int, term: str, explained: str = "") -> Iterator[PartialMatch]:
+def _short_seed(
+    grower: BeamSearch, at: int, term: str, explained: str = ""
+) -> Iterator[PartialMatch]:
     """A value that a word stands for, less sure if no predicate's description explains it."""
     fits = SURE if explained else _SHORTENED
     name = split_literal(term)[0]
@@ -764,7 +766,7 @@ def _short_seed(grower: Grower, at: int, term: str, explained: str = "") -> Iter
         yield replace(seed, unknown=0.0 if explained else DOUBT_STEP)
 
 
-def _alternatives(grower: Grower) -> Iterator[PartialMatch]:
+def _alternatives(grower: BeamSearch) -> Iterator[PartialMatch]:
     """Values joined by "or" make one seed that stands for any of them."""
     whole = [
         one for one in grower.linked.of(Kind.ENTITY, Kind.VALUE) if one.similarity > _ALTERNATIVE
@@ -781,7 +783,7 @@ def _alternatives(grower: Grower) -> Iterator[PartialMatch]:
         yield from _either_number(grower, operator)
 
 
-def _follows(grower: Grower, operator: Operator, position: int) -> bool:
+def _follows(grower: BeamSearch, operator: Operator, position: int) -> bool:
     """Whether only function words, or words said before, stand between ("or the state of")."""
     tokens = grower.linked.reading.tokens
     said = {token.stem for token in tokens[: operator.first]}
@@ -791,7 +793,7 @@ def _follows(grower: Grower, operator: Operator, position: int) -> bool:
     )
 
 
-def _either_number(grower: Grower, operator: Operator) -> Iterator[PartialMatch]:
+def _either_number(grower: BeamSearch, operator: Operator) -> Iterator[PartialMatch]:
     """ "9 or 10": one seed for both numbers."""
     quantities = grower.linked.reading.quantities
     left = [q for q in quantities if q.last + 1 == operator.first]
@@ -808,7 +810,9 @@ def _either_number(grower: Grower, operator: Operator) -> Iterator[PartialMatch]
             yield PartialMatch(node, mask, gain, unknown=doubt, anchored=True)
 
 
-def _either(grower: Grower, one: Link, other: Link, mask: int, name: str) -> Iterator[PartialMatch]:
+def _either(
+    grower: BeamSearch, one: Link, other: Link, mask: int, name: str
+) -> Iterator[PartialMatch]:
     first, second = _seed(grower, one), _seed(grower, other)
     if first is None or second is None:
         return
@@ -823,7 +827,7 @@ def _either(grower: Grower, one: Link, other: Link, mask: int, name: str) -> Ite
     )
 
 
-def _equal(grower: Grower, quantity: Quantity) -> Ids:
+def _equal(grower: BeamSearch, quantity: Quantity) -> Ids:
     sorts, values = grower.graph.sorts, grower.graph.values
     found = np.zeros(len(sorts), dtype=np.bool_)
     if quantity.days is not None:
@@ -836,14 +840,14 @@ def _equal(grower: Grower, quantity: Quantity) -> Ids:
     return np.flatnonzero(found).astype(np.int32)
 
 
-def _is_indefinite(grower: Grower, link: Link) -> bool:
+def _is_indefinite(grower: BeamSearch, link: Link) -> bool:
     """Whether a word stands before a class that asks for any of it: no, each, how many."""
     before = link.positions[0] - 1
     return any(op.last == before for op in grower.frame.of("not", "each", "count"))
 
 
 def lacking(
-    grower: Grower, seeds: Sequence[PartialMatch], pool: Sequence[PartialMatch]
+    grower: BeamSearch, seeds: Sequence[PartialMatch], pool: Sequence[PartialMatch]
 ) -> Iterator[PartialMatch]:
     """All of a class but those that fit a state: of the class named, of theirs if none is.
 
@@ -868,7 +872,7 @@ def lacking(
             yield from _negated(grower, base, other)
 
 
-def united(grower: Grower, pool: Sequence[PartialMatch]) -> Iterator[PartialMatch]:
+def united(grower: BeamSearch, pool: Sequence[PartialMatch]) -> Iterator[PartialMatch]:
     """What fits one of two patterns that "or" stands between: "born in A or died in B".
 
     Both may be about one thing: "directed or written by A".
@@ -898,7 +902,7 @@ def _are_apart(one: int, other: int, before: int) -> bool:
     return one == other or not (one & ~before or other & before)
 
 
-def _is_one_step(grower: Grower, node: Node) -> bool:
+def _is_one_step(grower: BeamSearch, node: Node) -> bool:
     """Whether one step that words name, other than a class, leads to all else said of a node."""
     if node.terms or node.without or node.either or len(node.edges) != 1 or not all(_step(node)):
         return False
@@ -913,14 +917,14 @@ def _step(node: Node) -> tuple[int, int]:
 
 
 def _one_of(
-    grower: Grower, one: PartialMatch, other: PartialMatch, operator: Operator
+    grower: BeamSearch, one: PartialMatch, other: PartialMatch, operator: Operator
 ) -> PartialMatch:
     """What fits one of two states; they have the same class, or none."""
     link = one.node.cls_link
     sides = tuple(replace(side.node, cls=None) for side in (one, other))
     node = replace(one.node, ids=np.union1d(one.ids, other.ids), edges=(), either=sides)
     repeated = grower.weight_of(one.used & other.used)
-    state = together(one, other, node, repeated=repeated)
+    state = combine(one, other, node, repeated=repeated)
     return replace(
         state,
         used=state.used | operator.mask,
@@ -930,7 +934,7 @@ def _one_of(
 
 
 def unmet(
-    grower: Grower, seeds: Sequence[PartialMatch], pool: Sequence[PartialMatch]
+    grower: BeamSearch, seeds: Sequence[PartialMatch], pool: Sequence[PartialMatch]
 ) -> Iterator[PartialMatch]:
     """What holds for others like a thing, but not for it: the answer to "does it …" is no."""
     for seed in seeds:
@@ -952,12 +956,12 @@ def unmet(
             if len(in_both(seed.ids, other.ids)) or not (bare or len(in_both(alike, other.ids))):
                 continue
             node = replace(other.node, ids=seed.ids, terms=seed.node.terms, link=seed.node.link)
-            state = together(seed, other, node)
+            state = combine(seed, other, node)
             doubt = DOUBT_KIND if bare else DOUBT_STEP
             yield replace(state, unknown=state.unknown + doubt, denied=True)
 
 
-def joins(grower: Grower, pool: list[PartialMatch]) -> Iterator[PartialMatch]:
+def joins(grower: BeamSearch, pool: list[PartialMatch]) -> Iterator[PartialMatch]:
     """What fits two states that use other words, or one and not the other if that is denied."""
     bare = grower.frame.exists  # "is A a B": the thing itself is one side of the join
     fits = [state for state in pool if (state.patterns or bare) and len(state.ids)]
@@ -991,7 +995,7 @@ def joins(grower: Grower, pool: list[PartialMatch]) -> Iterator[PartialMatch]:
                 yield joined
 
 
-def _relation(grower: Grower, one: Node, other: Node) -> int:
+def _relation(grower: BeamSearch, one: Node, other: Node) -> int:
     """The words for a relation that two patterns meet at, by one of its predicates each."""
     if not (one.edges and other.edges):
         return 0
@@ -1003,7 +1007,7 @@ def _relation(grower: Grower, one: Node, other: Node) -> int:
 
 
 def turned_about(
-    grower: Grower, joined: Sequence[PartialMatch], pool: Sequence[PartialMatch]
+    grower: BeamSearch, joined: Sequence[PartialMatch], pool: Sequence[PartialMatch]
 ) -> list[PartialMatch]:
     """Joined states again, seen from a class at their far end if words name it first.
 
@@ -1035,12 +1039,12 @@ def _leads_back(node: Node) -> bool:
     )
 
 
-def _explained(grower: Grower, state: PartialMatch) -> tuple[float, float]:
+def _explained(grower: BeamSearch, state: PartialMatch) -> tuple[float, float]:
     """How much of the question a state explains, and how well."""
     return grower.weight_of(state.used), grower.score(state)
 
 
-def _from_classes(grower: Grower, node: Node, own: int) -> Iterator[Node]:
+def _from_classes(grower: BeamSearch, node: Node, own: int) -> Iterator[Node]:
     """A pattern seen from each class that words name below its root, along its first edges."""
     for at, (edge, child) in enumerate(node.edges[:own]):
         ids = grower.reached(node.ids, edge.predicate, inverse=edge.inverse, plus=edge.plus)
@@ -1053,7 +1057,7 @@ def _from_classes(grower: Grower, node: Node, own: int) -> Iterator[Node]:
             yield turned
 
 
-def _varied(grower: Grower, states: list[PartialMatch]) -> list[PartialMatch]:
+def _varied(grower: BeamSearch, states: list[PartialMatch]) -> list[PartialMatch]:
     """The best few states for each set of words used."""
     counts: dict[int, int] = {}
     chosen = []
@@ -1065,7 +1069,7 @@ def _varied(grower: Grower, states: list[PartialMatch]) -> list[PartialMatch]:
     return chosen[: grower.beam] + simple[: grower.beam // 2]
 
 
-def _joined(grower: Grower, one: PartialMatch, other: PartialMatch) -> PartialMatch | None:
+def _joined(grower: BeamSearch, one: PartialMatch, other: PartialMatch) -> PartialMatch | None:
     ids = in_both(one.ids, other.ids)
     if not len(ids) or (one.node.either and other.node.either):
         return None
@@ -1083,10 +1087,10 @@ def _joined(grower: Grower, one: PartialMatch, other: PartialMatch) -> PartialMa
         same = same or grower.schema.is_one_relation(first.predicate, second.predicate, ids)
         if same and not bare:
             shared = min(1.0, max(one.unknown, other.unknown))
-    return together(one, other, node, repeated=repeated, shared=shared)
+    return combine(one, other, node, repeated=repeated, shared=shared)
 
 
-def _negated(grower: Grower, base: PartialMatch, other: PartialMatch) -> Iterator[PartialMatch]:
+def _negated(grower: BeamSearch, base: PartialMatch, other: PartialMatch) -> Iterator[PartialMatch]:
     """What fits one state and not the other, if a word denies what the other is about."""
     denied = min(denied_words(other.node), default=-1)
     if denied < 0 or base.node.without or other.node.without:
@@ -1102,14 +1106,14 @@ def _negated(grower: Grower, base: PartialMatch, other: PartialMatch) -> Iterato
             continue
         ids = np.setdiff1d(base.ids, other.ids, assume_unique=True)
         node = replace(base.node, ids=ids, without=(*base.node.without, other.node))
-        state = together(base, other, node)
+        state = combine(base, other, node)
         weight = sum(grower.linked.weights[at] for at in operator.positions)
         yield replace(
             state, used=state.used | operator.mask, gain=state.gain + weight + WORTH_OPERATOR
         )
 
 
-def _denies(grower: Grower, operator: Operator, base: Node, other: Node, denied: int) -> bool:
+def _denies(grower: BeamSearch, operator: Operator, base: Node, other: Node, denied: int) -> bool:
     """Whether "no" stands between the words of a thing and all the words of what it is denied.
 
     Only a thing of which no word says what it is may have none before.
@@ -1130,7 +1134,7 @@ def _denies(grower: Grower, operator: Operator, base: Node, other: Node, denied:
     return bool(own & before) or not (own or kept & before)
 
 
-def _clause_ends(reading: Reading, operator: Operator, last: int) -> bool:
+def _clause_ends(reading: TokenizedQuestion, operator: Operator, last: int) -> bool:
     """Whether the clause of a "not" ends before a token: "that do not orbit X were found by Y"."""
     words = reading.folded
     opening, before = reading.words.clauses["restrict"], operator.first - 1
@@ -1140,7 +1144,7 @@ def _clause_ends(reading: Reading, operator: Operator, last: int) -> bool:
     return any(words[at] in being and words[at - 1] not in opening for at in after)
 
 
-def _merged(grower: Grower, one: Node, other: Node, ids: Ids) -> Node:
+def _merged(grower: BeamSearch, one: Node, other: Node, ids: Ids) -> Node:
     cls, link = (one.cls, one.cls_link) if one.cls else (other.cls, other.cls_link)
     return Node(
         ids,
@@ -1155,13 +1159,13 @@ def _merged(grower: Grower, one: Node, other: Node, ids: Ids) -> Node:
     )
 
 
-def _opens_with_be(grower: Grower) -> bool:
+def _opens_with_be(grower: BeamSearch) -> bool:
     reading = grower.linked.reading
     first = reading.tokens[0].folded if reading.tokens else ""
     return first in reading.words.yes_or_no["being"]
 
 
-def with_apposition(grower: Grower, seed: PartialMatch) -> Iterator[PartialMatch]:
+def with_apposition(grower: BeamSearch, seed: PartialMatch) -> Iterator[PartialMatch]:
     """Yield a named thing again with the words beside its name that are true of it.
 
     These are a class of it, and, of things that share a name, another thing that it is linked to.
@@ -1175,7 +1179,7 @@ def with_apposition(grower: Grower, seed: PartialMatch) -> Iterator[PartialMatch
             yield replace(seed, used=seed.used | one.mask, gain=seed.gain + gain)
 
 
-def _classes_beside(grower: Grower, link: Link, seed: PartialMatch) -> Iterator[Link]:
+def _classes_beside(grower: BeamSearch, link: Link, seed: PartialMatch) -> Iterator[Link]:
     """The classes beside a name that the thing is of."""
     for one in grower.linked.of(Kind.CLASS):
         beside = one.similarity > SURE and _is_beside(grower, one, link)
@@ -1183,7 +1187,7 @@ def _classes_beside(grower: Grower, link: Link, seed: PartialMatch) -> Iterator[
             yield one
 
 
-def _places_after(grower: Grower, link: Link, seed: PartialMatch) -> Iterator[Link]:
+def _places_after(grower: BeamSearch, link: Link, seed: PartialMatch) -> Iterator[Link]:
     """The things after a name, shared by others, that the thing is linked to."""
     if _shares_name(grower, link):
         for one in grower.linked.of(Kind.ENTITY, Kind.VALUE):
@@ -1192,7 +1196,7 @@ def _places_after(grower: Grower, link: Link, seed: PartialMatch) -> Iterator[Li
                 yield one
 
 
-def _is_beside(grower: Grower, cls: Link, link: Link) -> bool:
+def _is_beside(grower: BeamSearch, cls: Link, link: Link) -> bool:
     """Whether a class stands right before a name ("the city of Paris") or right after it."""
     if cls.positions[0] == link.positions[-1] + 1:
         return True
@@ -1205,7 +1209,7 @@ def _is_beside(grower: Grower, cls: Link, link: Link) -> bool:
     )
 
 
-def _shares_name(grower: Grower, link: Link) -> bool:
+def _shares_name(grower: BeamSearch, link: Link) -> bool:
     """Whether other things bear the same name."""
     return any(
         other.target != link.target
@@ -1215,14 +1219,14 @@ def _shares_name(grower: Grower, link: Link) -> bool:
     )
 
 
-def _comes_after(grower: Grower, other: Link, link: Link) -> bool:
+def _comes_after(grower: BeamSearch, other: Link, link: Link) -> bool:
     """Whether only a comma or function words part a name from another after it."""
     between = range(link.positions[-1] + 1, other.positions[0])
     apart = other.positions[0] - link.positions[-1] - 1
     return 0 <= apart <= _WITHIN and all(grower.linked.reading.is_stop(at) for at in between)
 
 
-def _are_linked(grower: Grower, node: int, other: Link) -> bool:
+def _are_linked(grower: BeamSearch, node: int, other: Link) -> bool:
     """Whether an edge leads from a thing to another, or several of one transitive predicate."""
     graph, schema = grower.graph, grower.schema
     text = f"<{other.target}>" if other.kind is Kind.ENTITY else other.target

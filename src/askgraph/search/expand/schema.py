@@ -38,8 +38,8 @@ from askgraph.rdf import namespace_of, words_of_local_name
 from askgraph.rdf import vocabulary as v
 from askgraph.rdf.vocabulary import GEO, SCHEMA_SPACES
 from askgraph.search.expand import DOUBT_MISDIRECTED, Node
-from askgraph.search.link import Link, Linked, alikeness
-from askgraph.search.tokenize.question_operators import Frame
+from askgraph.search.link import Link, LinkedQuestion, alikeness
+from askgraph.search.tokenize.question_operators import QuestionOperators
 from askgraph.search.tokenize.word_lists import (
     NONE,
     Kinds,
@@ -781,7 +781,9 @@ class _Named:
     left: frozenset[str]
 
 
-def with_asked(linked: Linked, frame: Frame, schema: Schema) -> Linked:
+def link_asked_kind(
+    linked: LinkedQuestion, frame: QuestionOperators, schema: Schema
+) -> LinkedQuestion:
     """Return the links of a question, and those that its question word makes of its other words."""
     asked = frame.asked_at
     if asked is None or asked[0] not in KINDS:
@@ -801,7 +803,7 @@ def with_asked(linked: Linked, frame: Frame, schema: Schema) -> Linked:
     return replace(linked, links=tuple(every))
 
 
-def links_asked(linked: Linked, schema: Schema, asked: str, at: int) -> Iterator[Link]:
+def links_asked(linked: LinkedQuestion, schema: Schema, asked: str, at: int) -> Iterator[Link]:
     """Yield predicates that lead to what a question word at a token asks for, by other words."""
     for named in predicates_asked(schema, asked):
         yield from _links(named, linked, at)
@@ -816,7 +818,7 @@ def _best(found: Iterable[Link]) -> Iterator[Link]:
     yield from best.values()
 
 
-def _links(named: _Named, linked: Linked, asked: int) -> Iterator[Link]:
+def _links(named: _Named, linked: LinkedQuestion, asked: int) -> Iterator[Link]:
     """The link of a predicate to the words that its name has besides the kind's."""
     if not named.left:
         yield Link(Kind.PREDICATE, named.iri, named.name, _BARE, (asked,), (_HINT,))
@@ -1056,7 +1058,7 @@ def leaving(schema: Schema, nodes: Ids, predicate: int, *, inverse: bool = False
     return np.union1d(found, schema.graph.bearers(nodes, predicate, inverse=not inverse))
 
 
-def misdirected(linked: Linked, schema: Schema, node: Node, predicate: int) -> float:
+def misdirected(linked: LinkedQuestion, schema: Schema, node: Node, predicate: int) -> float:
     """Return the doubt that a predicate leads to what words come from, or the other way round."""
     if predicate not in schema.predicates:
         return 0.0
@@ -1071,7 +1073,7 @@ def misdirected(linked: Linked, schema: Schema, node: Node, predicate: int) -> f
     return DOUBT_MISDIRECTED if said and not ways[said] else 0.0
 
 
-def _said_before(linked: Linked, link: Link) -> str:
+def _said_before(linked: LinkedQuestion, link: Link) -> str:
     """The direction that words before a name say, "" if none do."""
     tokens, first = linked.reading.tokens, link.positions[0]
     for at in range(first - 1, max(-1, first - 1 - _WITHIN), -1):

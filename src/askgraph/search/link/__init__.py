@@ -36,8 +36,8 @@ from askgraph.search.link.lexicon import (
     scales,
     schema_words,
 )
-from askgraph.search.tokenize import Reading, Token, bits
-from askgraph.search.tokenize.question_operators import frame_of
+from askgraph.search.tokenize import Token, TokenizedQuestion, bits
+from askgraph.search.tokenize.question_operators import detect_operators
 from askgraph.search.tokenize.word_lists import Measure, shared_words
 
 _AT_LEAST: Final = {Kind.ENTITY: 0.34, Kind.CLASS: 0.45, Kind.PREDICATE: 0.4, Kind.VALUE: 0.8}
@@ -141,7 +141,7 @@ class Link:
 
 
 @dataclass(frozen=True)
-class Linked:
+class LinkedQuestion:
     """All links of a question, best first, and how much each of its words tells.
 
     `scales` are the adjectives that only the lexicon knows, with their places. `notes` are
@@ -150,7 +150,7 @@ class Linked:
     explains.
     """
 
-    reading: Reading
+    reading: TokenizedQuestion
     links: tuple[Link, ...]
     weights: tuple[float, ...] = field(default=())
     scales: tuple[tuple[int, Measure], ...] = ()
@@ -192,7 +192,9 @@ class Variant:
     # derivation, doer, near, hypernym, hyponym, demonym, code
 
 
-def link(reading: Reading, index: NameIndex, *, without: Container[str] = ()) -> Linked:
+def link_question(
+    reading: TokenizedQuestion, index: NameIndex, *, without: Container[str] = ()
+) -> LinkedQuestion:
     """Link a question's words to the names of a graph, `without` some ways (see `Variant`)."""
     reading = with_abbreviations(reading, index)
     found = [one for one in variants(reading, index) if one.how not in without]
@@ -216,15 +218,15 @@ def link(reading: Reading, index: NameIndex, *, without: Container[str] = ()) ->
     used = {(at, how) for one in links for at, how in zip(one.positions, one.how, strict=True)}
     heard = [one for one in found if one.how not in SCHEMA_ONLY or (one.position, one.how) in used]
     measures = tuple(scales(reading, index)) if "scale" not in without else ()
-    return Linked(reading, links, _weights(reading, heard, index), measures)
+    return LinkedQuestion(reading, links, _weights(reading, heard, index), measures)
 
 
-def joined(linked: Linked, more: Iterable[Link]) -> Linked:
+def joined(linked: LinkedQuestion, more: Iterable[Link]) -> LinkedQuestion:
     """Return the links of a question with more links of the same words, the best of all kept."""
     return replace(linked, links=tuple(_best((*linked.links, *more))))
 
 
-def also_meant(linked: Linked, target: str) -> tuple[str, ...]:
+def also_meant(linked: LinkedQuestion, target: str) -> tuple[str, ...]:
     """Return the other things of the same kind that words linked to `target` may name, best first.
 
     `target` is an IRI, or a literal as N-Triples text. None if no word is linked to it.
@@ -240,7 +242,10 @@ def also_meant(linked: Linked, target: str) -> tuple[str, ...]:
 
 
 def _links(
-    match: Match, reading: Reading, index: NameIndex, hows: Mapping[tuple[int, int, float], str]
+    match: Match,
+    reading: TokenizedQuestion,
+    index: NameIndex,
+    hows: Mapping[tuple[int, int, float], str],
 ) -> Iterator[Link]:
     """One link for each stretch of the question that holds (enough of) the name."""
     kind = match.name.kind
@@ -288,7 +293,7 @@ def _links(
             )
 
 
-def _runs(positions: Sequence[int], reading: Reading, name: Name) -> Iterator[list[int]]:
+def _runs(positions: Sequence[int], reading: TokenizedQuestion, name: Name) -> Iterator[list[int]]:
     """Cut positions if a word of content, or more than two function words, lie between.
 
     Names of classes and predicates reach neither over a comma or a conjunction nor from a noun in
@@ -305,7 +310,7 @@ def _runs(positions: Sequence[int], reading: Reading, name: Name) -> Iterator[li
         yield _whole_name(run, reading, name)
 
 
-def _whole_name(run: list[int], reading: Reading, name: Name) -> list[int]:
+def _whole_name(run: list[int], reading: TokenizedQuestion, name: Name) -> list[int]:
     """The end of a run if that is the name, said in full: "first | name middle | name"."""
     if name.kind is Kind.PREDICATE and len(run) > 1:
         own, said = [*map(stem, tokens(name.text))], [reading.tokens[at].stem for at in run]
@@ -314,7 +319,7 @@ def _whole_name(run: list[int], reading: Reading, name: Name) -> list[int]:
     return run
 
 
-def _parted(last: int, at: int, reading: Reading, name: Name) -> bool:
+def _parted(last: int, at: int, reading: TokenizedQuestion, name: Name) -> bool:
     between = range(last + 1, at)
     if len(between) > 2 or any(not reading.is_stop(word) for word in between):
         return True
@@ -332,7 +337,7 @@ def _parted(last: int, at: int, reading: Reading, name: Name) -> bool:
     )
 
 
-def _goes_on(last: int, at: int, reading: Reading, name: Name) -> bool:
+def _goes_on(last: int, at: int, reading: TokenizedQuestion, name: Name) -> bool:
     """Whether a noun that a class's name has in the singular stands in the plural before another.
 
     So it does before itself, in any name: "documents with the document type".
@@ -349,7 +354,7 @@ def _goes_on(last: int, at: int, reading: Reading, name: Name) -> bool:
     return (owns or name.kind is Kind.CLASS) and reading.tokens[at].stem in after
 
 
-def _by_preposition(links: Sequence[Link], reading: Reading) -> Iterator[Link]:
+def _by_preposition(links: Sequence[Link], reading: TokenizedQuestion) -> Iterator[Link]:
     """Doubt predicates whose name goes on with another preposition: "flew to" for "flew on".
 
     One that also has a name which is said in full is meant: "discoverer", also "discovered by"; but
@@ -388,7 +393,9 @@ def _best(links: Iterable[Link]) -> Iterator[Link]:
     yield from sorted(every, key=lambda found: (-found.score, found.positions, found.target))
 
 
-def _weights(reading: Reading, found: Sequence[Variant], index: NameIndex) -> tuple[float, ...]:
+def _weights(
+    reading: TokenizedQuestion, found: Sequence[Variant], index: NameIndex
+) -> tuple[float, ...]:
     """How much each word of the question tells: nothing for function words, more if rare."""
     told = [0.0] * len(reading.tokens)
     for variant in found:
@@ -399,7 +406,7 @@ def _weights(reading: Reading, found: Sequence[Variant], index: NameIndex) -> tu
     )
 
 
-def variants(reading: Reading, index: NameIndex) -> list[Variant]:
+def variants(reading: TokenizedQuestion, index: NameIndex) -> list[Variant]:
     """Return all variants of all tokens of a question."""
     words, free = index.listed, free_tokens(reading)
     found: list[Variant] = []
@@ -433,16 +440,16 @@ def variants(reading: Reading, index: NameIndex) -> list[Variant]:
     return found
 
 
-def free_tokens(reading: Reading) -> frozenset[int]:
+def free_tokens(reading: TokenizedQuestion) -> frozenset[int]:
     """Return the tokens of content that belong to no operator and to no number or date."""
-    taken = {at for one in frame_of(reading).operators for at in one.positions}
+    taken = {at for one in detect_operators(reading).operators for at in one.positions}
     taken.update(at for one in reading.quantities for at in one.measured)
     tokens = range(len(reading.tokens))
     return frozenset(at for at in tokens if at not in taken and not reading.is_stop(at))
 
 
 def _meant(
-    reading: Reading, at: int, found: Sequence[Variant], index: NameIndex
+    reading: TokenizedQuestion, at: int, found: Sequence[Variant], index: NameIndex
 ) -> Iterator[Variant]:
     """What a word may mean that no class or predicate is called by, in any form of it."""
     token, english = reading.tokens[at], reading.language == LANGUAGE
@@ -470,14 +477,16 @@ def _joined(tokens: Sequence[Token], at: int, index: NameIndex) -> Iterator[Vari
         yield Variant(at + 1, word, _JOINED, "joined")
 
 
-def _synonyms(at: int, token: Token, reading: Reading, index: NameIndex) -> Iterator[Variant]:
+def _synonyms(
+    at: int, token: Token, reading: TokenizedQuestion, index: NameIndex
+) -> Iterator[Variant]:
     for other in reading.words.synonyms.get(token.stem, ()):
         word = index.word_id(other)
         if word is not None:
             yield Variant(at, word, _SYNONYM, "synonym")
 
 
-def _shortened(reading: Reading, at: int, index: NameIndex) -> Iterator[Variant]:
+def _shortened(reading: TokenizedQuestion, at: int, index: NameIndex) -> Iterator[Variant]:
     """Two words of which a name keeps the first letters of one, and the other whole."""
     following = at + 1
     if following >= len(reading.tokens) or reading.is_stop(following):

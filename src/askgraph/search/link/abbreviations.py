@@ -15,7 +15,7 @@ import numpy as np
 
 from askgraph.index.names import Kind, Name, NameIndex, name_tokens
 from askgraph.search.link.lexicon import Meant, is_listed, schema_words
-from askgraph.search.tokenize import Reading, Token
+from askgraph.search.tokenize import Token, TokenizedQuestion
 from askgraph.search.tokenize.word_lists import Code, shared_words
 
 SHORTENED: Final = frozenset(("short", "initials"))
@@ -87,7 +87,7 @@ def _single(text: str) -> str:
 
 
 def initials(
-    reading: Reading, at: int, free: Container[int], index: NameIndex
+    reading: TokenizedQuestion, at: int, free: Container[int], index: NameIndex
 ) -> Iterator[tuple[int, Meant]]:
     """Yield the words of names whose letters some words from a place on begin with, with places.
 
@@ -116,7 +116,7 @@ def initialism(word: str, index: NameIndex) -> Iterator[Meant]:
         yield from ((number, _INITIALS, "initials") for number in numbers)
 
 
-def coded(reading: Reading, index: NameIndex) -> Iterator[tuple[int, Name, str]]:
+def coded(reading: TokenizedQuestion, index: NameIndex) -> Iterator[tuple[int, Name, str]]:
     """Yield the texts of a graph that are codes for words of a question.
 
     With each comes the word's token, and the table of the code.
@@ -141,7 +141,7 @@ def _spellings(code: Code, index: NameIndex) -> Iterator[Name]:
                 yield name
 
 
-def with_abbreviations(reading: Reading, index: NameIndex) -> Reading:
+def with_abbreviations(reading: TokenizedQuestion, index: NameIndex) -> TokenizedQuestion:
     """Return a reading that knows which of its words in capitals are no function words.
 
     Such a word is a pronoun otherwise, or stands in capitals in a name of the graph, too; in a
@@ -159,7 +159,7 @@ def with_abbreviations(reading: Reading, index: NameIndex) -> Reading:
     return replace(reading, abbreviations=named) if named else reading
 
 
-def _may_be_one(token: Token, reading: Reading) -> bool:
+def _may_be_one(token: Token, reading: TokenizedQuestion) -> bool:
     said = len(token.text) > 1 and token.text.isupper() and token.quote is None
     return said and token.folded in reading.words.stop
 

@@ -19,9 +19,9 @@ from askgraph.index import tokens
 from askgraph.index.name_search import PLAIN, Asked, NameSearch, Thing
 from askgraph.index.names import Kind, Name, NameIndex
 from askgraph.rdf import vocabulary as v
-from askgraph.search.link import Linked, joined, link
-from askgraph.search.tokenize import Reading
-from askgraph.search.tokenize.question_operators import frame_of
+from askgraph.search.link import LinkedQuestion, joined, link_question
+from askgraph.search.tokenize import TokenizedQuestion
+from askgraph.search.tokenize.question_operators import detect_operators
 from askgraph.sparql.results import value_of
 
 _TEXTS: Final = 12
@@ -63,12 +63,12 @@ class Span:
     first: int
     end: int
 
-    def of(self, reading: Reading) -> str:
+    def of(self, reading: TokenizedQuestion) -> str:
         """Return its words as they are written."""
         return reading.text[reading.tokens[self.first].start : reading.tokens[self.end - 1].end]
 
 
-async def with_found(linked: Linked, graph: KnowledgeGraph) -> Linked:
+async def link_with_endpoint(linked: LinkedQuestion, graph: KnowledgeGraph) -> LinkedQuestion:
     """Return the links with those to things that a graph's endpoint finds for the words.
 
     If its search fails, or gives what is called otherwise, exact labels are asked for instead. What
@@ -97,7 +97,7 @@ async def with_found(linked: Linked, graph: KnowledgeGraph) -> Linked:
         for text, _ in thing.names
     ]
     if names:
-        more_links = await asyncio.to_thread(link, reading, NameIndex.of(names))
+        more_links = await asyncio.to_thread(link_question, reading, NameIndex.of(names))
         linked = joined(linked, more_links.links)
     notes = (*notes, *_of_languages(things, reading.language))
     if not things and not search.naming.predicates:
@@ -105,7 +105,9 @@ async def with_found(linked: Linked, graph: KnowledgeGraph) -> Linked:
     return replace(linked, notes=(*linked.notes, *notes))
 
 
-async def _likeliest(things: list[Thing], linked: Linked, graph: KnowledgeGraph) -> list[Thing]:
+async def _likeliest(
+    things: list[Thing], linked: LinkedQuestion, graph: KnowledgeGraph
+) -> list[Thing]:
     """The things found, of many with one name those that fit the question best.
 
     These have the predicates and classes that it mentions; then those that have most sitelinks, or
@@ -127,7 +129,7 @@ async def _likeliest(things: list[Thing], linked: Linked, graph: KnowledgeGraph)
     return [thing for thing in things if thing.iri not in left]
 
 
-def _fitting(things: Sequence[str], linked: Linked, graph: KnowledgeGraph) -> str:
+def _fitting(things: Sequence[str], linked: LinkedQuestion, graph: KnowledgeGraph) -> str:
     """Return the query for what things have of the predicates, classes and links that count."""
     typing = graph.own_types.get(v.RDF_TYPE, v.RDF_TYPE)
     values = f"VALUES ?s {{ {' '.join(f'<{iri}>' for iri in things)} }}"
@@ -172,7 +174,7 @@ def _of_languages(things: Sequence[Thing], asked: str) -> tuple[str, ...]:
     return (f"The names that the endpoint found are in {', '.join(sorted(tags))} only.",)
 
 
-def spans(linked: Linked) -> tuple[Span, ...]:
+def spans(linked: LinkedQuestion) -> tuple[Span, ...]:
     """Return the stretches of words that may be a thing's name, the likeliest first, at most 12.
 
     What is quoted, or in capitals within the question, comes first, the longer before the shorter.
@@ -202,10 +204,12 @@ def spans(linked: Linked) -> tuple[Span, ...]:
     return tuple(sorted(found, key=lambda one: (*(-own for own in found[one]), one)))[:_TEXTS]
 
 
-def _taken(linked: Linked) -> frozenset[int]:
+def _taken(linked: LinkedQuestion) -> frozenset[int]:
     """The words that mean an operator, a number's unit, a class or a predicate."""
     reading = linked.reading
-    taken = {at for one in frame_of(reading, linked.scales).operators for at in one.positions}
+    taken = {
+        at for one in detect_operators(reading, linked.scales).operators for at in one.positions
+    }
     taken |= {at for one in reading.quantities for at in one.measured}
     for one in linked.of(Kind.CLASS, Kind.PREDICATE):
         if one.similarity > _WHOLE and one.quality > _WHOLE:
@@ -213,7 +217,7 @@ def _taken(linked: Linked) -> frozenset[int]:
     return frozenset(at for at in taken if reading.tokens[at].quote is None)
 
 
-def _runs(reading: Reading, likely: Sequence[int]) -> Iterator[Span]:
+def _runs(reading: TokenizedQuestion, likely: Sequence[int]) -> Iterator[Span]:
     """The longest stretches of words that may be names; within capitals others may stand."""
     first = last = -1
     for at, own in enumerate(likely):
@@ -228,7 +232,7 @@ def _runs(reading: Reading, likely: Sequence[int]) -> Iterator[Span]:
         yield Span(first, last + 1)
 
 
-def _parted(reading: Reading, likely: Sequence[int], last: int, at: int) -> bool:
+def _parted(reading: TokenizedQuestion, likely: Sequence[int], last: int, at: int) -> bool:
     one, other = reading.tokens[last], reading.tokens[at]
     gap = reading.text[one.end : other.start]
     if one.quote != other.quote or any(mark in gap for mark in ",;?!()"):
@@ -256,7 +260,7 @@ async def _found(
     return found, notes
 
 
-def _of_longest(found: Mapping[Span, Sequence[Thing]], reading: Reading) -> list[Thing]:
+def _of_longest(found: Mapping[Span, Sequence[Thing]], reading: TokenizedQuestion) -> list[Thing]:
     """The things found, without those of a part of words that are wholly some thing's name."""
     whole = [
         span

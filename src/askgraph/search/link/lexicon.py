@@ -25,7 +25,7 @@ import numpy as np
 
 from askgraph.deadline import in_time
 from askgraph.index.names import Kind, NameIndex, name_tokens
-from askgraph.search.tokenize import Reading
+from askgraph.search.tokenize import TokenizedQuestion
 from askgraph.search.tokenize.word_lists import (
     LANGUAGES,
     Measure,
@@ -346,7 +346,7 @@ def _countries() -> Mapping[tuple[str, ...], tuple[tuple[str, ...], ...]]:
     return found
 
 
-def scales(reading: Reading, index: NameIndex) -> Iterator[tuple[int, Measure]]:
+def scales(reading: TokenizedQuestion, index: NameIndex) -> Iterator[tuple[int, Measure]]:
     """Yield comparatives and superlatives of a question that its lists lack, with their places."""
     if reading.language != LANGUAGE:
         return
@@ -371,7 +371,7 @@ def scales(reading: Reading, index: NameIndex) -> Iterator[tuple[int, Measure]]:
                 yield at, measure
 
 
-def _degrees(reading: Reading, at: int) -> Iterator[tuple[str, str, int, bool]]:
+def _degrees(reading: TokenizedQuestion, at: int) -> Iterator[tuple[str, str, int, bool]]:
     """The degree of an adjective at a token, its plain form, where it ends, and if it is much."""
     words, degrees = reading.folded, reading.words.degrees
     listed = (measure.phrase for measure in reading.words.adjectives.get(words[at], ()))

@@ -25,7 +25,7 @@ from askgraph.search.expand import (
     Node,
     PartialMatch,
 )
-from askgraph.search.expand.beam_search import Expansion, Grower
+from askgraph.search.expand.beam_search import BeamSearch, Expansion
 from askgraph.search.expand.schema import truths_of
 from askgraph.search.link import Link
 from askgraph.search.operators.columns import (
@@ -61,7 +61,7 @@ from askgraph.search.query_pieces import (
 )
 from askgraph.search.resolve_operators import Description
 from askgraph.search.tokenize import bits
-from askgraph.search.tokenize.question_operators import COMPARING, Frame, Operator
+from askgraph.search.tokenize.question_operators import COMPARING, Operator, QuestionOperators
 from askgraph.sparql import Call, Expression, Path, Pattern, Values
 from askgraph.traversal.literals import Sort
 
@@ -148,20 +148,20 @@ _OF_TWO = ("comparative", "superlative", "difference", "ratio", "sum", "count")
 def complete(expansion: Expansion, description: Description | None = None) -> list[Candidate]:
     """Complete the partial matches of a question to queries, and build those that need no match."""
     search = expansion.search
-    candidates = list(Finisher(search, search.frame).candidates(expansion.matches))
+    candidates = list(QueryCompleter(search, search.frame).candidates(expansion.matches))
     if description is not None:
-        candidates += described(search, search.frame, description.links, description.lead)
+        candidates += describe_things(search, search.frame, description.links, description.lead)
     if search.frame.of("or", *_OF_TWO):
-        from askgraph.search.operators.pairs import paired
+        from askgraph.search.operators.pairs import compare_pairs
 
-        candidates += paired(search, search.frame)
+        candidates += compare_pairs(search, search.frame)
     return candidates
 
 
-class Finisher:
+class QueryCompleter:
     """Finishes the states of one question."""
 
-    def __init__(self, grower: Grower, frame: Frame) -> None:
+    def __init__(self, grower: BeamSearch, frame: QuestionOperators) -> None:
         self.grower, self.frame = grower, frame
         self.lookups = Lookups(grower, frame)
         self.operated = frame.mask | frame.quantified
@@ -197,9 +197,9 @@ class Finisher:
             work = QueryBuilder(self.lookups, state, slots, afar=far)
             _operate(work, self.frame.operators)
             if work.made and self.frame.of("or"):
-                from askgraph.search.operators.shared_value import joined_by_or
+                from askgraph.search.operators.shared_value import join_by_or
 
-                joined_by_or(work)
+                join_by_or(work)
             show_names(work)
             show_rest(work)
             if self.frame.of("in_unit"):
@@ -209,9 +209,9 @@ class Finisher:
             best_ranked(work)
             choose_columns(work)
             if work.draft.limit == 1:
-                from askgraph.search.operators.extremes_with_ties import peaked
+                from askgraph.search.operators.extremes_with_ties import keep_ties
 
-                peaked(work)
+                keep_ties(work)
             if self._holds_together(work):
                 yield from _closed(work)
             if not work.missed:
@@ -705,8 +705,8 @@ _VALUES = 12
 """A predicate with more values than this of a thing lists its links rather than describe it."""
 
 
-def described(
-    grower: Grower, frame: Frame, links: Sequence[Link], lead: int
+def describe_things(
+    grower: BeamSearch, frame: QuestionOperators, links: Sequence[Link], lead: int
 ) -> Iterator[Candidate]:
     """Build the descriptions of the things that links name: a row for each property and value.
 
@@ -720,7 +720,7 @@ def described(
             yield _description(grower, link, thing, predicates, lead)
 
 
-def _telling(grower: Grower, thing: int) -> list[int]:
+def _telling(grower: BeamSearch, thing: int) -> list[int]:
     """The predicates that describe a thing, without names and without long lists of links."""
     schema = grower.schema
     numbers, counts = grower.graph.predicates_of(np.array([thing], dtype=np.int32))
@@ -732,7 +732,7 @@ def _telling(grower: Grower, thing: int) -> list[int]:
     return found if any(number != schema.kind for number in found) else []
 
 
-def _tells(grower: Grower, number: int, count: int) -> bool:
+def _tells(grower: BeamSearch, number: int, count: int) -> bool:
     """Whether a predicate says in one sentence, or by a class, what a thing is."""
     if number == grower.schema.kind:
         return True
@@ -740,7 +740,7 @@ def _tells(grower: Grower, number: int, count: int) -> bool:
 
 
 def _description(
-    grower: Grower, link: Link, thing: int, predicates: list[int], lead: int
+    grower: BeamSearch, link: Link, thing: int, predicates: list[int], lead: int
 ) -> Candidate:
     ids = np.array([thing], dtype=np.int32)
     node = Node(ids, terms=(thing,), link=link)

@@ -36,7 +36,7 @@ _TIED = 2
 """So many groups share the most, at least, if some do."""
 
 
-def peaked(work: QueryBuilder) -> None:
+def keep_ties(work: QueryBuilder) -> None:
     """Keep all that have the highest or lowest value, in each group if there are groups."""
     draft = work.draft
     if draft.limit != 1 or draft.offset or not draft.order or draft.ask or draft.averages:

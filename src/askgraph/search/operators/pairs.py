@@ -11,7 +11,7 @@ import numpy as np
 
 from askgraph.index.names import Kind
 from askgraph.search.expand import DOUBT_OTHER_FITS, WORTH_OPERATOR, Node, PartialMatch
-from askgraph.search.expand.beam_search import Grower
+from askgraph.search.expand.beam_search import BeamSearch
 from askgraph.search.link import Link
 from askgraph.search.operators.query_builder import (
     DATED,
@@ -23,7 +23,7 @@ from askgraph.search.operators.query_builder import (
 )
 from askgraph.search.operators.times import is_dated
 from askgraph.search.tokenize import bits
-from askgraph.search.tokenize.question_operators import Frame, Operator
+from askgraph.search.tokenize.question_operators import Operator, QuestionOperators
 from askgraph.search.tokenize.word_lists import Measure
 from askgraph.sparql import Call, Expression, Term, Values
 from askgraph.sparql.elapsed import elapsed
@@ -60,7 +60,7 @@ class _Property:
     doubt: float = 0.0
 
 
-def paired(grower: Grower, frame: Frame) -> Iterator[Candidate]:
+def compare_pairs(grower: BeamSearch, frame: QuestionOperators) -> Iterator[Candidate]:
     """Build what compares two things or reckons with them, if words ask for it."""
     asked = _asked(frame)
     if asked is None:
@@ -78,7 +78,7 @@ def paired(grower: Grower, frame: Frame) -> Iterator[Candidate]:
             yield _built(grower, asked, (first, second), both, one)
 
 
-def _asked(frame: Frame) -> _Asked | None:
+def _asked(frame: QuestionOperators) -> _Asked | None:
     """What the words ask of two things; None for nothing of the kind."""
     compares = _comparing(frame)
     for name, how in _RECKONED.items():
@@ -99,7 +99,7 @@ def _asked(frame: Frame) -> _Asked | None:
     return compares if frame.of("or") else None
 
 
-def _comparing(frame: Frame) -> _Asked | None:
+def _comparing(frame: QuestionOperators) -> _Asked | None:
     """The adjective that compares, or the word for more or fewer of what is named."""
     adjectives = frame.of("comparative", "superlative")
     if len(adjectives) == 1 and adjectives[0].measure is not None:
@@ -116,7 +116,9 @@ def _comparing(frame: Frame) -> _Asked | None:
 _RECKONED: dict[str, How] = {"ratio": "/", "difference": "-", "sum": "+"}
 
 
-def _pairs(grower: Grower, frame: Frame, asked: _Asked) -> Iterator[tuple[Link, Link]]:
+def _pairs(
+    grower: BeamSearch, frame: QuestionOperators, asked: _Asked
+) -> Iterator[tuple[Link, Link]]:
     """The two things that are named, in the order of the question, in some readings."""
     taken = sum(one.mask for one in asked.operators)
     found: dict[tuple[int, ...], list[Link]] = {}
@@ -189,7 +191,11 @@ def _measured(
 
 
 def _built(
-    grower: Grower, asked: _Asked, named: tuple[Link, Link], things: tuple[int, int], one: _Property
+    grower: BeamSearch,
+    asked: _Asked,
+    named: tuple[Link, Link],
+    things: tuple[int, int],
+    one: _Property,
 ) -> Candidate:
     """The query over two things and a property of theirs."""
     dated = is_dated(grower.schema, one.number, asked.measure)
@@ -232,7 +238,7 @@ def _ids(things: tuple[int, ...]) -> np.ndarray[tuple[int], np.dtype[np.int32]]:
 
 
 def _which(
-    grower: Grower,
+    grower: BeamSearch,
     draft: Draft,
     asked: _Asked,
     things: tuple[int, int],
@@ -257,7 +263,7 @@ def _which(
     return node
 
 
-def _class_of_both(grower: Grower, things: tuple[int, int], taken: int) -> Link | None:
+def _class_of_both(grower: BeamSearch, things: tuple[int, int], taken: int) -> Link | None:
     """The class that words say both are of."""
     for link in grower.linked.of(Kind.CLASS):
         members = grower.schema.instances(link.target)
@@ -268,7 +274,12 @@ def _class_of_both(grower: Grower, things: tuple[int, int], taken: int) -> Link 
 
 
 def _reckoned(
-    grower: Grower, draft: Draft, node: Node, asked: _Asked, things: tuple[int, int], one: _Property
+    grower: BeamSearch,
+    draft: Draft,
+    node: Node,
+    asked: _Asked,
+    things: tuple[int, int],
+    one: _Property,
 ) -> None:
     """The difference, the ratio or the sum of what two things have."""
     sort = grower.schema.sort(one.number)

@@ -35,7 +35,7 @@ from askgraph.search.expand import (
     Node,
     PartialMatch,
 )
-from askgraph.search.expand.beam_search import Grower
+from askgraph.search.expand.beam_search import BeamSearch
 from askgraph.search.expand.schema import Schema, is_mirrored, kinds_of_nodes, leaving, spread
 from askgraph.search.link import Link
 from askgraph.search.query_pieces import (
@@ -55,7 +55,7 @@ from askgraph.search.query_pieces import (
     variable,
 )
 from askgraph.search.tokenize import Quantity
-from askgraph.search.tokenize.question_operators import Frame, Operator, Zones
+from askgraph.search.tokenize.question_operators import Operator, QuestionOperators, Zones
 from askgraph.search.tokenize.word_lists import shared_words
 from askgraph.sparql import (
     Bind,
@@ -521,7 +521,7 @@ class Lookups:
     `naming` are the tokens that ask for names.
     """
 
-    def __init__(self, grower: Grower, frame: Frame) -> None:
+    def __init__(self, grower: BeamSearch, frame: QuestionOperators) -> None:
         self.grower, self.frame = grower, frame
         self.graph, self.schema, self.linked = grower.graph, grower.schema, grower.linked
         self.reading, self.weights = grower.linked.reading, grower.linked.weights

@@ -39,7 +39,7 @@ _BEFORE, _AFTER = 8, 8
 """So many tokens before "or", and after it, the conditions that it joins end and begin."""
 
 
-def joined_by_or(work: QueryBuilder) -> None:
+def join_by_or(work: QueryBuilder) -> None:
     """Make one condition of two that "or" stands between."""
     for operator in work.frame.of("or"):
         left, right = _beside(work, operator)

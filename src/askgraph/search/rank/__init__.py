@@ -22,7 +22,7 @@ from askgraph.errors import SetupError
 from askgraph.index.names import Kind
 from askgraph.search.expand import WORTH_OPERATOR, Edge, Node
 from askgraph.search.expand.schema import Schema
-from askgraph.search.link import Link, Linked
+from askgraph.search.link import Link, LinkedQuestion
 from askgraph.search.link.abbreviations import SHORTENED
 from askgraph.search.link.lexicon import AKIN
 from askgraph.search.operators.query_builder import NUMERIC, Candidate
@@ -33,11 +33,11 @@ from askgraph.search.query_pieces import (
     values_of,
     variable_of,
 )
-from askgraph.search.rank.edge_direction import Grammar, needless, thing_acts
-from askgraph.search.rank.expected_answer_type import Expected, expected_of
+from askgraph.search.rank.edge_direction import EdgeDirections, needless, thing_acts
+from askgraph.search.rank.expected_answer_type import ExpectedAnswer, expect_answer
 from askgraph.search.rank.fitting import Fitting
-from askgraph.search.tokenize import Reading
-from askgraph.search.tokenize.question_operators import Frame, Operator
+from askgraph.search.tokenize import TokenizedQuestion
+from askgraph.search.tokenize.question_operators import Operator, QuestionOperators
 from askgraph.sparql import Bind, Call, Filter, Group, Nested, Path, Pattern, Query, Union, Values
 from askgraph.traversal import Ids
 from askgraph.traversal.literals import Sort
@@ -90,39 +90,39 @@ The last is told of the best candidates only, see `askgraph.search.rank.faults`.
 class Proposal:
     """A question as it was read, the candidates for it, best first, and the answer's shape."""
 
-    linked: Linked
-    frame: Frame
+    linked: LinkedQuestion
+    frame: QuestionOperators
     candidates: tuple[Candidate, ...]
     schema: Schema
-    expected: Expected
+    expected: ExpectedAnswer
 
     @property
-    def reading(self) -> Reading:
+    def reading(self) -> TokenizedQuestion:
         """The question as read."""
         return self.linked.reading
 
 
 def rank(
     candidates: list[Candidate],
-    linked: Linked,
-    operators: Frame,
+    linked: LinkedQuestion,
+    operators: QuestionOperators,
     schema: Schema,
     weights: Mapping[str, float],
 ) -> Proposal:
     """Rank the candidates for a question by the weights, best first."""
-    expected = expected_of(linked)
-    ordered = ranked(candidates, Fitting(linked, operators, schema, expected), weights)
+    expected = expect_answer(linked)
+    ordered = rank_candidates(candidates, Fitting(linked, operators, schema, expected), weights)
     return Proposal(linked, operators, tuple(ordered), schema, expected)
 
 
-def ranked(
+def rank_candidates(
     candidates: list[Candidate], fitting: Fitting, weights: Mapping[str, float]
 ) -> list[Candidate]:
     """Score candidates and return them best first; equal ones once.
 
     After the first few none is returned that is far behind.
     """
-    told = _Told(fitting, weights)
+    told = FeatureExtractor(fitting, weights)
     begun = [told.amounts(candidate) for candidate in candidates]
     hopes = [told.hope(features) for features in begun]
     scored: list[tuple[float, int, Candidate]] = []
@@ -146,7 +146,7 @@ def ranked(
 
 
 @dataclass
-class _Told:
+class FeatureExtractor:
     """Tells the features of all candidates for one question."""
 
     fitting: Fitting
@@ -262,9 +262,9 @@ class _Told:
         return self.frame.of("most", "fewest", "superlative", "maximum", "minimum", "not", "or")
 
     @cached_property
-    def grammar(self) -> Grammar:
+    def grammar(self) -> EdgeDirections:
         """Tells which relations go the other way than the question says."""
-        return Grammar(self.linked, self.schema)
+        return EdgeDirections(self.linked, self.schema)
 
     @cached_property
     def total(self) -> float:
@@ -314,7 +314,7 @@ def _nameless(candidate: Candidate, schema: Schema) -> float:
     return float(schema.is_nameless(candidate.state.ids))
 
 
-def _agrees(candidate: Candidate, frame: Frame, schema: Schema) -> float:
+def _agrees(candidate: Candidate, frame: QuestionOperators, schema: Schema) -> float:
     """Whether the answer is a truth value, a number or a date where one is asked for."""
     if frame.exists and frame.asks is None:
         return 1.0 if candidate.asks else 0.0
@@ -340,7 +340,7 @@ def _sorts(candidate: Candidate, schema: Schema) -> set[Sort]:
     return found
 
 
-def _head(candidate: Candidate, first: int | None, linked: Linked, schema: Schema) -> float:
+def _head(candidate: Candidate, first: int | None, linked: LinkedQuestion, schema: Schema) -> float:
     """Whether the answer's own class or last step takes up the first words of content."""
     if first is None:
         return 0.0
@@ -387,7 +387,7 @@ def _shows_root(candidate: Candidate) -> bool:
     )
 
 
-def _agrees_with(edge: Edge, child: Node, linked: Linked, schema: Schema) -> bool:
+def _agrees_with(edge: Edge, child: Node, linked: LinkedQuestion, schema: Schema) -> bool:
     """Whether a verb has the thing beside it for its subject or object as the step says."""
     if edge.link is None or child.link is None or child.link.kind is not Kind.ENTITY:
         return False
@@ -411,7 +411,7 @@ def _astray(nodes: Sequence[Node]) -> float:
     return count
 
 
-def _parted(nodes: Sequence[Node], linked: Linked) -> float:
+def _parted(nodes: Sequence[Node], linked: LinkedQuestion) -> float:
     """How many names in two words, each of them in capitals, stand for two things."""
     found = [
         (child.link, node)
@@ -430,7 +430,7 @@ def _parted(nodes: Sequence[Node], linked: Linked) -> float:
     )
 
 
-def _is_one_name(one: Link, other: Link, linked: Linked) -> bool:
+def _is_one_name(one: Link, other: Link, linked: LinkedQuestion) -> bool:
     """Whether a name follows another with nothing but a space between, both in capitals."""
     if one.positions[-1] + 1 != other.positions[0]:
         return False

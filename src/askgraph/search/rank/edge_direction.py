@@ -12,7 +12,7 @@ from askgraph.index.names import Kind
 from askgraph.rdf.vocabulary import RDF_TYPE
 from askgraph.search.expand import SURE
 from askgraph.search.expand.schema import Schema, is_mirrored
-from askgraph.search.link import Link, Linked
+from askgraph.search.link import Link, LinkedQuestion
 from askgraph.search.operators.query_builder import Candidate
 from askgraph.search.query_pieces import patterns_in, predicate_of, variable_of
 from askgraph.search.tokenize.word_lists import shared_words
@@ -25,10 +25,10 @@ _ARTICLES = 2
 
 
 @dataclass(frozen=True)
-class Grammar:
+class EdgeDirections:
     """Tells how the grammar of one question has relations read."""
 
-    linked: Linked
+    linked: LinkedQuestion
     schema: Schema
 
     def turned(self, candidate: Candidate) -> float:
@@ -67,7 +67,9 @@ class Grammar:
         return acts is not None and acts != is_subject
 
 
-def thing_acts(relation: Link, thing: Link, linked: Linked, names: tuple[str, ...]) -> bool | None:
+def thing_acts(
+    relation: Link, thing: Link, linked: LinkedQuestion, names: tuple[str, ...]
+) -> bool | None:
     """Whether grammar makes a thing the relation's subject; None if it does not say.
 
     A relation called "taught by" is the other way round, and so is one called "teacher of".
@@ -96,7 +98,9 @@ def thing_acts(relation: Link, thing: Link, linked: Linked, names: tuple[str, ..
     return backwards  # "who taught X"
 
 
-def needless(candidate: Candidate, used: Iterable[Link], linked: Linked, schema: Schema) -> float:
+def needless(
+    candidate: Candidate, used: Iterable[Link], linked: LinkedQuestion, schema: Schema
+) -> float:
     """Return how many steps lead to something that nothing else is about and no word asks for.
 
     They only keep what has such a step at all. A noun that is the class of what the step starts

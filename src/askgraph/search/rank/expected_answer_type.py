@@ -18,14 +18,14 @@ from askgraph.index.names import Kind
 from askgraph.metadata import Profile
 from askgraph.metadata.measures import is_unit_like
 from askgraph.rdf.vocabulary import LABEL_PREDICATES, NUMERIC_DATATYPES, RDF_TYPE
-from askgraph.search.link import Link, Linked
-from askgraph.search.tokenize import Reading
+from askgraph.search.link import Link, LinkedQuestion
+from askgraph.search.tokenize import TokenizedQuestion
 from askgraph.search.tokenize.question_operators import (
     COMPARING,
-    Frame,
     Operator,
+    QuestionOperators,
     Zones,
-    frame_of,
+    detect_operators,
     goes_on,
 )
 from askgraph.search.tokenize.word_lists import word_list
@@ -100,7 +100,7 @@ class Item:
         return max(1, sum(name in AGGREGATING for name in self.operators))
 
 
-def items_of(linked: Linked, frame: Frame) -> tuple[Item, ...]:
+def items_of(linked: LinkedQuestion, frame: QuestionOperators) -> tuple[Item, ...]:
     """Return the head noun and those that are listed with it, in their order.
 
     What is only put in front ("for model X, how many …") is none of them.
@@ -117,7 +117,9 @@ def items_of(linked: Linked, frame: Frame) -> tuple[Item, ...]:
     return items
 
 
-def owner_of(linked: Linked, frame: Frame, items: Sequence[Item]) -> Item | None:
+def owner_of(
+    linked: LinkedQuestion, frame: QuestionOperators, items: Sequence[Item]
+) -> Item | None:
     """Return the noun of which the last of some items is said: "customers" of "names of customers".
 
     >>> from askgraph.search.tokenize import read
@@ -135,7 +137,7 @@ def owner_of(linked: Linked, frame: Frame, items: Sequence[Item]) -> Item | None
     return _item(following.positions, following.operators, linked)
 
 
-def _by_sentence(runs: Sequence[Run], reading: Reading) -> list[list[Run]]:
+def _by_sentence(runs: Sequence[Run], reading: TokenizedQuestion) -> list[list[Run]]:
     """Runs parted at the ends of sentences; at least one part."""
     parts: list[list[Run]] = [[]]
     for run in runs:
@@ -147,7 +149,9 @@ def _by_sentence(runs: Sequence[Run], reading: Reading) -> list[list[Run]]:
     return parts
 
 
-def _listed(runs: Sequence[Run], linked: Linked, frame: Frame, zones: Zones) -> tuple[Item, ...]:
+def _listed(
+    runs: Sequence[Run], linked: LinkedQuestion, frame: QuestionOperators, zones: Zones
+) -> tuple[Item, ...]:
     """The head noun of a sentence and those that are listed with it."""
     reading = linked.reading
     possessive = reading.words.clauses["possessive"]
@@ -176,7 +180,7 @@ def _listed(runs: Sequence[Run], linked: Linked, frame: Frame, zones: Zones) -> 
     return tuple(found)
 
 
-def _front(runs: Sequence[Run], reading: Reading) -> int:
+def _front(runs: Sequence[Run], reading: TokenizedQuestion) -> int:
     """How many runs only put something in front: "for each X that has Y, find the …"."""
     start = _start_of_sentence(runs, reading)
     if not runs or not _is_put_in_front(range(start, runs[0].start), reading):
@@ -190,7 +194,7 @@ def _front(runs: Sequence[Run], reading: Reading) -> int:
     return 0
 
 
-def _leads(between: range, reading: Reading) -> bool:
+def _leads(between: range, reading: TokenizedQuestion) -> bool:
     """Whether "of the" or the like leads from a noun to what it is said of."""
     words = [reading.folded[at] for at in between]
     gap = reading.text[reading.tokens[between.start - 1].end : reading.tokens[between.stop].start]
@@ -198,7 +202,7 @@ def _leads(between: range, reading: Reading) -> bool:
     return owns and not any(mark in gap for mark in ",;:.?!")
 
 
-def _start_of_sentence(runs: Sequence[Run], reading: Reading) -> int:
+def _start_of_sentence(runs: Sequence[Run], reading: TokenizedQuestion) -> int:
     """The first token of the sentence that some runs stand in."""
     tokens, at = reading.tokens, runs[0].start if runs else 0
     while at > 0 and not any(
@@ -208,7 +212,7 @@ def _start_of_sentence(runs: Sequence[Run], reading: Reading) -> int:
     return at
 
 
-def interrogative(reading: Reading, *, within: range | None = None) -> int | None:
+def interrogative(reading: TokenizedQuestion, *, within: range | None = None) -> int | None:
     """Return the place of a question word, among the first three tokens or in another range."""
     among = range(min(3, len(reading.tokens))) if within is None else within
     asking = _interrogatives(reading.language)
@@ -228,14 +232,14 @@ def _interrogatives(language: str) -> frozenset[str]:
     return frozenset(found)
 
 
-def _is_put_in_front(before: range, reading: Reading) -> bool:
+def _is_put_in_front(before: range, reading: TokenizedQuestion) -> bool:
     """Whether a preposition, and no question word, stands before the first noun."""
     restrict = reading.words.clauses["restrict"]
     restricts = any(reading.tokens[at].folded in restrict for at in before)
     return restricts and interrogative(reading, within=before) is None
 
 
-def _joined(between: range, start: int, zones: Zones, frame: Frame) -> bool:
+def _joined(between: range, start: int, zones: Zones, frame: QuestionOperators) -> bool:
     """Whether a comma, a conjunction or a possessive, and no other content, parts two nouns."""
     reading = frame.reading
     joining = {at for one in frame.of("and") for at in one.positions}  # "as well as"
@@ -248,7 +252,7 @@ def _joined(between: range, start: int, zones: Zones, frame: Frame) -> bool:
     return "," in gap or "and" in operators or (not operators and zones.is_listed(start))
 
 
-def _runs(linked: Linked, frame: Frame) -> Iterator[Run]:
+def _runs(linked: LinkedQuestion, frame: QuestionOperators) -> Iterator[Run]:
     """Runs of content words that own nothing, with the operators before each and where it starts.
 
     A run ends at a function word, a comma, or an operator; "Intel's" in "Intel's sites" is none.
@@ -283,19 +287,19 @@ def _runs(linked: Linked, frame: Frame) -> Iterator[Run]:
         yield Run(run, tuple(operators), start if start is not None else run[0])
 
 
-def _touches(at: int, reading: Reading) -> bool:
+def _touches(at: int, reading: TokenizedQuestion) -> bool:
     gap = reading.text[reading.tokens[at - 1].end : reading.tokens[at].start]
     return not any(mark in gap for mark in ",;:.?!") and at - 1 not in reading.genitives
 
 
-def _is_number(at: int, reading: Reading) -> bool:
+def _is_number(at: int, reading: TokenizedQuestion) -> bool:
     percent = reading.folded[at] in reading.words.clauses["percent"]
     return any(
         at in one.positions or (percent and at == one.last + 1) for one in reading.quantities
     )
 
 
-def _item(run: Sequence[int], operators: tuple[str, ...], linked: Linked) -> Item:
+def _item(run: Sequence[int], operators: tuple[str, ...], linked: LinkedQuestion) -> Item:
     reading = linked.reading
     best = list(_best(run, linked.of(Kind.CLASS, Kind.PREDICATE)))
     naming = any(reading.tokens[at].stem in reading.words.naming for at in run)
@@ -337,7 +341,7 @@ Asks = Literal["yes_no", "count", "number", "when", "who", "where", "things"]
 
 
 @dataclass(frozen=True)
-class Expected:
+class ExpectedAnswer:
     """The shape of an answer, as far as the question tells it.
 
     `kind` is what its question word asks for, `things` if none says more. `columns` is how many
@@ -367,7 +371,7 @@ class Expected:
     interrogative: bool = False
 
 
-def expected_of(linked: Linked) -> Expected:
+def expect_answer(linked: LinkedQuestion) -> ExpectedAnswer:
     """Return what a linked question asks for; in doubt less is said.
 
     >>> from askgraph.search.tokenize import read
@@ -375,12 +379,12 @@ def expected_of(linked: Linked) -> Expected:
     'count'
     """
     reading = linked.reading
-    frame = frame_of(reading)
+    frame = detect_operators(reading)
     items = items_of(linked, frame)
     ordered = bool(frame.of("order", "ascending", "descending"))
     extremes = [] if ordered else _extremes(frame, linked)
     first = items[0] if items else Item((), ())
-    return Expected(
+    return ExpectedAnswer(
         kind=_kind(reading, frame, items),
         columns=_columns(items),
         classes=first.classes,
@@ -415,7 +419,7 @@ _KINDS: dict[str, Asks] = {
 }
 
 
-def _kind(reading: Reading, frame: Frame, items: tuple[Item, ...]) -> Asks:
+def _kind(reading: TokenizedQuestion, frame: QuestionOperators, items: tuple[Item, ...]) -> Asks:
     if frame.exists:
         asks = frame.asks is not None or _is_request(reading, frame) or _asks_again(reading, frame)
         return "things" if asks else "yes_no"
@@ -429,7 +433,7 @@ def _kind(reading: Reading, frame: Frame, items: tuple[Item, ...]) -> Asks:
     return _KINDS.get(name, "things")
 
 
-def _is_request(reading: Reading, frame: Frame) -> bool:
+def _is_request(reading: TokenizedQuestion, frame: QuestionOperators) -> bool:
     """Whether a verb opens a request rather than a question: "can anyone tell me …"."""
     words = reading.words.yes_or_no
     opened = frame.of("exists")[0].last + 1
@@ -437,7 +441,7 @@ def _is_request(reading: Reading, frame: Frame) -> bool:
     return bool(after) and (after[0] in words["asked"] or not words["asking"].isdisjoint(after))
 
 
-def _asks_again(reading: Reading, frame: Frame) -> bool:
+def _asks_again(reading: TokenizedQuestion, frame: QuestionOperators) -> bool:
     """Whether a question word follows on a conjunction ("… and how many") or on a question."""
     tokens = reading.tokens
     after = [range(one.last + 1, min(one.last + 3, len(tokens))) for one in frame.of("and")]
@@ -449,7 +453,7 @@ def _asks_again(reading: Reading, frame: Frame) -> bool:
     return any(interrogative(reading, within=among) is not None for among in after)
 
 
-def _is_singular(reading: Reading, item: Item) -> bool:
+def _is_singular(reading: TokenizedQuestion, item: Item) -> bool:
     """ "What is the mass": a question word, a verb of being, a noun that is no plural."""
     at = interrogative(reading)
     if at is None or not item.positions or at + 1 >= item.first:
@@ -468,7 +472,7 @@ def _columns(items: tuple[Item, ...]) -> int | None:
     return None
 
 
-def _limit(frame: Frame, extremes: list[Operator], first: Item) -> int | None:
+def _limit(frame: QuestionOperators, extremes: list[Operator], first: Item) -> int | None:
     for operator in frame.of("top"):
         quantity = frame.quantity_after(operator, 1)
         if quantity is not None and quantity.value is not None and quantity.value >= 1:
@@ -488,7 +492,7 @@ def _limit(frame: Frame, extremes: list[Operator], first: Item) -> int | None:
     return None if ordinal else 1
 
 
-def _extremes(frame: Frame, linked: Linked) -> list[Operator]:
+def _extremes(frame: QuestionOperators, linked: LinkedQuestion) -> list[Operator]:
     """The superlatives, but for those in a name and for words that only number ("first time").
 
     Nor those that say where or when ("in the last century"). None if they point both ways: "from
@@ -506,7 +510,7 @@ def _extremes(frame: Frame, linked: Linked) -> list[Operator]:
     return found if len({_points_up(one) for one in found}) == 1 else []
 
 
-def _is_circumstance(operator: Operator, reading: Reading) -> bool:
+def _is_circumstance(operator: Operator, reading: TokenizedQuestion) -> bool:
     """Whether a preposition of place or time stands before it, with or without an article."""
     before = [token.folded for token in reading.tokens[: operator.first]][-2:]
     places = reading.words.clauses["circumstance"]
@@ -521,7 +525,7 @@ def _points_up(operator: Operator) -> bool:
     return operator.name in ("most", "maximum")
 
 
-def in_a_name(operator: Operator, linked: Linked) -> bool:
+def in_a_name(operator: Operator, linked: LinkedQuestion) -> bool:
     """Return whether the words of an operator are part of a longer name: "first name"."""
     own = set(operator.positions)
     return any(
@@ -710,7 +714,7 @@ _LABEL_SUFFIX = "Label"
 
 
 def answer_columns_of(
-    expected: Expected, query: str, result: SelectResult, profile: Profile
+    expected: ExpectedAnswer, query: str, result: SelectResult, profile: Profile
 ) -> tuple[str, ...]:
     """Return the columns that answer, in the order of the result; all if nothing can be told.
 
@@ -730,7 +734,11 @@ def answer_columns_of(
 
 class _Chooser:
     def __init__(
-        self, expected: Expected, columns: QueryColumns, shown: Sequence[str], profile: Profile
+        self,
+        expected: ExpectedAnswer,
+        columns: QueryColumns,
+        shown: Sequence[str],
+        profile: Profile,
     ) -> None:
         self.expected, self.columns, self.profile = expected, columns, profile
         self.shown = tuple(shown)

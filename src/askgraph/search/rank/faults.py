@@ -14,7 +14,7 @@ from askgraph.index.names import Kind, name_tokens
 from askgraph.rdf.vocabulary import RDF_TYPE
 from askgraph.search.expand import BESIDE, SURE
 from askgraph.search.expand.schema import Schema
-from askgraph.search.link import Link, Linked
+from askgraph.search.link import Link, LinkedQuestion
 from askgraph.search.operators.query_builder import PAIRED, Candidate
 from askgraph.search.query_pieces import (
     Condition,
@@ -37,9 +37,9 @@ from askgraph.search.query_pieces import (
     variable_of,
 )
 from askgraph.search.rank import Proposal
-from askgraph.search.rank.expected_answer_type import Expected, in_a_name, interrogative
+from askgraph.search.rank.expected_answer_type import ExpectedAnswer, in_a_name, interrogative
 from askgraph.search.tokenize import Quantity
-from askgraph.search.tokenize.question_operators import Frame, Operator
+from askgraph.search.tokenize.question_operators import Operator, QuestionOperators
 from askgraph.sparql import Bind, Call, Group, Pattern, Query, Values, variables_of
 from askgraph.sparql.write import text_of as written
 
@@ -165,7 +165,7 @@ _EXTREMES = ("minimum", "maximum", "most", "fewest", "superlative")
 _NUMBER = re.compile(r"(?:(?<![\w.])-)?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?")
 
 
-def faults_of(subject: "Subject") -> tuple[str, ...]:
+def find_faults(subject: "Subject") -> tuple[str, ...]:
     """Return the names of the faults that a candidate has, out of `FAULTS`."""
     return tuple(name for name, (holds, _) in _FAULTS.items() if holds(subject))
 
@@ -174,16 +174,16 @@ _LOOKED_AT, _BEHIND = 12, 0.4
 """So many candidates, and so far behind the best, change places for their faults."""
 
 
-def ranked_by_faults(proposal: Proposal, weight: float) -> Proposal:
+def demote_faulty(proposal: Proposal, weight: float) -> Proposal:
     """Return a proposal whose best candidates are ranked by their faults, too.
 
     Only if the first has any: what is to be passed over is looked at, and what may take its place.
     """
     every = proposal.candidates
-    if not every or not faults_of(Subject(proposal, every[0])):
+    if not every or not find_faults(Subject(proposal, every[0])):
         return proposal
     near = [one for one in every[:_LOOKED_AT] if one.score > every[0].score - _BEHIND]
-    told = [_told(one, len(faults_of(Subject(proposal, one))), weight) for one in near]
+    told = [_told(one, len(find_faults(Subject(proposal, one))), weight) for one in near]
     found = sorted((*told, *every[len(near) :]), key=lambda one: -one.score)
     return replace(proposal, candidates=tuple(found))
 
@@ -211,17 +211,17 @@ class Subject:
         return self.candidate.shown
 
     @property
-    def linked(self) -> Linked:
+    def linked(self) -> LinkedQuestion:
         """The question's links."""
         return self.proposal.linked
 
     @property
-    def frame(self) -> Frame:
+    def frame(self) -> QuestionOperators:
         """The question's operators."""
         return self.proposal.frame
 
     @property
-    def expected(self) -> Expected:
+    def expected(self) -> ExpectedAnswer:
         """The shape that an answer should have."""
         return self.proposal.expected
 

@@ -24,7 +24,7 @@ from askgraph.search.expand.schema import (
     kinds_of_objects,
     kinds_of_predicate,
 )
-from askgraph.search.link import Link, Linked
+from askgraph.search.link import Link, LinkedQuestion
 from askgraph.search.operators.query_builder import DATED, LISTED, NUMERIC, PAIRED, Candidate
 from askgraph.search.query_pieces import (
     Value,
@@ -37,14 +37,14 @@ from askgraph.search.query_pieces import (
 )
 from askgraph.search.rank.expected_answer_type import (
     AGGREGATING,
-    Expected,
+    ExpectedAnswer,
     Item,
     interrogative,
     items_of,
     owner_of,
 )
 from askgraph.search.tokenize import bits
-from askgraph.search.tokenize.question_operators import Frame
+from askgraph.search.tokenize.question_operators import QuestionOperators
 from askgraph.search.tokenize.word_lists import NONE, Kinds
 from askgraph.sparql import Bind, Call, Pattern, Query, Term
 from askgraph.traversal.literals import Sort
@@ -104,7 +104,13 @@ class _Noun:
 class Fitting:
     """Tells how the candidates for one question fit it."""
 
-    def __init__(self, linked: Linked, frame: Frame, schema: Schema, expected: Expected) -> None:
+    def __init__(
+        self,
+        linked: LinkedQuestion,
+        frame: QuestionOperators,
+        schema: Schema,
+        expected: ExpectedAnswer,
+    ) -> None:
         self.linked, self.frame, self.schema = linked, frame, schema
         self.expected = expected
         self._upwards: dict[str, set[str]] = {}

@@ -8,7 +8,7 @@ from pyoxigraph import Literal
 from askgraph.errors import QueryError
 from askgraph.metadata import Profile
 from askgraph.rdf.vocabulary import LABEL_PREDICATES
-from askgraph.search.rank.expected_answer_type import Expected, QueryColumns, columns_of
+from askgraph.search.rank.expected_answer_type import ExpectedAnswer, QueryColumns, columns_of
 from askgraph.sparql.results import SelectResult, Term
 from askgraph.traversal.literals import Sort, measured
 
@@ -18,8 +18,8 @@ _NUMBERS = (Sort.NUMBER, Sort.TEXT_NUMBER)
 _DAYS = (Sort.DATE, Sort.YEAR, Sort.TEXT_DATE)
 
 
-def misfits(
-    expected: Expected, query: str, outcome: SelectResult | bool, profile: Profile
+def find_type_mismatches(
+    expected: ExpectedAnswer, query: str, outcome: SelectResult | bool, profile: Profile
 ) -> tuple[str, ...]:
     """Return what of a query's outcome does not fit the question, one sentence each.
 
@@ -41,7 +41,7 @@ def misfits(
     return tuple(found)
 
 
-def _of_boolean(expected: Expected) -> Iterator[str]:
+def _of_boolean(expected: ExpectedAnswer) -> Iterator[str]:
     asks = expected.kind not in ("yes_no", "things") or expected.interrogative
     if asks and expected.kind != "yes_no":
         what = _WANTED.get(expected.kind, "things or values")
@@ -51,7 +51,9 @@ def _of_boolean(expected: Expected) -> Iterator[str]:
 _WANTED = {"count": "a number", "number": "a number", "when": "a date", "who": "a person"}
 
 
-def _of_columns(expected: Expected, columns: QueryColumns, result: SelectResult) -> Iterator[str]:
+def _of_columns(
+    expected: ExpectedAnswer, columns: QueryColumns, result: SelectResult
+) -> Iterator[str]:
     wanted, given = expected.columns or 0, len(result.variables)
     if wanted > 1 and given < wanted and not columns.has_alternatives:
         plural = "s" * (given != 1)
@@ -65,7 +67,7 @@ def _of_columns(expected: Expected, columns: QueryColumns, result: SelectResult)
 
 
 def _only_labels(
-    expected: Expected, columns: QueryColumns, result: SelectResult
+    expected: ExpectedAnswer, columns: QueryColumns, result: SelectResult
 ) -> tuple[str, ...]:
     """The things whose labels are all that is shown, if things are asked for by their class."""
     if expected.kind != "things" or expected.names or not expected.classes or expected.counted:
@@ -82,7 +84,7 @@ def _only_labels(
     return tuple(dict.fromkeys(name for name in owners if not name.startswith("__")))
 
 
-def _of_values(expected: Expected, result: SelectResult, profile: Profile) -> Iterator[str]:
+def _of_values(expected: ExpectedAnswer, result: SelectResult, profile: Profile) -> Iterator[str]:
     cells = [term for row in result.rows[:_LOOKED_AT] for term in row if term is not None]
     if not cells:
         return
@@ -105,7 +107,7 @@ def _of_values(expected: Expected, result: SelectResult, profile: Profile) -> It
             return
 
 
-def _wants_things(expected: Expected, profile: Profile) -> bool:
+def _wants_things(expected: ExpectedAnswer, profile: Profile) -> bool:
     """Whether the head noun is a class and can be no value: no property, name, count, aggregate."""
     computed = expected.counted or expected.reckoned
     plain = not (expected.names or computed or expected.grouped)
@@ -114,7 +116,9 @@ def _wants_things(expected: Expected, profile: Profile) -> bool:
     return bool(expected.classes) and plain and alone and expected.interrogative
 
 
-def _of_rows(expected: Expected, columns: QueryColumns, result: SelectResult) -> Iterator[str]:
+def _of_rows(
+    expected: ExpectedAnswer, columns: QueryColumns, result: SelectResult
+) -> Iterator[str]:
     rows, limit, own = len(result.rows), expected.limit, columns.query.limit
     if expected.grouped:
         return
@@ -133,7 +137,7 @@ def _of_rows(expected: Expected, columns: QueryColumns, result: SelectResult) ->
         yield f"The question asks for one thing, and the query gives {rows} rows."
 
 
-def _is_single(expected: Expected) -> bool:
+def _is_single(expected: ExpectedAnswer) -> bool:
     return expected.singular and not (expected.ordered or expected.counted or expected.names)
 
 

@@ -392,7 +392,7 @@ class Token:
 
 
 @dataclass(frozen=True)
-class Reading:
+class TokenizedQuestion:
     """A question as read: at most 120 tokens; `cut` says that there were more.
 
     `abbreviations` are tokens in capitals that name something: US and WHO, not the pronouns.
@@ -475,7 +475,7 @@ class Reading:
         full = self.words.full
         return token.folded in self.words.stop and not (full and token.text.lower() in full)
 
-    def on(self, today: float) -> "Reading":
+    def on(self, today: float) -> "TokenizedQuestion":
         """Return it as read on a day (days from 1970-01-01): last year has days then."""
         if all(quantity.relative is None for quantity in self.quantities):
             return self
@@ -491,7 +491,7 @@ def bits(positions: Iterable[int]) -> int:
     return sum(1 << at for at in positions)
 
 
-def read(text: str, language: str | None = None) -> Reading:
+def tokenize(text: str, language: str | None = None) -> TokenizedQuestion:
     """Read a question; the language is detected by its function words if none is given."""
     quotes = [match.span() for match in _QUOTED.finditer(text)]
     genitive = _genitive()
@@ -517,7 +517,7 @@ def read(text: str, language: str | None = None) -> Reading:
     words_said = [token.folded for token in tokens]
     tokens = tuple(_meant(token, words) for token in tokens)
     genitives = {match.start() for match in genitive.finditer(text)}
-    return Reading(
+    return TokenizedQuestion(
         text,
         tokens,
         words,
@@ -603,7 +603,7 @@ def question_form(text: str, language: str | None = None) -> tuple[str, ...]:
     >>> question_form("How many moons are larger than Europa?")
     ('COUNT', '_', 'are', 'MORE_THAN', '_')
     """
-    reading = read(text, language)
+    reading = tokenize(text, language)
     found: list[str] = []
     at = 0
     while at < len(reading.tokens):
@@ -626,7 +626,7 @@ def form_likeness(one: tuple[str, ...], other: tuple[str, ...]) -> float:
     return (Indel.normalized_similarity(one, other) + shared) / 2
 
 
-def _piece(reading: Reading, at: int) -> tuple[str, int]:
+def _piece(reading: TokenizedQuestion, at: int) -> tuple[str, int]:
     """What stands for the words from a place on, and how many these are."""
     token = reading.tokens[at]
     if token.quote is not None:
@@ -642,7 +642,7 @@ def _piece(reading: Reading, at: int) -> tuple[str, int]:
     return (token.folded if reading.is_stop(at) else _THING), 1
 
 
-def _operator(reading: Reading, at: int) -> tuple[str, int]:
+def _operator(reading: TokenizedQuestion, at: int) -> tuple[str, int]:
     for phrase, name in reading.words.phrases.get(reading.tokens[at].folded, ()):
         opens = name != "exists" or not at  # "is" and "did" ask for yes or no at the start only
         if opens and reading.says(phrase, at):
@@ -650,7 +650,7 @@ def _operator(reading: Reading, at: int) -> tuple[str, int]:
     return "", 0
 
 
-def _degree(reading: Reading, at: int) -> Measure | None:
+def _degree(reading: TokenizedQuestion, at: int) -> Measure | None:
     for measure in reading.words.adjectives.get(reading.tokens[at].folded, ()):
         if measure.degree != "plain" and reading.says(measure.phrase, at):
             return measure

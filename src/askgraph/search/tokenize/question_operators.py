@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import Self
 
 from askgraph.metadata.measures import Unit, unit_at
-from askgraph.search.tokenize import Quantity, Reading, bits
+from askgraph.search.tokenize import Quantity, TokenizedQuestion, bits
 from askgraph.search.tokenize.word_lists import Measure, shared_words
 
 COMPARING = {
@@ -46,10 +46,10 @@ class Operator:
 
 
 @dataclass(frozen=True)
-class Frame:
+class QuestionOperators:
     """What a question asks for, apart from its content."""
 
-    reading: Reading
+    reading: TokenizedQuestion
     operators: tuple[Operator, ...]
     asks: str | None  # person, date, year, place, number
     today: float = 0.0  # days from 1970-01-01
@@ -189,7 +189,9 @@ class Frame:
         return next((q for q in before if operator.first <= q.measured.stop + gap), None)
 
 
-def frame_of(reading: Reading, scales: Sequence[tuple[int, Measure]] = ()) -> Frame:
+def detect_operators(
+    reading: TokenizedQuestion, scales: Sequence[tuple[int, Measure]] = ()
+) -> QuestionOperators:
     """Find the operators of a question, longest phrases first, none inside a quotation.
 
     `scales` are adjectives that no list has, with their places.
@@ -205,10 +207,12 @@ def frame_of(reading: Reading, scales: Sequence[tuple[int, Measure]] = ()) -> Fr
             found.append(_parting(operator, found, reading))
             at = operator.last + 1
     found += list(_listed_counts(reading, found))
-    return Frame(reading, tuple(sorted(found, key=lambda one: one.first)), _asked(reading))
+    return QuestionOperators(
+        reading, tuple(sorted(found, key=lambda one: one.first)), _asked(reading)
+    )
 
 
-def _listed_counts(reading: Reading, found: Sequence[Operator]) -> Iterator[Operator]:
+def _listed_counts(reading: TokenizedQuestion, found: Sequence[Operator]) -> Iterator[Operator]:
     """The words for a number that are listed with an aggregate after them: "number and average"."""
     last = max((one.first for one in found if one.name in _AGGREGATING), default=0)
     taken = {at for one in found for at in one.positions} if last else set()
@@ -218,7 +222,7 @@ def _listed_counts(reading: Reading, found: Sequence[Operator]) -> Iterator[Oper
             yield Operator("count", at, at)
 
 
-def is_listed_count(reading: Reading, at: int) -> bool:
+def is_listed_count(reading: TokenizedQuestion, at: int) -> bool:
     """Whether a token is a word for a number, and a comma or a conjunction comes right after."""
     if reading.folded[at] not in reading.words.clauses["number"] or at + 1 == len(reading.tokens):
         return False
@@ -226,7 +230,7 @@ def is_listed_count(reading: Reading, at: int) -> bool:
     return "," in gap or reading.folded[at + 1] in reading.words.joining
 
 
-def _at(reading: Reading, at: int, scale: Measure | None) -> Operator | None:
+def _at(reading: TokenizedQuestion, at: int, scale: Measure | None) -> Operator | None:
     token = reading.tokens[at]
     relative = any(one.relative and at in one.positions for one in reading.quantities)
     if token.quote is not None or relative or at in reading.idle or _is_part_of_name(reading, at):
@@ -251,7 +255,7 @@ def _at(reading: Reading, at: int, scale: Measure | None) -> Operator | None:
     return max(found, key=lambda one: one[:2])[2] if found else None
 
 
-def _is_part_of_name(reading: Reading, at: int) -> bool:
+def _is_part_of_name(reading: TokenizedQuestion, at: int) -> bool:
     """Whether a word says which part of a name is meant: "first" of "first and last names"."""
     naming = reading.words.naming
     for after in range(at + 1, min(at + _NAME_WITHIN, len(reading.tokens))):
@@ -261,12 +265,12 @@ def _is_part_of_name(reading: Reading, at: int) -> bool:
     return False
 
 
-def _parts_names(word: str, noun: int, reading: Reading) -> bool:
+def _parts_names(word: str, noun: int, reading: TokenizedQuestion) -> bool:
     name = word + reading.tokens[noun].stem
     return any(name in part for part in shared_words().parts.values())
 
 
-def _holds(reading: Reading, at: int) -> bool:
+def _holds(reading: TokenizedQuestion, at: int) -> bool:
     """Whether a word says that a text holds what follows: "contains 'x'", "has the letter x"."""
     texts, word = reading.words.texts, reading.tokens[at].folded
     having = word in texts["has"]
@@ -283,7 +287,9 @@ _HOLDS = 4
 _AGGREGATING = frozenset("count average sum minimum maximum".split())
 
 
-def _parting(operator: Operator, before: Sequence[Operator], reading: Reading) -> Operator:
+def _parting(
+    operator: Operator, before: Sequence[Operator], reading: TokenizedQuestion
+) -> Operator:
     """ "The number of X in different Y" parts them as "each" does."""
     if operator.name != "distinct" or not any(one.name in _AGGREGATING for one in before):
         return operator
@@ -297,7 +303,7 @@ def _parting(operator: Operator, before: Sequence[Operator], reading: Reading) -
     return operator
 
 
-def _adjectives(reading: Reading, at: int) -> Iterator[tuple[int, int, Operator]]:
+def _adjectives(reading: TokenizedQuestion, at: int) -> Iterator[tuple[int, int, Operator]]:
     """The adjectives of measure at a token, with their length and rank."""
     lists, word = reading.words, reading.tokens[at].folded
     for measure in lists.adjectives.get(word, ()):
@@ -310,7 +316,7 @@ def _adjectives(reading: Reading, at: int) -> Iterator[tuple[int, int, Operator]
             yield length, 3, Operator(name, at, at + length - 1, measure)
 
 
-def _or_more(reading: Reading, at: int) -> Iterator[tuple[int, int, Operator]]:
+def _or_more(reading: TokenizedQuestion, at: int) -> Iterator[tuple[int, int, Operator]]:
     """The comparatives that an "or" joins to a number: "25 or older", "30 metres or higher"."""
     ends = {one.measured.stop for one in reading.quantities}
     if (reading.folded[at],) in reading.words.operators["or"] and {at, at - 1} & ends:
@@ -320,7 +326,7 @@ def _or_more(reading: Reading, at: int) -> Iterator[tuple[int, int, Operator]]:
                 yield length + 1, rank, replace(one, first=at)
 
 
-def _compares(reading: Reading, at: int) -> bool:
+def _compares(reading: TokenizedQuestion, at: int) -> bool:
     """Whether a comparison of several words begins at a token: "no more than"."""
     word = reading.folded[at] if at < len(reading.tokens) else ""
     phrases = reading.words.phrases.get(word, ())
@@ -330,7 +336,9 @@ def _compares(reading: Reading, at: int) -> bool:
     )
 
 
-def _after_article(reading: Reading, first: int, last: int) -> Iterator[tuple[int, int, Operator]]:
+def _after_article(
+    reading: TokenizedQuestion, first: int, last: int
+) -> Iterator[tuple[int, int, Operator]]:
     """The superlatives that end a phrase and begin after its article: "la plus grande"."""
     for at in range(first + 1, last + 1):
         for length, rank, one in _adjectives(reading, at):
@@ -357,12 +365,12 @@ _LOUD = frozenset(
 _TAKES_QUANTITY = (*COMPARING, "between", "top", "comparative")
 
 
-def _measures(reading: Reading, at: int) -> bool:
+def _measures(reading: TokenizedQuestion, at: int) -> bool:
     """Whether a plain adjective is asked for its measure: "how old"."""
     return reading.folded[max(0, at - 1) : at + 1] in reading.words.asks["number"]
 
 
-def _may_stand(name: str, at: int, reading: Reading) -> bool:
+def _may_stand(name: str, at: int, reading: TokenizedQuestion) -> bool:
     """Some words are operators only in their place: a verb that opens, a number that follows."""
     if name == "exists":
         return at == 0 and not _asks_politely(reading)
@@ -382,14 +390,14 @@ def _may_stand(name: str, at: int, reading: Reading) -> bool:
     return name not in ("average_of_all",)
 
 
-def _asks_politely(reading: Reading) -> bool:
+def _asks_politely(reading: TokenizedQuestion) -> bool:
     """Whether a request opens with a verb that questions open with: "can you show me …"."""
     words, first = reading.words.yes_or_no, reading.folded[: 1 + _POLITE]
     to_whom = bool(first[1:]) and (first[1] in words["asked"] or words["asking"] & set(first[1:]))
     return first[0] in words["able"] and bool(to_whom)
 
 
-def _asked(reading: Reading) -> str | None:
+def _asked(reading: TokenizedQuestion) -> str | None:
     """What the first phrase that asks wants, the longest of those that begin there."""
     asking = reading.words.asking
     for at, word in enumerate(reading.folded[: _ASKS_AT + 1]):
@@ -403,12 +411,12 @@ def _asked(reading: Reading) -> str | None:
 class Zones:
     """For each token, whether it stands in a part that asks."""
 
-    reading: Reading
+    reading: TokenizedQuestion
     head: tuple[bool, ...]
     again: frozenset[int] = frozenset()
 
     @classmethod
-    def of(cls, reading: Reading, frame: Frame) -> Self:
+    def of(cls, reading: TokenizedQuestion, frame: QuestionOperators) -> Self:
         """Split a question at the words that open a restriction, and at its sentences.
 
         "For each X that has Y, find the Z" asks for what stands behind the comma.
@@ -458,7 +466,7 @@ class Zones:
         return "," in gap or tokens[before].folded in joins
 
 
-def _asked_again(reading: Reading) -> range:
+def _asked_again(reading: TokenizedQuestion) -> range:
     """The tokens that ask as the first ones do: "in which city and in which country"."""
     words, asking = reading.folded, reading.words.following["whole"]
     opening = next((at + 1 for at, word in enumerate(words[:2]) if (word,) in asking), 0)
@@ -472,14 +480,14 @@ def _asked_again(reading: Reading) -> range:
     return range(start, start + opening)
 
 
-def goes_on(at: int, reading: Reading) -> bool:
+def goes_on(at: int, reading: TokenizedQuestion) -> bool:
     """Return whether more of what was named is asked for: "ships before 1900 with their crews"."""
     following = reading.tokens[at + 1].folded if at + 1 < len(reading.tokens) else ""
     word, words = reading.tokens[at].folded, reading.words
     return word in words.texts["has"] and following in words.clauses["possessive"]
 
 
-def _opens(at: int, reading: Reading) -> bool:
+def _opens(at: int, reading: TokenizedQuestion) -> bool:
     clauses, word = reading.words.clauses, reading.tokens[at].folded
     following = reading.tokens[at + 1].folded if at + 1 < len(reading.tokens) else ""
     restricts = word in clauses["restrict"] and word not in clauses["weak"]
@@ -492,7 +500,7 @@ _BEFORE_TEXT = 4
 """So many tokens stand at most between "contains" and its text: "the french word"."""
 
 
-def held_text(reading: Reading, operator: range) -> range | None:
+def held_text(reading: TokenizedQuestion, operator: range) -> range | None:
     """Return the tokens of the text that the words of an operator are about, if there is one.
 
     That is a quotation that follows, else what follows "the letter" or "the word", else a name or
@@ -501,7 +509,7 @@ def held_text(reading: Reading, operator: range) -> range | None:
     return _text_after(reading, operator[-1]) or _text_before(reading, operator[0])
 
 
-def _text_before(reading: Reading, first: int) -> range | None:
+def _text_before(reading: TokenizedQuestion, first: int) -> range | None:
     at = first - 1
     if at < 0 or reading.tokens[at].quote is None:
         return None
@@ -510,7 +518,7 @@ def _text_before(reading: Reading, first: int) -> range | None:
     return range(at, first)
 
 
-def _text_after(reading: Reading, last: int) -> range | None:
+def _text_after(reading: TokenizedQuestion, last: int) -> range | None:
     tokens, kinds = reading.tokens, reading.words.texts["kinds"]
     said = tokens[last].folded in kinds
     for at in range(last + 1, min(last + 2 + _BEFORE_TEXT, len(tokens))):
@@ -530,7 +538,7 @@ def _text_after(reading: Reading, last: int) -> range | None:
     return None
 
 
-def is_about_text(reading: Reading, at: int, *, having: bool) -> bool:
+def is_about_text(reading: TokenizedQuestion, at: int, *, having: bool) -> bool:
     """Whether a word like "contains" at a token is about a text.
 
     One like "has" is only if "the letter" or "the word" follows, or "in its name"; one like
@@ -548,7 +556,7 @@ def is_about_text(reading: Reading, at: int, *, having: bool) -> bool:
     return quoted and (not having or holder_of(reading, held) is not None)
 
 
-def holder_of(reading: Reading, held: range) -> int | None:
+def holder_of(reading: TokenizedQuestion, held: range) -> int | None:
     """Return the token before the noun that holds a text, if "in its" or "in part of their" does.
 
     That is the last token of "in their" after the text.
@@ -559,7 +567,7 @@ def holder_of(reading: Reading, held: range) -> int | None:
     return None
 
 
-def _name(reading: Reading, at: int) -> range:
+def _name(reading: TokenizedQuestion, at: int) -> range:
     """A word, with those in capitals that follow it at once."""
     tokens, stop = reading.tokens, at + 1
     while (

@@ -14,7 +14,7 @@ from askgraph.index import stem, tokens
 from askgraph.metadata.names import schema_names
 from askgraph.rdf import PrefixMap, words_of_local_name
 from askgraph.rdf import vocabulary as v
-from askgraph.search.link import Linked
+from askgraph.search.link import LinkedQuestion
 from askgraph.tools.named import STANDARD, expanded_name
 from askgraph.tools.veil.placeholders import Guard, Hidden, masked_query
 from askgraph.tools.veil.question import Stretch, stretches
@@ -47,7 +47,7 @@ class Veil:
     """
 
     graphs: tuple[KnowledgeGraph, ...]
-    linked: tuple[Linked, ...]
+    linked: tuple[LinkedQuestion, ...]
     rows: bool = True
     hidden: Hidden = field(default_factory=Hidden)
     strange: set[str] = field(default_factory=set)
@@ -56,7 +56,7 @@ class Veil:
     @classmethod
     def of(
         cls,
-        linked: Sequence[tuple[KnowledgeGraph, Linked]],
+        linked: Sequence[tuple[KnowledgeGraph, LinkedQuestion]],
         *,
         sees: str = "masked",
         used: Sequence[str] = (),

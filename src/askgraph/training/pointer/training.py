@@ -18,8 +18,8 @@ from askgraph.evaluation import Table
 from askgraph.evaluation.metrics.best_column import best_column
 from askgraph.evaluation.questions import GoldQuestion, gold_table
 from askgraph.graph import KnowledgeGraph
-from askgraph.search.link import Linked
-from askgraph.search.pipeline import proposed, read_and_linked, schema_of
+from askgraph.search.link import LinkedQuestion
+from askgraph.search.pipeline import build_schema, link_text, propose_from_links
 from askgraph.search.query_pieces import Value
 from askgraph.search.rank import Proposal, clusters, weights_for
 from askgraph.sparql import Query
@@ -66,7 +66,9 @@ class Lesson:
     scores: tuple[float, ...]
 
 
-def lesson_of(linked: Linked, offers: Sequence[Offer], graph: KnowledgeGraph) -> Lesson | None:
+def lesson_of(
+    linked: LinkedQuestion, offers: Sequence[Offer], graph: KnowledgeGraph
+) -> Lesson | None:
     """Return a lesson; None if none of its offers is right and can be written."""
     named = dict.fromkeys(term for one in offers for term in terms_of(one.query))
     listed = listed_terms(linked, graph.profile, named=named)
@@ -100,7 +102,7 @@ async def generated(
     Questions whose query fails, gives nothing or gives too much teach nothing.
     """
     assert graph.arrays is not None
-    schema = schema_of(graph.arrays, graph.profile)
+    schema = build_schema(graph.arrays, graph.profile)
     for one in asked(schema, seed, number):
         gold = await _table(one.query, graph)
         if gold is None or not gold.rows or len(gold.rows) >= _ROWS:
@@ -136,9 +138,9 @@ def _proposal(
     text: str, language: str | None, graph: KnowledgeGraph, ranking: str = ""
 ) -> Proposal:
     assert graph.arrays is not None
-    linked = read_and_linked(text, language, graph.names)
+    linked = link_text(text, language, graph.names)
     weights = weights_for(graph.name, ranking)
-    return proposed(linked, schema_of(graph.arrays, graph.profile), weights=weights)
+    return propose_from_links(linked, build_schema(graph.arrays, graph.profile), weights=weights)
 
 
 async def _lesson(

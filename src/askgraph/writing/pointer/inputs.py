@@ -20,10 +20,10 @@ from askgraph.metadata import Profile
 from askgraph.metadata.names import local_name
 from askgraph.rdf import best_label, words_of_local_name
 from askgraph.rdf.vocabulary import XSD_DATE, XSD_DATE_TIME, XSD_G_YEAR
-from askgraph.search.link import Linked
+from askgraph.search.link import LinkedQuestion
 from askgraph.search.operators.query_builder import day_literal
-from askgraph.search.tokenize import Quantity, Reading
-from askgraph.search.tokenize.question_operators import Zones, frame_of
+from askgraph.search.tokenize import Quantity, TokenizedQuestion
+from askgraph.search.tokenize.question_operators import Zones, detect_operators
 from askgraph.traversal import GraphArrays
 from askgraph.writing import Listed
 from askgraph.writing.pointer.pieces import Roles
@@ -85,7 +85,7 @@ def roles_of(listed: Listed) -> Roles:
 
 
 def units_of(
-    reading: Reading,
+    reading: TokenizedQuestion,
     weights: Sequence[float],
     listed: Sequence[Listed],
     profile: Profile,
@@ -140,9 +140,9 @@ def _label_grams(label: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(heads + [gram for part in parts for gram in part[2:]]))
 
 
-def _tags(reading: Reading) -> dict[int, list[str]]:
+def _tags(reading: TokenizedQuestion) -> dict[int, list[str]]:
     """What the word lists say of each word: operators, numbers, quotations."""
-    frame = frame_of(reading)
+    frame = detect_operators(reading)
     found: dict[int, list[str]] = {}
     for one in frame.operators:
         up = "" if one.measure is None else "+" if one.measure.up else "-"
@@ -159,9 +159,9 @@ def _tags(reading: Reading) -> dict[int, list[str]]:
     return found
 
 
-def _word_facts(reading: Reading, weights: Sequence[float], words: int) -> Floats:
+def _word_facts(reading: TokenizedQuestion, weights: Sequence[float], words: int) -> Floats:
     facts = np.zeros((words, FACTS), dtype=np.float32)
-    zones = Zones.of(reading, frame_of(reading))
+    zones = Zones.of(reading, detect_operators(reading))
     top = max(weights, default=0.0) or 1.0
     for at, token in enumerate(reading.tokens[:words]):
         gap = reading.text[reading.tokens[at - 1].end : token.start] if at else ""
@@ -320,7 +320,7 @@ def written(listed: Listed) -> str:
 
 
 def listed_terms(
-    linked: Linked, profile: Profile, *, named: Iterable[str] = (), limit: int = MOST
+    linked: LinkedQuestion, profile: Profile, *, named: Iterable[str] = (), limit: int = MOST
 ) -> tuple[Listed, ...]:
     """Return what a question's words were linked to, its numbers, and `named`, in their order.
 
@@ -371,7 +371,7 @@ def _is_same(term: str, quantity: Quantity) -> bool:
     return number is not None and number == quantity.value
 
 
-def _unlinked(term: str, linked: Linked, profile: Profile) -> Listed:
+def _unlinked(term: str, linked: LinkedQuestion, profile: Profile) -> Listed:
     """A term that no word was linked to: a step, a class, a constant."""
     if not term.startswith("<"):
         text = term.split('"')[1] if term.startswith('"') else term
@@ -381,7 +381,7 @@ def _unlinked(term: str, linked: Linked, profile: Profile) -> Listed:
     return Listed(kind, iri, label or words_of_local_name(local_name(iri)))
 
 
-def _said(text: str, linked: Linked) -> tuple[int, ...]:
+def _said(text: str, linked: LinkedQuestion) -> tuple[int, ...]:
     return tuple(at for at, t in enumerate(linked.reading.tokens) if t.folded == text.lower())
 
 

@@ -23,9 +23,9 @@ from pyoxigraph import Variable
 
 from askgraph.errors import SetupError
 from askgraph.graph import KnowledgeGraph
-from askgraph.search.link import Linked
+from askgraph.search.link import LinkedQuestion
 from askgraph.search.operators.query_builder import Candidate
-from askgraph.search.pipeline import read_and_linked
+from askgraph.search.pipeline import link_text
 from askgraph.search.query_pieces import conditions_in, denied_in, either_in, patterns_in
 from askgraph.search.rank import Proposal
 from askgraph.sparql import Query, variables_of
@@ -135,7 +135,7 @@ class PointerWriter:
     def _written(
         self, question: Question, listed: Sequence[Listed], graph: KnowledgeGraph, n: int
     ) -> list[Hypothesis]:
-        linked = read_and_linked(question.text, question.language, graph.names)
+        linked = link_text(question.text, question.language, graph.names)
         terms = _with_numbers(listed, linked, graph)
         units = _seen(linked, terms, graph)
         texts = [written(one) for one in terms]
@@ -166,7 +166,7 @@ class PointerWriter:
         return float(_told(logs, known)[0])
 
     def judgements(
-        self, linked: Linked, candidates: Sequence[Candidate], graph: KnowledgeGraph
+        self, linked: LinkedQuestion, candidates: Sequence[Candidate], graph: KnowledgeGraph
     ) -> list[float | None]:
         """Return how much speaks for each candidate, in units of graph search's score.
 
@@ -211,11 +211,13 @@ def _told(logs: Floats, known: Known) -> Floats:
     return found
 
 
-def _seen(linked: Linked, listed: Sequence[Listed], graph: KnowledgeGraph) -> Units:
+def _seen(linked: LinkedQuestion, listed: Sequence[Listed], graph: KnowledgeGraph) -> Units:
     return units_of(linked.reading, linked.weights, listed, graph.profile, graph.arrays)
 
 
-def _with_numbers(listed: Sequence[Listed], linked: Linked, graph: KnowledgeGraph) -> list[Listed]:
+def _with_numbers(
+    listed: Sequence[Listed], linked: LinkedQuestion, graph: KnowledgeGraph
+) -> list[Listed]:
     """The best of the listed terms, with the constants that the question's numbers may be."""
     numbers = list(said_numbers(linked.reading.quantities, graph.profile))
     best = sorted(listed, key=lambda one: -one.score)[: MOST - len(numbers)]

@@ -16,8 +16,8 @@ from askgraph.graph import KnowledgeGraph
 from askgraph.rdf import words_of_local_name
 from askgraph.rdf.vocabulary import XSD_STRING
 from askgraph.search.link import also_meant
-from askgraph.search.pipeline import all_linked
-from askgraph.search.tokenize import read
+from askgraph.search.pipeline import link_to_graph
+from askgraph.search.tokenize import tokenize
 from askgraph.serve.hub import Asker, HubDep
 from askgraph.serve.protocols.rest import GraphName, NamedQuery, QueryText, named_query
 from askgraph.serve.runs.views import Body
@@ -263,7 +263,7 @@ async def _meant(
     """Other meanings of the question's words, by the IRI of a part of the query."""
     if not body.question:
         return {}
-    linked = await all_linked(read(body.question, body.language), graph)
+    linked = await link_to_graph(tokenize(body.question, body.language), graph)
     iris = [part.term.value for part in back.parts if isinstance(part.term, NamedNode)]
     return {iri: also_meant(linked, iri) for iri in iris}
 
