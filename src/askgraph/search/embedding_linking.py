@@ -26,28 +26,21 @@ from askgraph.search.link import Link, LinkedQuestion, free_tokens, joined
 from askgraph.search.rank import Proposal, clusters
 from askgraph.search.tokenize import TokenizedQuestion
 
-_SURE: Final = 0.9
-"""From this confidence on no second look is taken."""
-_SURER: Final = 0.1
-"""So much more confident a second look is, or the first one stands."""
+_SURE: Final = 0.9  # from this confidence on no second look is taken
+_SURER: Final = 0.1  # so much more confident a second look is, or the first one stands
 _NEAR: Final = 0.45
 """The least likeness (a cosine, mixed with that of the question) of words and a name."""
 _UNLIKE: Final = 0.4
 """The mean cosine of two names up to which a model's cosines are taken as they are."""
-_CONTEXT: Final = 0.2
-"""The share that the whole question has in it."""
-_LINKS: Final = 4
-"""Links that some words get at most."""
-_WORDS: Final = 3
-"""So many words are compared as one at most."""
+_CONTEXT: Final = 0.2  # the share that the whole question has in it
+_LINKS: Final = 4  # links that some words get at most
+_WORDS: Final = 3  # so many words are compared as one at most
 _QUALITY, _MOST = 0.1, 0.75
 """What a likeness is raised by to be a quality as of other links, and the most that it may be."""
 _KNOWN: Final = {Kind.CLASS: 0.7, Kind.PREDICATE: 0.7, Kind.ENTITY: 0.85, Kind.VALUE: 0.85}
 """From this share of a name of each kind on, a link explains its words."""
-_FIT: Final = 0.8
-"""If they are of such a quality."""
-_VALUES: Final = 2_000
-"""Values are compared if a graph has no more of them."""
+_FIT: Final = 0.8  # if they are of such a quality
+_VALUES: Final = 2_000  # values are compared if a graph has no more of them
 
 
 @dataclass(frozen=True, eq=False)

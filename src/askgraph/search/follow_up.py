@@ -21,8 +21,7 @@ from askgraph.search.link import Link, LinkedQuestion, link_question
 from askgraph.search.tokenize import Quantity, TokenizedQuestion, tokenize
 from askgraph.search.tokenize.question_operators import Operator, detect_operators
 
-Alike = Callable[[str, str], bool]
-"""Whether two things, by their IRIs, are of one class."""
+Alike = Callable[[str, str], bool]  # whether two things, by their IRIs, are of one class
 
 _KINDS = (Kind.ENTITY, Kind.VALUE, Kind.CLASS, Kind.PREDICATE)
 _SURE = 0.5

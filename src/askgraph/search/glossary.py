@@ -26,8 +26,7 @@ from askgraph.sparql import Element, Group, Pattern, Query, Term, Union, transfo
 
 _WHOLE: Final = 0.9
 """From this similarity on a word is the one that was taught, and means nothing else."""
-_MISSPELT: Final = 0.75
-"""From this one on it may be."""
+_MISSPELT: Final = 0.75  # from this one on it may be
 
 
 def link_glossary(linked: LinkedQuestion, graph: KnowledgeGraph) -> LinkedQuestion:

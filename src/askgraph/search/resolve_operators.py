@@ -86,8 +86,7 @@ def follow_redirects(linked: LinkedQuestion, schema: Schema) -> LinkedQuestion:
     return replace(linked, links=tuple(links.values()), merged=names) if names else linked
 
 
-_NAMED = 0.9
-"""Words so near to a name of the graph's own mean it."""
+_NAMED = 0.9  # words so near to a name of the graph's own mean it
 
 
 def detect_named_years(frame: QuestionOperators, linked: LinkedQuestion) -> QuestionOperators:
@@ -137,8 +136,7 @@ def detect_groups(frame: QuestionOperators, linked: LinkedQuestion) -> QuestionO
     return replace(frame, operators=tuple(sorted(operators, key=lambda one: one.first)))
 
 
-_ALIKE = 3
-"""So many things of a class whose names hold a word are called by it."""
+_ALIKE = 3  # so many things of a class whose names hold a word are called by it
 
 
 def detect_name_filters(
@@ -269,8 +267,7 @@ def _units(schema: Schema) -> Iterator[Unit]:
 
 _ABOUT, _ABOUT_ALONE = 0.45, 0.8
 """How well words have to name a thing that is asked about, and one whose name is all there is."""
-_THINGS = 3
-"""So many things of one name are described, each for itself."""
+_THINGS = 3  # so many things of one name are described, each for itself
 
 
 def _description_wanted(linked: LinkedQuestion) -> Description | None:

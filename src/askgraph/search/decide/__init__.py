@@ -47,13 +47,10 @@ from askgraph.sparql import Call, Filter, Pattern, Query
 from askgraph.trace import Answer, Option
 from askgraph.traversal.literals import split_literal
 
-_CLOSE = 0.2
-"""A rival whose score is so near is one."""
-_ALONE = 0.5
-"""The margin of a result that has no rival: being alone proves little."""
+_CLOSE = 0.2  # a rival whose score is so near is one
+_ALONE = 0.5  # the margin of a result that has no rival: being alone proves little
 _NOUNS_HAVE_CAPITALS = frozenset(["de"])
-_AS_GOOD = 0.05
-"""A link may be so much worse and still be as good a reading of its words."""
+_AS_GOOD = 0.05  # a link may be so much worse and still be as good a reading of its words
 _CLEAN = (
     ("faults", 0.0),
     ("left_out", 0.0),
@@ -75,11 +72,9 @@ _NUMBERED = frozenset("more_than less_than between".split())
 """Operators whose words are mere prepositions if no number or date follows."""
 _FORM, _ENDING = 3, 2
 """Letters that two forms of a word share at least, and how many one has more at its end."""
-_PART = 5
-"""Letters that a word has at least by which a compound ends."""
+_PART = 5  # letters that a word has at least by which a compound ends
 _EACH, _TOTAL = ("each", "yearly"), ("count", "sum")
-_BESIDE = 2
-"""So many words after "how many" may name the number that it asks for."""
+_BESIDE = 2  # so many words after "how many" may name the number that it asks for
 
 
 def collect_evidence(proposal: Proposal, found: Sequence[Cluster]) -> dict[str, float]:
@@ -331,11 +326,9 @@ What is grown has a result, so that a condition took all away: mostly a wrong on
 since benchmarks leave out the questions to which nothing is the right answer.
 """
 
-TIED = 0.6
-"""The same if one is asked for, and several tie in an order that no word names."""
+TIED = 0.6  # the same if one is asked for, and several tie in an order that no word names
 
-EITHER = 0.5
-"""The same if all that is asked is a name that a thing and a class have."""
+EITHER = 0.5  # the same if all that is asked is a name that a thing and a class have
 
 WHOLE = 0.6
 """The same if all things of a class are the answer, though words are left that no part stands for.
@@ -437,12 +430,9 @@ def choose_outcome(confidence: float, thresholds: Thresholds | None = None) -> O
     return "ask" if confidence >= limits.ask else "refuse"
 
 
-_NAMED = 0.5
-"""An order is named by words from this similarity on."""
-_MOST = 4
-"""So many readings are asked about."""
-_SHORT = 6
-"""So many words of a reading are said first."""
+_NAMED = 0.5  # an order is named by words from this similarity on
+_MOST = 4  # so many readings are asked about
+_SHORT = 6  # so many words of a reading are said first
 
 
 def choose_options(answers: Sequence[Answer]) -> tuple[Option, ...]:
@@ -507,11 +497,9 @@ def _shared(texts: Sequence[Sequence[str]]) -> int:
     return count
 
 
-TREES_FILE = Path(__file__).with_name("confidence.json")
-"""The trees that the package uses."""
+TREES_FILE = Path(__file__).with_name("confidence.json")  # the trees that the package uses
 
-FOR = frozenset(["score", "margin", "covered"])
-"""The evidence that speaks for an answer."""
+FOR = frozenset(["score", "margin", "covered"])  # the evidence that speaks for an answer
 
 SHAPE = frozenset(["long", "patterns", "compares", "aggregates", "grouped", "ranked", "columns"])
 """How much a query says, which may speak for it or against it; all other evidence is against."""
@@ -604,8 +592,7 @@ def _number(value: object) -> float:
     return float(value)
 
 
-CURVE = Path(__file__).with_name("calibration.toml")
-"""The curve that the package uses."""
+CURVE = Path(__file__).with_name("calibration.toml")  # the curve that the package uses
 
 _NUMBERS = (int, float)
 

@@ -77,20 +77,16 @@ _LEAST_DOUBT = 0.5
 """What a step costs at least, about, if no word names it: less would have to be an obvious one."""
 _REPEATED = 0.6
 """A predicate may repeat words that are used if its other words weigh so much of them."""
-_ANY_NAME = 0.35
-"""The share of a link's worth that does not hang on how well the name fits."""
+_ANY_NAME = 0.35  # the share of a link's worth that does not hang on how well the name fits
 _MOST_KEPT = 1000
 """What predicates so many nodes have, and lead to, is kept; larger sets seldom come again."""
 _OF_ONE_KIND: Final = 0.99
 """The quality from which on a word is the name's own, and not one akin to it."""
-_MOST_HOPS = 4
-"""Steps of a pattern in a row."""
+_MOST_HOPS = 4  # steps of a pattern in a row
 _GUESSED_HOPS, _GUESSED_HOPS_NAMELESS = 2, 3
 """Steps after which none follows that no word names; from a node without a name one more."""
-_WIDE = 2000
-"""Nodes of an answer set from which only a first step may be one that no word names."""
-_LINKS = 3
-"""Readings of the words that name one predicate."""
+_WIDE = 2000  # nodes of an answer set from which only a first step may be one that no word names
+_LINKS = 3  # readings of the words that name one predicate
 _COMPARED, _MARKED = 32, 16
 """Answer sets smaller than the first are compared whole, others by as many nodes as the second."""
 
@@ -498,10 +494,8 @@ _EXPLAINING = frozenset(
     "at_least at_most between each order ascending descending top distinct or and both not".split()
 )
 """Operators whose words are no names of things."""
-GROWING = 0.5
-"""The share of the seconds for searching after which nothing more is grown."""
-_WHOLE = 0.9
-"""From this similarity on all of a name is there, but for a bent word."""
+GROWING = 0.5  # the share of the seconds for searching after which nothing more is grown
+_WHOLE = 0.9  # from this similarity on all of a name is there, but for a bent word
 
 
 def without_chance(linked: LinkedQuestion, frame: QuestionOperators) -> tuple[Link, ...]:
@@ -546,40 +540,26 @@ def _may_be_name(link: Link, linked: LinkedQuestion) -> bool:
     )
 
 
-_STEPS = 3
-"""Steps from a seed before states are joined."""
+_STEPS = 3  # steps from a seed before states are joined
 _POOL, _JOINED, _GROWN = 4, 2, 6
 """Beams kept of what was walked, of what was joined, and of both after walking on."""
-_ALTERNATIVE: Final = 0.6
-"""A name beside "or" is one alternative from this similarity on."""
-_SHORTENED: Final = 0.6
-"""How well a word fits a value that is what is left of it."""
-_EACH_SIDE = 4
-"""Readings of each side of "or"."""
-_SIDES = 24
-"""Patterns of each side of "or"."""
-_HEAD = 0.7
-"""The first noun names a class so well that all that is found is of it."""
-_BEFORE_OR, _AFTER_OR = 2, 4
-"""Tokens that a name may be away from "or"."""
+_ALTERNATIVE: Final = 0.6  # a name beside "or" is one alternative from this similarity on
+_SHORTENED: Final = 0.6  # how well a word fits a value that is what is left of it
+_EACH_SIDE = 4  # readings of each side of "or"
+_SIDES = 24  # patterns of each side of "or"
+_HEAD = 0.7  # the first noun names a class so well that all that is found is of it
+_BEFORE_OR, _AFTER_OR = 2, 4  # tokens that a name may be away from "or"
 _LISTED = 50
 """Constants that stand for one number at most; more differ only in how they are written."""
-_EXACTLY: Final = 0.95
-"""A class is called exactly so from this similarity on."""
+_EXACTLY: Final = 0.95  # a class is called exactly so from this similarity on
 _MOST_ALIKE, _MUCH_MORE = 6, 3
 """So many things of one name may be meant together, if none has so many times the edges."""
-_LIKE_IT = 2
-"""Steps of a pattern that a thing may fail to fit."""
-_SAME_WORDS = 8
-"""States joined that use the same words."""
-_DENIED_WITHIN = 4
-"""Words of content after "not" within which what it denies is named."""
-_ALIKE = 0.05
-"""How much worse a name may fit and still be called the same."""
-_WITHIN = 2
-"""Function words between a name and the place that tells it apart."""
-_FEW = 64
-"""Sets of so few nodes are told to have none in common faster as sets of Python."""
+_LIKE_IT = 2  # steps of a pattern that a thing may fail to fit
+_SAME_WORDS = 8  # states joined that use the same words
+_DENIED_WITHIN = 4  # words of content after "not" within which what it denies is named
+_ALIKE = 0.05  # how much worse a name may fit and still be called the same
+_WITHIN = 2  # function words between a name and the place that tells it apart
+_FEW = 64  # sets of so few nodes are told to have none in common faster as sets of Python
 
 
 @dataclass(frozen=True, eq=False)
@@ -603,83 +583,83 @@ def expand(
     return Expansion(search, tuple(_grow(search)[:limit]))
 
 
-def _grow(grower: BeamSearch) -> list[PartialMatch]:
+def _grow(search: BeamSearch) -> list[PartialMatch]:
     """Grow all states; best first."""
-    things = list(_seeds(grower))
+    things = list(_seeds(search))
     classes: list[PartialMatch] = []
     # A state for each class that words name: its instances.
-    for one in grower.linked.of(Kind.CLASS):
-        ids = grower.schema.instances(one.target)
+    for one in search.linked.of(Kind.CLASS):
+        ids = search.schema.instances(one.target)
         if len(ids):
             node = Node(ids, cls=one.target, cls_link=one)
             exact = WORTH_EXACT if one.similarity > _EXACTLY else 1.0
-            exact += WORTH_INDEFINITE if _is_indefinite(grower, one) else 0.0
-            classes.append(PartialMatch(node, one.mask, exact * grower.gain(one, 0), patterns=1))
+            exact += WORTH_INDEFINITE if _is_indefinite(search, one) else 0.0
+            classes.append(PartialMatch(node, one.mask, exact * search.gain(one, 0), patterns=1))
     pool = things + classes
-    level = things + [c for c in classes if len(c.ids) <= grower.widest]
+    level = things + [c for c in classes if len(c.ids) <= search.widest]
     for _ in range(_STEPS):
-        level = grower.kept(grower.level(level))
-        level = grower.kept(grower.classed(level))
+        level = search.kept(search.level(level))
+        level = search.kept(search.classed(level))
         pool += level
-    pool = grower.kept(pool, limit=_POOL * grower.beam)
-    if grower.frame.of("or"):
-        pool = [*united(grower, pool), *pool]
-    joined = grower.kept(joins(grower, pool), limit=_JOINED * grower.beam)
+    pool = search.kept(pool, limit=_POOL * search.beam)
+    if search.frame.of("or"):
+        pool = [*united(search, pool), *pool]
+    joined = search.kept(joins(search, pool), limit=_JOINED * search.beam)
     if joined:
-        joined += turned_about(grower, joined, pool)
+        joined += turned_about(search, joined, pool)
         further = [
             grown
-            for state in in_time(joined[: grower.beam], share=GROWING)
-            for grown in grower.hops(state, linked=not grower.schema.is_nameless(state.ids))
+            for state in in_time(joined[: search.beam], share=GROWING)
+            for grown in search.hops(state, linked=not search.schema.is_nameless(state.ids))
         ]
-        further = grower.kept(grower.classed(further))
-        pool = grower.kept(pool + joined + further, limit=_GROWN * grower.beam)
-        again = grower.kept(joins(grower, pool[: _JOINED * grower.beam]), limit=grower.beam)
-        pool = grower.kept(pool + again, limit=_GROWN * grower.beam)
-    if grower.frame.of("not"):
-        pool = grower.kept([*pool, *lacking(grower, classes, pool)], limit=_GROWN * grower.beam)
-    if grower.frame.exists:
-        pool = [*grower.kept(unmet(grower, things, pool)), *pool]
+        further = search.kept(search.classed(further))
+        pool = search.kept(pool + joined + further, limit=_GROWN * search.beam)
+        again = search.kept(joins(search, pool[: _JOINED * search.beam]), limit=search.beam)
+        pool = search.kept(pool + again, limit=_GROWN * search.beam)
+    if search.frame.of("not"):
+        pool = search.kept([*pool, *lacking(search, classes, pool)], limit=_GROWN * search.beam)
+    if search.frame.exists:
+        pool = [*search.kept(unmet(search, things, pool)), *pool]
     return pool
 
 
-def _seeds(grower: BeamSearch) -> Iterator[PartialMatch]:
+def _seeds(search: BeamSearch) -> Iterator[PartialMatch]:
     """A state for each thing, value and number that words name, and for values said as either."""
     named: dict[tuple[Kind, tuple[int, ...]], list[Link]] = {}
-    for one in grower.linked.of(Kind.ENTITY, Kind.VALUE):
+    for one in search.linked.of(Kind.ENTITY, Kind.VALUE):
         named.setdefault((one.kind, one.positions), []).append(one)
     for listed in named.values():
-        alike = _namesakes(grower, listed)
+        alike = _namesakes(search, listed)
         if alike:
-            yield _seed_of_all(grower, alike)
+            yield _seed_of_all(search, alike)
         for one in listed:
-            found = _seed(grower, one)
+            found = _seed(search, one)
             if found is not None:
                 if one not in alike:
                     yield found
-                yield from with_apposition(grower, found)
-    yield from _alternatives(grower)
-    yield from _shortened(grower)
-    for quantity in (*grower.linked.reading.quantities, *_numbered(grower)):
+                yield from with_apposition(search, found)
+    yield from _alternatives(search)
+    yield from _shortened(search)
+    for quantity in (*search.linked.reading.quantities, *_numbered(search)):
         # Things with a number or a date: one state for each predicate that carries it.
-        if grower.frame.takes(quantity):
+        if search.frame.takes(quantity):
             continue
-        literals = _equal(grower, quantity)
+        literals = _equal(search, quantity)
         if not len(literals):
             continue
-        gain = sum(grower.linked.weights[at] for at in quantity.positions)
+        gain = sum(search.linked.weights[at] for at in quantity.positions)
         gain *= WORTH_SPELLED if quantity.spelled else 1.0
         node = Node(literals, terms=tuple(literals[:_LISTED].tolist()), quantity=quantity)
         yield PartialMatch(node, bits(quantity.positions), gain, anchored=True)
 
 
-def _numbered(grower: BeamSearch) -> Iterator[Quantity]:
+def _numbered(search: BeamSearch) -> Iterator[Quantity]:
     """ "The second floor": an ordinal before a property of numbers is one of its values."""
-    reading, taken = grower.linked.reading, grower.frame.mask | grower.frame.quantified
+    reading, taken = search.linked.reading, search.frame.mask | search.frame.quantified
     numbers = {
         one.positions[0]
-        for number, links in grower.by_predicate.items()
-        if grower.schema.sort(number) in (Sort.NUMBER, Sort.TEXT_NUMBER)
+        for number, links in search.by_predicate.items()
+        if search.schema.sort(number) in (Sort.NUMBER, Sort.TEXT_NUMBER)
         for one in links
     }
     for at, token in enumerate(reading.tokens):
@@ -688,7 +668,7 @@ def _numbered(grower: BeamSearch) -> Iterator[Quantity]:
             yield Quantity(at, at, token.folded, float(value))
 
 
-def _namesakes(grower: BeamSearch, links: Sequence[Link]) -> list[Link]:
+def _namesakes(search: BeamSearch, links: Sequence[Link]) -> list[Link]:
     """The things that words name as well as any other, if all are of a kind: all are meant.
 
     If one is much better known than another, that one is.
@@ -698,42 +678,42 @@ def _namesakes(grower: BeamSearch, links: Sequence[Link]) -> list[Link]:
         return []
     called = name_tokens(first.name)
     alike = [one for one in links if name_tokens(one.name) == called and one.score == first.score]
-    found = {one.target: grower.graph.terms.iri(one.target) for one in alike}
+    found = {one.target: search.graph.terms.iri(one.target) for one in alike}
     nodes = [at for at in found.values() if at is not None]
     if not 2 <= len(nodes) <= _MOST_ALIKE or len(nodes) < len(found):
         return []
-    known = [grower.schema.known(at) for at in nodes]
-    kinds = {grower.schema.classes_of(at) for at in nodes}
+    known = [search.schema.known(at) for at in nodes]
+    kinds = {search.schema.classes_of(at) for at in nodes}
     same = len(kinds) == 1 and max(known) <= _MUCH_MORE * min(known)
     return alike if same else []
 
 
-def _seed_of_all(grower: BeamSearch, links: Sequence[Link]) -> PartialMatch:
-    nodes = sorted({at for one in links if (at := grower.graph.terms.iri(one.target)) is not None})
+def _seed_of_all(search: BeamSearch, links: Sequence[Link]) -> PartialMatch:
+    nodes = sorted({at for one in links if (at := search.graph.terms.iri(one.target)) is not None})
     first = links[0]
     node = Node(np.array(nodes, dtype=np.int32), terms=tuple(nodes), link=first)
-    known = WORTH_KNOWN * float(np.log10(1 + max(map(grower.schema.known, nodes))))
-    return PartialMatch(node, first.mask, grower.gain(first, 0) * (1 + known), anchored=True)
+    known = WORTH_KNOWN * float(np.log10(1 + max(map(search.schema.known, nodes))))
+    return PartialMatch(node, first.mask, search.gain(first, 0) * (1 + known), anchored=True)
 
 
-def _seed(grower: BeamSearch, link: Link) -> PartialMatch | None:
+def _seed(search: BeamSearch, link: Link) -> PartialMatch | None:
     text = f"<{link.target}>" if link.kind is Kind.ENTITY else link.target
-    at = grower.graph.terms.find(text)
+    at = search.graph.terms.find(text)
     if at is None:
         return None
     ids = np.array([at], dtype=np.int32)
     node = Node(ids, terms=(at,), link=link)
-    known = WORTH_KNOWN * float(np.log10(1 + grower.schema.known(at)))
-    return PartialMatch(node, link.mask, grower.gain(link, 0) * (1 + known), anchored=True)
+    known = WORTH_KNOWN * float(np.log10(1 + search.schema.known(at)))
+    return PartialMatch(node, link.mask, search.gain(link, 0) * (1 + known), anchored=True)
 
 
-def _shortened(grower: BeamSearch) -> Iterator[PartialMatch]:
+def _shortened(search: BeamSearch) -> Iterator[PartialMatch]:
     """A value that a word stands for, which means nothing else in the graph.
 
     Its predicate's description explains it, or it has the initials that the word is; then other
     words name the predicate. No other value of the predicate fits.
     """
-    linked = grower.linked
+    linked = search.linked
     told = {
         at
         for one in linked.links
@@ -741,79 +721,79 @@ def _shortened(grower: BeamSearch) -> Iterator[PartialMatch]:
         if quality >= SURE
     }
     told.update(at for at, weight in enumerate(linked.weights) if not weight)
-    busy = grower.frame.mask | grower.frame.quantified
+    busy = search.frame.mask | search.frame.quantified
     for at, token in enumerate(linked.reading.tokens):
         if at in told or busy >> at & 1 or token.quote is not None:
             continue
-        for term, predicate in explained_codes(grower.schema).get(token.stem, ()):
-            yield from _short_seed(grower, at, term, predicate)
-        for number in grower.by_predicate:
-            found = shortened_values(grower.schema, number, token.text)
+        for term, predicate in explained_codes(search.schema).get(token.stem, ()):
+            yield from _short_seed(search, at, term, predicate)
+        for number in search.by_predicate:
+            found = shortened_values(search.schema, number, token.text)
             if len(found) == 1:
-                yield from _short_seed(grower, at, found[0])
+                yield from _short_seed(search, at, found[0])
 
 
 def _short_seed(
-    grower: BeamSearch, at: int, term: str, explained: str = ""
+    search: BeamSearch, at: int, term: str, explained: str = ""
 ) -> Iterator[PartialMatch]:
     """A value that a word stands for, less sure if no predicate's description explains it."""
     fits = SURE if explained else _SHORTENED
     name = split_literal(term)[0]
     seed = _seed(
-        grower, Link(Kind.VALUE, term, name, fits, (at,), (fits,), code=explained, how=("short",))
+        search, Link(Kind.VALUE, term, name, fits, (at,), (fits,), code=explained, how=("short",))
     )
     if seed is not None:
         yield replace(seed, unknown=0.0 if explained else DOUBT_STEP)
 
 
-def _alternatives(grower: BeamSearch) -> Iterator[PartialMatch]:
+def _alternatives(search: BeamSearch) -> Iterator[PartialMatch]:
     """Values joined by "or" make one seed that stands for any of them."""
     whole = [
-        one for one in grower.linked.of(Kind.ENTITY, Kind.VALUE) if one.similarity > _ALTERNATIVE
+        one for one in search.linked.of(Kind.ENTITY, Kind.VALUE) if one.similarity > _ALTERNATIVE
     ]
-    joins = ("or",) if grower.frame.of("both") else ("or", "and")
-    for operator in grower.frame.of(*joins):
+    joins = ("or",) if search.frame.of("both") else ("or", "and")
+    for operator in search.frame.of(*joins):
         left = [one for one in whole if 0 < operator.first - one.positions[-1] <= _BEFORE_OR]
-        right = [one for one in whole if _follows(grower, operator, one.positions[0])]
+        right = [one for one in whole if _follows(search, operator, one.positions[0])]
         for one in left[:_EACH_SIDE]:
             for other in right[:_EACH_SIDE]:
                 if one.kind is other.kind and one.target != other.target:
                     mask = bits(range(operator.first, other.positions[0]))
-                    yield from _either(grower, one, other, mask, operator.name)
-        yield from _either_number(grower, operator)
+                    yield from _either(search, one, other, mask, operator.name)
+        yield from _either_number(search, operator)
 
 
-def _follows(grower: BeamSearch, operator: Operator, position: int) -> bool:
+def _follows(search: BeamSearch, operator: Operator, position: int) -> bool:
     """Whether only function words, or words said before, stand between ("or the state of")."""
-    tokens = grower.linked.reading.tokens
+    tokens = search.linked.reading.tokens
     said = {token.stem for token in tokens[: operator.first]}
     between = range(operator.last + 1, position)
     return 0 < position - operator.last <= _AFTER_OR and all(
-        grower.linked.reading.is_stop(at) or tokens[at].stem in said for at in between
+        search.linked.reading.is_stop(at) or tokens[at].stem in said for at in between
     )
 
 
-def _either_number(grower: BeamSearch, operator: Operator) -> Iterator[PartialMatch]:
+def _either_number(search: BeamSearch, operator: Operator) -> Iterator[PartialMatch]:
     """ "9 or 10": one seed for both numbers."""
-    quantities = grower.linked.reading.quantities
+    quantities = search.linked.reading.quantities
     left = [q for q in quantities if q.last + 1 == operator.first]
     right = [q for q in quantities if q.first == operator.last + 1]
     for one, other in zip(left, right, strict=False):
-        if grower.frame.takes(one) or grower.frame.takes(other):
+        if search.frame.takes(one) or search.frame.takes(other):
             continue
-        ids = np.union1d(_equal(grower, one), _equal(grower, other))
+        ids = np.union1d(_equal(search, one), _equal(search, other))
         if len(ids):
             mask = bits((*one.positions, *operator.positions, *other.positions))
             node = Node(ids, terms=tuple(ids[:_LISTED].tolist()))
-            gain = grower.weight_of(mask) + WORTH_ALTERNATIVES
+            gain = search.weight_of(mask) + WORTH_ALTERNATIVES
             doubt = DOUBT_ALTERNATIVES if operator.name == "or" else DOUBT_ENUMERATED
             yield PartialMatch(node, mask, gain, unknown=doubt, anchored=True)
 
 
 def _either(
-    grower: BeamSearch, one: Link, other: Link, mask: int, name: str
+    search: BeamSearch, one: Link, other: Link, mask: int, name: str
 ) -> Iterator[PartialMatch]:
-    first, second = _seed(grower, one), _seed(grower, other)
+    first, second = _seed(search, one), _seed(search, other)
     if first is None or second is None:
         return
     ids = np.union1d(first.ids, second.ids)
@@ -827,8 +807,8 @@ def _either(
     )
 
 
-def _equal(grower: BeamSearch, quantity: Quantity) -> Ids:
-    sorts, values = grower.graph.sorts, grower.graph.values
+def _equal(search: BeamSearch, quantity: Quantity) -> Ids:
+    sorts, values = search.graph.sorts, search.graph.values
     found = np.zeros(len(sorts), dtype=np.bool_)
     if quantity.days is not None:
         low, high = quantity.days
@@ -840,21 +820,21 @@ def _equal(grower: BeamSearch, quantity: Quantity) -> Ids:
     return np.flatnonzero(found).astype(np.int32)
 
 
-def _is_indefinite(grower: BeamSearch, link: Link) -> bool:
+def _is_indefinite(search: BeamSearch, link: Link) -> bool:
     """Whether a word stands before a class that asks for any of it: no, each, how many."""
     before = link.positions[0] - 1
-    return any(op.last == before for op in grower.frame.of("not", "each", "count"))
+    return any(op.last == before for op in search.frame.of("not", "each", "count"))
 
 
 def lacking(
-    grower: BeamSearch, seeds: Sequence[PartialMatch], pool: Sequence[PartialMatch]
+    search: BeamSearch, seeds: Sequence[PartialMatch], pool: Sequence[PartialMatch]
 ) -> Iterator[PartialMatch]:
     """All of a class but those that fit a state: of the class named, of theirs if none is.
 
     `seeds` are the classes that words name.
     """
     named = {seed.node.cls_link: seed for seed in seeds}
-    for other in pool[: grower.beam]:
+    for other in pool[: search.beam]:
         if not len(other.ids) or not other.patterns:
             continue
         base = named.get(other.node.cls_link)
@@ -865,35 +845,35 @@ def lacking(
                 used=other.used & ~base.used,
                 gain=other.gain - base.gain,
             )
-            yield from _negated(grower, base, fits)
-        for cls in grower.schema.classes_of(int(other.ids[0]))[:1]:
-            node = Node(grower.schema.instances(cls), cls=cls)
+            yield from _negated(search, base, fits)
+        for cls in search.schema.classes_of(int(other.ids[0]))[:1]:
+            node = Node(search.schema.instances(cls), cls=cls)
             base = PartialMatch(node, 0, 0.0, patterns=1, unknown=DOUBT_CLASS_GUESSED)
-            yield from _negated(grower, base, other)
+            yield from _negated(search, base, other)
 
 
-def united(grower: BeamSearch, pool: Sequence[PartialMatch]) -> Iterator[PartialMatch]:
+def united(search: BeamSearch, pool: Sequence[PartialMatch]) -> Iterator[PartialMatch]:
     """What fits one of two patterns that "or" stands between: "born in A or died in B".
 
     Both may be about one thing: "directed or written by A".
     """
-    plain = [one for one in pool if one.anchored and _is_one_step(grower, one.node)]
-    head = min((at for at, weight in enumerate(grower.linked.weights) if weight), default=0)
-    if any(head in one.positions and one.score >= _HEAD for one in grower.linked.of(Kind.CLASS)):
+    plain = [one for one in pool if one.anchored and _is_one_step(search, one.node)]
+    head = min((at for at, weight in enumerate(search.linked.weights) if weight), default=0)
+    if any(head in one.positions and one.score >= _HEAD for one in search.linked.of(Kind.CLASS)):
         plain = [one for one in plain if one.node.cls_link is not None]
-    for operator in grower.frame.of("or"):
+    for operator in search.frame.of("or"):
         before = bits(range(operator.first))
         free = [one for one in plain if not one.used & operator.mask]
         first = [one for one in free if not _step(one.node)[0] & ~before][:_SIDES]
         second = [one for one in free if not _step(one.node)[0] & before][:_SIDES]
         yield from (
-            _one_of(grower, one, other, operator)
+            _one_of(search, one, other, operator)
             for one in first
             for other in second
             if one.node.cls_link == other.node.cls_link
             and one.node.edges[0][0].predicate != other.node.edges[0][0].predicate
             and _are_apart(_step(one.node)[1], _step(other.node)[1], before)
-            and not grower.linked.reading.parted(operator.last, other.used.bit_length() - 1)
+            and not search.linked.reading.parted(operator.last, other.used.bit_length() - 1)
         )
 
 
@@ -902,12 +882,12 @@ def _are_apart(one: int, other: int, before: int) -> bool:
     return one == other or not (one & ~before or other & before)
 
 
-def _is_one_step(grower: BeamSearch, node: Node) -> bool:
+def _is_one_step(search: BeamSearch, node: Node) -> bool:
     """Whether one step that words name, other than a class, leads to all else said of a node."""
     if node.terms or node.without or node.either or len(node.edges) != 1 or not all(_step(node)):
         return False
     link = node.edges[0][0].link
-    return link is not None and not grower.is_class_like(link)
+    return link is not None and not search.is_class_like(link)
 
 
 def _step(node: Node) -> tuple[int, int]:
@@ -917,41 +897,41 @@ def _step(node: Node) -> tuple[int, int]:
 
 
 def _one_of(
-    grower: BeamSearch, one: PartialMatch, other: PartialMatch, operator: Operator
+    search: BeamSearch, one: PartialMatch, other: PartialMatch, operator: Operator
 ) -> PartialMatch:
     """What fits one of two states; they have the same class, or none."""
     link = one.node.cls_link
     sides = tuple(replace(side.node, cls=None) for side in (one, other))
     node = replace(one.node, ids=np.union1d(one.ids, other.ids), edges=(), either=sides)
-    repeated = grower.weight_of(one.used & other.used)
+    repeated = search.weight_of(one.used & other.used)
     state = combine(one, other, node, repeated=repeated)
     return replace(
         state,
         used=state.used | operator.mask,
-        gain=state.gain + grower.weight_of(operator.mask) + WORTH_OPERATOR,
+        gain=state.gain + search.weight_of(operator.mask) + WORTH_OPERATOR,
         patterns=state.patterns - (link is not None),
     )
 
 
 def unmet(
-    grower: BeamSearch, seeds: Sequence[PartialMatch], pool: Sequence[PartialMatch]
+    search: BeamSearch, seeds: Sequence[PartialMatch], pool: Sequence[PartialMatch]
 ) -> Iterator[PartialMatch]:
     """What holds for others like a thing, but not for it: the answer to "does it …" is no."""
     for seed in seeds:
         sure = seed.node.link is not None and seed.node.link.similarity > SURE
-        classes = grower.schema.classes_of(int(seed.ids[0])) if len(seed.ids) == 1 else ()
+        classes = search.schema.classes_of(int(seed.ids[0])) if len(seed.ids) == 1 else ()
         if not (sure and classes):
             continue
-        alike = grower.schema.instances(classes[0])
+        alike = search.schema.instances(classes[0])
         for other in pool:
             if (
-                other.used & seed.used & grower.content
+                other.used & seed.used & search.content
                 or not other.patterns
                 or other.hops > _LIKE_IT
             ):
                 continue
             bare = other.node.cls is not None and not other.node.edges
-            if bare and not _opens_with_be(grower):  # "is A a B", but not "has A a B"
+            if bare and not _opens_with_be(search):  # "is A a B", but not "has A a B"
                 continue
             if len(in_both(seed.ids, other.ids)) or not (bare or len(in_both(alike, other.ids))):
                 continue
@@ -961,15 +941,15 @@ def unmet(
             yield replace(state, unknown=state.unknown + doubt, denied=True)
 
 
-def joins(grower: BeamSearch, pool: list[PartialMatch]) -> Iterator[PartialMatch]:
+def joins(search: BeamSearch, pool: list[PartialMatch]) -> Iterator[PartialMatch]:
     """What fits two states that use other words, or one and not the other if that is denied."""
-    bare = grower.frame.exists  # "is A a B": the thing itself is one side of the join
+    bare = search.frame.exists  # "is A a B": the thing itself is one side of the join
     fits = [state for state in pool if (state.patterns or bare) and len(state.ids)]
-    chosen = _varied(grower, fits)
-    content, denies = grower.content, bool(grower.frame.of("not"))
-    both = bool(grower.frame.of("both", "and"))
+    chosen = _varied(search, fits)
+    content, denies = search.content, bool(search.frame.of("not"))
+    both = bool(search.frame.of("both", "and"))
     steps = [named_steps(state.node) if both else {} for state in chosen]
-    denying = sum(operator.mask for operator in grower.frame.of("not"))
+    denying = sum(operator.mask for operator in search.frame.of("not"))
     uses = [state.used & content for state in chosen]
     spans = [(int(state.ids[0]), int(state.ids[-1])) for state in chosen]
     few = [frozenset(state.ids.tolist() if len(state.ids) <= _FEW else ()) for state in chosen]
@@ -982,32 +962,32 @@ def joins(grower: BeamSearch, pool: list[PartialMatch]) -> Iterator[PartialMatch
                 continue
             other, shared = chosen[there], uses[at] & uses[there]
             if shared and shared & ~(
-                common_words(steps[at], steps[there]) | _relation(grower, one.node, other.node)
+                common_words(steps[at], steps[there]) | _relation(search, one.node, other.node)
             ):
                 continue
             if one.node.without and other.node.without and denying & one.used & other.used:
                 continue  # one "not" denies one thing
             pairs = ((one, other), (other, one)) if denies else ()
-            denied = [state for pair in pairs for state in _negated(grower, *pair)]
+            denied = [state for pair in pairs for state in _negated(search, *pair)]
             yield from denied
-            joined = None if denied else _joined(grower, one, other)
+            joined = None if denied else _joined(search, one, other)
             if joined is not None:
                 yield joined
 
 
-def _relation(grower: BeamSearch, one: Node, other: Node) -> int:
+def _relation(search: BeamSearch, one: Node, other: Node) -> int:
     """The words for a relation that two patterns meet at, by one of its predicates each."""
     if not (one.edges and other.edges):
         return 0
     first, second = one.edges[0][0], other.edges[0][0]
     if first.link is None or second.link is None:
         return 0
-    same = grower.schema.is_one_relation(first.predicate, second.predicate, one.ids)
+    same = search.schema.is_one_relation(first.predicate, second.predicate, one.ids)
     return first.link.mask & second.link.mask if same else 0
 
 
 def turned_about(
-    grower: BeamSearch, joined: Sequence[PartialMatch], pool: Sequence[PartialMatch]
+    search: BeamSearch, joined: Sequence[PartialMatch], pool: Sequence[PartialMatch]
 ) -> list[PartialMatch]:
     """Joined states again, seen from a class at their far end if words name it first.
 
@@ -1016,16 +996,16 @@ def turned_about(
     """
     told: dict[str | None, tuple[float, float]] = {}
     for state in (*pool, *joined):
-        told[state.node.cls] = max(told.get(state.node.cls, (0.0, 0.0)), _explained(grower, state))
-    found, back = [], bool(grower.frame.of("other", "same"))
+        told[state.node.cls] = max(told.get(state.node.cls, (0.0, 0.0)), _explained(search, state))
+    found, back = [], bool(search.frame.of("other", "same"))
     for state in joined:
         if state.unknown >= DOUBT_STEP and not (state.node.terms or state.node.without):
-            for node in _from_classes(grower, state.node, len(state.node.edges)):
+            for node in _from_classes(search, state.node, len(state.node.edges)):
                 turned = replace(state, node=node)
-                better = _explained(grower, turned) > told.get(node.cls, (0.0, 0.0))
+                better = _explained(search, turned) > told.get(node.cls, (0.0, 0.0))
                 if better and len(node.ids) and (back or not _leads_back(node)):
                     found.append(turned)
-    return grower.kept(found)
+    return search.kept(found)
 
 
 def _leads_back(node: Node) -> bool:
@@ -1039,89 +1019,89 @@ def _leads_back(node: Node) -> bool:
     )
 
 
-def _explained(grower: BeamSearch, state: PartialMatch) -> tuple[float, float]:
+def _explained(search: BeamSearch, state: PartialMatch) -> tuple[float, float]:
     """How much of the question a state explains, and how well."""
-    return grower.weight_of(state.used), grower.score(state)
+    return search.weight_of(state.used), search.score(state)
 
 
-def _from_classes(grower: BeamSearch, node: Node, own: int) -> Iterator[Node]:
+def _from_classes(search: BeamSearch, node: Node, own: int) -> Iterator[Node]:
     """A pattern seen from each class that words name below its root, along its first edges."""
     for at, (edge, child) in enumerate(node.edges[:own]):
-        ids = grower.reached(node.ids, edge.predicate, inverse=edge.inverse, plus=edge.plus)
+        ids = search.reached(node.ids, edge.predicate, inverse=edge.inverse, plus=edge.plus)
         rest = replace(node, edges=node.edges[:at] + node.edges[at + 1 :])
         edges = (*child.edges, (edge._replace(inverse=not edge.inverse), rest))
         turned = replace(child, ids=in_both(child.ids, ids), edges=edges)
         if child.cls_link is None:
-            yield from _from_classes(grower, turned, len(child.edges))
+            yield from _from_classes(search, turned, len(child.edges))
         elif node.cls_link is None or child.cls_link.positions < node.cls_link.positions:
             yield turned
 
 
-def _varied(grower: BeamSearch, states: list[PartialMatch]) -> list[PartialMatch]:
+def _varied(search: BeamSearch, states: list[PartialMatch]) -> list[PartialMatch]:
     """The best few states for each set of words used."""
     counts: dict[int, int] = {}
     chosen = []
     for state in states:
         counts[state.used] = counts.get(state.used, 0) + 1
-        if counts[state.used] <= _SAME_WORDS and grower.content & ~state.used:
+        if counts[state.used] <= _SAME_WORDS and search.content & ~state.used:
             chosen.append(state)
-    simple = [state for state in chosen[grower.beam :] if state.patterns == 1]
-    return chosen[: grower.beam] + simple[: grower.beam // 2]
+    simple = [state for state in chosen[search.beam :] if state.patterns == 1]
+    return chosen[: search.beam] + simple[: search.beam // 2]
 
 
-def _joined(grower: BeamSearch, one: PartialMatch, other: PartialMatch) -> PartialMatch | None:
+def _joined(search: BeamSearch, one: PartialMatch, other: PartialMatch) -> PartialMatch | None:
     ids = in_both(one.ids, other.ids)
     if not len(ids) or (one.node.either and other.node.either):
         return None
-    node = _merged(grower, one.node, other.node, ids)
+    node = _merged(search, one.node, other.node, ids)
     if any(not len(in_both(side.ids, ids)) for side in node.either):
         return None
-    repeated = grower.weight_of(one.used & other.used)
+    repeated = search.weight_of(one.used & other.used)
     shared = 0.0
     if one.node.edges and other.node.edges:
         first, second = one.node.edges[0][0], other.node.edges[0][0]
-        bare = first.link is not None and not first.link.mask & grower.content  # "who"
+        bare = first.link is not None and not first.link.mask & search.content  # "who"
         same = (first.predicate, first.inverse) == (second.predicate, second.inverse)
-        if same and grower.schema.identifies((first.predicate, first.inverse)):
+        if same and search.schema.identifies((first.predicate, first.inverse)):
             return None  # what they lead to is the same, too
-        same = same or grower.schema.is_one_relation(first.predicate, second.predicate, ids)
+        same = same or search.schema.is_one_relation(first.predicate, second.predicate, ids)
         if same and not bare:
             shared = min(1.0, max(one.unknown, other.unknown))
     return combine(one, other, node, repeated=repeated, shared=shared)
 
 
-def _negated(grower: BeamSearch, base: PartialMatch, other: PartialMatch) -> Iterator[PartialMatch]:
+def _negated(search: BeamSearch, base: PartialMatch, other: PartialMatch) -> Iterator[PartialMatch]:
     """What fits one state and not the other, if a word denies what the other is about."""
     denied = min(denied_words(other.node), default=-1)
     if denied < 0 or base.node.without or other.node.without:
         return  # what a word denies is found already
-    for operator in grower.frame.of("not"):
+    for operator in search.frame.of("not"):
         between = range(operator.last + 1, denied)
-        words = sum(not grower.linked.reading.is_stop(at) for at in between)
+        words = sum(not search.linked.reading.is_stop(at) for at in between)
         if denied <= operator.last or words >= _DENIED_WITHIN:
             continue
-        if not _denies(grower, operator, base.node, other.node, denied):
+        if not _denies(search, operator, base.node, other.node, denied):
             continue
         if not 0 < len(in_both(base.ids, other.ids)) < len(base.ids):
             continue
         ids = np.setdiff1d(base.ids, other.ids, assume_unique=True)
         node = replace(base.node, ids=ids, without=(*base.node.without, other.node))
         state = combine(base, other, node)
-        weight = sum(grower.linked.weights[at] for at in operator.positions)
+        weight = sum(search.linked.weights[at] for at in operator.positions)
         yield replace(
             state, used=state.used | operator.mask, gain=state.gain + weight + WORTH_OPERATOR
         )
 
 
-def _denies(grower: BeamSearch, operator: Operator, base: Node, other: Node, denied: int) -> bool:
+def _denies(search: BeamSearch, operator: Operator, base: Node, other: Node, denied: int) -> bool:
     """Whether "no" stands between the words of a thing and all the words of what it is denied.
 
     Only a thing of which no word says what it is may have none before.
     """
-    if grower.linked.reading.parted(operator.last, denied):
+    if search.linked.reading.parted(operator.last, denied):
         return False
     last = named_words(other).bit_length()
-    if _clause_ends(grower.linked.reading, operator, last):
+    if _clause_ends(search.linked.reading, operator, last):
         return False
     kept, before = named_words(base), bits(range(operator.first))
     if kept & bits(range(operator.last + 1, last)):
@@ -1144,7 +1124,7 @@ def _clause_ends(reading: TokenizedQuestion, operator: Operator, last: int) -> b
     return any(words[at] in being and words[at - 1] not in opening for at in after)
 
 
-def _merged(grower: BeamSearch, one: Node, other: Node, ids: Ids) -> Node:
+def _merged(search: BeamSearch, one: Node, other: Node, ids: Ids) -> Node:
     cls, link = (one.cls, one.cls_link) if one.cls else (other.cls, other.cls_link)
     return Node(
         ids,
@@ -1159,13 +1139,13 @@ def _merged(grower: BeamSearch, one: Node, other: Node, ids: Ids) -> Node:
     )
 
 
-def _opens_with_be(grower: BeamSearch) -> bool:
-    reading = grower.linked.reading
+def _opens_with_be(search: BeamSearch) -> bool:
+    reading = search.linked.reading
     first = reading.tokens[0].folded if reading.tokens else ""
     return first in reading.words.yes_or_no["being"]
 
 
-def with_apposition(grower: BeamSearch, seed: PartialMatch) -> Iterator[PartialMatch]:
+def with_apposition(search: BeamSearch, seed: PartialMatch) -> Iterator[PartialMatch]:
     """Yield a named thing again with the words beside its name that are true of it.
 
     These are a class of it, and, of things that share a name, another thing that it is linked to.
@@ -1173,34 +1153,34 @@ def with_apposition(grower: BeamSearch, seed: PartialMatch) -> Iterator[PartialM
     link = seed.node.link
     if link is None or link.kind is not Kind.ENTITY or len(seed.ids) != 1:
         return
-    for one in (*_classes_beside(grower, link, seed), *_places_after(grower, link, seed)):
-        gain = grower.gain(one, seed.used)
+    for one in (*_classes_beside(search, link, seed), *_places_after(search, link, seed)):
+        gain = search.gain(one, seed.used)
         if gain:
             yield replace(seed, used=seed.used | one.mask, gain=seed.gain + gain)
 
 
-def _classes_beside(grower: BeamSearch, link: Link, seed: PartialMatch) -> Iterator[Link]:
+def _classes_beside(search: BeamSearch, link: Link, seed: PartialMatch) -> Iterator[Link]:
     """The classes beside a name that the thing is of."""
-    for one in grower.linked.of(Kind.CLASS):
-        beside = one.similarity > SURE and _is_beside(grower, one, link)
-        if beside and np.isin(seed.ids, grower.schema.instances(one.target)).all():
+    for one in search.linked.of(Kind.CLASS):
+        beside = one.similarity > SURE and _is_beside(search, one, link)
+        if beside and np.isin(seed.ids, search.schema.instances(one.target)).all():
             yield one
 
 
-def _places_after(grower: BeamSearch, link: Link, seed: PartialMatch) -> Iterator[Link]:
+def _places_after(search: BeamSearch, link: Link, seed: PartialMatch) -> Iterator[Link]:
     """The things after a name, shared by others, that the thing is linked to."""
-    if _shares_name(grower, link):
-        for one in grower.linked.of(Kind.ENTITY, Kind.VALUE):
-            after = one.similarity > SURE and _comes_after(grower, one, link)
-            if after and _are_linked(grower, int(seed.ids[0]), one):
+    if _shares_name(search, link):
+        for one in search.linked.of(Kind.ENTITY, Kind.VALUE):
+            after = one.similarity > SURE and _comes_after(search, one, link)
+            if after and _are_linked(search, int(seed.ids[0]), one):
                 yield one
 
 
-def _is_beside(grower: BeamSearch, cls: Link, link: Link) -> bool:
+def _is_beside(search: BeamSearch, cls: Link, link: Link) -> bool:
     """Whether a class stands right before a name ("the city of Paris") or right after it."""
     if cls.positions[0] == link.positions[-1] + 1:
         return True
-    reading = grower.linked.reading
+    reading = search.linked.reading
     between = range(cls.positions[-1] + 1, link.positions[0])
     of = {phrase[0] for phrase in reading.words.following["of"]}
     return cls.positions[-1] < link.positions[0] and all(
@@ -1209,26 +1189,26 @@ def _is_beside(grower: BeamSearch, cls: Link, link: Link) -> bool:
     )
 
 
-def _shares_name(grower: BeamSearch, link: Link) -> bool:
+def _shares_name(search: BeamSearch, link: Link) -> bool:
     """Whether other things bear the same name."""
     return any(
         other.target != link.target
         and other.positions == link.positions
         and abs(other.score - link.score) < _ALIKE
-        for other in grower.linked.of(Kind.ENTITY)
+        for other in search.linked.of(Kind.ENTITY)
     )
 
 
-def _comes_after(grower: BeamSearch, other: Link, link: Link) -> bool:
+def _comes_after(search: BeamSearch, other: Link, link: Link) -> bool:
     """Whether only a comma or function words part a name from another after it."""
     between = range(link.positions[-1] + 1, other.positions[0])
     apart = other.positions[0] - link.positions[-1] - 1
-    return 0 <= apart <= _WITHIN and all(grower.linked.reading.is_stop(at) for at in between)
+    return 0 <= apart <= _WITHIN and all(search.linked.reading.is_stop(at) for at in between)
 
 
-def _are_linked(grower: BeamSearch, node: int, other: Link) -> bool:
+def _are_linked(search: BeamSearch, node: int, other: Link) -> bool:
     """Whether an edge leads from a thing to another, or several of one transitive predicate."""
-    graph, schema = grower.graph, grower.schema
+    graph, schema = search.graph, search.schema
     text = f"<{other.target}>" if other.kind is Kind.ENTITY else other.target
     at = graph.terms.find(text)
     if at is None:

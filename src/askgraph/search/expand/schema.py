@@ -54,19 +54,14 @@ from askgraph.traversal.literals import Sort, split_literal
 
 Path = tuple[tuple[int, bool], ...]
 
-_MOST_KEPT = 50_000
-"""Of so many sets of nodes it is kept if they have names."""
+_MOST_KEPT = 50_000  # of so many sets of nodes it is kept if they have names
 _SAMPLE, _WIDE_SAMPLE, _WIDEST_SAMPLE = 20, 50, 200
 """Nodes looked at for whether all have names, for the predicates of a kind, for what is around."""
-_FIRST_STEPS = 12
-"""First steps that are gone on from when looking for what is around."""
-_SINGLE: Final = 1.02
-"""Objects a subject has in the mean if it has one, but for mistakes."""
+_FIRST_STEPS = 12  # first steps that are gone on from when looking for what is around
+_SINGLE: Final = 1.02  # objects a subject has in the mean if it has one, but for mistakes
 _MOST_UNITS = 200
-_SPREAD = 400
-"""So many nodes, spread over all, say which predicates there are."""
-_FEW = 16
-"""So many nodes say whether a predicate repeats another one."""
+_SPREAD = 400  # so many nodes, spread over all, say which predicates there are
+_FEW = 16  # so many nodes say whether a predicate repeats another one
 _BEGUN = 4
 """So many letters of a word are looked for in all names, before those that have them are read."""
 _DESCRIBING = frozenset(v.DESCRIPTION_PREDICATES)
@@ -642,13 +637,10 @@ def spread(ids: Ids) -> Ids:
     return ids if len(ids) <= _SPREAD else ids[:: len(ids) // _SPREAD]
 
 
-_LOOKED_AT = 20
-"""So many nodes tell the classes of all."""
-_CLASSES = 4
-"""So many classes of what a predicate leads to, the most frequent ones."""
+_LOOKED_AT = 20  # so many nodes tell the classes of all
+_CLASSES = 4  # so many classes of what a predicate leads to, the most frequent ones
 
-_FIRST, _LAST = 1000, 2100
-"""Whole numbers between these may all be years."""
+_FIRST, _LAST = 1000, 2100  # whole numbers between these may all be years
 
 KINDS: Mapping[str, tuple[str, ...]] = {
     "person": ("persons", "bodies"),
@@ -657,18 +649,13 @@ KINDS: Mapping[str, tuple[str, ...]] = {
     "year": ("times",),
 }
 """The kinds of things that each question word asks for."""
-_SIMILARITY = 0.9
-"""The share of a name that a question word and the other words hold together."""
-_BARE = 0.6
-"""The same if the question word alone stands for the name."""
-_HINT = 0.1
-"""The quality of a question word: it brings next to nothing, but the step is no guess."""
+_SIMILARITY = 0.9  # the share of a name that a question word and the other words hold together
+_BARE = 0.6  # the same if the question word alone stands for the name
+_HINT = 0.1  # the quality of a question word: it brings next to nothing, but the step is no guess
 _SYNONYM = 0.75
 """The quality of a synonym, and of a word that only begins alike: "lanzado", "lanzamiento"."""
-_BEGINNING = 5
-"""So many letters that words of one root begin with: the kind tells the rest."""
-_AKIN = 0.7
-"""Words at least so alike stand for each other."""
+_BEGINNING = 5  # so many letters that words of one root begin with: the kind tells the rest
+_AKIN = 0.7  # words at least so alike stand for each other
 _SHARE = 0.3
 """All predicates are read until this share of the time is gone; a later question tries anew."""
 _DATES = (Sort.DATE, Sort.YEAR, Sort.TEXT_DATE)
@@ -887,17 +874,13 @@ def _leads_to(schema: Schema, number: int, asked: str) -> bool:
     return sort is Sort.TEXT and bool(kinds & kinds_of_predicate(schema, number))
 
 
-Truths = tuple[str, str]
-"""What says yes and what says no, as terms; empty if the data have none."""
+Truths = tuple[str, str]  # what says yes and what says no, as terms; empty if the data have none
 
-_MOST_CODES: Final = 6
-"""Codes of one predicate at most: how each of two is written differs little."""
+_MOST_CODES: Final = 6  # codes of one predicate at most: how each of two is written differs little
 _MIRRORED: Final = 0.6
 """The share of links that also lead back from which on the others are taken to do so as well."""
-_FEWEST = 4
-"""So many links at least say anything about their share."""
-_WITHIN = 4
-"""Words from a preposition to the name that it is about: "from the airport of"."""
+_FEWEST = 4  # so many links at least say anything about their share
+_WITHIN = 4  # words from a preposition to the name that it is about: "from the airport of"
 
 
 def truths_of(schema: Schema, predicate: int) -> Truths | None:
@@ -926,14 +909,11 @@ def _truths_of(schema: Schema, predicate: int) -> Truths | None:
     return yes[0], no[0] if no else ""
 
 
-_CODE = 4
-"""Signs of a code at most that a description explains."""
-_MOST_CODES = 40
-"""So many codes of one predicate, at most, may be explained."""
+_CODE = 4  # signs of a code at most that a description explains
+_MOST_CODES = 40  # so many codes of one predicate, at most, may be explained
 _EXPLAINS = re.compile(r"(?<![\w-])\w{1,4}['\"]?(\)|\s*[=:–-]\s*[^\W\d])")
 """What only descriptions that may explain a code have; the values of others are not looked at."""
-_LONGEST_INITIALS = 5
-"""Initials are so many at most."""
+_LONGEST_INITIALS = 5  # initials are so many at most
 
 
 def holds_codes(schema: Schema, predicate: int, table: str) -> bool:

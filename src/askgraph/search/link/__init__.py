@@ -42,27 +42,20 @@ from askgraph.search.tokenize.word_lists import Measure, shared_words
 
 _AT_LEAST: Final = {Kind.ENTITY: 0.34, Kind.CLASS: 0.45, Kind.PREDICATE: 0.4, Kind.VALUE: 0.8}
 """The share of a name that words hold at least; of a value most, since there are so many."""
-_FOUND: Final = 0.3
-"""The share at which the index is asked for names: below all of the above."""
-_FOUND_SHORT: Final = 0.4
-"""The same for names that only abbreviations find."""
+_FOUND: Final = 0.3  # the share at which the index is asked for names: below all of the above
+_FOUND_SHORT: Final = 0.4  # the same for names that only abbreviations find
 _BEST: Final = {Kind.ENTITY: 6, Kind.CLASS: 8, Kind.PREDICATE: 30, Kind.VALUE: 8}
 """Links kept for one stretch of words; predicates often share a name."""
-_CLOSE: Final = 0.55
-"""A link is kept if it has so much of the best one's score on the same words."""
+_CLOSE: Final = 0.55  # a link is kept if it has so much of the best one's score on the same words
 _AFTER: Final = 6
 _UNLIKE: Final = 0.6
 """Within so many words its preposition follows on a verb; else its name fits so much less."""
-_OTHER_NAME: Final = 0.95
-"""A name that is not the preferred one, as a factor."""
-_WHOLE: Final = 0.9
-"""From this similarity on all of a name is there, but for a bent word."""
+_OTHER_NAME: Final = 0.95  # a name that is not the preferred one, as a factor
+_WHOLE: Final = 0.9  # from this similarity on all of a name is there, but for a bent word
 _BENT_WHOLE, _BENT_PART = 0.1, 0.4
 """What words in another form take from a whole name of a thing, and from a part of one."""
-_CODED: Final = 0.9
-"""How well a word fits the code that data write for it."""
-_ALL_WORDS: Final = 0.99
-"""The share of a name from which on none of its words is missing."""
+_CODED: Final = 0.9  # how well a word fits the code that data write for it
+_ALL_WORDS: Final = 0.99  # the share of a name from which on none of its words is missing
 _OWN_WORD: Final = 0.85
 """A part of a name needs one word of such quality: not all of them may be only akin."""
 _THINGS = (Kind.ENTITY, Kind.VALUE)
@@ -77,26 +70,19 @@ _NOT_FOR: Final = {
 
 _EXACT, _JOINED, _TYPO, _SYNONYM, _SHORT = 1.0, 0.95, 0.8, 0.75, 0.8
 """The quality of a word itself, of words joined or parted, misspelt, akin and abbreviated."""
-_INFLECTED: Final = 0.95
-"""The quality of a word with an ending of its language more or less."""
+_INFLECTED: Final = 0.95  # the quality of a word with an ending of its language more or less
 _RELATED: Final = 0.9
 """The quality of a word with the same long beginning, before it is marked down by the letter."""
 _LONGER: Final = 0.8
 """The same if one word is the other with a few letters more, however short it is."""
-_BY_LETTER: Final = 0.05
-"""What each letter takes that only one of two words of a root has."""
+_BY_LETTER: Final = 0.05  # what each letter takes that only one of two words of a root has
 _FIRST_PART, _FIRST_PART_ASKED = 0.6, 0.7
 """The quality of a compound whose first part is the question's word, and the other way round."""
-_ROOT = 5
-"""Letters that words of one root share at least."""
-_STEM = 4
-"""The same if one of them is no longer than that."""
-_ENDING = 4
-"""Letters of an ending at most."""
-_MOSTLY: Final = 0.6
-"""The share of the longer word that two words of one root have more of."""
-_LONGEST = 60
-"""A longer word is looked up only as it is."""
+_ROOT = 5  # letters that words of one root share at least
+_STEM = 4  # the same if one of them is no longer than that
+_ENDING = 4  # letters of an ending at most
+_MOSTLY: Final = 0.6  # the share of the longer word that two words of one root have more of
+_LONGEST = 60  # a longer word is looked up only as it is
 
 
 @dataclass(frozen=True)

@@ -21,29 +21,19 @@ from askgraph.search.tokenize.word_lists import Code, shared_words
 SHORTENED: Final = frozenset(("short", "initials"))
 """Relations between a word and what is left of it."""
 
-_PREFIX: Final = 0.78
-"""The quality of the first letters of a word, three or more of them."""
-_SKELETON: Final = 0.72
-"""The same of its consonants, or of some letters up to the last."""
-_TWO: Final = 0.62
-"""The same of its first and one more consonant."""
-_KNOWN: Final = 0.62
-"""The same of the first four or more letters if they are a word, too."""
+_PREFIX: Final = 0.78  # the quality of the first letters of a word, three or more of them
+_SKELETON: Final = 0.72  # the same of its consonants, or of some letters up to the last
+_TWO: Final = 0.62  # the same of its first and one more consonant
+_KNOWN: Final = 0.62  # the same of the first four or more letters if they are a word, too
 _INITIALS: Final = 0.72
-_LONG = 4
-"""A word that is shortened has so many letters at least."""
-_WORDS = 5
-"""So many words have initials at most."""
+_LONG = 4  # a word that is shortened has so many letters at least
+_WORDS = 5  # so many words have initials at most
 _VOWELS = frozenset("aeiouy")
-_MOST = 20
-"""So many texts at most are one code, written otherwise."""
+_MOST = 20  # so many texts at most are one code, written otherwise
 _WORD = re.compile(r"[^\W\d_]+")
-_LONGEST = 5
-"""Letters of an abbreviation at most."""
-_AFTER_LETTERS = "{"
-"""Sorts after all letters without accents."""
-_ALIKE = 50
-"""So many names that hold a word are looked at for how they write it."""
+_LONGEST = 5  # letters of an abbreviation at most
+_AFTER_LETTERS = "{"  # sorts after all letters without accents
+_ALIKE = 50  # so many names that hold a word are looked at for how they write it
 
 
 def abbreviations(word: str, index: NameIndex) -> Iterator[Meant]:

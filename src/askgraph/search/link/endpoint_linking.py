@@ -24,14 +24,10 @@ from askgraph.search.tokenize import TokenizedQuestion
 from askgraph.search.tokenize.question_operators import detect_operators
 from askgraph.sparql.results import value_of
 
-_TEXTS: Final = 12
-"""Stretches of words that are asked for at most."""
-_LONGEST: Final = 6
-"""Words of a stretch at most, those without a meaning of their own included."""
-_BETWEEN: Final = 3
-"""Words without a meaning of their own that may stand between two of a name."""
-_LIMIT: Final = 20
-"""Things that are asked for of one text."""
+_TEXTS: Final = 12  # stretches of words that are asked for at most
+_LONGEST: Final = 6  # words of a stretch at most, those without a meaning of their own included
+_BETWEEN: Final = 3  # words without a meaning of their own that may stand between two of a name
+_LIMIT: Final = 20  # things that are asked for of one text
 _ALIKE: Final = 6
 """Things of one name of which the question may mean any; of more only the likeliest."""
 _ASKED, _MENTIONED, _FITS = 200, 20, 1_000
@@ -40,10 +36,8 @@ _LEADING, _SAMPLED = 5, 500
 """So many predicates show how often things are led to, by so many triples each."""
 _ASIDE = frozenset((v.RDF_TYPE, v.RDFS_SUB_CLASS_OF, v.OWL_SAME_AS))
 """Predicates that do not make what they lead to more likely to be meant."""
-_KEPT: Final = 5000
-"""Texts of one graph whose things are remembered."""
-_WHOLE: Final = 0.9
-"""From this similarity on all of a name is there."""
+_KEPT: Final = 5000  # texts of one graph whose things are remembered
+_WHOLE: Final = 0.9  # from this similarity on all of a name is there
 _OTHERWISE: Final = "The endpoint's search for names gave things that are called otherwise."
 _NAMELESS: Final = (
     "No predicate of the graph carries names: its things have nothing but their IRIs."

@@ -34,12 +34,10 @@ from askgraph.search.tokenize.word_lists import (
     word_list,
 )
 
-LEXICON: Final = Path(__file__).with_name("wordnet.txt")
-"""The lexicon's file."""
+LEXICON: Final = Path(__file__).with_name("wordnet.txt")  # the lexicon's file
 LICENCE: Final = Path(__file__).with_name("wordnet-licence.txt")
 """The licence of WordNet, which the file is made from."""
-LANGUAGE: Final = "en"
-"""The language of its words."""
+LANGUAGE: Final = "en"  # the language of its words
 
 _RELATIONS: Final = {
     "s": "synonym",
@@ -53,8 +51,7 @@ _RELATIONS: Final = {
 }
 """Relations by letter: `doer` leads from a verb to who does it, `more` and `less` from an adjective
 to the noun of its scale."""
-_BASE: Final = "="
-"""The letter of an irregular form, which leads to the word that it is of."""
+_BASE: Final = "="  # the letter of an irregular form, which leads to the word that it is of
 _ENDINGS: Final = (
     ("ied", "y"),
     ("ed", "e"),
@@ -157,8 +154,7 @@ def _mapped() -> mmap.mmap:
         return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
 
 
-_INITIALS: Final = range(3, 6)
-"""Names of so many words are called by their initials."""
+_INITIALS: Final = range(3, 6)  # names of so many words are called by their initials
 Meant = tuple[int, float, str]
 """A word of the index that is meant, by its number, how well it fits, and how it is related."""
 SCHEMA_ONLY: Final = frozenset(
@@ -187,16 +183,12 @@ _LEAST: Final = {
 """The weight of relatives at least."""
 _NAMING: Final = frozenset(("synonym", "derivation", "doer", "hypernym", "hyponym"))
 """Relations in which a word may name a class or predicate."""
-_FARTHEST: Final = 0.6
-"""What is left of it for the farthest."""
+_FARTHEST: Final = 0.6  # what is left of it for the farthest
 _CODE: Final = 0.83
 """The quality of a country's other names and codes: all of a name, never a part of one."""
-_EQUAL: Final = 1e-3
-"""Between rarities that are taken for equal."""
-_MOST = 4
-"""So many relatives of one word at most that a graph's names have."""
-_ON_SCALE = 0.3
-"""The weight below which a noun is not that of the scale."""
+_EQUAL: Final = 1e-3  # between rarities that are taken for equal
+_MOST = 4  # so many relatives of one word at most that a graph's names have
+_ON_SCALE = 0.3  # the weight below which a noun is not that of the scale
 
 
 @dataclass(frozen=True)
@@ -214,8 +206,7 @@ class SchemaWords:
     initialled: Mapping[str, tuple[tuple[int, ...], ...]]
 
 
-_SHARE = 0.2
-"""The names of a large schema are read until this share of a question's time is gone."""
+_SHARE = 0.2  # the names of a large schema are read until this share of a question's time is gone
 _kept: WeakKeyDictionary[NameIndex, SchemaWords] = WeakKeyDictionary()
 
 

@@ -65,16 +65,12 @@ from askgraph.search.tokenize.question_operators import COMPARING, Operator, Que
 from askgraph.sparql import Call, Expression, Path, Pattern, Values
 from askgraph.traversal.literals import Sort
 
-_BEHIND = 0.5
-"""A partial match is given up if it can only come so far behind the best candidate."""
-_LUCK = 0.3
-"""What finishing may add to a score besides words: about two doubts fewer."""
-_LINKED = 0.6
-"""A predicate named so well stands for its subjects if nothing else does."""
+_BEHIND = 0.5  # a partial match is given up if it can only come so far behind the best candidate
+_LUCK = 0.3  # what finishing may add to a score besides words: about two doubts fewer
+_LINKED = 0.6  # a predicate named so well stands for its subjects if nothing else does
 _ASK_VALUES = ("date", "year", "place", "person")
 """Question words for which a value is shown that no other word names."""
-_AFAR = 20
-"""So many of the best states may have predicates that lie afar."""
+_AFAR = 20  # so many of the best states may have predicates that lie afar
 
 
 @dataclass(frozen=True)
@@ -92,10 +88,10 @@ class OperatorRule:
     timed: bool = False
     cut: bool = False
 
-    def __call__(self, work: QueryBuilder, operator: Operator) -> bool:
+    def __call__(self, query: QueryBuilder, operator: Operator) -> bool:
         """Let the operator take its words; the module is imported when a question needs it."""
         handler = getattr(import_module(f"{__name__}.{self.module}"), self.handler)
-        return bool(handler(work, operator, **self.options))
+        return bool(handler(query, operator, **self.options))
 
 
 OPERATORS: Mapping[str, OperatorRule] = {
@@ -161,16 +157,16 @@ def complete(expansion: Expansion, description: Description | None = None) -> li
 class QueryCompleter:
     """Finishes the states of one question."""
 
-    def __init__(self, grower: BeamSearch, frame: QuestionOperators) -> None:
-        self.grower, self.frame = grower, frame
-        self.lookups = Lookups(grower, frame)
+    def __init__(self, search: BeamSearch, frame: QuestionOperators) -> None:
+        self.search, self.frame = search, frame
+        self.lookups = Lookups(search, frame)
         self.operated = frame.mask | frame.quantified
         for operator in frame.of("during"):
-            for one in grower.linked.of(Kind.ENTITY, Kind.VALUE):
+            for one in search.linked.of(Kind.ENTITY, Kind.VALUE):
                 if one.positions[0] > operator.last:
                     self.operated |= one.mask
         self.usable = self.operated
-        for links in grower.by_predicate.values():
+        for links in search.by_predicate.values():
             for one in links:
                 self.usable |= one.mask
 
@@ -185,7 +181,7 @@ class QueryCompleter:
                 continue
             for candidate in self.finish(state, afar=afar):
                 reached = candidate.gain, candidate.patterns, candidate.unknown
-                best = max(best, self.grower.worth(*reached))
+                best = max(best, self.search.worth(*reached))
                 yield candidate
 
     def finish(self, state: PartialMatch, *, afar: bool = True) -> Iterator[Candidate]:
@@ -194,27 +190,27 @@ class QueryCompleter:
             return
         slots = list(self.lookups.slots(state))
         for far in (False, True) if afar else (False,):
-            work = QueryBuilder(self.lookups, state, slots, afar=far)
-            _operate(work, self.frame.operators)
-            if work.made and self.frame.of("or"):
+            query = QueryBuilder(self.lookups, state, slots, afar=far)
+            _operate(query, self.frame.operators)
+            if query.made and self.frame.of("or"):
                 from askgraph.search.operators.shared_value import join_by_or
 
-                join_by_or(work)
-            show_names(work)
-            show_rest(work)
+                join_by_or(query)
+            show_names(query)
+            show_rest(query)
             if self.frame.of("in_unit"):
                 from askgraph.search.operators.times import converted
 
-                converted(work)
-            best_ranked(work)
-            choose_columns(work)
-            if work.draft.limit == 1:
+                converted(query)
+            best_ranked(query)
+            choose_columns(query)
+            if query.draft.limit == 1:
                 from askgraph.search.operators.extremes_with_ties import keep_ties
 
-                keep_ties(work)
-            if self._holds_together(work):
-                yield from _closed(work)
-            if not work.missed:
+                keep_ties(query)
+            if self._holds_together(query):
+                yield from _closed(query)
+            if not query.missed:
                 return
 
     def _can_answer(self, state: PartialMatch) -> bool:
@@ -223,11 +219,11 @@ class QueryCompleter:
             return False
         return self.lookups.is_resource(state.ids) or bool(state.hops or state.node.edges)
 
-    def _holds_together(self, work: QueryBuilder) -> bool:
+    def _holds_together(self, query: QueryBuilder) -> bool:
         """Whether nothing contradicts itself, if need be by splitting it between two things."""
-        negated = work.made and self.frame.of("not")
-        several = self.frame.of("both") or len(work.draft.filters) > 1
-        if not (several or work.draft.denied or negated):
+        negated = query.made and self.frame.of("not")
+        several = self.frame.of("both") or len(query.draft.filters) > 1
+        if not (several or query.draft.denied or negated):
             return True
         from askgraph.search.operators.shared_value import (
             deny_conditions,
@@ -236,14 +232,14 @@ class QueryCompleter:
         )
 
         if negated:
-            deny_conditions(work)
-        deny_values(work)
-        return twinned(work)
+            deny_conditions(query)
+        deny_values(query)
+        return twinned(query)
 
     def _hope(self, state: PartialMatch, usable: int) -> float:
         """The score of a state if all words that may be of use were used for nothing."""
-        left = self.grower.weight_of(usable & ~state.used)
-        return self.grower.score(state) + self.grower.worth(left) + _LUCK
+        left = self.search.weight_of(usable & ~state.used)
+        return self.search.score(state) + self.search.worth(left) + _LUCK
 
     def _usable_near(self, state: PartialMatch) -> int:
         """The words that may be of use without the predicates that lie afar."""
@@ -251,7 +247,7 @@ class QueryCompleter:
         places = [one.ids for one in state.node.walk() if len(one.ids)]
         near = [present(ids, inverse=inverse) for ids in places for inverse in (False, True)]
         usable = self.operated
-        for number, links in self.grower.left_links(state.used).items():
+        for number, links in self.search.left_links(state.used).items():
             if any(number in one for one in near):
                 for link in links:
                     usable |= link.mask
@@ -262,47 +258,47 @@ class QueryCompleter:
 
         If a property of theirs is compared, what these lead to, too: "the youngest director".
         """
-        for number, links in self.grower.by_predicate.items():
+        for number, links in self.search.by_predicate.items():
             if max(link.score for link in links) >= _LINKED:
                 subjects = PartialMatch(
-                    Node(self.grower.graph.ends(number)), 0, 0.0, unknown=DOUBT_CLASS_GUESSED
+                    Node(self.search.graph.ends(number)), 0, 0.0, unknown=DOUBT_CLASS_GUESSED
                 )
                 yield subjects
-                if self.frame.of(*_OF_OWN) and number in self.grower.schema.leading:
-                    yield from self.grower.hops(subjects, linked=True)
+                if self.frame.of(*_OF_OWN) and number in self.search.schema.leading:
+                    yield from self.search.hops(subjects, linked=True)
 
 
-def _operate(work: QueryBuilder, operators: Sequence[Operator]) -> None:
+def _operate(query: QueryBuilder, operators: Sequence[Operator]) -> None:
     """Let each operator take its words, in the order of the question."""
     named = 0
-    for slot in work.slots:
+    for slot in query.slots:
         named |= slot.mask
     for operator in operators:
         rule = OPERATORS.get(operator.name)
         if rule is None:
             continue
-        taken = work.used if rule.timed else work.used | named
+        taken = query.used if rule.timed else query.used | named
         if operator.name == "exists":
-            taken = work.used & work.grower.content
-        operator = _cut(operator, taken, work) if rule.cut else operator
+            taken = query.used & query.search.content
+        operator = _cut(operator, taken, query) if rule.cut else operator
         if operator.mask & taken:
             continue
-        before = len(work.draft.filters)
-        if OPERATORS[operator.name](work, operator):
-            if len(work.draft.filters) > before:
-                work.made[operator] = tuple(work.draft.filters[before:])
-            work.take(operator.mask, work.grower.weight_of(operator.mask))
-            work.done |= {slot for slot in work.slots if not slot.mask & ~operator.mask}
-            work.gain += WORTH_OPERATOR
-            work.notes.append(operator.name)
+        before = len(query.draft.filters)
+        if OPERATORS[operator.name](query, operator):
+            if len(query.draft.filters) > before:
+                query.made[operator] = tuple(query.draft.filters[before:])
+            query.take(operator.mask, query.search.weight_of(operator.mask))
+            query.done |= {slot for slot in query.slots if not slot.mask & ~operator.mask}
+            query.gain += WORTH_OPERATOR
+            query.notes.append(operator.name)
 
 
-def _cut(operator: Operator, taken: int, work: QueryBuilder) -> Operator:
+def _cut(operator: Operator, taken: int, query: QueryBuilder) -> Operator:
     """Leave the end of an operator to the name that begins there: "the most | number of shops"."""
     first, last = operator.first, operator.last
     if not taken >> first + 1 & (1 << last - first) - 1:
         return operator
-    end, reading = next(at for at in operator.positions if taken >> at & 1), work.reading
+    end, reading = next(at for at in operator.positions if taken >> at & 1), query.reading
     while first < end:
         for phrase, name in reading.words.phrases.get(reading.folded[first], ()):
             is_cut = name in OPERATORS and OPERATORS[name].cut
@@ -323,33 +319,33 @@ _SPAN_WORDS = frozenset(
 _PREFERRED, _DEPRECATED = NamedNode(WIKIBASE_PREFERRED), NamedNode(WIKIBASE_DEPRECATED)
 
 
-def best_ranked(work: QueryBuilder) -> None:
+def best_ranked(query: QueryBuilder) -> None:
     """Keep the best statements; if a time is asked for, or all of them, those not deprecated."""
-    rank = work.schema.rank
+    rank = query.schema.rank
     if rank is None:
         return
-    every = bool(_SPAN_WORDS & set(work.notes)) or _all_asked(work)
-    iri = work.graph.iri_of(rank)
-    said = list(work.draft.patterns)
+    every = bool(_SPAN_WORDS & set(query.notes)) or _all_asked(query)
+    iri = query.graph.iri_of(rank)
+    said = list(query.draft.patterns)
     for one in said:
         statement = one.object
-        number = work.schema.number(predicate_of(one))
+        number = query.schema.number(predicate_of(one))
         if number is None or isinstance(one.predicate, Path):
             ids = np.zeros(0, dtype=np.int32)
         elif isinstance(one.subject, Variable):
-            ids = work.graph.ends(number, inverse=True)
+            ids = query.graph.ends(number, inverse=True)
         else:
-            subject = work.graph.terms.find(str(one.subject))
+            subject = query.graph.terms.find(str(one.subject))
             if subject is None:
                 ids = np.zeros(0, dtype=np.int32)
             else:
-                ids = work.graph.step(np.array([subject], dtype=np.int32), number)
-        if not isinstance(statement, Variable) or not work.lookups.is_resource(ids):
+                ids = query.graph.step(np.array([subject], dtype=np.int32), number)
+        if not isinstance(statement, Variable) or not query.lookups.is_resource(ids):
             continue
-        ranks = {work.graph.terms.term(int(at)) for at in work.graph.step(ids, rank)}
+        ranks = {query.graph.terms.term(int(at)) for at in query.graph.step(ids, rank)}
         told = any(p.subject == statement and not isinstance(p.object, Variable) for p in said)
         if _PREFERRED in ranks and not (every or told):
-            draft = work.draft
+            draft = query.draft
             if not isinstance(one.subject, Variable):
                 draft.patterns.append(pattern(statement, iri, _PREFERRED))
                 continue
@@ -359,258 +355,258 @@ def best_ranked(work: QueryBuilder) -> None:
             better = (replace(one, object=other), pattern(other, iri, _PREFERRED))
             draft.denied.append(denied(*better, condition(own, "!=", _PREFERRED)))
         elif _DEPRECATED in ranks:
-            work.draft.denied.append(denied(pattern(statement, iri, _DEPRECATED)))
+            query.draft.denied.append(denied(pattern(statement, iri, _DEPRECATED)))
 
 
-def _all_asked(work: QueryBuilder) -> bool:
+def _all_asked(query: QueryBuilder) -> bool:
     """Whether a date of the question is used, or a word asks for all there ever were."""
-    words = {token.folded for token in work.reading.tokens}
-    every = {phrase[0] for phrase in work.reading.words.times["all_of_them"]}
-    dated = any(work.used >> q.first & 1 for q in work.reading.quantities if q.days is not None)
+    words = {token.folded for token in query.reading.tokens}
+    every = {phrase[0] for phrase in query.reading.words.times["all_of_them"]}
+    dated = any(query.used >> q.first & 1 for q in query.reading.quantities if q.days is not None)
     return dated or bool(words & every)
 
 
-def show_rest(work: QueryBuilder) -> None:
+def show_rest(query: QueryBuilder) -> None:
     """Slots that no operator took: shown if they are asked for, else required."""
     shown: set[int] = set()
-    for slot in sorted(work.slots, key=lambda s: s.first):
-        if slot in work.done:
+    for slot in sorted(query.slots, key=lambda s: s.first):
+        if slot in query.done:
             continue
-        is_asked = work.zones.is_head(slot.first) or _goes_on(work, slot.first, shown)
-        owner = owner_of(work, slot.first, slot.last)
-        spot = work.spot(slot, prefer=is_asked, owner=owner)
+        is_asked = query.zones.is_head(slot.first) or _goes_on(query, slot.first, shown)
+        owner = owner_of(query, slot.first, slot.last)
+        spot = query.spot(slot, prefer=is_asked, owner=owner)
         if spot is None:
             continue
-        variable = work.take_spot(spot)
-        relates = work.schema.sort(spot.predicate) is Sort.NONE
-        is_asked = is_asked and not (relates and _is_verb(work, slot))
+        variable = query.take_spot(spot)
+        relates = query.schema.sort(spot.predicate) is Sort.NONE
+        is_asked = is_asked and not (relates and _is_verb(query, slot))
         if spot.path:
-            work.unknown += DOUBT_PATH * len(spot.path)
-        truths = truths_of(work.schema, spot.predicate)
-        if truths is not None and not _is_shown(work, slot, spot):
-            work.draft.filters.append(condition(variable, "=", term_of(truths[0])))
+            query.unknown += DOUBT_PATH * len(spot.path)
+        truths = truths_of(query.schema, spot.predicate)
+        if truths is not None and not _is_shown(query, slot, spot):
+            query.draft.filters.append(condition(variable, "=", term_of(truths[0])))
             continue
-        if is_asked and not _restricts_aggregate(work, slot.first):
+        if is_asked and not _restricts_aggregate(query, slot.first):
             shown.add(slot.last)
-            work.shown_words |= slot.mask
-            work.projected.append((slot.first, work.shown(variable, spot)))
+            query.shown_words |= slot.mask
+            query.projected.append((slot.first, query.shown(variable, spot)))
         else:
-            work.notes.append("required")
+            query.notes.append("required")
 
 
-def _is_verb(work: QueryBuilder, slot: Slot) -> bool:
+def _is_verb(query: QueryBuilder, slot: Slot) -> bool:
     """Whether a bare word right after a plural is what these do: "which doctors work in …"."""
-    at, tokens = slot.first, work.reading.tokens
+    at, tokens = slot.first, query.reading.tokens
     if not at or at != slot.last or tokens[at].stem != tokens[at].folded:
         return False
     plural = tokens[at - 1].stem != tokens[at - 1].folded and tokens[at - 1].quote is None
-    links = (place.node.cls_link for place in work.draft.places)
+    links = (place.node.cls_link for place in query.draft.places)
     return plural and any(link is not None and at - 1 in link.positions for link in links)
 
 
-def _goes_on(work: QueryBuilder, at: int, shown: set[int]) -> bool:
+def _goes_on(query: QueryBuilder, at: int, shown: set[int]) -> bool:
     """Whether a conjunction or a comma alone parts a noun from one that is shown."""
-    if not work.zones.is_listed(at):
+    if not query.zones.is_listed(at):
         return False
     before = at - 1
-    while before >= 0 and before not in shown and work.reading.is_stop(before):
+    while before >= 0 and before not in shown and query.reading.is_stop(before):
         before -= 1
     return before in shown
 
 
-def _is_shown(work: QueryBuilder, slot: Slot, spot: Spot) -> bool:
+def _is_shown(query: QueryBuilder, slot: Slot, spot: Spot) -> bool:
     """Whether codes for yes and no are asked for: "name and approval", not "is approved"."""
-    if work.schema.sort(spot.predicate) is Sort.BOOLEAN:
+    if query.schema.sort(spot.predicate) is Sort.BOOLEAN:
         return False
-    return work.zones.is_head(slot.first) and work.zones.is_listed(slot.first)
+    return query.zones.is_head(slot.first) and query.zones.is_listed(slot.first)
 
 
-def _restricts_aggregate(work: QueryBuilder, at: int) -> bool:
+def _restricts_aggregate(query: QueryBuilder, at: int) -> bool:
     """ "How many X have Y": Y says which are counted; a row for each Y needs a word for it.
 
     So it does in "the average X of Y".
     """
-    frame = work.frame
-    if frame.of("each") or work.zones.is_listed(at):
+    frame = query.frame
+    if frame.of("each") or query.zones.is_listed(at):
         return False
-    functions = {function_of(one) for one in work.draft.columns if isinstance(one, Call)}
+    functions = {function_of(one) for one in query.draft.columns if isinstance(one, Call)}
     said = [] if functions == {"COUNT"} else list(frame.of(*_AGGREGATING, "share"))
     said += frame.of("count") if "COUNT" in functions else ()
     return bool(functions and said) and at > min(one.last for one in said)
 
 
-def choose_columns(work: QueryBuilder) -> None:
+def choose_columns(query: QueryBuilder) -> None:
     """Decide which variables are shown, in which order, and by which the rows are grouped."""
-    draft = work.draft
-    if "rate" in work.notes:
+    draft = query.draft
+    if "rate" in query.notes:
         from askgraph.search.operators.aggregates import counted_rate
 
-        counted_rate(work)
+        counted_rate(query)
     aggregates = list(draft.columns)
-    projected = sorted(work.projected, key=lambda one: (one[0], place_of(one[1])))
+    projected = sorted(query.projected, key=lambda one: (one[0], place_of(one[1])))
     shown = [variable for _, variable in projected]
-    asked = [place for place in draft.places if _is_asked(work, place)]
-    shown += [work.named(place) for place in asked]
+    asked = [place for place in draft.places if _is_asked(query, place)]
+    shown += [query.named(place) for place in asked]
     beside = [at for at, _ in projected] + [min(place.words) for place in asked]
-    start = min(work.root.words, default=0)
+    start = min(query.root.words, default=0)
     again = [
         one
-        for one in work.draft.places
-        if work.draft.limit == 1
-        and any(work.zones.is_head(at) and at < start for at in one.words)
-        and one.end in _counted(work)
-        and any(True for _ in work.said_again(one))
+        for one in query.draft.places
+        if query.draft.limit == 1
+        and any(query.zones.is_head(at) and at < start for at in one.words)
+        and one.end in _counted(query)
+        and any(True for _ in query.said_again(one))
     ]
     for one in again:
-        shown.append(work.named(one))
-        work.shown_words |= 1 << min(one.words)
+        shown.append(query.named(one))
+        query.shown_words |= 1 << min(one.words)
     # "When …" that names no date: that of what was found is shown. So with places and persons.
-    if work.frame.asks not in _ASK_VALUES or shown or aggregates or work.draft.ask:
+    if query.frame.asks not in _ASK_VALUES or shown or aggregates or query.draft.ask:
         dated = False
     else:
-        spot = value_asked(work)
+        spot = value_asked(query)
         if spot is None:
             dated = False
         else:
-            work.unknown += DOUBT_DATE_SHOWN
-            shown.append(work.hang(spot))
+            query.unknown += DOUBT_DATE_SHOWN
+            shown.append(query.hang(spot))
             dated = True
     keys = [key for key, _ in draft.order]  # "how many moons has the planet with the most moons"
-    most = keys == aggregates and draft.limit == 1 and work.frame.asks == "number" and not shown
+    most = keys == aggregates and draft.limit == 1 and query.frame.asks == "number" and not shown
     root_shown = not (dated or again or most) and _root_is_shown(
-        work, beside, bool(shown), bool(aggregates)
+        query, beside, bool(shown), bool(aggregates)
     )
-    if root_shown and isinstance(work.root.end, Variable):
-        shown.insert(0, _itself(work))
-    also = also_asked(work) if work.frame.also_asked and not aggregates else ()
+    if root_shown and isinstance(query.root.end, Variable):
+        shown.insert(0, _itself(query))
+    also = also_asked(query) if query.frame.also_asked and not aggregates else ()
     shown = list(dict.fromkeys((*shown, *also)))
-    context = [] if aggregates else _context(work, shown)
+    context = [] if aggregates else _context(query, shown)
     draft.columns = [*context, *shown, *aggregates]
-    if (aggregates and shown) or (work.grouped and not aggregates):
+    if (aggregates and shown) or (query.grouped and not aggregates):
         draft.group += [variable for variable in shown if variable not in draft.group]
-    _ordered_by_column(work)
-    for at in work.lookups.naming:
-        if not work.used >> at & 1:
-            work.take(1 << at, work.weights[at] * WORTH_NAMING)
+    _ordered_by_column(query)
+    for at in query.lookups.naming:
+        if not query.used >> at & 1:
+            query.take(1 << at, query.weights[at] * WORTH_NAMING)
 
 
-def _itself(work: QueryBuilder) -> Variable:
+def _itself(query: QueryBuilder) -> Variable:
     """What is asked for: the root, or what a statement there says."""
-    root = work.root
-    known = [edge.predicate for edge, _ in root.node.edges] if work.is_statement(root) else []
-    for number in work.predicates_at(root) if known else ():
-        says = (work.schema.is_one_relation(one, number, root.node.ids) for one in known)
+    root = query.root
+    known = [edge.predicate for edge, _ in root.node.edges] if query.is_statement(root) else []
+    for number in query.predicates_at(root) if known else ():
+        says = (query.schema.is_one_relation(one, number, root.node.ids) for one in known)
         if number not in known and any(says):
-            return work.hang(unnamed_spot(root, number))
-    return work.named(root)
+            return query.hang(unnamed_spot(root, number))
+    return query.named(root)
 
 
-def _context(work: QueryBuilder, shown: Sequence[Variable]) -> list[Variable]:
+def _context(query: QueryBuilder, shown: Sequence[Variable]) -> list[Variable]:
     """The things that shown values hang on, if a value alone would say nothing.
 
     That is so for things without a name, which stand beside the things that words name at their
     other ends, and for numbers and dates of several things. A thing without a name that tells the
     unit of a number is the answer with it: the number alone is half.
     """
-    counted = _counted(work)
+    counted = _counted(query)
     hung = [
-        (place, work.schema.sort(predicate))
-        for (end, predicate, inverse), variable in work.draft.attached.items()
-        if variable in shown and not inverse and work.schema.sort(predicate) is not Sort.NONE
-        for place in work.draft.places
+        (place, query.schema.sort(predicate))
+        for (end, predicate, inverse), variable in query.draft.attached.items()
+        if variable in shown and not inverse and query.schema.sort(predicate) is not Sort.NONE
+        for place in query.draft.places
         if place.end == end and isinstance(end, Variable) and end not in shown
-        if end not in counted and (end in work.draft.group or not work.grouped)
+        if end not in counted and (end in query.draft.group or not query.grouped)
     ]
     bare = len(hung) == len(shown) and all(sort in NUMERIC + DATED for _, sort in hung)
-    bare = bare and work.draft.limit != 1 and not work.frame.of("distinct")
+    bare = bare and query.draft.limit != 1 and not query.frame.of("distinct")
     found: dict[Variable, bool] = {}
     for place, sort in hung:
-        ids = work.ids_at(place)
-        if isinstance(place.end, Variable) and work.schema.is_nameless(ids):
-            found |= {work.named(one): False for one in _linked_by(work, place.end, shown)}
-            if not work.is_statement(place):
-                found[place.end] = sort in NUMERIC and work.schema.is_measured(ids)
+        ids = query.ids_at(place)
+        if isinstance(place.end, Variable) and query.schema.is_nameless(ids):
+            found |= {query.named(one): False for one in _linked_by(query, place.end, shown)}
+            if not query.is_statement(place):
+                found[place.end] = sort in NUMERIC and query.schema.is_measured(ids)
         elif bare and len(ids) > 1:
-            found[work.named(place)] = False
-    work.draft.context = [one for one, answers in found.items() if not answers]
+            found[query.named(place)] = False
+    query.draft.context = [one for one, answers in found.items() if not answers]
     return list(found)
 
 
-def _linked_by(work: QueryBuilder, node: Variable, shown: Sequence[Variable]) -> Iterator[Place]:
+def _linked_by(query: QueryBuilder, node: Variable, shown: Sequence[Variable]) -> Iterator[Place]:
     """The things with a name, of a class that words name, which a thing without one links."""
-    for one in work.draft.places:
-        linked = any({node, one.end} == {p.subject, p.object} for p in work.draft.patterns)
+    for one in query.draft.places:
+        linked = any({node, one.end} == {p.subject, p.object} for p in query.draft.patterns)
         named = linked and one.node.cls_link is not None and one.end not in shown
-        if named and not work.schema.is_nameless(work.ids_at(one)):
+        if named and not query.schema.is_nameless(query.ids_at(one)):
             yield one
 
 
-def _is_asked(work: QueryBuilder, place: Place) -> bool:
+def _is_asked(query: QueryBuilder, place: Place) -> bool:
     """Whether a thing in the pattern is asked for beside the root."""
-    if place is work.root or not isinstance(place.end, Variable):
+    if place is query.root or not isinstance(place.end, Variable):
         return False
     link = place.node.cls_link
-    if link is None or not work.zones.is_head(link.positions[0]):
+    if link is None or not query.zones.is_head(link.positions[0]):
         return False
-    if any(p == link.positions[0] - 1 for p, _ in work.projected):
+    if any(p == link.positions[0] - 1 for p, _ in query.projected):
         return False
-    values = (*work.draft.columns, *(key for key, _ in work.draft.order))
+    values = (*query.draft.columns, *(key for key, _ in query.draft.order))
     if place.end in [variable_of(one) for one in values if _is_aggregate(one)]:
         return False
-    return work.zones.is_listed(link.positions[0])
+    return query.zones.is_listed(link.positions[0])
 
 
 def _root_is_shown(
-    work: QueryBuilder, others: Sequence[int], shown: bool, aggregates: bool
+    query: QueryBuilder, others: Sequence[int], shown: bool, aggregates: bool
 ) -> bool:
-    if work.draft.ask or (shown and work.root.end in _counted(work)):
+    if query.draft.ask or (shown and query.root.end in _counted(query)):
         return False
-    if work.root.end in work.draft.group:
-        attached, root = work.draft.attached, work.root.end
+    if query.root.end in query.draft.group:
+        attached, root = query.draft.attached, query.root.end
         at_root = {value for key, value in attached.items() if key[0] == root}
         at_root |= {  # keys of what is at the root
             value for key, value in attached.items() if attached.get((root, *key[1:])) == key[0]
         }
-        return not (shown and any(value in at_root for _, value in work.projected))
+        return not (shown and any(value in at_root for _, value in query.projected))
     if aggregates:
         return False
     if not shown:
         return True
-    link = work.root.node.cls_link
-    if link is None or not others or not work.zones.is_head(link.positions[0]):
+    link = query.root.node.cls_link
+    if link is None or not others or not query.zones.is_head(link.positions[0]):
         return False
     at = link.positions[0]
     if at > max(others):  # "the names of members and their parties"
-        return work.zones.is_listed(at)
-    opens = all(work.reading.is_stop(before) for before in range(at))
-    listed = opens or work.zones.is_listed(at)
-    return listed and at < min(others) and work.zones.is_listed(min(others))
+        return query.zones.is_listed(at)
+    opens = all(query.reading.is_stop(before) for before in range(at))
+    listed = opens or query.zones.is_listed(at)
+    return listed and at < min(others) and query.zones.is_listed(min(others))
 
 
-def _counted(work: QueryBuilder) -> set[Variable]:
+def _counted(query: QueryBuilder) -> set[Variable]:
     """What is counted, to be shown or to order or choose rows: a row for each of it counts one."""
     values = (
-        *work.draft.columns,
-        *(key for key, _ in work.draft.order),
-        *(one.arguments[0] for one in work.draft.having),
+        *query.draft.columns,
+        *(key for key, _ in query.draft.order),
+        *(one.arguments[0] for one in query.draft.having),
     )
     counts = (one for one in values if isinstance(one, Call) and function_of(one) == "COUNT")
     return set(map(variable_of, counts))
 
 
-def _ordered_by_column(work: QueryBuilder) -> None:
-    draft = work.draft
+def _ordered_by_column(query: QueryBuilder) -> None:
+    draft = query.draft
     if draft.order or not draft.columns:
         return
-    if "order_shown" in work.notes or "order_shown_desc" in work.notes:
+    if "order_shown" in query.notes or "order_shown_desc" in query.notes:
         answers = [one for one in draft.columns if one not in draft.context]
-        key = sorting_key(work, answers[0])
-        draft.order.append((key, "order_shown_desc" in work.notes))
+        key = sorting_key(query, answers[0])
+        draft.order.append((key, "order_shown_desc" in query.notes))
 
 
-def _break_ties(work: QueryBuilder) -> None:
+def _break_ties(query: QueryBuilder) -> None:
     """Cut a tie at a limit by what is shown, so that every engine keeps the same rows."""
-    draft = work.draft
+    draft = query.draft
     if draft.limit is None or not draft.order:
         return
     keys = [variable_of(key) for key, _ in draft.order if not _is_aggregate(key)]
@@ -622,10 +618,10 @@ def _is_aggregate(value: Expression) -> bool:
     return isinstance(value, Call) and value.is_aggregate
 
 
-def _closed(work: QueryBuilder) -> Iterator[Candidate]:
+def _closed(query: QueryBuilder) -> Iterator[Candidate]:
     """Close a candidate; of groups that have few of a thing there are two: with those of none."""
     groups = None
-    if work.draft.having:
+    if query.draft.having:
         from askgraph.search.operators.aggregates import (
             FEW,
             counting_groups,
@@ -633,42 +629,42 @@ def _closed(work: QueryBuilder) -> Iterator[Candidate]:
             with_none,
         )
 
-        groups = group_count(work)
-    candidate = closed(work)
+        groups = group_count(query)
+    candidate = closed(query)
     if candidate is None:
         return
-    if "share" in work.notes:
+    if "share" in query.notes:
         from askgraph.search.operators.aggregates import as_share
 
-        yield from filter(None, (as_share(work, candidate, _operate),))
+        yield from filter(None, (as_share(query, candidate, _operate),))
         return
-    if work.frame.of("difference", "ratio") or work.frame.mean_count is not None:
+    if query.frame.of("difference", "ratio") or query.frame.mean_count is not None:
         from askgraph.search.operators.aggregates import reckoned
 
-        candidate = reckoned(work, candidate)
-    if not work.draft.having:
+        candidate = reckoned(query, candidate)
+    if not query.draft.having:
         yield candidate
         return
-    with_those = with_none(work, candidate) if FEW in work.notes else None
+    with_those = with_none(query, candidate) if FEW in query.notes else None
     for one in filter(None, (with_those, candidate)):
         yield one if groups is None else counting_groups(one, groups)
 
 
-def closed(work: QueryBuilder) -> Candidate | None:
+def closed(query: QueryBuilder) -> Candidate | None:
     """Close a candidate; None if there is nothing to show."""
-    draft = work.draft
+    draft = query.draft
     if (
         not (draft.patterns or draft.either)
         or not (draft.columns or draft.ask)
         or (draft.ask and draft.having)
     ):
         return None
-    if (work.state.denied and not draft.ask) or not is_sound(draft):
+    if (query.state.denied and not draft.ask) or not is_sound(draft):
         return None
-    ids = work.ids_at(work.root)
+    ids = query.ids_at(query.root)
     if not len(ids):
         return None  # what was hung on the pattern does not go together
-    if work.grouped and len(draft.columns) == 1 and not draft.order and not draft.having:
+    if query.grouped and len(draft.columns) == 1 and not draft.order and not draft.having:
         draft.group = []
     values = () if draft.ask else (*draft.columns, *(key for key, _ in draft.order))
     if not draft.having and not any(map(_is_aggregate, values)):
@@ -678,26 +674,26 @@ def closed(work: QueryBuilder) -> Candidate | None:
         draft.group += [variable for variable in plain if variable not in draft.group]
         keys = [variable_of(key) for key, _ in draft.order if not _is_aggregate(key)]
         draft.group += [k for k in keys if draft.group and k not in draft.group]
-    if not _counted(work).isdisjoint(draft.group):
+    if not _counted(query).isdisjoint(draft.group):
         return None  # one of each is counted
-    _break_ties(work)
-    for one in work.frame.of("distinct"):
-        work.take_tokens(one.positions)  # no row is twice in a result
+    _break_ties(query)
+    for one in query.frame.of("distinct"):
+        query.take_tokens(one.positions)  # no row is twice in a result
     return Candidate(
         draft.query(),
         tuple(dict.fromkeys(one for one in draft.columns if one not in draft.context)),
         draft.hints,
-        work.state,
-        work.root.end,
+        query.state,
+        query.root.end,
         ids,
-        work.used,
-        work.gain,
-        work.unknown,
+        query.used,
+        query.gain,
+        query.unknown,
         len(draft.patterns)
         + sum(len(patterns_in(group)) for one in draft.either for group in one.groups),
-        tuple(work.notes),
-        work.shown_words,
-        tuple(work.links),
+        tuple(query.notes),
+        query.shown_words,
+        tuple(query.links),
     )
 
 
@@ -706,53 +702,53 @@ _VALUES = 12
 
 
 def describe_things(
-    grower: BeamSearch, frame: QuestionOperators, links: Sequence[Link], lead: int
+    search: BeamSearch, frame: QuestionOperators, links: Sequence[Link], lead: int
 ) -> Iterator[Candidate]:
     """Build the descriptions of the things that links name: a row for each property and value.
 
     So many words say before their name that a description is asked for.
     """
-    lookups = Lookups(grower, frame)
+    lookups = Lookups(search, frame)
     for link in links:
         thing = lookups.thing_of(link)
-        predicates = _telling(grower, thing) if thing is not None else []
+        predicates = _telling(search, thing) if thing is not None else []
         if thing is not None and predicates:
-            yield _description(grower, link, thing, predicates, lead)
+            yield _description(search, link, thing, predicates, lead)
 
 
-def _telling(grower: BeamSearch, thing: int) -> list[int]:
+def _telling(search: BeamSearch, thing: int) -> list[int]:
     """The predicates that describe a thing, without names and without long lists of links."""
-    schema = grower.schema
-    numbers, counts = grower.graph.predicates_of(np.array([thing], dtype=np.int32))
+    schema = search.schema
+    numbers, counts = search.graph.predicates_of(np.array([thing], dtype=np.int32))
     found = [
         number
         for number, count in zip(numbers.tolist(), counts.tolist(), strict=True)
-        if count <= _VALUES and (number in schema.open or _tells(grower, number, count))
+        if count <= _VALUES and (number in schema.open or _tells(search, number, count))
     ]
     return found if any(number != schema.kind for number in found) else []
 
 
-def _tells(grower: BeamSearch, number: int, count: int) -> bool:
+def _tells(search: BeamSearch, number: int, count: int) -> bool:
     """Whether a predicate says in one sentence, or by a class, what a thing is."""
-    if number == grower.schema.kind:
+    if number == search.schema.kind:
         return True
-    return count == 1 and grower.graph.iri_of(number) in DESCRIPTION_PREDICATES
+    return count == 1 and search.graph.iri_of(number) in DESCRIPTION_PREDICATES
 
 
 def _description(
-    grower: BeamSearch, link: Link, thing: int, predicates: list[int], lead: int
+    search: BeamSearch, link: Link, thing: int, predicates: list[int], lead: int
 ) -> Candidate:
     ids = np.array([thing], dtype=np.int32)
     node = Node(ids, terms=(thing,), link=link)
     asking = bits(range(lead))
-    known = 1 + WORTH_KNOWN * math.log10(1 + grower.graph.degree(thing))
-    gain = grower.gain(link, 0) * known + grower.weight_of(asking)
+    known = 1 + WORTH_KNOWN * math.log10(1 + search.graph.degree(thing))
+    gain = search.gain(link, 0) * known + search.weight_of(asking)
     gain += WORTH_OPERATOR if lead else 0.0
     state = PartialMatch(node, link.mask | asking, gain, anchored=True)
-    draft = Draft(grower.schema)
+    draft = Draft(search.schema)
     end = draft.grow(node).end
     name, value = draft.variable("property"), draft.variable("value")
-    rows = tuple((NamedNode(grower.graph.iri_of(number)),) for number in predicates)
+    rows = tuple((NamedNode(search.graph.iri_of(number)),) for number in predicates)
     draft.given.append(Values((name,), rows))
     draft.patterns.append(Pattern(end, name, value))
     draft.columns = [name, value]

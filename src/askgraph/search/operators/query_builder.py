@@ -487,15 +487,11 @@ DATED = (Sort.DATE, Sort.YEAR, Sort.TEXT_DATE)
 
 COST_FIT = 0.9
 """What a fitting name is worth to a place, less than 1: the near place wins over a better name."""
-COST_BELOW = 0.25
-"""Each step from the root; a guessed one costs twice that."""
-COST_SORT = 0.5
-"""A foreign key; gained by a predicate of the sort that is asked for."""
+COST_BELOW = 0.25  # each step from the root; a guessed one costs twice that
+COST_SORT = 0.5  # a foreign key; gained by a predicate of the sort that is asked for
 
-_STARTS = 400
-"""From so many nodes, spread over all, a path has to lead on."""
-_NAMED, _NAMED_AFAR = 16, 8
-"""So many of a slot's links are tried near by, and afar."""
+_STARTS = 400  # from so many nodes, spread over all, a path has to lead on
+_NAMED, _NAMED_AFAR = 16, 8  # so many of a slot's links are tried near by, and afar
 
 _Far = tuple[float, int, tuple[Edge, ...], int, Link]
 """A predicate afar: its cost, its link's place, the steps to it, its number, its link."""
@@ -521,10 +517,10 @@ class Lookups:
     `naming` are the tokens that ask for names.
     """
 
-    def __init__(self, grower: BeamSearch, frame: QuestionOperators) -> None:
-        self.grower, self.frame = grower, frame
-        self.graph, self.schema, self.linked = grower.graph, grower.schema, grower.linked
-        self.reading, self.weights = grower.linked.reading, grower.linked.weights
+    def __init__(self, search: BeamSearch, frame: QuestionOperators) -> None:
+        self.search, self.frame = search, frame
+        self.graph, self.schema, self.linked = search.graph, search.schema, search.linked
+        self.reading, self.weights = search.linked.reading, search.linked.weights
         self.zones = Zones.of(self.reading, frame)
         naming = self.reading.words.naming
         self.naming = [at for at, one in enumerate(self.reading.tokens) if one.stem in naming]
@@ -542,7 +538,7 @@ class Lookups:
         taken = 0
         for positions in sorted(free, key=lambda p: (-free[p][1] * (1 + fits[p]), p)):
             links = free[positions][0]
-            content = links[0].mask & self.grower.content
+            content = links[0].mask & self.search.content
             loud = all(self.frame.is_loud(at) for at in positions if self.weights[at])
             if not content or content & taken or (loud and not fits[positions]):
                 continue
@@ -553,11 +549,11 @@ class Lookups:
         """The predicate links that some words leave, best first, by position, and their worth."""
         if used not in self._left:
             found: dict[tuple[int, ...], list[Link]] = {}
-            for number, links in self.grower.left_links(used).items():
+            for number, links in self.search.left_links(used).items():
                 for one in links if number not in self.schema.claims else ():
                     found.setdefault(one.positions, []).append(one)
             self._left[used] = {
-                positions: (ordered, self.grower.weight_of(ordered[0].mask) * _fit(ordered[0]))
+                positions: (ordered, self.search.weight_of(ordered[0].mask) * _fit(ordered[0]))
                 for positions, links in found.items()
                 if (ordered := tuple(sorted(links, key=lambda link: -_fit(link))))
             }
@@ -573,7 +569,7 @@ class Lookups:
 
     def present(self, ids: Ids, *, inverse: bool = False) -> frozenset[int]:
         """The predicates of some nodes, or of a sample of them."""
-        return self.grower.present(spread(ids), inverse=inverse)
+        return self.search.present(spread(ids), inverse=inverse)
 
     def wanted(self, predicate: int, prefer: bool) -> float:
         """Whether a predicate's objects are of the sort that the question word asks for."""
@@ -608,11 +604,11 @@ class Lookups:
     def along(self, ids: Ids, edge: Edge, *, back: bool = False) -> Ids:
         """What a step leads to from some nodes."""
         inverse = edge.inverse != back
-        return self.grower.reached(ids, edge.predicate, inverse=inverse, plus=edge.plus)
+        return self.search.reached(ids, edge.predicate, inverse=inverse, plus=edge.plus)
 
     def is_key(self, number: int, link: Link) -> bool:
         """Whether a predicate holds the number of a thing that the words name: a foreign key."""
-        return self.schema.sort(number) is Sort.NUMBER and self.grower.is_class_like(link)
+        return self.schema.sort(number) is Sort.NUMBER and self.search.is_class_like(link)
 
     def thing_of(self, link: Link) -> int | None:
         """The one thing that a link names, itself or by a text that is its name."""
@@ -663,19 +659,15 @@ def _fit(link: Link) -> float:
     return link.score * link.quality
 
 
-_COST_TURNED = 0.35
-"""A predicate that is read backwards, other than its name says."""
-_COST_OTHER = 0.5
-"""A predicate of another thing than the one whose property the words say it is."""
-_COST_DOUBT = 0.3
-"""What a doubt about a noun costs a place, less than it costs the whole query."""
+_COST_TURNED = 0.35  # a predicate that is read backwards, other than its name says
+_COST_OTHER = 0.5  # a predicate of another thing than the one whose property the words say it is
+_COST_DOUBT = 0.3  # what a doubt about a noun costs a place, less than it costs the whole query
 
 _FIRST, _SHOWN, _NARY = 300, 200, 50
 """So many nodes stand for all: for the predicates of a place, for names, for kinds of nodes."""
 _STANDING = frozenset(("persons", "bodies", "places"))
 """Kinds of things whose dates are not of what happens with them."""
-_KEY = 0.9
-"""Words that fit a predicate so well name it, and not only the class of what it leads to."""
+_KEY = 0.9  # words that fit a predicate so well name it, and not only the class of what it leads to
 _COMPARES = {
     ">": np.greater,
     "<": np.less,
@@ -685,8 +677,7 @@ _COMPARES = {
     "!=": np.not_equal,
 }
 
-PAIRED = "paired"
-"""The note that two things are compared or reckoned with."""
+PAIRED = "paired"  # the note that two things are compared or reckoned with
 LISTED = "listed"
 """The note that there is a row for each value that words list, or a count beside an aggregate."""
 
@@ -771,7 +762,7 @@ class QueryBuilder:
         self, lookups: Lookups, state: PartialMatch, slots: list[Slot], *, afar: bool = True
     ) -> None:
         self.lookups, self.state, self.slots, self.afar = lookups, state, slots, afar
-        self.grower, self.frame, self.zones = lookups.grower, lookups.frame, lookups.zones
+        self.search, self.frame, self.zones = lookups.search, lookups.frame, lookups.zones
         self.graph, self.schema, self.linked = lookups.graph, lookups.schema, lookups.linked
         self.reading, self.weights = lookups.reading, lookups.weights
         self.draft = Draft(lookups.schema)
@@ -804,7 +795,7 @@ class QueryBuilder:
     def take_tokens(self, positions: Iterable[int]) -> None:
         """Count tokens as used."""
         mask = sum(1 << at for at in positions)
-        self.take(mask, self.grower.weight_of(mask))
+        self.take(mask, self.search.weight_of(mask))
 
     def spot(
         self,
@@ -901,7 +892,7 @@ class QueryBuilder:
                 turned = inverse != self.schema.names_subject(number)
                 cost = COST_BELOW * place.below + (_COST_TURNED if turned else 0.0)
                 cost += COST_SORT if self.lookups.is_key(number, link) else 0.0
-                doubt = DOUBT_MISTAKEN if turned and not self.grower.fits_noun(link, ids) else 0.0
+                doubt = DOUBT_MISTAKEN if turned and not self.search.fits_noun(link, ids) else 0.0
                 cost += (
                     _COST_DOUBT * doubt
                     - COST_FIT * link.score * link.quality
@@ -960,16 +951,16 @@ class QueryBuilder:
         number = self.schema.number(link.target)
         if number is not None and self.lookups.is_key(number, link):
             self.unknown += DOUBT_KEY
-        elif self.grower.is_class_like(link):
+        elif self.search.is_class_like(link):
             self.unknown += DOUBT_CLASS_LIKE
         self.done.add(slot)
         self.links.append(link)
-        self.take(slot.mask, self.grower.gain(link, self.used))
+        self.take(slot.mask, self.search.gain(link, self.used))
 
     def take_link(self, link: Link) -> None:
         """Count a link's words as used: they name nothing else to show."""
         self.links.append(link)
-        self.take(link.mask, self.grower.gain(link, self.used))
+        self.take(link.mask, self.search.gain(link, self.used))
         self.done |= {slot for slot in self.slots if not slot.mask & ~link.mask}
 
     def next_slot(self, after: int, within: int = BESIDE) -> Slot | None:
@@ -1046,7 +1037,7 @@ class QueryBuilder:
 
     def predicates_at(self, place: Place) -> list[int]:
         """The predicates of the first nodes at a place."""
-        return sorted(self.grower.present(place.node.ids[:_FIRST]))
+        return sorted(self.search.present(place.node.ids[:_FIRST]))
 
     def by_words(
         self,

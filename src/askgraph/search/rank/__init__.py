@@ -42,16 +42,12 @@ from askgraph.sparql import Bind, Call, Filter, Group, Nested, Path, Pattern, Qu
 from askgraph.traversal import Ids
 from askgraph.traversal.literals import Sort
 
-_NAMED = 0.7
-"""A class named so well is one that the answer may be of."""
+_NAMED = 0.7  # a class named so well is one that the answer may be of
 _OF_CLASS = 1.4
 """The answer is of the class that the first word names, against 1 for a step called so."""
-_ALIKE = 0.05
-"""How much worse a name may fit and still be called the same."""
-_BEHIND = 1.0
-"""A candidate whose score is so far behind the best one's is next to never right."""
-_FEW = 12
-"""So many candidates are returned however far they are behind."""
+_ALIKE = 0.05  # how much worse a name may fit and still be called the same
+_BEHIND = 1.0  # a candidate whose score is so far behind the best one's is next to never right
+_FEW = 12  # so many candidates are returned however far they are behind
 _AGREEING = ("number", "date", "year")
 """What a question word may ask for that a candidate agrees with by the sorts of its values."""
 
@@ -439,8 +435,7 @@ def _is_one_name(one: Link, other: Link, linked: LinkedQuestion) -> bool:
     return first.capital and second.capital and apart == " "
 
 
-RANKING = pathlib.Path(__file__).with_name("ranking.toml")
-"""The ranking that the package uses."""
+RANKING = pathlib.Path(__file__).with_name("ranking.toml")  # the ranking that the package uses
 
 
 @dataclass(frozen=True)
@@ -515,8 +510,7 @@ def _key(name: str) -> str:
     return '"' + "".join(c if c.isprintable() else f"\\U{ord(c):08x}" for c in escaped) + '"'
 
 
-_NEAR = 0.5
-"""A member whose score is so near the best agrees with it."""
+_NEAR = 0.5  # a member whose score is so near the best agrees with it
 _AGREES, _ENOUGH = 0.02, 3
 """What a member that agrees adds, and how many may: they are often variants of one reading."""
 
@@ -591,8 +585,7 @@ class _Nodes:
         return len(self.large) - 1
 
 
-_BOUND = 4
-"""So many times what is said of a variable's neighbours is added to what is said of it."""
+_BOUND = 4  # so many times what is said of a variable's neighbours is added to what is said of it
 
 _FIELDS: dict[Any, tuple[str, ...]] = {
     node: tuple(one.name for one in fields(node) if one.compare)
@@ -601,8 +594,7 @@ _FIELDS: dict[Any, tuple[str, ...]] = {
 """What of a node makes it what it is."""
 
 _WHOLE = frozenset(["MIN", "MAX"])
-_ITSELF = -7
-"""The colour of a variable within what is said of it."""
+_ITSELF = -7  # the colour of a variable within what is said of it
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,10 +18,8 @@ from askgraph.search.query_pieces import patterns_in, predicate_of, variable_of
 from askgraph.search.tokenize.word_lists import shared_words
 from askgraph.sparql import Pattern, Query, walk
 
-_OWN_WORDS = 0.95
-"""Words of such quality are a relation's own, but for an ending."""
-_ARTICLES = 2
-"""Function words between a verb and what it is about."""
+_OWN_WORDS = 0.95  # words of such quality are a relation's own, but for an ending
+_ARTICLES = 2  # function words between a verb and what it is about
 
 
 @dataclass(frozen=True)

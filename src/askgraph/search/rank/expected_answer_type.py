@@ -50,10 +50,8 @@ from askgraph.sparql.results import SelectResult
 from askgraph.sparql.write import tree_of
 
 AGGREGATING = ("average", "sum", "minimum", "maximum")
-_SURE = 0.7
-"""Links from this score on say what a noun means."""
-_AS_WELL = 0.15
-"""A link that is so little worse may be meant as well."""
+_SURE = 0.7  # links from this score on say what a noun means
+_AS_WELL = 0.15  # a link that is so little worse may be meant as well
 
 
 class Run(NamedTuple):
@@ -405,11 +403,9 @@ def expect_answer(linked: LinkedQuestion) -> ExpectedAnswer:
 
 _DEGREES = ("superlative", "sum", "top")
 _RECKONING = ("average", "sum", "minimum", "maximum", "difference", "ratio")
-_REQUESTS = 3
-"""So many words after a verb may say that it opens a request."""
+_REQUESTS = 3  # so many words after a verb may say that it opens a request
 _EXTREMES = ("superlative", "most", "fewest", "maximum", "minimum")
-_A_NAME = 0.9
-"""Words so like a name are it."""
+_A_NAME = 0.9  # words so like a name are it
 _KINDS: dict[str, Asks] = {
     "person": "who",
     "place": "where",
@@ -709,8 +705,7 @@ def _chooses(part: object) -> bool:
             return False
 
 
-_LABEL_SUFFIX = "Label"
-"""Ends ?cityLabel of the label service, which no pattern binds."""
+_LABEL_SUFFIX = "Label"  # ends ?cityLabel of the label service, which no pattern binds
 
 
 def answer_columns_of(

@@ -153,14 +153,10 @@ def _reached(start: set[Variable], joined: Sequence[set[Variable]]) -> set[Varia
     return reached
 
 
-_SURE = 0.85
-"""Links from this score on surely name a thing."""
-_NAMED = 0.4
-"""Below this no word names what is shown."""
-_UNSAID = 0.5
-"""How well a thing is named of which no class is known."""
-_CLASS = 0.7
-"""Links from this score on say that a noun is a class."""
+_SURE = 0.85  # links from this score on surely name a thing
+_NAMED = 0.4  # below this no word names what is shown
+_UNSAID = 0.5  # how well a thing is named of which no class is known
+_CLASS = 0.7  # links from this score on say that a noun is a class
 _EXTREMES = ("minimum", "maximum", "most", "fewest", "superlative")
 _NUMBER = re.compile(r"(?:(?<![\w.])-)?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?")
 

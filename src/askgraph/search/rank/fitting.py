@@ -49,22 +49,15 @@ from askgraph.search.tokenize.word_lists import NONE, Kinds
 from askgraph.sparql import Bind, Call, Pattern, Query, Term
 from askgraph.traversal.literals import Sort
 
-_BODY = 0.4
-"""How well a body fits where a person is asked for: "who" may mean it."""
-_ODD = -0.5
-"""A thing of unknown kind, in a graph that has things of the kind that is asked for."""
-_YEARS = 0.9
-"""How well whole numbers that may be years fit where a time is asked for."""
+_BODY = 0.4  # how well a body fits where a person is asked for: "who" may mean it
+_ODD = -0.5  # a thing of unknown kind, in a graph that has things of the kind that is asked for
+_YEARS = 0.9  # how well whole numbers that may be years fit where a time is asked for
 _OPENING = 3
 """Among so many words a verb of doing stands that opens a question: "what did", "what all does"."""
-_PERHAPS = 0.5
-"""A column that a noun may ask for."""
-_CLASSES = 3
-"""So many classes tell what a predicate leads from or to."""
-_FEW, _SOME = 3, 0.5
-"""A few rows where one is asked for are half a misfit."""
-_ONLY = 0.3
-"""One row where several are asked for is less: there may be no more."""
+_PERHAPS = 0.5  # a column that a noun may ask for
+_CLASSES = 3  # so many classes tell what a predicate leads from or to
+_FEW, _SOME = 3, 0.5  # a few rows where one is asked for are half a misfit
+_ONLY = 0.3  # one row where several are asked for is less: there may be no more
 _OWN_COLUMNS = frozenset((LISTED, PAIRED, "share", "describe"))
 """Notes on candidates that show what no noun of the question asks for."""
 _FUNCTIONS = {"average": "AVG", "sum": "SUM", "minimum": "MIN", "maximum": "MAX"}

@@ -527,8 +527,7 @@ def tokenize(text: str, language: str | None = None) -> TokenizedQuestion:
     )
 
 
-_MISSPELT = 6
-"""A word of so many letters, or one more, may be an operator's with a letter wrong."""
+_MISSPELT = 6  # a word of so many letters, or one more, may be an operator's with a letter wrong
 
 
 def _meant(token: Token, words: WordList) -> Token:

@@ -277,12 +277,9 @@ def _holds(reading: TokenizedQuestion, at: int) -> bool:
     return (having or word in texts["contains"]) and is_about_text(reading, at, having=having)
 
 
-_POLITE = 3
-"""So many words after "can" may say whom a request is for."""
-_NAME_WITHIN = 6
-"""So many words on stands the word for a name in "first, middle and last names"."""
-_HOLDS = 4
-"""Before all other operators that a word may be: it is known by what follows."""
+_POLITE = 3  # so many words after "can" may say whom a request is for
+_NAME_WITHIN = 6  # so many words on stands the word for a name in "first, middle and last names"
+_HOLDS = 4  # before all other operators that a word may be: it is known by what follows
 
 _AGGREGATING = frozenset("count average sum minimum maximum".split())
 
@@ -349,14 +346,10 @@ def _after_article(
 _WHOLE = ("maximum", "minimum")
 _THAN = ("more_than", "less_than", "before", "after")
 _FIRST = ("most", "fewest")
-_ASKS_AT = 6
-"""A question word begins among so many words and the next."""
-_COUNTED = 2
-"""Tokens after the first of "exactly" within which its number stands."""
-_BEFORE_NOUN = 4
-"""A question word asks for the answer if it is one of so many words."""
-_BETWEEN = 8
-"""Tokens after "between" within which both of its numbers stand."""
+_ASKS_AT = 6  # a question word begins among so many words and the next
+_COUNTED = 2  # tokens after the first of "exactly" within which its number stands
+_BEFORE_NOUN = 4  # a question word asks for the answer if it is one of so many words
+_BETWEEN = 8  # tokens after "between" within which both of its numbers stand
 _LOUD = frozenset(
     "count average sum minimum maximum most fewest superlative comparative measure "
     "containing starting ending".split()
@@ -494,10 +487,8 @@ def _opens(at: int, reading: TokenizedQuestion) -> bool:
     return restricts and following not in clauses["possessive"]
 
 
-_NOUN = 3
-"""Words of a noun that is asked for beside another, at most."""
-_BEFORE_TEXT = 4
-"""So many tokens stand at most between "contains" and its text: "the french word"."""
+_NOUN = 3  # words of a noun that is asked for beside another, at most
+_BEFORE_TEXT = 4  # so many tokens stand at most between "contains" and its text: "the french word"
 
 
 def held_text(reading: TokenizedQuestion, operator: range) -> range | None:

@@ -15,13 +15,11 @@ from askgraph.index import folded, stem, tokens
 LANGUAGES = ("en", "de", "es", "fr")
 
 Phrase = tuple[str, ...]
-Kinds = frozenset[str]
-"""Some of persons, bodies (that act as persons do), places and times."""
+Kinds = frozenset[str]  # some of persons, bodies (that act as persons do), places and times
 NONE: Kinds = frozenset()
 
 
-_LONG = 6
-"""Words of more letters than this are long."""
+_LONG = 6  # words of more letters than this are long
 
 
 @dataclass(frozen=True)
