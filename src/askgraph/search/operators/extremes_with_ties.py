@@ -141,9 +141,10 @@ def _is_shared(query: QueryBuilder, value: Variable, descending: bool) -> bool:
     if not len(values):
         return False
     top: Ids = bearers[values == (values.max() if descending else values.min())]
-    while place.parent is not None and place.edge is not None:
-        above = query.lookups.along(top, place.edge, back=True)
-        top, place = in_both(query.ids_at(place.parent), above), place.parent
+    at = place  # of the things that the pattern starts at, those that lead to the extreme
+    while at.parent is not None and at.edge is not None:
+        above = query.lookups.along(top, at.edge, back=True)
+        top, at = in_both(query.ids_at(at.parent), above), at.parent
     return len(dict.fromkeys(top.tolist())) > 1 or _fans(query, place)
 
 
