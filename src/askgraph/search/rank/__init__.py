@@ -55,12 +55,9 @@ FEATURES = (
     "covered",
     "patterns",
     "unknown",
-    "spread",
     "nameless",
     "asks",
     "head",
-    "far",
-    "astray",
     "trivial",
     "obscure",
     "akin",
@@ -159,7 +156,6 @@ class FeatureExtractor:
             "covered": candidate.gain / self.total,
             "patterns": float(candidate.patterns),
             "unknown": candidate.unknown,
-            "spread": candidate.state.spread,
         }
 
     def hope(self, found: Mapping[str, float]) -> float:
@@ -213,16 +209,7 @@ class FeatureExtractor:
             return None
         nodes = list(candidate.state.node.walk())
         links = list(links_of(candidate))
-        # How many steps from the answer the named predicates lie: the nearest are meant.
-        total, level = 0.0, list(candidate.state.node.edges)
-        depth = 0
-        while level:
-            total += depth * sum(edge.link is not None for edge, _ in level)
-            level = [below for _, child in level for below in child.edges]
-            depth += 1
         found |= {
-            "far": total,
-            "astray": _astray(nodes),
             "obscure": self.obscure(nodes),
             "akin": self.told_by(links, AKIN),
             "shortened": self.told_by(links, SHORTENED),
@@ -389,22 +376,6 @@ def _agrees_with(edge: Edge, child: Node, linked: LinkedQuestion, schema: Schema
         return False
     acts = thing_acts(edge.link, child.link, linked, schema.texts(edge.predicate))
     return acts is edge.inverse
-
-
-def _astray(nodes: Sequence[Node]) -> float:
-    """How many values hang on another thing than the one whose words stand nearest before them."""
-    named = {node: node.cls_link.positions[0] for node in nodes if node.cls_link is not None}
-    count = 0.0
-    for node in nodes if named else ():
-        for _, child in node.edges:
-            if child.quantity is not None:
-                first = child.quantity.first
-            else:
-                first = child.link.positions[0] if child.link is not None else None
-            before = {at for at in named.values() if first is not None and at < first}
-            if before and not child.edges and named.get(node) != max(before):
-                count += 1.0
-    return count
 
 
 def _parted(nodes: Sequence[Node], linked: LinkedQuestion) -> float:
