@@ -80,7 +80,7 @@ PARTS: dict[str, Part] = {
     "kinds": Part(
         "the kind of thing that is asked for",
         weights=frozenset(("misfit", "unheld", "disagrees", "ungrouped")),
-        calls=(("askgraph.search.resolve_operators:with_asked", _as_linked),),
+        calls=(("askgraph.search.resolve_operators:link_asked_kind", _as_linked),),
     ),
     "lexicon": Part(
         "the lexicon, and names that are shortened or written otherwise",

@@ -876,7 +876,7 @@ def _leads_to(schema: Schema, number: int, asked: str) -> bool:
 
 Truths = tuple[str, str]  # what says yes and what says no, as terms; empty if the data have none
 
-_MOST_CODES: Final = 6  # codes of one predicate at most: how each of two is written differs little
+_FEW_CODES: Final = 6  # codes of one predicate at most: how each of two is written differs little
 _MIRRORED: Final = 0.6
 """The share of links that also lead back from which on the others are taken to do so as well."""
 _FEWEST = 4  # so many links at least say anything about their share
@@ -974,7 +974,7 @@ def _explained(code: str, text: str) -> set[str]:
     return {stem(form) for word in words for form in (word, f"{word}s")}
 
 
-def _values(schema: Schema, predicate: int, most: int = _MOST_CODES) -> list[tuple[str, str]]:
+def _values(schema: Schema, predicate: int, most: int = _FEW_CODES) -> list[tuple[str, str]]:
     """The literals of a predicate, each as its folded text and as a term; none if of many."""
     objects = schema.graph.ends(predicate, inverse=True)
     if not 0 < len(objects) <= most or int(objects[-1]) >= schema.graph.terms.first_iri:
