@@ -9,7 +9,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 UV_VERSION := 0.13.8
-WEB := src/askgraph/serve/web
+WEB := src/askgraph/server/web
 WEB_SOURCES := $(shell find $(WEB)/src -type f) $(WEB)/build.mjs
 # Not locked: each platform's index has its own builds (docs/decisions/0020-local-models.md).
 TORCH_VERSION := 2.13.0

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from pyoxigraph import Literal, RdfFormat, parse
 
-from askgraph.metadata import Profile
-from askgraph.metadata.void import profile_of_void
-from askgraph.rdf.statements import Statements
+from askgraph.graph.profile import Profile
+from askgraph.graph.void import profile_of_void
+from askgraph.sparql.rdf_files import Statements
 
 __all__ = ["example_queries", "void_profile"]
 

@@ -6,11 +6,11 @@ from random import Random
 
 from pyoxigraph import Literal, NamedNode
 
-from askgraph.rdf import vocabulary as voc
+from askgraph.answers.validation import Knowledge
 from askgraph.sparql import Group, Nested, Pattern, Query, Span, Union
+from askgraph.sparql import vocabulary as voc
 from askgraph.sparql.read import read
 from askgraph.sparql.write import text_of
-from askgraph.validation import Knowledge
 
 __all__ = ["FAULTS", "Planted", "planted"]
 

@@ -12,14 +12,14 @@ from askgraph.evaluation.questions import gold_table
 from askgraph.evaluation.runs import Record, read_run
 from askgraph.evaluation.runs.predictions import read_predictions
 from askgraph.graph import KnowledgeGraph
-from askgraph.operations.plans import Asked
-from askgraph.rdf.vocabulary import LABEL_PREDICATES
 from askgraph.sparql import Group, Nested, Pattern
 from askgraph.sparql.judge import admitted
 from askgraph.sparql.read import read
 from askgraph.sparql.results import SelectResult
+from askgraph.sparql.vocabulary import LABEL_PREDICATES
 from askgraph.trace import Answer
 from askgraph.workspace import Workspace
+from askgraph.workspace.plans import Asked
 
 SECONDS = 20.0  # a query
 ROWS = 20_000

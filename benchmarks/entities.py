@@ -20,12 +20,12 @@ from pathlib import Path
 
 from pyoxigraph import Literal, NamedNode, Triple
 
+from askgraph.graph.arrays import GraphArrays, build_arrays
+from askgraph.graph.local_profile import profile_of
+from askgraph.graph.nodes import entity_resources
+from askgraph.graph.profile import load_profile, save_profile
 from askgraph.index.keyword import KeywordIndex
-from askgraph.metadata import load_profile, save_profile
-from askgraph.metadata.nodes import entity_resources
-from askgraph.metadata.profile import profile_of
-from askgraph.rdf import vocabulary as v
-from askgraph.traversal import GraphArrays, build_arrays
+from askgraph.sparql import vocabulary as v
 from indices import name_of, vocabulary
 
 NS = "http://example.org/world/"

@@ -21,9 +21,9 @@ from pathlib import Path
 from typing import Any
 
 from _measure import print_table
-from askgraph.agent import examples as agent_examples
 from askgraph.llm.scripted import ScriptedModel
 from askgraph.methods.dfsl import Dfsl
+from askgraph.methods.shared import examples as agent_examples
 from askgraph.trace import Prompt, Question
 from askgraph.workspace import Workspace
 

@@ -19,7 +19,6 @@ from statistics import fmean
 
 from _measure import print_table
 from _sets import Asked, asked_sets, f1_of, gold_of
-from askgraph.agent.several_graphs import AskedGraphs
 from askgraph.evaluation import Table
 from askgraph.evaluation.questions import GoldQuestion
 from askgraph.graph import KnowledgeGraph
@@ -29,7 +28,8 @@ from askgraph.methods import Method
 from askgraph.methods.graph_search import GraphSearch
 from askgraph.methods.guided import Guided
 from askgraph.methods.guided.candidates import Candidates, candidates_of, with_results
-from askgraph.tools import Limits
+from askgraph.methods.shared.several_graphs import AskedGraphs
+from askgraph.methods.tools import Limits
 from askgraph.trace import Answer, Clarification, Question, Refusal
 
 BROKEN: tuple[Reply, ...] = (

@@ -37,7 +37,7 @@ import numpy as np
 from _searching import opened
 from askgraph.index import Resource, search_words, spelling, stem
 from askgraph.index.sources import read_tsv, write_tsv
-from askgraph.registry import load
+from askgraph.plugins import load
 
 SYLLABLES = [
     start + vowel + end

@@ -24,7 +24,7 @@ from _served import served
 from askgraph import sample
 from askgraph.evaluation.benchmarks.formats import read_questions
 from askgraph.evaluation.reports.report import percentile
-from askgraph.serve.page import STATIC, is_built
+from askgraph.server.page import STATIC, is_built
 
 QUESTIONS = 20
 

@@ -27,10 +27,11 @@ from askgraph.endpoint import Counted, Endpoint
 from askgraph.endpoint.http import HttpEndpoint
 from askgraph.endpoint.oxigraph import OxigraphEndpoint
 from askgraph.errors import TimedOut
-from askgraph.metadata import Profile, remote
-from askgraph.metadata.profile import profile_of
+from askgraph.graph import remote_profile as remote
+from askgraph.graph.arrays import build_arrays
+from askgraph.graph.local_profile import profile_of
+from askgraph.graph.profile import Profile
 from askgraph.sparql.results import SelectResult
-from askgraph.traversal import build_arrays
 
 TOOL = Path(__file__).parents[1] / "tools" / "virtuoso.sh"
 GRAPH = "http://example.org/profiled"

@@ -39,14 +39,13 @@ from pyoxigraph import Literal, NamedNode
 
 from _measure import print_table
 from _sets import SECONDS, Listed, gold_of, listed_sets
-from askgraph.agent.several_graphs import AskedGraphs
+from askgraph.answers.verbalize import iris_in
 from askgraph.errors import AskgraphError
 from askgraph.evaluation import Table
 from askgraph.evaluation.by_name import by_name, names_of_things
 from askgraph.evaluation.files import json_line, object_in, write_lines
 from askgraph.evaluation.questions import GoldQuestion, query_table
 from askgraph.evaluation.reports.statistics import bootstrap_interval
-from askgraph.explanation import iris_in
 from askgraph.graph import KnowledgeGraph
 from askgraph.llm import LanguageModel, Request, User
 from askgraph.llm.budget import estimated_input, estimated_tokens
@@ -59,13 +58,14 @@ from askgraph.methods.guided import Guided
 from askgraph.methods.guided.candidates import candidates_of
 from askgraph.methods.guided.prompt import REPLY
 from askgraph.methods.multi_stage import MultiStage
+from askgraph.methods.shared.several_graphs import AskedGraphs
 from askgraph.methods.sparql_llm import SparqlLlm
-from askgraph.rdf.vocabulary import RDF_LANG_STRING, XSD_STRING
+from askgraph.methods.tools import Limits
 from askgraph.sparql import Call, Pattern, Query, Values, walk
 from askgraph.sparql.comparison import Cell
 from askgraph.sparql.judge import admitted
 from askgraph.sparql.read import read
-from askgraph.tools import Limits
+from askgraph.sparql.vocabulary import RDF_LANG_STRING, XSD_STRING
 from askgraph.trace import Findings, ModelTurn, Prompt, Question, Thought
 from askgraph.workspace import Workspace
 

@@ -22,17 +22,17 @@ from pathlib import Path
 
 from _measure import print_table
 from askgraph import sample
-from askgraph.agent.examples import Shot, Term, nearest, shots_of
 from askgraph.errors import QueryError
 from askgraph.evaluation.benchmarks.formats import read_questions
 from askgraph.evaluation.gold.near_duplicates import duplicate_groups
 from askgraph.evaluation.metrics.linking import links
 from askgraph.evaluation.questions import GoldQuestion
 from askgraph.graph import KnowledgeGraph
-from askgraph.metadata.examples import QueryExample
+from askgraph.graph.examples import QueryExample
 from askgraph.methods.dfsl.prompt import given_terms, linked_terms
+from askgraph.methods.shared.examples import Shot, Term, nearest, shots_of
+from askgraph.methods.tools import Context
 from askgraph.sparql.rewrite.canonical import skeleton
-from askgraph.tools import Context
 from askgraph.trace import Question
 from askgraph.workspace import Workspace
 

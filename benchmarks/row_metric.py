@@ -18,7 +18,7 @@ from random import Random
 
 from _measure import print_table
 from askgraph.evaluation import Metric, Table
-from askgraph.registry import load
+from askgraph.plugins import load
 
 COLUMNS = (1, 2, 3, 4)
 AROUND_THE_LIMIT = (1000, 1024, 1025)

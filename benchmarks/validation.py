@@ -27,13 +27,13 @@ from _examples import example_queries, void_profile
 from _faults import FAULTS, Planted, planted
 from _measure import print_table
 from askgraph import sample
-from askgraph.metadata.profile import profile_of
+from askgraph.answers.validation import WRONG, Finding, Knowledge, Services
+from askgraph.answers.validation.graph_knowledge import array_knowledge, profile_knowledge
+from askgraph.answers.validation.validate import findings_on
+from askgraph.graph.arrays import build_arrays
+from askgraph.graph.local_profile import profile_of
 from askgraph.sparql.read import read
 from askgraph.sparql.write import text_of
-from askgraph.traversal import build_arrays
-from askgraph.validation import WRONG, Finding, Knowledge, Services
-from askgraph.validation.graph_knowledge import array_knowledge, profile_knowledge
-from askgraph.validation.validate import findings_on
 
 DATA = Path(os.environ.get("ASKGRAPH_DATA", "../shared/data"))
 

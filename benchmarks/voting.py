@@ -30,16 +30,16 @@ from statistics import fmean
 
 from _measure import print_table
 from _recorded import Ran, Recorded, recorded_in, recorded_of, run_again
-from askgraph import registry, sample
+from askgraph import plugins, sample
 from askgraph.evaluation import Metric, Table
 from askgraph.evaluation.reports.statistics import paired_difference
 from askgraph.methods.guided.voting import Opinion, Vote, voted
-from askgraph.operations.evaluation import Crew, evaluated
-from askgraph.operations.plans import Wishes, method_choices
-from askgraph.operations.selection import Selection, selected
 from askgraph.sparql.comparison import of_columns
 from askgraph.trace import Answer
 from askgraph.workspace import Workspace
+from askgraph.workspace.evaluation import Crew, evaluated
+from askgraph.workspace.plans import Wishes, method_choices
+from askgraph.workspace.selection import Selection, selected
 
 METRICS = ("best_column", "rows", "flattened")
 OWN = ("graph-search", "graph-search:operators=false", "nearest-example")
@@ -112,7 +112,7 @@ def f1_of(answer: Answer, gold: Table) -> Scores:
         table = Table.of_boolean(answer.boolean)
     else:
         table = Table.of_result(of_columns(answer.result, answer.answer_columns))
-    metrics: dict[str, Metric] = {name: registry.load("metric", name) for name in METRICS}
+    metrics: dict[str, Metric] = {name: plugins.load("metric", name) for name in METRICS}
     return {name: metric(table, gold).f1 for name, metric in metrics.items()}
 
 

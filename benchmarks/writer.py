@@ -21,11 +21,11 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from benchmarks._sets import Asked, asked_sets
 
 from askgraph.evaluation.reports.report import percentile
+from askgraph.methods.writing.pointer.inputs import listed_terms
+from askgraph.methods.writing.pointer.writer import pointer_writer, reranked
 from askgraph.search.pipeline import build_schema, link_text, propose_from_links
 from askgraph.trace import Question
-from askgraph.workspace.synchronous import result_of
-from askgraph.writing.pointer.inputs import listed_terms
-from askgraph.writing.pointer.writer import pointer_writer, reranked
+from askgraph.workspace.run_sync import result_of
 
 
 def times(asked: Asked, weights: str) -> tuple[list[float], list[float]]:

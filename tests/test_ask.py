@@ -14,7 +14,7 @@ from askgraph.errors import SetupError, TimedOut
 from askgraph.llm import ToolCall
 from askgraph.llm.scripted import ScriptedModel
 from askgraph.workspace import Workspace
-from askgraph.workspace.synchronous import result_of
+from askgraph.workspace.run_sync import result_of
 
 QUESTION = "Which moons orbit Jupiter?"
 

@@ -10,13 +10,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from askgraph.beside import OLD, fresh, refused, replaced, write_private, write_whole
+from askgraph.atomic_files import OLD, fresh, refused, replaced, write_private, write_whole
 from askgraph.errors import NoSpace
 
 DYING = """
 import os, signal, sys
 from pathlib import Path
-from askgraph.beside import OLD, fresh, replaced
+from askgraph.atomic_files import OLD, fresh, replaced
 
 path, how = Path(sys.argv[1]), sys.argv[2]
 if how == "file":

@@ -21,10 +21,10 @@ from askgraph.methods.grasp import Grasp
 from askgraph.methods.guided import Guided
 from askgraph.methods.multi_stage import MultiStage
 from askgraph.methods.sparql_llm import SparqlLlm
+from askgraph.methods.tools import SETS
 from askgraph.search.decide import EVIDENCE
 from askgraph.search.rank import FEATURES
-from askgraph.serve.settings import ServeSettings
-from askgraph.tools import SETS
+from askgraph.server.settings import ServeSettings
 from askgraph.trace import Refusal
 from askgraph.workspace.settings import GraphSettings
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from askgraph import registry
+from askgraph import plugins
 from askgraph.errors import SetupError
 
 MODULES = {
@@ -38,7 +38,7 @@ def indices(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     for name, source in ELSEWHERE.items():
         _write(tmp_path / name, source)
     monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setitem(registry.PACKAGES, "index", "indices_of_test")
+    monkeypatch.setitem(plugins.PACKAGES, "index", "indices_of_test")
     yield
     for module in [name for name in sys.modules if name.startswith(("indices_of", "elsewhere"))]:
         del sys.modules[module]
@@ -51,7 +51,7 @@ def _write(path: Path, text: str) -> None:
 
 @pytest.mark.usefixtures("indices")
 def test_names_lists_plugins_and_entry_points_without_helpers_and_imports_none() -> None:
-    names = registry.names("index")
+    names = plugins.names("index")
 
     assert names == ("by_size", "graph_index", "keyword", "lost", "vector")
     assert "indices_of_test.keyword" not in sys.modules
@@ -59,30 +59,30 @@ def test_names_lists_plugins_and_entry_points_without_helpers_and_imports_none()
 
 @pytest.mark.usefixtures("indices")
 def test_load_gives_the_one_name_a_module_exports() -> None:
-    assert registry.load("index", "keyword").__name__ == "KeywordIndex"
+    assert plugins.load("index", "keyword").__name__ == "KeywordIndex"
     assert "indices_of_test.by_size" not in sys.modules
 
 
 @pytest.mark.usefixtures("indices")
 @pytest.mark.parametrize("name", ["by-size", "by_size", "By-Size ", "BY_SIZE"])
 def test_dashes_and_underscores_and_case_are_alike(name: str) -> None:
-    assert registry.load("index", name)() == "largest"
+    assert plugins.load("index", name)() == "largest"
 
 
 @pytest.mark.usefixtures("indices")
 def test_a_plugin_of_another_package_is_loaded_by_its_entry_point() -> None:
-    assert registry.load("index", "graph_index").__module__ == "elsewhere"
+    assert plugins.load("index", "graph_index").__module__ == "elsewhere"
 
 
 @pytest.mark.usefixtures("indices")
 def test_our_plugin_goes_before_one_of_the_same_name_from_elsewhere() -> None:
-    assert registry.load("index", "keyword").__module__ == "indices_of_test.keyword"
+    assert plugins.load("index", "keyword").__module__ == "indices_of_test.keyword"
 
 
 @pytest.mark.usefixtures("indices")
 def test_a_missing_library_is_named_with_the_extra_that_brings_it() -> None:
     with pytest.raises(SetupError) as caught:
-        registry.load("index", "vector")
+        plugins.load("index", "vector")
 
     assert str(caught.value) == (
         "index 'vector' needs no_such_faiss: pip install 'askgraph[vector]'"
@@ -92,19 +92,19 @@ def test_a_missing_library_is_named_with_the_extra_that_brings_it() -> None:
 @pytest.mark.usefixtures("indices")
 def test_a_plugin_of_another_package_that_is_gone_says_who_is_missing() -> None:
     with pytest.raises(SetupError, match="'lost' needs elsewhere_is_gone"):
-        registry.load("index", "lost")
+        plugins.load("index", "lost")
 
 
 @pytest.mark.usefixtures("indices")
 def test_a_module_that_exports_two_names_is_refused() -> None:
     with pytest.raises(SetupError, match=r"exactly one name, it has \['One', 'Two'\]"):
-        registry.load("index", "double")
+        plugins.load("index", "double")
 
 
 @pytest.mark.usefixtures("indices")
 def test_an_unknown_name_shows_the_near_ones_and_all() -> None:
     with pytest.raises(SetupError) as caught:
-        registry.load("index", "keywrd")
+        plugins.load("index", "keywrd")
 
     assert str(caught.value) == (
         "no index named 'keywrd'; did you mean 'keyword'? there are "
@@ -114,29 +114,29 @@ def test_an_unknown_name_shows_the_near_ones_and_all() -> None:
 
 def test_methods_are_named_as_the_pages_write_them() -> None:
     with pytest.raises(SetupError, match="did you mean 'graph-search'"):
-        registry.load("method", "graph serch")
+        plugins.load("method", "graph serch")
 
 
 @pytest.mark.usefixtures("indices")
 @pytest.mark.parametrize("name", ["", "_postings", "os.path", "../keyword", "x" * 10_000])
 def test_only_a_plugin_name_is_ever_imported(name: str) -> None:
     with pytest.raises(SetupError, match="no index named"):
-        registry.load("index", name)
+        plugins.load("index", name)
 
 
 def test_an_unknown_kind_lists_the_kinds() -> None:
     with pytest.raises(SetupError, match="the kinds are endpoint, index"):
-        registry.names("engine")
+        plugins.names("engine")
 
 
 def test_a_kind_without_a_package_has_no_plugins(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(registry.PACKAGES, "index", "not_there.at_all")
+    monkeypatch.setitem(plugins.PACKAGES, "index", "not_there.at_all")
 
-    assert registry.names("index") == ()
+    assert plugins.names("index") == ()
 
 
 @pytest.mark.parametrize(
-    ("kind", "name"), [(kind, name) for kind in registry.PACKAGES for name in registry.names(kind)]
+    ("kind", "name"), [(kind, name) for kind in plugins.PACKAGES for name in plugins.names(kind)]
 )
 def test_every_plugin_of_ours_loads(kind: str, name: str) -> None:
-    assert callable(registry.load(kind, name))
+    assert callable(plugins.load(kind, name))

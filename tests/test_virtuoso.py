@@ -12,15 +12,16 @@ import pytest
 import askgraph
 from askgraph.endpoint.http import HttpEndpoint
 from askgraph.graph import KnowledgeGraph
+from askgraph.graph import remote_profile as remote
+from askgraph.graph.names import schema_names
+from askgraph.graph.profile import Profile
+from askgraph.graph.resources import naming_of
 from askgraph.index.name_search import detected, name_search
 from askgraph.index.names import NameIndex
-from askgraph.metadata import Profile, remote
-from askgraph.metadata.names import schema_names
-from askgraph.metadata.resources import naming_of
 from askgraph.methods.graph_search import GraphSearch
 from askgraph.trace import Answer, Question
 from askgraph.workspace import Workspace
-from askgraph.workspace.synchronous import result_of
+from askgraph.workspace.run_sync import result_of
 
 ADDRESS = os.environ.get("ASKGRAPH_TEST_VIRTUOSO", "")
 GRAPH = "https://example.org/tests/space"

@@ -12,16 +12,16 @@ from tests.servers.sparql import SparqlServer
 
 from askgraph.endpoint.http import HttpEndpoint
 from askgraph.graph import KnowledgeGraph
+from askgraph.graph.arrays import build_arrays
+from askgraph.graph.local_profile import profile_of
+from askgraph.graph.names import names_in
 from askgraph.index.names import NameIndex
 from askgraph.llm import ToolCall
-from askgraph.metadata.names import names_in
-from askgraph.metadata.profile import profile_of
-from askgraph.rdf import PrefixMap
+from askgraph.methods.tools import Limits
+from askgraph.methods.tools.toolbox import GraphToolbox
 from askgraph.sample import graph_path
-from askgraph.tools import Limits
-from askgraph.tools.toolbox import GraphToolbox
+from askgraph.sparql.prefixes import PrefixMap
 from askgraph.trace import Observation, Question
-from askgraph.traversal import build_arrays
 from askgraph.workspace import Workspace
 
 __all__ = ["ALL_TOOLS", "behind", "called", "opened_sample", "served", "toolbox"]

@@ -24,11 +24,11 @@ from askgraph.errors import SetupError
 from askgraph.evaluation.benchmarks.formats import read_benchmark
 from askgraph.evaluation.reports.report import Report, percentile
 from askgraph.evaluation.runs import Options, Record, Run
-from askgraph.operations.evaluation import Crew, evaluated
-from askgraph.operations.plans import Asked, Wishes, method_choices
-from askgraph.operations.selection import Selection, graph_of
 from askgraph.workspace import DEFAULT_METHOD, Workspace
-from askgraph.workspace.synchronous import result_of
+from askgraph.workspace.evaluation import Crew, evaluated
+from askgraph.workspace.plans import Asked, Wishes, method_choices
+from askgraph.workspace.run_sync import result_of
+from askgraph.workspace.selection import Selection, graph_of
 
 __all__ = ["FLOORS", "HELD_OUT", "data_folder", "floors_run", "sets", "table"]
 

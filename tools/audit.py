@@ -25,7 +25,7 @@ def main() -> int:
         arguments = ["-r", name, "--disable-pip", "--require-hashes", "--format", "json"]
         command = [sys.executable, "-m", "pip_audit", *arguments, "--progress-spinner", "off"]
         found += _told(name, of_pip(_output(command, ROOT)))
-    web = ROOT / "src/askgraph/serve/web"
+    web = ROOT / "src/askgraph/server/web"
     npm = ["npm", "audit", "--json", "--package-lock-only"]
     found += _told("package-lock.json", of_npm(_output(npm, web)))
     return 1 if found else 0

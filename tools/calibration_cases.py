@@ -21,17 +21,17 @@ from tools.accuracy_floors import HELD_OUT, floors_run
 from askgraph.endpoint import Endpoint
 from askgraph.errors import QueryError, ServiceError
 from askgraph.graph import KnowledgeGraph
-from askgraph.metadata.examples.drafts import drafts
+from askgraph.graph.examples.drafts import drafts
 from askgraph.methods import Method
-from askgraph.operations import outcome_of
-from askgraph.operations.generation import results_of, same
-from askgraph.operations.plans import Asked
 from askgraph.search.decide import calibrated, collect_evidence, weighed
 from askgraph.search.pipeline import build_schema, link_text, propose_from_links
 from askgraph.search.rank import Proposal, clusters, weights_for
 from askgraph.trace import Answer, Question
 from askgraph.workspace import DEFAULT_METHOD, Workspace
-from askgraph.workspace.synchronous import result_of
+from askgraph.workspace.generation import results_of, same
+from askgraph.workspace.outcome import outcome_of
+from askgraph.workspace.plans import Asked
+from askgraph.workspace.run_sync import result_of
 
 __all__ = ["PARTS", "VARIANTS", "Case", "Floats", "Source", "cases", "generated_cases", "shares"]
 

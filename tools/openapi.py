@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from askgraph.serve.app import create_app
-from askgraph.serve.settings import ServeSettings
+from askgraph.server.app import create_app
+from askgraph.server.settings import ServeSettings
 from askgraph.workspace import Workspace
 
 FILE = Path(__file__).parents[1] / "docs" / "openapi.json"

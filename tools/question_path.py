@@ -85,8 +85,8 @@ def ask_question(way: str, folder: str, start: Callable[[], None]) -> None:
 async def _post_question(question: str, folder: str, start: Callable[[], None]) -> None:
     from httpx2 import ASGITransport, AsyncClient
 
-    from askgraph.serve.app import create_app
-    from askgraph.serve.settings import ServeSettings
+    from askgraph.server.app import create_app
+    from askgraph.server.settings import ServeSettings
     from askgraph.workspace import Workspace
 
     app = create_app(ServeSettings(), Workspace(folder))

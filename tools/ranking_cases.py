@@ -18,15 +18,15 @@ from askgraph.evaluation import Table
 from askgraph.evaluation.metrics.best_column import best_column
 from askgraph.evaluation.questions import gold_or_reason, query_table
 from askgraph.graph import KnowledgeGraph
-from askgraph.metadata.examples.drafts import drafts
-from askgraph.operations.generation import results_of
-from askgraph.operations.plans import Asked
+from askgraph.graph.examples.drafts import drafts
 from askgraph.search.pipeline import build_schema, link_text, propose_from_links
 from askgraph.search.rank import clusters
 from askgraph.sparql.results import SelectResult
 from askgraph.sparql.write import plain_text
 from askgraph.workspace import Workspace
-from askgraph.workspace.synchronous import result_of
+from askgraph.workspace.generation import results_of
+from askgraph.workspace.plans import Asked
+from askgraph.workspace.run_sync import result_of
 
 __all__ = ["Case", "Found", "Scores", "cases_of", "generated_of"]
 

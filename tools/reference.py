@@ -15,8 +15,8 @@ from tools.reference_commands import commands_page
 from tools.reference_python import fields_table, in_table, package_pages, prose
 from tools.reference_rest import rest_page
 
-from askgraph.serve.app import create_app
-from askgraph.serve.settings import ServeSettings
+from askgraph.server.app import create_app
+from askgraph.server.settings import ServeSettings
 from askgraph.workspace import Workspace
 
 __all__ = ["methods_page", "pages", "settings_page"]

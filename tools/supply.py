@@ -91,7 +91,7 @@ def locked(root: Path = ROOT) -> list[Package]:
             if "'never'" not in marker:
                 key = ("pypi", name, version)
                 found.setdefault(key, Package(part, name, version))
-    web = root / "src/askgraph/serve/web/package-lock.json"
+    web = root / "src/askgraph/server/web/package-lock.json"
     for path, entry in json.loads(web.read_text("utf-8"))["packages"].items():
         if path:
             part, name = "web-dev" if entry.get("dev") else "web", path.split("node_modules/")[-1]

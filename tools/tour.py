@@ -21,7 +21,7 @@ from pathlib import Path
 from string import Template
 
 from playwright.sync_api import Browser, Error, Page, expect, sync_playwright
-from tests.serve.browser.watched import ARGUMENTS, CHROMIUM, Watch, settle, violations
+from tests.server.browser.watched import ARGUMENTS, CHROMIUM, Watch, settle, violations
 from tests.servers.served import ServedProcess
 from tools.tour_steps import STEPS, Step
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Literal
 
 from playwright.sync_api import Page, expect
-from tests.serve.browser.watched import ask, settle
+from tests.server.browser.watched import ask, settle
 
 __all__ = ["STEPS", "Step"]
 

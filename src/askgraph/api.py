@@ -9,13 +9,13 @@ from askgraph.answers.codec import answer_object
 from askgraph.graph import KnowledgeGraph
 from askgraph.llm import LanguageModel
 from askgraph.methods import converses
-from askgraph.operations import outcome_of
-from askgraph.rdf import PrefixMap
+from askgraph.sparql.prefixes import PrefixMap
 from askgraph.trace import Outcome, Question, follow_up
 from askgraph.workspace import DEFAULT_METHOD, Workspace
 from askgraph.workspace.graphs import ready_graphs
 from askgraph.workspace.models import Models
-from askgraph.workspace.synchronous import result_of
+from askgraph.workspace.outcome import outcome_of
+from askgraph.workspace.run_sync import result_of
 
 Graph = str | Path | KnowledgeGraph
 

@@ -31,7 +31,7 @@ from askgraph.methods.grasp import Grasp
 from askgraph.methods.guided import Guided
 from askgraph.trace import Answer, Question
 from askgraph.workspace import Workspace
-from askgraph.workspace.synchronous import result_of
+from askgraph.workspace.run_sync import result_of
 
 ALL = "SELECT DISTINCT ?moon WHERE { ?moon onto:orbits :Jupiter }"
 ASKED = Question("Which moons orbit Jupiter?")

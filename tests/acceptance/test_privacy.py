@@ -15,26 +15,26 @@ from tests.servers.llm import LlmServer, Turn
 from askgraph import sample
 from askgraph.evaluation.runs.one_question import trace_of
 from askgraph.graph import KnowledgeGraph
+from askgraph.graph.literals import split_literal
+from askgraph.graph.names import schema_names
 from askgraph.index import tokens
 from askgraph.llm import LanguageModel, Message, System, ToolCall, User, completed
 from askgraph.llm.openai import OpenAIModel
 from askgraph.llm.scripted import ScriptedModel
-from askgraph.metadata.names import schema_names
 from askgraph.methods import Method
 from askgraph.methods.guided import Guided
-from askgraph.rdf import words_of_local_name
+from askgraph.methods.tools import Sees
+from askgraph.methods.tools.masking import Veil
+from askgraph.methods.tools.toolbox import GraphToolbox
 from askgraph.search.link import LinkedQuestion
 from askgraph.search.pipeline import build_schema, link_text, propose_from_links
 from askgraph.search.rank import clusters
 from askgraph.search.tokenize.word_lists import word_list
+from askgraph.sparql.prefixes import words_of_local_name
 from askgraph.sparql.write import plain_text
-from askgraph.tools import Sees
-from askgraph.tools.toolbox import GraphToolbox
-from askgraph.tools.veil import Veil
 from askgraph.trace import ModelTurn, Prompt, Question, Refusal, Step
-from askgraph.traversal.literals import split_literal
 from askgraph.workspace import Workspace
-from askgraph.workspace.synchronous import result_of
+from askgraph.workspace.run_sync import result_of
 
 INSTRUCTION = "Write the SPARQL query that answers the question. Placeholders stand for terms."
 SHOWN = ("overview", "propose_queries", "search_entity", "search_property")

@@ -17,10 +17,11 @@ from tests.servers import faults
 from tests.servers.capped import CappedServer
 
 from askgraph.endpoint.http import HttpEndpoint
-from askgraph.metadata import Profile, remote
-from askgraph.metadata.profile import profile_of
-from askgraph.metadata.remote import profile_endpoint
-from askgraph.traversal import build_arrays
+from askgraph.graph import remote_profile as remote
+from askgraph.graph.arrays import build_arrays
+from askgraph.graph.local_profile import profile_of
+from askgraph.graph.profile import Profile
+from askgraph.graph.remote_profile import profile_endpoint
 
 DATA = Path(os.environ.get("ASKGRAPH_DATA", Path(__file__).parents[3] / "shared" / "data"))
 FILES = [

@@ -20,13 +20,13 @@ from tests.servers.sparql import SparqlServer
 from askgraph.answers.codec import plain_value, status_of
 from askgraph.errors import AskgraphError
 from askgraph.graph import KnowledgeGraph
-from askgraph.metadata import Profile
+from askgraph.graph.profile import Profile
 from askgraph.methods import Method
-from askgraph.operations import outcome_of
 from askgraph.sample import graph_path, questions_path
 from askgraph.sparql.results import Term
 from askgraph.trace import Answer, Question
 from askgraph.workspace import Workspace
+from askgraph.workspace.outcome import outcome_of
 
 pytestmark = pytest.mark.slow
 

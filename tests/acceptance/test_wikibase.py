@@ -12,11 +12,11 @@ from tests.wikibase import WIKIBASE
 from askgraph.graph import KnowledgeGraph
 from askgraph.index.names import Kind
 from askgraph.methods.graph_search import GraphSearch
-from askgraph.operations import outcome_of
-from askgraph.rdf.vocabulary import RDFS_SUB_CLASS_OF
+from askgraph.sparql.vocabulary import RDFS_SUB_CLASS_OF
 from askgraph.trace import Answer, Draft, Question
 from askgraph.workspace import Workspace
-from askgraph.workspace.synchronous import result_of
+from askgraph.workspace.outcome import outcome_of
+from askgraph.workspace.run_sync import result_of
 
 BASE = "http://base.test/"
 
@@ -30,8 +30,8 @@ def graph(
     (folder / "base.ttl").write_text(WIKIBASE)
     workspace = Workspace(folder / "workspace")
     with SparqlServer(store_of(WIKIBASE)) as server, pytest.MonkeyPatch.context() as patch:
-        patch.setattr("askgraph.metadata.remote.SMALL", 0)
-        patch.setattr("askgraph.traversal.remote._SMALL", 0)
+        patch.setattr("askgraph.graph.remote_profile.SMALL", 0)
+        patch.setattr("askgraph.graph.remote_arrays._SMALL", 0)
         workspace.add("base", [folder / "base.ttl"] if request.param == "file" else [server.url])
         graph = workspace.graph("base")
         yield graph

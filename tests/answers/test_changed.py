@@ -5,13 +5,13 @@ from collections.abc import AsyncIterator
 import pytest
 import pytest_asyncio
 
-from askgraph.answers.changed import changed
+from askgraph.answers.changed_query import changed
 from askgraph.graph import KnowledgeGraph
-from askgraph.operations import outcome_of
 from askgraph.sample import graph_path
 from askgraph.sparql.results import value_of
 from askgraph.trace import Answer, Clarification, Earlier, Question, Refusal, follow_up
 from askgraph.workspace import Workspace
+from askgraph.workspace.outcome import outcome_of
 
 PREFIX = "PREFIX s: <https://example.org/space/> PREFIX o: <https://example.org/space/ontology#> "
 MOONS = PREFIX + "SELECT DISTINCT ?moon { ?moon o:orbits s:Jupiter }"

@@ -7,7 +7,7 @@ import pytest
 from pyoxigraph import BlankNode, Literal, NamedNode
 
 from askgraph.answers.codec import answer_object, plain_value
-from askgraph.rdf import vocabulary as voc
+from askgraph.sparql import vocabulary as voc
 from askgraph.sparql.results import SelectResult, Truncation
 from askgraph.trace import Answer, Clarification, Evidence, Option, Outcome, Refusal, Usage
 

@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 
 from askgraph import api
+from askgraph.answers.example_questions import examples_of
 from askgraph.answers.next_questions import iris_of, starters
-from askgraph.explanation.starters import examples_of
 from askgraph.graph import KnowledgeGraph
-from askgraph.operations import outcome_of
-from askgraph.rdf import PrefixMap
 from askgraph.sample import graph_path
+from askgraph.sparql.prefixes import PrefixMap
 from askgraph.trace import Answer, Outcome, Question
 from askgraph.workspace import Workspace
+from askgraph.workspace.outcome import outcome_of
 
 PLANT = """
 @prefix : <http://p.example/> .

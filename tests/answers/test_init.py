@@ -8,10 +8,10 @@ from tests.tool_graphs import opened_sample
 
 from askgraph.answers import chosen_answer
 from askgraph.graph import KnowledgeGraph
-from askgraph.operations import outcome_of
 from askgraph.trace import Clarification, Option, Question
 from askgraph.workspace import Workspace
-from askgraph.workspace.synchronous import result_of
+from askgraph.workspace.outcome import outcome_of
+from askgraph.workspace.run_sync import result_of
 
 
 @pytest.fixture(scope="module")

@@ -10,10 +10,10 @@ import pytest_asyncio
 
 from askgraph.answers.next_questions import next_questions
 from askgraph.graph import KnowledgeGraph
-from askgraph.operations import steps_of
 from askgraph.sample import graph_path, questions_path
 from askgraph.trace import Answer, Earlier, Outcome, Question, Trace
 from askgraph.workspace import Workspace
+from askgraph.workspace.outcome import steps_of
 
 QUESTIONS = [
     (one["question"], one["lang"])

@@ -29,14 +29,14 @@ from askgraph.graph import KnowledgeGraph
 from askgraph.index.names import Kind
 from askgraph.llm import Message
 from askgraph.methods.graph_search import GraphSearch
+from askgraph.methods.writing import Listed
+from askgraph.methods.writing.prompt import target
+from askgraph.methods.writing.references import References
 from askgraph.search.pipeline import propose
 from askgraph.search.rank import clusters
 from askgraph.trace import Draft, Question
 from askgraph.workspace import Workspace
-from askgraph.workspace.synchronous import result_of
-from askgraph.writing import Listed
-from askgraph.writing.prompt import target
-from askgraph.writing.references import References
+from askgraph.workspace.run_sync import result_of
 
 UNSURE = "Which moons are near Mars or Saturn and by whom?"
 WORDS = "which moons are near mars or saturn and by whom the moon that orbits planet".split()

@@ -7,9 +7,9 @@ from xml.etree import ElementTree
 
 from pyoxigraph import Literal, NamedNode
 
-from askgraph.answers.sheets import as_csv, as_workbook, matching, sheet_of
-from askgraph.rdf.vocabulary import XSD_INTEGER
+from askgraph.answers.export import as_csv, as_workbook, matching, sheet_of
 from askgraph.sparql.results import SelectResult
+from askgraph.sparql.vocabulary import XSD_INTEGER
 
 IO = NamedNode("http://x/Io")
 SIZE = Literal("3643", datatype=NamedNode(XSD_INTEGER))

@@ -11,12 +11,12 @@ from pyoxigraph import BlankNode, Literal, NamedNode
 from askgraph.answers.codec import answer_object
 from askgraph.cli.steps import as_text
 from askgraph.evaluation.runs.one_question import step_object
-from askgraph.rdf import PrefixMap
-from askgraph.rdf.vocabulary import XSD_DATE, XSD_DECIMAL
-from askgraph.serve.protocols.mcp.ask import answered
-from askgraph.serve.protocols.openai.answers import message_parts
-from askgraph.serve.runs.views import answer_view
+from askgraph.server.mcp.ask import answered
+from askgraph.server.openai.answers import message_parts
+from askgraph.server.runs.views import answer_view
+from askgraph.sparql.prefixes import PrefixMap
 from askgraph.sparql.results import SelectResult, Truncation
+from askgraph.sparql.vocabulary import XSD_DATE, XSD_DECIMAL
 from askgraph.trace import (
     Answer,
     Clarification,

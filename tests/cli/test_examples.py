@@ -15,9 +15,9 @@ MARS = "SELECT ?m { ?m onto:orbits <http://example.org/Mars> }"
 MANY = 5000
 WRITING = f"""
 import sys
-from askgraph.metadata.examples import QueryExample
+from askgraph.graph.examples import QueryExample
 from askgraph.workspace import Workspace
-from askgraph.operations.examples import keep
+from askgraph.workspace.examples import keep
 for number in range({MANY}):
     keep(Workspace(sys.argv[1]), "moons", [QueryExample(f"What is {{number}}?", "ASK {{ }}")])
     if number == 20:

@@ -12,10 +12,10 @@ from typer.testing import CliRunner
 from askgraph import sample
 from askgraph.cli import app
 from askgraph.cli.finetune import Spent
-from askgraph.operations.stages import Cross, DataSet, crossed
 from askgraph.training.settings import preset
 from askgraph.training.train import train
 from askgraph.workspace import Workspace
+from askgraph.workspace.stages import Cross, DataSet, crossed
 
 
 def test_time_on_the_clock_and_of_a_core_are_told_from_the_start() -> None:

@@ -9,11 +9,11 @@ import pytest
 from tests.cli.running import Done, Run, askgraph
 
 from askgraph.errors import SetupError
-from askgraph.serve.identity.api_keys import expiry
-from askgraph.serve.identity.identify import Accounts, Credentials
-from askgraph.serve.identity.principal import NotAllowed, Principal
-from askgraph.serve.settings import ServeSettings
-from askgraph.serve.store import Store
+from askgraph.server.auth.api_keys import expiry
+from askgraph.server.auth.identify import Accounts, Credentials
+from askgraph.server.auth.principal import NotAllowed, Principal
+from askgraph.server.settings import ServeSettings
+from askgraph.server.store import Store
 
 
 @pytest.fixture

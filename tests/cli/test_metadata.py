@@ -17,10 +17,10 @@ from tests.servers import faults
 from tests.servers.capped import CappedServer
 from tests.servers.described import DescribedServer
 
-from askgraph.metadata.notes import keep
+from askgraph.graph.notes import keep
 from askgraph.sample import graph_path
 from askgraph.workspace import Workspace
-from askgraph.workspace.synchronous import result_of
+from askgraph.workspace.run_sync import result_of
 
 MOONS = """
 @prefix : <http://example.org/> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .

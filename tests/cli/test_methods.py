@@ -5,7 +5,7 @@ import json
 import pytest
 from typer.testing import CliRunner, Result
 
-from askgraph import registry
+from askgraph import plugins
 from askgraph.cli import app
 
 
@@ -21,7 +21,7 @@ def run(*arguments: str) -> Result:
 def test_every_method_is_listed_with_what_it_does() -> None:
     listed = json.loads(run("--json").stdout)
 
-    names = [name.replace("_", "-") for name in registry.names("method")]
+    names = [name.replace("_", "-") for name in plugins.names("method")]
     assert [one["name"] for one in listed] == names
     assert all(one["does"] and one["does"].split()[0] in run().stdout for one in listed)
 

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from askgraph.cli.steps import as_text
-from askgraph.rdf import PrefixMap
+from askgraph.sparql.prefixes import PrefixMap
 from askgraph.sparql.results import SelectResult
 from askgraph.trace import Answer
 

@@ -4,9 +4,9 @@ import json
 
 from typer.testing import CliRunner, Result
 
-from askgraph import registry
+from askgraph import plugins
 from askgraph.cli import app
-from askgraph.tools import SETS
+from askgraph.methods.tools import SETS
 
 
 def run(*arguments: str) -> Result:
@@ -16,10 +16,10 @@ def run(*arguments: str) -> Result:
 def test_every_tool_is_listed_with_its_sets() -> None:
     listed = json.loads(run("--json").stdout)
 
-    assert tuple(tool["name"] for tool in listed) == registry.names("tool")
+    assert tuple(tool["name"] for tool in listed) == plugins.names("tool")
     sets = {tool["name"]: tool["sets"] for tool in listed}
     assert sets["search_entity"] == ["S", "S_E"]
-    for name in registry.names("tool"):
+    for name in plugins.names("tool"):
         assert name in run().stdout
 
 

@@ -15,18 +15,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from askgraph import registry
+from askgraph import plugins
 from askgraph.errors import SetupError
 from askgraph.evaluation.benchmarks import Benchmark, Contents
 from askgraph.evaluation.benchmarks.formats import detected, read_benchmark
 
-NAMES = registry.names("benchmark")
+NAMES = plugins.names("benchmark")
 SAMPLE = re.compile(r"^A sample, `([^`]+)`:\n\n((?:    .*\n|\n)+)", re.MULTILINE)
 
 
 def sample(name: str) -> tuple[str, str]:
     """The file name and the text of the sample in a reader's docstring."""
-    module = importlib.import_module(registry.load("benchmark", name).__module__)
+    module = importlib.import_module(plugins.load("benchmark", name).__module__)
     found = SAMPLE.search(f"{module.__doc__}\n")
     assert found, f"{name}: no sample in the docstring"
     return found[1], textwrap.dedent(found[2])
@@ -39,7 +39,7 @@ def written(folder: Path, name: str) -> Path:
 
 
 def reader(name: str) -> Benchmark:
-    benchmark: Benchmark = registry.load("benchmark", name)()
+    benchmark: Benchmark = plugins.load("benchmark", name)()
     return benchmark
 
 

@@ -2,11 +2,11 @@
 
 import pytest
 
-from askgraph import registry
+from askgraph import plugins
+from askgraph.answers.validation import Check, Finding, Knowledge, Services, Subject
+from askgraph.answers.validation.validate import CHECKS
 from askgraph.errors import QuerySyntaxError
 from askgraph.sparql.read import read
-from askgraph.validation import Check, Finding, Knowledge, Services, Subject
-from askgraph.validation.validate import CHECKS
 
 QUERIES = ["", "SELECT", "SELECT ?x { ?x a <x:C> ; <x:p> 1 }", "ASK { ?s ?p ?o FILTER(?o > 'a') }"]
 
@@ -20,11 +20,11 @@ def subject(query: str) -> Subject:
 
 
 def test_the_usual_checks_are_all_there_are() -> None:
-    assert sorted(CHECKS) == list(registry.names("check"))
+    assert sorted(CHECKS) == list(plugins.names("check"))
 
 
-@pytest.mark.parametrize("name", registry.names("check"))
+@pytest.mark.parametrize("name", plugins.names("check"))
 @pytest.mark.parametrize("query", QUERIES)
 def test_a_check_gives_findings_whatever_the_query(name: str, query: str) -> None:
-    check: Check = registry.load("check", name)
+    check: Check = plugins.load("check", name)
     assert all(isinstance(finding, Finding) for finding in check(subject(query)))

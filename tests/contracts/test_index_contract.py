@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from askgraph.errors import SetupError
 from askgraph.index import DiskIndex, Resource
 from askgraph.index.folder import check_files
-from askgraph.registry import load, names
+from askgraph.plugins import load, names
 
 INDICES = tuple(name for name in names("index") if name != "opensearch")
 ON_DISK = tuple(name for name in INDICES if name != "postgresql")

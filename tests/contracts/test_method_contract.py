@@ -9,15 +9,13 @@ import pytest
 from tests.methods.guiding import reply
 from tests.methods.strange import SOURCES, STRANGE
 
-from askgraph import registry
+from askgraph import plugins
 from askgraph.errors import Overloaded, ServiceError, SetupError
 from askgraph.evaluation.runs.one_question import trace_of
 from askgraph.graph import KnowledgeGraph
 from askgraph.llm import Choice, Finish, Request, ToolCall
 from askgraph.llm.scripted import Reply, ScriptedModel
 from askgraph.methods import Method, converses
-from askgraph.operations import head_of
-from askgraph.operations.replay import replayed
 from askgraph.sparql.results import value_of
 from askgraph.trace import (
     Answer,
@@ -31,10 +29,12 @@ from askgraph.trace import (
 )
 from askgraph.trace.codec import read_trace, write_trace
 from askgraph.workspace import Workspace
-from askgraph.workspace.synchronous import result_of
+from askgraph.workspace.outcome import head_of
+from askgraph.workspace.replay import replayed
+from askgraph.workspace.run_sync import result_of
 
-METHODS = registry.names("method")
-PUBLISHED = [name for name in METHODS if hasattr(registry.load("method", name), "published")]
+METHODS = plugins.names("method")
+PUBLISHED = [name for name in METHODS if hasattr(plugins.load("method", name), "published")]
 GRAPHS = ("moons", "empty", "blanks")
 ASKED = ("nothing", "stop words", "emoji", "one very long word", "SPARQL", "lone surrogate")
 WITHOUT = {"graph_search", "nearest_example"}

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from pyoxigraph import BlankNode, Literal, NamedNode
 
 from askgraph.evaluation import Metric, Score, Table
-from askgraph.rdf.vocabulary import XSD_DOUBLE, XSD_INTEGER
-from askgraph.registry import load, names
+from askgraph.plugins import load, names
 from askgraph.sparql.results import SelectResult
+from askgraph.sparql.vocabulary import XSD_DOUBLE, XSD_INTEGER
 
 METRICS = names("metric")
 BY_ORDER = {"hits_at_1"}  # what comes first is what it is about

@@ -25,7 +25,7 @@ from askgraph.errors import (
     SetupError,
 )
 from askgraph.index.name_search import NameSearch, Naming, SparqlNameSearch, in_sparql, name_search
-from askgraph.registry import load, names
+from askgraph.plugins import load, names
 from askgraph.sparql.judge import checked
 from askgraph.sparql.lexer import lexed
 

@@ -12,9 +12,9 @@ from tests.servers.served import ServedThread, sample_workspace
 from typer.testing import CliRunner
 
 from askgraph.cli import app
-from askgraph.serve.protocols.mcp import graph_server
-from askgraph.serve.protocols.mcp.stdio import LocalAccess
-from askgraph.serve.protocols.openai.answers import plain
+from askgraph.server.mcp import graph_server
+from askgraph.server.mcp.stdio import LocalAccess
+from askgraph.server.openai.answers import plain
 from askgraph.workspace import Workspace
 
 OWN = {

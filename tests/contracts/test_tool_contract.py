@@ -8,20 +8,20 @@ import pytest
 from tests.servers import faults
 from tests.tool_graphs import behind, opened_sample, served
 
-from askgraph import registry
+from askgraph import plugins
 from askgraph.errors import QueryError, ServiceError
 from askgraph.graph import KnowledgeGraph
 from askgraph.llm import ToolCall, ToolSchema
 from askgraph.llm.budget import estimated_tokens
+from askgraph.methods.tools import SETS, Context
+from askgraph.methods.tools.term_text import STANDARD
+from askgraph.methods.tools.toolbox import GraphToolbox, set_schemas
 from askgraph.sample import graph_path
 from askgraph.sparql.lexer import tokens
-from askgraph.tools import SETS, Context
-from askgraph.tools.named import STANDARD
-from askgraph.tools.toolbox import GraphToolbox, set_schemas
 from askgraph.trace import Observation, Question
-from askgraph.workspace.synchronous import result_of
+from askgraph.workspace.run_sync import result_of
 
-TOOLS = registry.names("tool")
+TOOLS = plugins.names("tool")
 ASKING = ("answer", "execute", "list", "why_empty")  # nothing without an endpoint
 QUESTION = Question("Which moons orbit Jupiter?")
 PREFIXES = {
@@ -151,7 +151,7 @@ def test_every_iri_of_the_graph_that_is_shown_counts_as_seen(
     given = sensible(tool) if arguments == "sensible" else silly(tool, SILLY[arguments])
     context = Context(near, QUESTION)
     try:
-        found = asyncio.run(registry.load("tool", tool)(context, **given))
+        found = asyncio.run(plugins.load("tool", tool)(context, **given))
     except (QueryError, ServiceError) as problem:
         found = Observation(str(problem), failed=True)
     known = context.seen | set(found.seen) | set(iris_in(json.dumps(given), near))

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
-from askgraph.serve.settings import ServeSettings
+from askgraph.server.settings import ServeSettings
 
 ROOT = Path(__file__).parents[2]
 UNIT = ROOT / "deploy" / "askgraph.service"

@@ -17,7 +17,7 @@ from tools.supply import PAGE as PAGE_OF_LICENCES
 from tools.supply import of_page
 
 ROOT = Path(__file__).parents[2]
-PAGE = Path("src/askgraph/serve/web/static")
+PAGE = Path("src/askgraph/server/web/static")
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 

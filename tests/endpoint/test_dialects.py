@@ -8,7 +8,7 @@ from tests.servers.sparql import Fault, SparqlServer
 from askgraph.endpoint._dialects import mended, truth_in
 from askgraph.endpoint.http import HttpEndpoint
 from askgraph.errors import MalformedReply
-from askgraph.rdf import vocabulary as voc
+from askgraph.sparql import vocabulary as voc
 
 ONE = '{"type": "typed-literal", "datatype": "http://www.w3.org/2001/XMLSchema#integer"'
 

@@ -11,7 +11,7 @@ from askgraph.endpoint import oxigraph_load
 from askgraph.endpoint.oxigraph import OxigraphEndpoint
 from askgraph.endpoint.oxigraph_load import quads_in, rows_in
 from askgraph.errors import SetupError
-from askgraph.traversal import GraphArrays, build_arrays
+from askgraph.graph.arrays import GraphArrays, build_arrays
 from askgraph.workspace import Workspace
 
 TURTLE = """

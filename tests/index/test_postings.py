@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from askgraph.index import DiskIndex, Resource, _postings
-from askgraph.registry import load
+from askgraph.plugins import load
 
 TEXTS = st.text(alphabet="ab cé", max_size=8)
 NAMES = st.lists(st.tuples(TEXTS, st.lists(TEXTS, max_size=3), TEXTS), max_size=12)

@@ -9,7 +9,7 @@ from tests.servers.llm import LlmServer, Says, Turn, refused
 
 from askgraph.errors import ErrorReply, Unreachable
 from askgraph.llm import LanguageModel
-from askgraph.llm.checkup import Checked, Watched, checked
+from askgraph.llm.capability_probe import Checked, Watched, checked
 from askgraph.llm.openai import OpenAIModel
 from askgraph.llm.recorded import Player
 

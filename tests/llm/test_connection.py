@@ -9,7 +9,7 @@ import pytest
 from tests.servers import faults
 from tests.servers.llm import LlmServer
 
-from askgraph import registry
+from askgraph import plugins
 from askgraph.errors import ServiceError, SetupError
 from askgraph.llm import LanguageModel, Message, System, User, completed
 
@@ -18,7 +18,7 @@ ASKED: list[Message] = [System("Answer in German."), User("What orbits the Earth
 
 def model_at(server: LlmServer, name: str, log: Path) -> LanguageModel:
     base = server.base + {"openai": "/v1"}.get(name, "")
-    plugin = registry.load("llm", name)
+    plugin = plugins.load("llm", name)
     model: LanguageModel = plugin("m", base_url=base, key_env="THE_KEY", sent=log)
     return model
 

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 import pytest
 from tests.servers.llm import LlmServer, Turn
 
-from askgraph import registry
+from askgraph import plugins
 from askgraph.errors import SetupError
 from askgraph.llm import Request, User, completed
 from askgraph.llm._streams import Assembly
@@ -64,7 +64,7 @@ async def test_a_server_that_passes_over_the_wish_is_noticed(
 @pytest.mark.parametrize("provider", ["anthropic", "google"])
 async def test_a_provider_without_beams_is_not_asked(llm_server: LlmServer, provider: str) -> None:
     pytest.importorskip({"anthropic": "anthropic", "google": "google.genai"}[provider])
-    made = registry.load("llm", provider)("m", base_url=llm_server.base, key_env=None)
+    made = plugins.load("llm", provider)("m", base_url=llm_server.base, key_env=None)
 
     with pytest.raises(SetupError, match="its provider offers none"):
         await completed(made.complete(ASKED, n=2, beams=True))

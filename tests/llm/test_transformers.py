@@ -9,7 +9,7 @@ import pytest
 import torch
 from tests.tiny_models import tiny_qwen, tiny_t5
 
-from askgraph import registry
+from askgraph import plugins
 from askgraph.errors import ErrorReply, PromptTooLong, SetupError
 from askgraph.index.names import Kind
 from askgraph.llm import (
@@ -25,10 +25,10 @@ from askgraph.llm import (
 from askgraph.llm.pretrained import chat_text, pretrained
 from askgraph.llm.structured import Structured, read_structured
 from askgraph.llm.transformers import TransformersModel
-from askgraph.writing import Listed
-from askgraph.writing.model_writer import query_grammar
-from askgraph.writing.prompt import query_in
-from askgraph.writing.references import References
+from askgraph.methods.writing import Listed
+from askgraph.methods.writing.model_writer import query_grammar
+from askgraph.methods.writing.prompt import query_in
+from askgraph.methods.writing.references import References
 
 ASKED: list[Message] = [System("You write queries."), User("What orbits Jupiter?")]
 TEXTS = ["SELECT ?v0 WHERE { ?v0 rdf:type C1 . ?v0 P1 E1 . }", "You write queries.", "single-hop"]
@@ -61,7 +61,7 @@ async def model(
 
 
 def test_it_is_a_language_model(folders: dict[str, Path]) -> None:
-    made = registry.load("llm", "transformers")(str(folders["causal"]))
+    made = plugins.load("llm", "transformers")(str(folders["causal"]))
 
     assert isinstance(made, LanguageModel)
     assert made.identity.provider == "transformers"

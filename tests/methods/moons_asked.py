@@ -9,12 +9,12 @@ from tests.graphs import MOONS
 
 from askgraph.evaluation.runs.one_question import trace_of
 from askgraph.graph import KnowledgeGraph
+from askgraph.graph.examples import QueryExample
 from askgraph.llm.scripted import Reply, ScriptedModel
-from askgraph.metadata.examples import QueryExample
 from askgraph.methods.sparql_llm import SparqlLlm
 from askgraph.trace import Answer, Earlier, Question, Trace
 from askgraph.workspace import Workspace
-from askgraph.workspace.synchronous import result_of
+from askgraph.workspace.run_sync import result_of
 
 EX = "PREFIX : <http://example.org/> PREFIX onto: <http://example.org/onto#> "
 EXAMPLES = (

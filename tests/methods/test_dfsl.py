@@ -16,14 +16,14 @@ from askgraph.endpoint import Counted
 from askgraph.errors import Overloaded, SetupError
 from askgraph.evaluation.runs.one_question import trace_of
 from askgraph.graph import KnowledgeGraph
+from askgraph.graph.examples import QueryExample
 from askgraph.llm import Choice
 from askgraph.llm.scripted import Reply, ScriptedModel
-from askgraph.metadata.examples import QueryExample
 from askgraph.methods.dfsl import Dfsl
 from askgraph.sparql.results import SelectResult
 from askgraph.trace import Answer, Draft, Question, Refusal, Thought, Trace
 from askgraph.workspace import Workspace
-from askgraph.workspace.synchronous import result_of
+from askgraph.workspace.run_sync import result_of
 
 EX = "PREFIX : <http://example.org/> PREFIX onto: <http://example.org/onto#> "
 EXAMPLES = (
@@ -350,9 +350,9 @@ FIRST_PROMPT = """
 import sys
 from dataclasses import replace
 from tests.methods.test_dfsl import GOOD, run, told
-from askgraph.agent.examples import examples_at
+from askgraph.methods.shared.examples import examples_at
 from askgraph.workspace import Workspace
-from askgraph.workspace.synchronous import result_of
+from askgraph.workspace.run_sync import result_of
 graph = replace(Workspace(sys.argv[1]).graph("moons"), examples=examples_at(sys.argv[2]))
 _, model = run([GOOD], graph, question="Which moons orbit planet 700, please?", match=sys.argv[3])
 print(told(model))

@@ -14,13 +14,13 @@ from askgraph.evaluation.questions import GoldQuestion
 from askgraph.graph import KnowledgeGraph
 from askgraph.llm.scripted import ScriptedModel
 from askgraph.methods.dfsl import Dfsl
-from askgraph.operations.evaluation import with_examples
-from askgraph.operations.plans import Asked
-from askgraph.operations.selection import Selection, selected
-from askgraph.tools.named import STANDARD
+from askgraph.methods.tools.term_text import STANDARD
 from askgraph.trace import Prompt, Question
 from askgraph.workspace import Workspace
-from askgraph.workspace.synchronous import result_of
+from askgraph.workspace.evaluation import with_examples
+from askgraph.workspace.plans import Asked
+from askgraph.workspace.run_sync import result_of
+from askgraph.workspace.selection import Selection, selected
 
 DATA = Path(os.environ.get("ASKGRAPH_DATA") or Path(__file__).parents[3] / "shared" / "data")
 FOLDER = DATA / "spider4sparql"

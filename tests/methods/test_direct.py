@@ -13,7 +13,7 @@ from askgraph.llm.scripted import ScriptedModel
 from askgraph.methods.direct import Direct
 from askgraph.trace import Answer, Question, Refusal, Trace
 from askgraph.workspace import Workspace
-from askgraph.workspace.synchronous import result_of
+from askgraph.workspace.run_sync import result_of
 
 
 @pytest.fixture(scope="module")

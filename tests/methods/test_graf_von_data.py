@@ -17,7 +17,7 @@ from askgraph.llm.scripted import Reply, ScriptedModel
 from askgraph.methods.graf_von_data import Action, GrafVonData, actions_in
 from askgraph.trace import Answer, Question, Refusal, ToolUse, Trace
 from askgraph.workspace import Workspace
-from askgraph.workspace.synchronous import result_of
+from askgraph.workspace.run_sync import result_of
 
 REPLY = 40  # tokens of a scripted reply: a script does not heed `max_tokens`, as servers do
 ALL = "SELECT DISTINCT ?moon WHERE { ?moon onto:orbits :Jupiter }"

@@ -16,23 +16,23 @@ from tests.servers import faults
 from tests.servers.sparql import Fault, SparqlServer
 from tests.temporal.asked import HERE
 
+from askgraph.answers.verbalize import in_words
 from askgraph.endpoint.http import HttpEndpoint
 from askgraph.errors import ServiceError, SetupError, TimedOut, Unreachable
 from askgraph.evaluation.runs.one_question import trace_of
-from askgraph.explanation import in_words
 from askgraph.graph import KnowledgeGraph
+from askgraph.graph.arrays import build_arrays
+from askgraph.graph.local_profile import profile_of
+from askgraph.graph.names import names_in
 from askgraph.index.names import NameIndex
-from askgraph.metadata.names import names_in
-from askgraph.metadata.profile import profile_of
 from askgraph.methods.graph_search import GraphSearch
-from askgraph.operations import outcome_of
-from askgraph.rdf import PrefixMap
 from askgraph.sample import graph_path
+from askgraph.sparql.prefixes import PrefixMap
 from askgraph.sparql.results import value_of
 from askgraph.trace import Answer, Clarification, Draft, Findings, Question, Refusal, Trace
-from askgraph.traversal import build_arrays
 from askgraph.workspace import Workspace
-from askgraph.workspace.synchronous import result_of
+from askgraph.workspace.outcome import outcome_of
+from askgraph.workspace.run_sync import result_of
 
 
 def kept(source: str, folder: Path, name: str) -> KnowledgeGraph:

@@ -13,9 +13,9 @@ from tests.graphs import MOONS, PETS
 from askgraph.errors import Overloaded, SetupError
 from askgraph.evaluation.runs.one_question import trace_of
 from askgraph.graph import KnowledgeGraph
+from askgraph.graph.examples import QueryExample
 from askgraph.llm import Assistant, Choice, Finish, Request, ToolCall, ToolResult
 from askgraph.llm.scripted import Reply, ScriptedModel
-from askgraph.metadata.examples import QueryExample
 from askgraph.methods.grasp import Grasp
 from askgraph.trace import (
     Answer,
@@ -28,7 +28,7 @@ from askgraph.trace import (
     Trace,
 )
 from askgraph.workspace import Workspace
-from askgraph.workspace.synchronous import result_of
+from askgraph.workspace.run_sync import result_of
 
 REPLY = 40  # tokens of a scripted reply: a script does not heed `max_tokens`, as servers do
 ALL = "SELECT DISTINCT ?moon WHERE { ?moon onto:orbits :Jupiter }"

@@ -33,7 +33,7 @@ from askgraph.trace import (
     ToolUse,
 )
 from askgraph.workspace import Workspace
-from askgraph.workspace.synchronous import result_of
+from askgraph.workspace.run_sync import result_of
 
 QUESTIONS = [
     question.text

@@ -13,15 +13,17 @@ from tests.graphs import MOONS, store_of
 from tests.servers.sparql import Reply, SparqlServer
 from tests.servers.sparql import Request as HttpRequest
 
-from askgraph.agent.meeting import REACHES
 from askgraph.errors import SetupError, Unreachable
 from askgraph.evaluation.runs.one_question import trace_of
 from askgraph.graph import KnowledgeGraph
+from askgraph.graph.examples import QueryExample
 from askgraph.llm import Choice
 from askgraph.llm import Request as LlmRequest
 from askgraph.llm.scripted import ScriptedModel
-from askgraph.metadata.examples import QueryExample
 from askgraph.methods.multi_stage import MultiStage
+from askgraph.methods.shared.cooccurrence import REACHES
+from askgraph.methods.writing.pointer.network import Settings, shapes
+from askgraph.methods.writing.pointer.writer import saved
 from askgraph.trace import (
     Answer,
     Draft,
@@ -34,9 +36,7 @@ from askgraph.trace import (
     Trace,
 )
 from askgraph.workspace import Workspace
-from askgraph.workspace.synchronous import result_of
-from askgraph.writing.pointer.network import Settings, shapes
-from askgraph.writing.pointer.writer import saved
+from askgraph.workspace.run_sync import result_of
 
 EX, ONTO = "http://example.org/", "http://example.org/onto#"
 ASKED = "Which moons orbit Jupiter?"

@@ -12,12 +12,12 @@ from tests.servers.sparql import SparqlServer
 
 from askgraph.evaluation.runs.one_question import trace_of
 from askgraph.graph import KnowledgeGraph
+from askgraph.graph.examples import QueryExample
 from askgraph.llm.scripted import Reply, ScriptedModel
-from askgraph.metadata.examples import QueryExample
 from askgraph.methods.sparql_llm import SparqlLlm
 from askgraph.trace import Answer, Question, Refusal, Trace
 from askgraph.workspace import Workspace
-from askgraph.workspace.synchronous import result_of
+from askgraph.workspace.run_sync import result_of
 
 VISITS = """
 @prefix : <http://example.org/> .

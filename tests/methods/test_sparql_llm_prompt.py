@@ -10,10 +10,10 @@ from tests.methods.moons_asked import EX, GOOD, opened, run, told
 
 from askgraph.errors import SetupError
 from askgraph.graph import KnowledgeGraph
+from askgraph.graph.descriptions import Description
+from askgraph.graph.examples import QueryExample
 from askgraph.llm.budget import estimated_input
 from askgraph.llm.scripted import ScriptedModel
-from askgraph.metadata.descriptions import Description
-from askgraph.metadata.examples import QueryExample
 from askgraph.trace import Earlier
 
 

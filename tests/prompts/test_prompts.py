@@ -15,22 +15,22 @@ from tests.graphs import MOONS, PETS
 from tests.methods.guiding import reply
 
 from askgraph.graph import KnowledgeGraph
+from askgraph.graph.examples import QueryExample
+from askgraph.graph.notes import keep
 from askgraph.llm import Message, Request, System, ToolCall, ToolSchema
 from askgraph.llm.budget import estimated_input
 from askgraph.llm.scripted import ScriptedModel
-from askgraph.metadata.examples import QueryExample
-from askgraph.metadata.notes import keep
 from askgraph.methods import Method
 from askgraph.methods.dfsl import Dfsl
 from askgraph.methods.graf_von_data import GrafVonData
 from askgraph.methods.grasp import Grasp
 from askgraph.methods.guided import Guided
 from askgraph.methods.multi_stage import MultiStage
-from askgraph.tools import SETS
-from askgraph.tools.toolbox import set_schemas
+from askgraph.methods.tools import SETS
+from askgraph.methods.tools.toolbox import set_schemas
 from askgraph.trace import Prompt, Question
 from askgraph.workspace import Workspace
-from askgraph.workspace.synchronous import result_of
+from askgraph.workspace.run_sync import result_of
 
 HERE = Path(__file__).parent
 ASKED = Question("Which moons orbit Jupiter?")

@@ -9,14 +9,14 @@ from tests.prompts.test_prompts import check, written
 
 from askgraph.evaluation.runs.one_question import trace_of
 from askgraph.graph import KnowledgeGraph
+from askgraph.graph.descriptions import Description
+from askgraph.graph.examples import QueryExample
 from askgraph.llm import Message
 from askgraph.llm.scripted import ScriptedModel
-from askgraph.metadata.descriptions import Description
-from askgraph.metadata.examples import QueryExample
 from askgraph.methods.sparql_llm import SparqlLlm
 from askgraph.trace import Earlier, Question
 from askgraph.workspace import Workspace
-from askgraph.workspace.synchronous import result_of
+from askgraph.workspace.run_sync import result_of
 
 VISITS = """
 @prefix : <http://example.org/> .

@@ -4,15 +4,15 @@ from collections.abc import Sequence
 
 from pyoxigraph import QueryBoolean, QuerySolutions, Store
 
+from askgraph.graph.arrays import build_arrays
+from askgraph.graph.local_profile import profile_of
+from askgraph.graph.names import names_in
 from askgraph.index.names import NameIndex
-from askgraph.metadata.names import names_in
-from askgraph.metadata.profile import profile_of
-from askgraph.rdf import PrefixMap
 from askgraph.search.pipeline import build_schema, link_text, propose_from_links
 from askgraph.search.rank import Proposal
 from askgraph.sparql import Query
+from askgraph.sparql.prefixes import PrefixMap
 from askgraph.sparql.write import plain_text
-from askgraph.traversal import build_arrays
 
 __all__ = ["Known"]
 

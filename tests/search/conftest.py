@@ -11,7 +11,7 @@ from tests.search.zoo import ZOO
 from askgraph.graph import KnowledgeGraph
 from askgraph.sample import graph_path
 from askgraph.workspace import Workspace
-from askgraph.workspace.synchronous import result_of
+from askgraph.workspace.run_sync import result_of
 
 
 @pytest.fixture(scope="session")

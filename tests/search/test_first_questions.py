@@ -14,7 +14,7 @@ import askgraph
 from askgraph.answers.codec import plain_value
 from askgraph.sample import graph_path
 from askgraph.workspace import Workspace
-from askgraph.workspace.synchronous import result_of
+from askgraph.workspace.run_sync import result_of
 
 FILE = Path(__file__).with_name("first_questions.yaml")
 SPACE = "https://example.org/space/"

@@ -3,8 +3,6 @@
 import pytest
 from pyoxigraph import BlankNode, Literal, NamedNode
 
-from askgraph.rdf import PrefixMap
-from askgraph.rdf.vocabulary import RDF_TYPE, XSD_DATE
 from askgraph.search.query_pieces import (
     DECIMAL,
     INTEGER,
@@ -35,7 +33,9 @@ from askgraph.search.query_pieces import (
 )
 from askgraph.sparql import Bind, Call, Group, Nested, Query, Union, Values
 from askgraph.sparql.elapsed import elapsed
+from askgraph.sparql.prefixes import PrefixMap
 from askgraph.sparql.read import read
+from askgraph.sparql.vocabulary import RDF_TYPE, XSD_DATE
 from askgraph.sparql.write import by_subject, laid_out, plain_text
 
 EX = "http://example.org/"

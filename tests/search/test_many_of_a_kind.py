@@ -9,12 +9,12 @@ from pyoxigraph import RdfFormat, parse
 
 import askgraph
 from askgraph.graph import KnowledgeGraph
+from askgraph.graph.arrays import build_arrays
+from askgraph.graph.local_profile import profile_of
+from askgraph.graph.profile import ClassProfile, PredicateProfile, Profile
 from askgraph.index.names import Kind, Name, NameIndex
-from askgraph.metadata import ClassProfile, PredicateProfile, Profile
-from askgraph.metadata.profile import profile_of
 from askgraph.sample import graph_path
 from askgraph.search.pipeline import link_text
-from askgraph.traversal import build_arrays
 from askgraph.workspace import Workspace
 
 pytestmark = [pytest.mark.slow]

@@ -18,7 +18,7 @@ from askgraph.search.embedding_linking import NamedVectors, link_by_embedding, n
 from askgraph.search.pipeline import link_text
 from askgraph.trace import Answer, Outcome, Question
 from askgraph.workspace import Workspace
-from askgraph.workspace.synchronous import result_of
+from askgraph.workspace.run_sync import result_of
 
 DEATH_DATE = "https://example.org/space/ontology#deathDate"
 

@@ -11,7 +11,7 @@ from askgraph.search.rank.expected_answer_type import answer_columns_of, expect_
 from askgraph.sparql.results import SelectResult
 from askgraph.trace import Answer, Question
 from askgraph.workspace import Workspace
-from askgraph.workspace.synchronous import result_of
+from askgraph.workspace.run_sync import result_of
 
 QUERY = """\
 PREFIX : <http://shops.example/>

@@ -11,7 +11,7 @@ from tests.search.asking import Known
 import askgraph
 from askgraph.search.rank import clusters
 from askgraph.workspace import Workspace
-from askgraph.workspace.synchronous import result_of
+from askgraph.workspace.run_sync import result_of
 
 GRAPH = """
 @prefix : <https://land.example/> .

@@ -12,11 +12,11 @@ from tests.search.asking import Known
 from tests.search.test_candidates import WORDS
 from tests.search.zoo import QUESTIONS
 
-from askgraph.explanation import in_words
-from askgraph.rdf import best_label
-from askgraph.rdf.vocabulary import RDFS_LABEL
+from askgraph.answers.verbalize import in_words
 from askgraph.sample import questions_path
 from askgraph.sparql import Query, variables_of
+from askgraph.sparql.prefixes import best_label
+from askgraph.sparql.vocabulary import RDFS_LABEL
 
 LANGUAGES = ("en", "de", "es", "fr")
 SAMPLE = [

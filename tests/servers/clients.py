@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from askgraph.beside import locked
+from askgraph.atomic_files import locked
 
 __all__ = ["clients_python", "minilm"]
 

@@ -9,9 +9,9 @@ from typing import Any
 
 from tests.servers.served import ServedThread
 
-from askgraph.serve.identity.api_keys import new_key
-from askgraph.serve.identity.principal import OwnLimits
-from askgraph.serve.store import Store
+from askgraph.server.auth.api_keys import new_key
+from askgraph.server.auth.principal import OwnLimits
+from askgraph.server.store import Store
 from askgraph.workspace import Workspace
 
 __all__ = ["Locked", "locked_server"]

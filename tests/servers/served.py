@@ -15,8 +15,8 @@ from types import TracebackType
 from typing import Any, Self
 
 from askgraph.sample import graph_path
-from askgraph.serve.app import server_of
-from askgraph.serve.settings import ServeSettings
+from askgraph.server.app import server_of
+from askgraph.server.settings import ServeSettings
 from askgraph.workspace import Workspace
 
 __all__ = ["ServedProcess", "ServedThread", "sample_workspace"]

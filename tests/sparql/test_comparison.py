@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyoxigraph import BlankNode, Literal, NamedNode
 
-from askgraph.rdf import vocabulary as voc
+from askgraph.sparql import vocabulary as voc
 from askgraph.sparql.comparison import (
     alike,
     cell_of_json,

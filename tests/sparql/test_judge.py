@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from askgraph.errors import ForbiddenQuery, QueryError, QuerySyntaxError
-from askgraph.rdf import PrefixMap
 from askgraph.sparql.judge import CheckedQuery, admitted, checked, datasets, own_limit, starred
+from askgraph.sparql.prefixes import PrefixMap
 from askgraph.sparql.read import read
 from askgraph.sparql.write import laid_out, text_of
 

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.sparql.same_algebra import meaning
 
-from askgraph.rdf import PrefixMap
 from askgraph.sparql.layout import formatted
+from askgraph.sparql.prefixes import PrefixMap
 
 EX = PrefixMap({"ex": "http://example.org/"})
 DATA = Path(os.environ.get("ASKGRAPH_DATA", "../shared/data"))

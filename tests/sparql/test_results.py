@@ -6,7 +6,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyoxigraph import BlankNode, Literal, NamedNode, QueryResultsFormat, RdfFormat, Triple
 
-from askgraph.rdf.vocabulary import XSD_INTEGER
 from askgraph.sparql.results import (
     GRAPH_FORMATS,
     ROW_FORMATS,
@@ -18,6 +17,7 @@ from askgraph.sparql.results import (
     format_named,
     serialised,
 )
+from askgraph.sparql.vocabulary import XSD_INTEGER
 
 ANY_TERMS = st.sampled_from(
     [

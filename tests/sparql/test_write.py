@@ -9,10 +9,10 @@ from pyoxigraph import Literal, NamedNode, Variable
 from tests.sparql.same_algebra import meaning
 from tests.sparql.test_layout import ENDINGS, EX, GROUPS
 
-from askgraph.rdf.vocabulary import XSD_INTEGER
 from askgraph.sparql import Call, Filter, Group, Pattern, Query
 from askgraph.sparql.layout import formatted
 from askgraph.sparql.read import read
+from askgraph.sparql.vocabulary import XSD_INTEGER
 from askgraph.sparql.write import by_subject, laid_out, text_of, tree_of
 
 X, MOON = Variable("x"), NamedNode("http://example.org/Moon")

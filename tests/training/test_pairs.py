@@ -9,8 +9,10 @@ from askgraph import sample
 from askgraph.errors import SetupError
 from askgraph.index.names import Kind
 from askgraph.llm.scripted import ScriptedModel
-from askgraph.rdf.vocabulary import RDF_TYPE
+from askgraph.methods.writing.prompt import prompt, query_in
+from askgraph.methods.writing.references import References, gold_terms
 from askgraph.sparql.rewrite.canonical import canonical_query
+from askgraph.sparql.vocabulary import RDF_TYPE
 from askgraph.training.pairs import (
     Asked,
     LeftOut,
@@ -23,9 +25,7 @@ from askgraph.training.pairs import (
     write_pairs,
 )
 from askgraph.workspace import Workspace
-from askgraph.workspace.synchronous import result_of
-from askgraph.writing.prompt import prompt, query_in
-from askgraph.writing.references import References, gold_terms
+from askgraph.workspace.run_sync import result_of
 
 PREFIX = (
     "PREFIX space: <https://example.org/space/> PREFIX ont: <https://example.org/space/ontology#> "

@@ -19,16 +19,16 @@ from askgraph.llm import completed
 from askgraph.llm.pretrained import pretrained
 from askgraph.llm.transformers import TransformersModel
 from askgraph.methods.multi_stage import MultiStage
+from askgraph.methods.writing.model_writer import PromptedWriter, query_grammar
+from askgraph.methods.writing.prompt import messages, prompt, query_in
+from askgraph.methods.writing.references import References, gold_values
 from askgraph.sparql.read import read
 from askgraph.trace import Draft, Prompt, Question
 from askgraph.training.pairs import Asked, Pair, evaluated, made_pairs, near_terms
 from askgraph.training.settings import TrainSettings, preset
 from askgraph.training.train import Collated, encoded, merge, result_object, sparing, train
 from askgraph.workspace import Workspace
-from askgraph.workspace.synchronous import result_of
-from askgraph.writing.model_writer import PromptedWriter, query_grammar
-from askgraph.writing.prompt import messages, prompt, query_in
-from askgraph.writing.references import References, gold_values
+from askgraph.workspace.run_sync import result_of
 
 pytestmark = [
     pytest.mark.slow,

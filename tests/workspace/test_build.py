@@ -11,12 +11,13 @@ from tests.servers.capped import CappedServer
 from tests.servers.sparql import Request
 
 from askgraph.errors import SetupError
-from askgraph.metadata import Profile, remote
-from askgraph.metadata.profile import profile_of
-from askgraph.metadata.void_text import void_of
-from askgraph.traversal import build_arrays
+from askgraph.graph import remote_profile as remote
+from askgraph.graph.arrays import build_arrays
+from askgraph.graph.local_profile import profile_of
+from askgraph.graph.profile import Profile
+from askgraph.graph.void_text import void_of
 from askgraph.workspace import Workspace, build
-from askgraph.workspace.synchronous import result_of
+from askgraph.workspace.run_sync import result_of
 
 
 @pytest.fixture(autouse=True)

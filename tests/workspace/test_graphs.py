@@ -12,7 +12,7 @@ from askgraph.llm.scripted import ScriptedModel
 from askgraph.methods import Method
 from askgraph.workspace import Workspace
 from askgraph.workspace.graphs import ready_graphs
-from askgraph.workspace.synchronous import result_of
+from askgraph.workspace.run_sync import result_of
 
 HOLDS = "ASK { ?s ?p ?o }"
 

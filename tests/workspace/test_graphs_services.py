@@ -16,7 +16,7 @@ from askgraph.errors import ForbiddenQuery
 from askgraph.graph import service_iri
 from askgraph.sparql.results import value_of
 from askgraph.workspace import Workspace
-from askgraph.workspace.synchronous import result_of
+from askgraph.workspace.run_sync import result_of
 
 VISITS = """
 @prefix : <http://example.org/> .
@@ -191,7 +191,7 @@ def test_without_service_no_other_graph_is_opened_and_nothing_more_imported(
     script = (
         "import sys\n"
         "from askgraph.workspace import Workspace\n"
-        "from askgraph.workspace.synchronous import result_of\n"
+        "from askgraph.workspace.run_sync import result_of\n"
         f"workspace = Workspace({str(workspace.folder)!r})\n"
         "graph = workspace.graph('visits')\n"
         "workspace.graphs = workspace._service = None\n"

@@ -20,13 +20,13 @@ from askgraph.methods.graph_search import GraphSearch
 from askgraph.methods.guided import Guided
 from askgraph.methods.nearest_example import NearestExample
 from askgraph.methods.sparql_llm import SparqlLlm
-from askgraph.operations import head_of
-from askgraph.operations.plans import Host, Site, Wishes, method_choices, planned
-from askgraph.operations.selection import Selection, selected
 from askgraph.trace import Question, Refusal, Step
 from askgraph.workspace import Workspace
 from askgraph.workspace.graphs import ready_graphs
-from askgraph.workspace.synchronous import result_of
+from askgraph.workspace.outcome import head_of
+from askgraph.workspace.plans import Host, Site, Wishes, method_choices, planned
+from askgraph.workspace.run_sync import result_of
+from askgraph.workspace.selection import Selection, selected
 
 TABLES = """
 [models.default]

@@ -9,7 +9,7 @@ from tests.servers import faults
 from tests.servers.llm import LlmServer, Turn
 
 import askgraph
-from askgraph import registry, sample
+from askgraph import plugins, sample
 from askgraph.errors import Overloaded, SetupError, TimedOut
 from askgraph.graph import KnowledgeGraph
 from askgraph.llm import LanguageModel, Message, User, completed
@@ -19,7 +19,7 @@ from askgraph.methods import closed
 from askgraph.trace import ModelTurn, Question, Refusal, Step, Usage
 from askgraph.workspace import Workspace
 from askgraph.workspace.models import Models, with_model
-from askgraph.workspace.synchronous import result_of
+from askgraph.workspace.run_sync import result_of
 
 ASKED: list[Message] = [User("What orbits the Earth?")]
 VARIABLES = (
@@ -288,7 +288,7 @@ def test_a_model_that_is_there_already_is_taken_as_it_is(tmp_path: Path) -> None
 
 @pytest.mark.usefixtures("talker")
 def test_a_method_that_can_do_without_gets_one_only_where_it_is_named(tmp_path: Path) -> None:
-    plugin = registry.load("method", "silent")
+    plugin = plugins.load("method", "silent")
 
     assert with_model(plugin, {"states": 2}, Models(tmp_path)) == {"states": 2}
     assert with_model(plugin, {"model": "m", "base_url": URL}, Models(tmp_path))["model"]

@@ -10,7 +10,7 @@ from tests.fleet import FLEET, ONTO
 from askgraph import ask
 from askgraph.api import Result
 from askgraph.errors import SetupError
-from askgraph.metadata.glossary import Entry
+from askgraph.graph.glossary import Entry
 from askgraph.trace import Answer
 from askgraph.workspace import Workspace
 
@@ -138,7 +138,7 @@ def test_a_word_that_another_is_explained_by_stays(fleet: Workspace) -> None:
 def test_processes_that_teach_at_once_lose_nothing(fleet: Workspace) -> None:
     program = (
         "import sys; from askgraph.workspace import Workspace\n"
-        "from askgraph.metadata.glossary import Entry\n"
+        "from askgraph.graph.glossary import Entry\n"
         "place = Workspace(sys.argv[1])\n"
         "for n in range(15): place.teach('fleet', Entry(f'{sys.argv[2]}{n}', ('ship',)))\n"
     )

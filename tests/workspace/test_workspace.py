@@ -15,7 +15,7 @@ from tests.graphs import EXTRA, MOONS, PETS
 from askgraph.errors import SetupError
 from askgraph.graph import KnowledgeGraph
 from askgraph.workspace import Workspace, default_folder
-from askgraph.workspace.synchronous import result_of
+from askgraph.workspace.run_sync import result_of
 
 MOON_COUNT = "SELECT (COUNT(*) AS ?n) { ?s a <http://example.org/onto#Moon> }"
 

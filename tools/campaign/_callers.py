@@ -9,9 +9,9 @@ from typing import Any
 
 import httpx2
 
-from askgraph.serve.identity.api_keys import new_key
-from askgraph.serve.identity.principal import SCOPES, Scope
-from askgraph.serve.store import Store
+from askgraph.server.auth.api_keys import new_key
+from askgraph.server.auth.principal import SCOPES, Scope
+from askgraph.server.store import Store
 
 QUESTION = "Which moons orbit Jupiter?"
 RULES: dict[str, Scope | None] = {

@@ -35,8 +35,8 @@ from tools.campaign._tries import Tried, main, served, workspace
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 
-from askgraph.serve.app import create_app
-from askgraph.serve.settings import ServeSettings
+from askgraph.server.app import create_app
+from askgraph.server.settings import ServeSettings
 from askgraph.workspace import Workspace
 
 SERVE = """

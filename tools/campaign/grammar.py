@@ -26,12 +26,12 @@ import httpx2
 from pyoxigraph import BlankNode, QueryBoolean, QueryTriples, RdfFormat, Store
 from tools.campaign._tries import Tried, main, served
 
+from askgraph.answers.query_parts import read_back
+from askgraph.answers.verbalize import in_words
 from askgraph.errors import AskgraphError, ForbiddenQuery, QuerySyntaxError
-from askgraph.explanation import in_words
-from askgraph.explanation.parts import read_back
-from askgraph.rdf import PrefixMap
 from askgraph.sparql.judge import admitted, checked
 from askgraph.sparql.layout import formatted
+from askgraph.sparql.prefixes import PrefixMap
 from askgraph.sparql.read import read
 from askgraph.sparql.write import laid_out, text_of
 from askgraph.workspace import Workspace

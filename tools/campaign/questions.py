@@ -20,9 +20,9 @@ from tools.campaign._tries import Tried, main, workspace
 from askgraph import sample
 from askgraph.evaluation.benchmarks.formats import read_questions
 from askgraph.methods.graph_search import GraphSearch
-from askgraph.operations import outcome_of
 from askgraph.trace import Outcome, Question, follow_up
 from askgraph.workspace import Workspace
+from askgraph.workspace.outcome import outcome_of
 
 SECONDS = 2.0
 CAME = ("Answer", "Clarification", "Refusal")

@@ -30,7 +30,7 @@ from playwright.sync_api import Browser, Dialog, Page, expect, sync_playwright
 from playwright.sync_api import Error as BrowserError
 from tools.campaign._tries import Tried, main, served
 
-from askgraph.serve.identity.identify import VISITOR, new_visitor
+from askgraph.server.auth.identify import VISITOR, new_visitor
 from askgraph.workspace import Workspace
 
 BURST = "window.burst=1;alert(1)"

@@ -15,8 +15,9 @@ from dataclasses import dataclass, replace
 
 from pyoxigraph import Literal, NamedNode
 
-from askgraph.errors import QueryError, QuerySyntaxError, ServiceError
-from askgraph.explanation import (
+from askgraph.answers.evidence import Behind, evidence
+from askgraph.answers.headline import Headline, deciding, units_of
+from askgraph.answers.verbalize import (
     in_words,
     iris_in,
     iris_of,
@@ -24,17 +25,16 @@ from askgraph.explanation import (
     language_of_labels,
     told_apart,
 )
-from askgraph.explanation.evidence import Behind, evidence
-from askgraph.explanation.headline import Headline, deciding, units_of
+from askgraph.errors import QueryError, QuerySyntaxError, ServiceError
 from askgraph.graph import KnowledgeGraph
-from askgraph.rdf import words_of_local_name
-from askgraph.rdf.vocabulary import DATE_DATATYPES, NUMERIC_DATATYPES
+from askgraph.graph.arrays import GraphArrays
 from askgraph.sparql import Call, Query, QueryText, renamed
 from askgraph.sparql.judge import admitted
+from askgraph.sparql.prefixes import words_of_local_name
 from askgraph.sparql.results import GraphResult, Result, SelectResult, Term, order_of_term
+from askgraph.sparql.vocabulary import DATE_DATATYPES, NUMERIC_DATATYPES
 from askgraph.sparql.write import by_subject, laid_out, text_of, tree_of
 from askgraph.trace import Answer, Clarification, Option
-from askgraph.traversal import GraphArrays
 
 _LABELLED = 200  # rows whose resources are named
 _ARRANGED = 2_000  # rows that are put into an order for people
@@ -217,7 +217,7 @@ class AnswerBuilder:
         try:
             async with asyncio.timeout(self.evidence_seconds):
                 if not given.rows:
-                    from askgraph.explanation.why_empty import why_empty  # few answers have none
+                    from askgraph.answers.why_empty import why_empty  # few answers have none
 
                     return nothing, await why_empty(query, endpoint)
                 if self.evidence_rows:

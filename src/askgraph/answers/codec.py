@@ -11,7 +11,7 @@ from dataclasses import asdict, replace
 
 from pyoxigraph import Literal
 
-from askgraph.rdf import vocabulary as voc
+from askgraph.sparql import vocabulary as voc
 from askgraph.sparql.results import SelectResult, Term, Truncation, value_of
 from askgraph.trace import Answer, Clarification, Outcome, Refusal, Usage, attempt_of
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from askgraph.errors import SetupError
-from askgraph.writing.pointer.writer import Floats, array_of, header_of
+from askgraph.methods.writing.pointer.writer import Floats, array_of, header_of
 
 if TYPE_CHECKING:
     from tokenizers import Encoding, Tokenizer

@@ -17,12 +17,7 @@ from typing import TypeGuard
 import numpy as np
 from pyoxigraph import NamedNode, Variable
 
-from askgraph.errors import QueryError
-from askgraph.explanation import labels_of
-from askgraph.explanation._names import is_uncounted, phrases_in
-from askgraph.explanation.headline import units_of
-from askgraph.explanation.resource import classes_of
-from askgraph.explanation.starters import (
+from askgraph.answers.example_questions import (
     LISTED,
     PLACE,
     SIZES,
@@ -33,14 +28,19 @@ from askgraph.explanation.starters import (
     language_of,
     starters_of,
 )
+from askgraph.answers.headline import units_of
+from askgraph.answers.resource import classes_of
+from askgraph.answers.verbalize import labels_of
+from askgraph.answers.verbalize.phrases import is_uncounted, phrases_in
+from askgraph.errors import QueryError
 from askgraph.graph import KnowledgeGraph
-from askgraph.metadata import ClassProfile, PredicateProfile
-from askgraph.metadata.examples import same_language
-from askgraph.rdf import vocabulary as v
-from askgraph.rdf import words_of_local_name
+from askgraph.graph.examples import same_language
+from askgraph.graph.profile import ClassProfile, PredicateProfile
 from askgraph.search.tokenize import tokenize
 from askgraph.search.tokenize.word_lists import greeted, thanked
 from askgraph.sparql import Group, Pattern, Query, walk
+from askgraph.sparql import vocabulary as v
+from askgraph.sparql.prefixes import words_of_local_name
 from askgraph.sparql.write import tree_of
 from askgraph.trace import Answer, Clarification, Option, Outcome, Question, Refusal
 

@@ -13,22 +13,22 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Self
 
-from askgraph import deadline, registry
+from askgraph import deadline, plugins
 from askgraph.answers.encoder import Encoder, stored
+from askgraph.answers.verbalize import in_words, iris_of, labels_of, language_of_labels
 from askgraph.errors import QuerySyntaxError, SetupError
-from askgraph.explanation import in_words, iris_of, labels_of, language_of_labels
 from askgraph.graph import KnowledgeGraph
+from askgraph.graph.arrays import GraphArrays
 from askgraph.index.names import Kind
 from askgraph.llm import Judges
-from askgraph.rdf import words_of_local_name
+from askgraph.methods.writing import Listed
+from askgraph.methods.writing.pointer.writer import UNREADABLE, pointer_writer, reranked
+from askgraph.methods.writing.prompt import messages, target
+from askgraph.methods.writing.references import NAMES, References, terms_in, value_text
 from askgraph.search.decide import estimate_confidence
 from askgraph.search.operators.query_builder import Candidate
 from askgraph.search.rank import Cluster, Proposal, clusters
-from askgraph.traversal import GraphArrays
-from askgraph.writing import Listed
-from askgraph.writing.pointer.writer import UNREADABLE, pointer_writer, reranked
-from askgraph.writing.prompt import messages, target
-from askgraph.writing.references import NAMES, References, terms_in, value_text
+from askgraph.sparql.prefixes import words_of_local_name
 
 CONSIDERED = 6
 """So many clusters are read; what comes after them stays behind them."""
@@ -255,7 +255,7 @@ def kept_ranker(path: str) -> Ranker:
 @lru_cache(maxsize=2)
 def language_model(name: str) -> Judges:
     """Return a model on this machine by its folder or GGUF file, kept for the next question."""
-    made: Judges = registry.load("llm", "transformers")(name)
+    made: Judges = plugins.load("llm", "transformers")(name)
     return made
 
 

@@ -8,13 +8,12 @@ from datetime import date
 
 from askgraph import deadline
 from askgraph.answers import AnswerBuilder
+from askgraph.answers.verbalize import in_words, iris_of, merged_in_words, taught_in_words
+from askgraph.answers.verbalize.phrases import Phrases, phrases_in
 from askgraph.deadline import SECONDS
 from askgraph.endpoint import Counted
 from askgraph.errors import QueryError, TimedOut
-from askgraph.explanation import in_words, iris_of, merged_in_words, taught_in_words
-from askgraph.explanation._names import Phrases, phrases_in
 from askgraph.graph import KnowledgeGraph
-from askgraph.rdf import PrefixMap
 from askgraph.search.decide import (
     Thresholds,
     choose_options,
@@ -27,6 +26,7 @@ from askgraph.search.link import Link
 from askgraph.search.operators.query_builder import Candidate
 from askgraph.search.pipeline import propose
 from askgraph.search.rank import Cluster, Proposal
+from askgraph.sparql.prefixes import PrefixMap
 from askgraph.sparql.results import SelectResult
 from askgraph.trace import (
     Answer,
@@ -169,7 +169,7 @@ class SearchRun:
 
     async def missing(self, proposal: Proposal) -> tuple[Missing, ...]:
         """Return the words that no reading stands for, with names of the graph instead."""
-        from askgraph.answers.nearest import missing_of  # few questions lack a word
+        from askgraph.answers.suggestions import missing_of  # few questions lack a word
 
         words = _left(proposal, proposal.candidates[0] if proposal.candidates else None)
         return await asyncio.to_thread(missing_of, words, proposal, self.graph)

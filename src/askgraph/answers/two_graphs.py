@@ -14,11 +14,10 @@ from pyoxigraph import NamedNode, Variable
 
 from askgraph import deadline
 from askgraph.answers.search_run import SearchRun
+from askgraph.answers.verbalize.phrases import phrases_in
 from askgraph.endpoint import Counted
 from askgraph.endpoint.federated import Federated
 from askgraph.errors import QueryError, ServiceError
-from askgraph.explanation._names import phrases_in
-from askgraph.rdf.vocabulary import OWL_SAME_AS, RDF_TYPE, SKOS_EXACT_MATCH
 from askgraph.search.decide import estimate_confidence, left_out
 from askgraph.search.operators.query_builder import Candidate
 from askgraph.search.query_pieces import place_of, predicate_of, variable
@@ -36,6 +35,7 @@ from askgraph.sparql import (
     variables_of,
     walk,
 )
+from askgraph.sparql.vocabulary import OWL_SAME_AS, RDF_TYPE, SKOS_EXACT_MATCH
 from askgraph.sparql.write import text_of
 from askgraph.trace import Answer
 

@@ -23,7 +23,7 @@ from typing import Annotated, Any, ClassVar, Self, TypeVar, get_origin, get_type
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from askgraph.beside import no_space
+from askgraph.atomic_files import no_space
 from askgraph.errors import AskgraphError, QueryError, ServiceError, SetupError
 
 NO_ANSWER = 1

@@ -4,10 +4,10 @@ import typer
 
 from askgraph.cli.options import Common
 from askgraph.cli.output import listing, print_json, progress_bar, show
-from askgraph.metadata.advise import ADVICE_KINDS, Advice
-from askgraph.metadata.definitions import DefinedProperty, definitions_text
-from askgraph.operations.enrichment import advised, definitions_for
+from askgraph.graph.advice import ADVICE_KINDS, Advice
+from askgraph.graph.definitions import DefinedProperty, definitions_text
 from askgraph.sparql.write import text_of
+from askgraph.workspace.enrichment import advised, definitions_for
 
 
 def advise(

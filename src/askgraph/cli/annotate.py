@@ -9,13 +9,13 @@ from pathlib import Path
 
 import typer
 
-from askgraph.beside import write_whole
+from askgraph.atomic_files import write_whole
 from askgraph.cli.options import Common
 from askgraph.cli.output import counted, listing, print_json, progress_bar, show
 from askgraph.errors import SetupError
-from askgraph.operations.annotation import Annotated, Candidate, annotated, read_table
+from askgraph.workspace.annotation import Annotated, Candidate, annotated, read_table
 from askgraph.workspace.graphs import build_missing
-from askgraph.workspace.synchronous import result_of
+from askgraph.workspace.run_sync import result_of
 
 
 def annotate(

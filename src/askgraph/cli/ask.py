@@ -18,11 +18,11 @@ from askgraph.cli.steps import live_view, next_ones, shown
 from askgraph.errors import AskgraphError, SetupError
 from askgraph.graph import KnowledgeGraph
 from askgraph.methods import Method, closed, converses
-from askgraph.operations import head_of, steps_of
 from askgraph.trace import Answer, Clarification, Option, Outcome, Question, Trace, follow_up
 from askgraph.workspace import Workspace
 from askgraph.workspace.graphs import ready_graphs
-from askgraph.workspace.synchronous import result_of
+from askgraph.workspace.outcome import head_of, steps_of
+from askgraph.workspace.run_sync import result_of
 
 _ROWS = 50
 _FOLLOWING = 3.0  # seconds for the questions that may follow
@@ -95,7 +95,7 @@ async def _outcome(
     """Read the steps to the end and show each; the trace is kept however it ends."""
     stream = steps_of(run.question, method, graphs, timeout=timeout)
     if kept is not None:
-        from askgraph.tools.replay import with_heard  # most runs are not kept
+        from askgraph.methods.tools.replay import with_heard  # most runs are not kept
 
         stream = with_heard(stream, graphs)
     try:
@@ -178,7 +178,7 @@ async def _following(
     asked: Question, outcome: Outcome, place: Workspace, graph: KnowledgeGraph
 ) -> tuple[str, ...]:
     """The questions that may follow; none if those that are tried fail."""
-    from askgraph.operations.following import following
+    from askgraph.workspace.next_questions import following
 
     try:
         method = await asyncio.to_thread(place.method)

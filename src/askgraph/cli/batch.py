@@ -10,7 +10,7 @@ from askgraph.evaluation.benchmarks.formats import read_questions
 from askgraph.evaluation.runs.batch import answer_all, answerer
 from askgraph.methods import closed
 from askgraph.workspace.graphs import ready_graphs
-from askgraph.workspace.synchronous import result_of
+from askgraph.workspace.run_sync import result_of
 
 FAILED = 4
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import typer
 
-from askgraph import registry
+from askgraph import plugins
 from askgraph.cli import Commands, DebugOption
 from askgraph.cli.figures import Form, Reading, Selected, Workers
 from askgraph.cli.options import Common
@@ -18,12 +18,12 @@ from askgraph.evaluation.benchmarks import Benchmark, Contents
 from askgraph.evaluation.gold import KINDS, Finding
 from askgraph.evaluation.gold.frozen import read_frozen
 from askgraph.evaluation.studies.stages import recall_sheet, stage_sheets
-from askgraph.operations.gold import Checks, check_gold, freeze_gold
-from askgraph.operations.gold import convert as converted
-from askgraph.operations.selection import Division, selected, write_splits
-from askgraph.operations.stages import staged
+from askgraph.workspace.gold import Checks, check_gold, freeze_gold
+from askgraph.workspace.gold import convert as converted
+from askgraph.workspace.run_sync import result_of
+from askgraph.workspace.selection import Division, selected, write_splits
 from askgraph.workspace.settings import named_setting
-from askgraph.workspace.synchronous import result_of
+from askgraph.workspace.stages import staged
 
 FOUND_ERRORS = 1
 QUERIES_FAILED = 4
@@ -42,7 +42,7 @@ class Left(StrEnum):
 @benchmark.command("list")
 def list_formats(json: bool = False, debug: DebugOption = False) -> None:
     """List the formats of benchmarks that can be read."""
-    entries = [_format(name) for name in registry.names("benchmark")]
+    entries = [_format(name) for name in plugins.names("benchmark")]
     if json:
         print_json([dict(zip(("name", "title", "splits"), one, strict=True)) for one in entries])
         return
@@ -212,7 +212,7 @@ def stages(
 def _format(name: str) -> tuple[str, str, tuple[str, ...]]:
     """A format's name, its title, or why it cannot be read, and its splits."""
     try:
-        reader: Benchmark = registry.load("benchmark", name)()
+        reader: Benchmark = plugins.load("benchmark", name)()
     except SetupError as problem:
         return name, str(problem), ()
     return name, reader.title, tuple(reader.splits)

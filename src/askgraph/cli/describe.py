@@ -6,11 +6,11 @@ from dataclasses import asdict
 from rich.console import RenderableType
 from rich.text import Text
 
+from askgraph.answers.example_questions import Examples, examples_of
 from askgraph.cli.options import Common
 from askgraph.cli.output import listing, print_json, progress_bar, show
-from askgraph.explanation.starters import Examples, examples_of
-from askgraph.metadata import ClassProfile, PredicateProfile, Profile
-from askgraph.rdf import PrefixMap
+from askgraph.graph.profile import ClassProfile, PredicateProfile, Profile
+from askgraph.sparql.prefixes import PrefixMap
 
 _SHOWN = 20
 _ENDS = 2

@@ -7,16 +7,16 @@ import typer
 from askgraph.cli.options import Common, Drafting
 from askgraph.cli.output import print_json, progress_bar
 from askgraph.errors import SetupError
-from askgraph.metadata.advise import AdviceKind
-from askgraph.metadata.definitions import Definitions, read_definitions
-from askgraph.operations.enrichment import (
+from askgraph.graph.advice import AdviceKind
+from askgraph.graph.definitions import Definitions, read_definitions
+from askgraph.workspace import Progress, Workspace
+from askgraph.workspace.enrichment import (
     add_enriched,
     definitions_for,
     enrich_virtually,
     with_drafted_comments,
     write_enriched,
 )
-from askgraph.workspace import Progress, Workspace
 
 
 def enrich(

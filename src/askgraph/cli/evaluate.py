@@ -13,12 +13,12 @@ from askgraph.evaluation.reports.report import incomplete, report_json
 from askgraph.evaluation.reports.report_sheets import report_sheets
 from askgraph.evaluation.runs import Options, Record
 from askgraph.evaluation.runs.run import Budget, Spent
-from askgraph.operations.evaluation import evaluated
-from askgraph.operations.plans import Asked, Wishes, method_choices
-from askgraph.operations.selection import selected
 from askgraph.workspace import DEFAULT_METHOD, Progress
+from askgraph.workspace.evaluation import evaluated
 from askgraph.workspace.models import Models
-from askgraph.workspace.synchronous import result_of
+from askgraph.workspace.plans import Asked, Wishes, method_choices
+from askgraph.workspace.run_sync import result_of
+from askgraph.workspace.selection import selected
 
 
 def evaluate(

@@ -13,15 +13,15 @@ from askgraph.cli.options import Common, Drafting
 from askgraph.cli.output import counted, print_json, progress_bar, show
 from askgraph.cli.query import text_of_argument
 from askgraph.errors import SetupError
-from askgraph.metadata.examples import Collection, QueryExample, Wording
-from askgraph.metadata.examples.folder import Stored
-from askgraph.operations.examples import Checked, confirm, stored, traced_example
-from askgraph.operations.examples import check as check_kept
-from askgraph.operations.examples import convert as converted
-from askgraph.operations.examples import withdraw as withdraw_kept
-from askgraph.operations.generation import Generated, Worder, worder_of
-from askgraph.operations.generation import generate as generated
+from askgraph.graph.examples import Collection, QueryExample, Wording
+from askgraph.graph.examples.folder import Stored
 from askgraph.workspace import Workspace
+from askgraph.workspace.examples import Checked, confirm, stored, traced_example
+from askgraph.workspace.examples import check as check_kept
+from askgraph.workspace.examples import convert as converted
+from askgraph.workspace.examples import withdraw as withdraw_kept
+from askgraph.workspace.generation import Generated, Worder, worder_of
+from askgraph.workspace.generation import generate as generated
 
 DRIFTED = 1
 

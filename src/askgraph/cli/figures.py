@@ -26,9 +26,9 @@ from askgraph.evaluation.reports.sheet import (
 )
 from askgraph.evaluation.runs import Run
 from askgraph.llm import LanguageModel
-from askgraph.operations.evaluation import Crew
-from askgraph.operations.selection import Selection
+from askgraph.workspace.evaluation import Crew
 from askgraph.workspace.models import Models
+from askgraph.workspace.selection import Selection
 
 
 @dataclass(frozen=True)

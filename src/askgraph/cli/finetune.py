@@ -16,14 +16,14 @@ from askgraph.cli.options import Common
 from askgraph.cli.output import print_json, progress_bar
 from askgraph.errors import SetupError
 from askgraph.evaluation.studies.stages import cross_sheet
-from askgraph.operations.pairs import Chosen, PairForm, make_pairs
-from askgraph.operations.selection import benchmark_name
-from askgraph.operations.stages import Cross, DataSet, crossed
+from askgraph.methods.writing.references import NAMES, PLAIN, REFERENCES
 from askgraph.training.pairs import evaluated, read_pairs
 from askgraph.training.settings import preset as settings_of
+from askgraph.workspace.pairs import Chosen, PairForm, make_pairs
+from askgraph.workspace.run_sync import result_of
+from askgraph.workspace.selection import benchmark_name
 from askgraph.workspace.settings import named_setting
-from askgraph.workspace.synchronous import result_of
-from askgraph.writing.references import NAMES, PLAIN, REFERENCES
+from askgraph.workspace.stages import Cross, DataSet, crossed
 
 if TYPE_CHECKING:
     from askgraph.answers.ranker import Say
@@ -56,7 +56,7 @@ def writer(
     Graph search listens to the weights that its setting 'writer' names.
     """
     try:
-        from askgraph.operations.writer import Wished, train_folds, train_writer
+        from askgraph.workspace.writer import Wished, train_folds, train_writer
     except ModuleNotFoundError as missing:
         raise SetupError(
             f"'finetune' needs {missing.name}: pip install 'askgraph[local]'"
@@ -121,7 +121,7 @@ def ranker(
     Graph search listens to what its setting 'ranker' names. Training needs the extra 'local'; using
     a ranker needs 'semantic'.
     """
-    operations = local_module("askgraph.operations.ranker")
+    operations = local_module("askgraph.workspace.ranker")
     plan = local_module("askgraph.training.ranker").Plan(
         layers=layers, epochs=epochs, batch=batch, rate=rate, dtype=dtype, seed=seed
     )

@@ -12,10 +12,10 @@ from askgraph.cli.options import Common
 from askgraph.cli.output import listing, print_json, progress_bar, show
 from askgraph.errors import SetupError
 from askgraph.index import Hit, Resource
-from askgraph.operations.evaluation import Crew
-from askgraph.operations.indices import IndexInfo, build_indices, ground_of, index_info
-from askgraph.rdf import PrefixMap
+from askgraph.sparql.prefixes import PrefixMap
+from askgraph.workspace.evaluation import Crew
 from askgraph.workspace.graphs import GraphIndices
+from askgraph.workspace.index_operations import IndexInfo, build_indices, ground_of, index_info
 
 UNUSABLE = 1
 

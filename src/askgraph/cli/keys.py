@@ -10,12 +10,12 @@ from askgraph.cli import Commands
 from askgraph.cli.figures import as_table
 from askgraph.cli.options import Common, check_graphs
 from askgraph.cli.output import print_json, show
-from askgraph.serve.identity.api_keys import expiry, found_key, new_key, read_scopes, state_of
-from askgraph.serve.identity.principal import OwnLimits
-from askgraph.serve.settings import ServeSettings
-from askgraph.serve.store import KeyRow, Store
+from askgraph.server.auth.api_keys import expiry, found_key, new_key, read_scopes, state_of
+from askgraph.server.auth.principal import OwnLimits
+from askgraph.server.settings import ServeSettings
+from askgraph.server.store import KeyRow, Store
 from askgraph.workspace import Workspace
-from askgraph.workspace.synchronous import result_of
+from askgraph.workspace.run_sync import result_of
 
 Result = TypeVar("Result")
 

@@ -3,7 +3,7 @@
 import asyncio
 
 from askgraph.cli.options import Common, check_graphs
-from askgraph.serve.protocols.mcp.stdio import run
+from askgraph.server.mcp.stdio import run
 
 
 def mcp(

@@ -8,16 +8,16 @@ import typer
 from rich.console import RenderableType
 from rich.text import Text
 
-from askgraph.beside import write_whole
+from askgraph.atomic_files import write_whole
 from askgraph.cli import Commands
 from askgraph.cli.options import Common
 from askgraph.cli.output import listing, print_json, progress_bar, show
-from askgraph.metadata import Profile
-from askgraph.metadata.descriptions import Description
-from askgraph.metadata.shapes import Shape
-from askgraph.metadata.shex import shex_of
-from askgraph.metadata.void_text import void_of
-from askgraph.operations.metadata import (
+from askgraph.graph.descriptions import Description
+from askgraph.graph.profile import Profile
+from askgraph.graph.shapes import Shape
+from askgraph.graph.shex import shex_of
+from askgraph.graph.void_text import void_of
+from askgraph.workspace.metadata import (
     Bound,
     Choice,
     Shapes,
@@ -26,7 +26,7 @@ from askgraph.operations.metadata import (
     profiled,
     shapes,
 )
-from askgraph.operations.metadata import fetch as fetched
+from askgraph.workspace.metadata import fetch as fetched
 
 INCOMPLETE = 1
 _SHOWN = 20

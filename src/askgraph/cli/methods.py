@@ -7,7 +7,7 @@ from dataclasses import MISSING, fields, is_dataclass
 from rich.console import RenderableType
 from rich.text import Text
 
-from askgraph import registry
+from askgraph import plugins
 from askgraph.cli.options import Common
 from askgraph.cli.output import listing, print_json, show
 from askgraph.methods import PRESETS, preset_settings
@@ -20,7 +20,7 @@ def methods(common: Common, name: str | None = None, json: bool = False) -> None
 
     A setting that is given goes before both: `--method grasp:preset=paper,hits=5`.
     """
-    names = [one.replace("_", "-") for one in registry.names("method")] if name is None else [name]
+    names = [one.replace("_", "-") for one in plugins.names("method")] if name is None else [name]
     found = [_described(one) for one in names]
     if json:
         print_json(found if name is None else found[0])
@@ -31,7 +31,7 @@ def methods(common: Common, name: str | None = None, json: bool = False) -> None
 
 
 def _described(name: str) -> dict[str, object]:
-    plugin = registry.load("method", name)
+    plugin = plugins.load("method", name)
     text = " ".join((inspect.getdoc(inspect.getmodule(plugin)) or "").split("\n\n")[0].split())
     published = getattr(plugin, "published", None)
     paper = preset_settings(plugin, PRESETS[1])

@@ -6,7 +6,7 @@ from dataclasses import asdict
 
 import typer
 
-from askgraph import registry
+from askgraph import plugins
 from askgraph.cli.options import Common
 from askgraph.cli.output import print_json, room, show
 from askgraph.errors import SetupError
@@ -45,9 +45,9 @@ def metrics(
 
 def _listed() -> Iterator[tuple[str, str]]:
     """Each metric and the first sentence of its file, or why it cannot be used."""
-    for name in registry.names("metric"):
+    for name in plugins.names("metric"):
         try:
-            plugin = registry.load("metric", name)
+            plugin = plugins.load("metric", name)
         except SetupError as error:
             yield name, str(error)
             continue

@@ -11,10 +11,10 @@ from askgraph.cli import Commands
 from askgraph.cli.options import Common
 from askgraph.cli.output import listing, print_json, show
 from askgraph.errors import SetupError
-from askgraph.llm.checkup import Checked, checked
+from askgraph.llm.capability_probe import Checked, checked
 from askgraph.workspace.models import Models, ModelSettings
+from askgraph.workspace.run_sync import result_of
 from askgraph.workspace.settings import FILE, model_tables
-from askgraph.workspace.synchronous import result_of
 
 models = Commands()
 

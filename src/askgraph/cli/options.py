@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import typer
 
-from askgraph import registry
+from askgraph import plugins
 from askgraph.cli import Bundle, DebugOption, WorkspaceOption, shared
 from askgraph.errors import SetupError
 from askgraph.methods import Method
@@ -56,7 +56,7 @@ def check_graphs(place: Workspace, names: Sequence[str]) -> None:
 
 def method_names(incomplete: str) -> list[str]:
     """Return the names of methods that start as typed, for completion."""
-    names = [name.replace("_", "-") for name in registry.names("method")]
+    names = [name.replace("_", "-") for name in plugins.names("method")]
     return [name for name in names if name.startswith(incomplete)]
 
 

@@ -15,9 +15,9 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from askgraph.rdf import PrefixMap
-from askgraph.rdf.vocabulary import NUMERIC_DATATYPES
+from askgraph.sparql.prefixes import PrefixMap
 from askgraph.sparql.results import SelectResult, Term, value_of
+from askgraph.sparql.vocabulary import NUMERIC_DATATYPES
 from askgraph.workspace import Progress
 
 WIDE = 200

@@ -13,7 +13,7 @@ from askgraph.errors import SetupError
 from askgraph.graph import KnowledgeGraph
 from askgraph.sparql.judge import admitted
 from askgraph.sparql.results import GraphResult, SelectResult, Truncation
-from askgraph.workspace.synchronous import result_of
+from askgraph.workspace.run_sync import result_of
 
 
 def query(

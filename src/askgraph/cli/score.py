@@ -12,12 +12,12 @@ from askgraph.evaluation.reports.report import report_json
 from askgraph.evaluation.reports.report_sheets import report_sheets
 from askgraph.evaluation.runs import Options
 from askgraph.evaluation.runs.predictions import Prediction, read_predictions
-from askgraph.operations.plans import Asked
-from askgraph.operations.predictions import needs_graph, score_predictions
-from askgraph.operations.selection import benchmark_name, graph_of
 from askgraph.workspace import Workspace
 from askgraph.workspace.models import Models
-from askgraph.workspace.synchronous import result_of
+from askgraph.workspace.plans import Asked
+from askgraph.workspace.predictions import needs_graph, score_predictions
+from askgraph.workspace.run_sync import result_of
+from askgraph.workspace.selection import benchmark_name, graph_of
 
 
 def score(

@@ -11,9 +11,9 @@ from askgraph.cli.options import Common
 from askgraph.cli.output import progress_bar
 from askgraph.errors import SetupError
 from askgraph.sample import graph_path, questions_path
-from askgraph.serve.app import run
-from askgraph.serve.page import start_note
-from askgraph.serve.settings import ServeSettings
+from askgraph.server.app import run
+from askgraph.server.page import start_note
+from askgraph.server.settings import ServeSettings
 from askgraph.workspace import Workspace
 
 _SAMPLE = "space"

@@ -13,10 +13,10 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from askgraph.answers.verbalize import confidence_in_words
 from askgraph.cli.output import cell, counted, plain_text, result_table
-from askgraph.explanation import confidence_in_words
 from askgraph.llm import ToolCall
-from askgraph.rdf import PrefixMap
+from askgraph.sparql.prefixes import PrefixMap
 from askgraph.trace import (
     Answer,
     Clarification,

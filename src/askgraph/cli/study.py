@@ -29,10 +29,12 @@ from askgraph.evaluation.studies.representations import (
     read_published,
     study_sheet,
 )
-from askgraph.metadata.definitions import read_definitions
-from askgraph.operations.plans import method_choice
-from askgraph.operations.selection import Selection
-from askgraph.operations.study import (
+from askgraph.graph.definitions import read_definitions
+from askgraph.workspace import Workspace
+from askgraph.workspace.plans import method_choice
+from askgraph.workspace.selection import Selection
+from askgraph.workspace.settings import method_spec
+from askgraph.workspace.study import (
     PaperStudy,
     PlannedRow,
     Studied,
@@ -42,8 +44,6 @@ from askgraph.operations.study import (
     planned_rows,
     studied,
 )
-from askgraph.workspace import Workspace
-from askgraph.workspace.settings import method_spec
 
 study = Commands()
 

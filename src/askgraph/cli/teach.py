@@ -4,13 +4,12 @@ from pathlib import Path
 
 import typer
 
-from askgraph.beside import write_whole
+from askgraph.atomic_files import write_whole
 from askgraph.cli.options import Common
 from askgraph.cli.output import counted, listing, print_json, show
 from askgraph.cli.query import text_of_argument
 from askgraph.errors import SetupError
-from askgraph.metadata import Profile
-from askgraph.metadata.glossary import (
+from askgraph.graph.glossary import (
     Entry,
     Glossary,
     entry_of,
@@ -19,8 +18,9 @@ from askgraph.metadata.glossary import (
     read_turtle_glossary,
     turtle_glossary,
 )
-from askgraph.rdf import PrefixMap
-from askgraph.rdf.statements import FORMATS
+from askgraph.graph.profile import Profile
+from askgraph.sparql.prefixes import PrefixMap
+from askgraph.sparql.rdf_files import FORMATS
 
 
 def teach(

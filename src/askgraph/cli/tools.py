@@ -4,13 +4,13 @@ import json as jsons
 
 from rich.text import Text
 
-from askgraph import registry
+from askgraph import plugins
 from askgraph.cli.options import Common
 from askgraph.cli.output import listing, print_json, show
 from askgraph.llm import ToolSchema
 from askgraph.llm.budget import estimated_tool
-from askgraph.tools import SETS
-from askgraph.tools.toolbox import named_set, set_schemas
+from askgraph.methods.tools import SETS
+from askgraph.methods.tools.toolbox import named_set, set_schemas
 
 
 def tools(common: Common, json: bool = False, set_: str | None = None) -> None:
@@ -18,7 +18,7 @@ def tools(common: Common, json: bool = False, set_: str | None = None) -> None:
 
     Tokens are estimated, at four bytes each; a model gets the schemas with every turn.
     """
-    schemas = set_schemas(registry.names("tool") if set_ is None else named_set(set_))
+    schemas = set_schemas(plugins.names("tool") if set_ is None else named_set(set_))
     if json:
         print_json([_object(schema) for schema in schemas])
     elif set_ is None:

@@ -12,12 +12,12 @@ from askgraph.cli import Commands
 from askgraph.cli.options import Common
 from askgraph.cli.output import print_json, show
 from askgraph.cli.steps import called, costs, plain, shown, step_lines, step_title
-from askgraph.operations.replay import Replay, replayed
-from askgraph.rdf import PrefixMap
 from askgraph.sparql.lexer import lexed
+from askgraph.sparql.prefixes import PrefixMap
 from askgraph.trace import Answer, ModelTurn, Outcome, Question, Step, ToolUse, Trace
 from askgraph.trace.codec import Head, line_of, read_trace, told
-from askgraph.workspace.synchronous import result_of
+from askgraph.workspace.replay import Replay, replayed
+from askgraph.workspace.run_sync import result_of
 
 DIFFERS = 1
 _LINES = 6

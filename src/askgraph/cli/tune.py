@@ -7,9 +7,9 @@ from askgraph.cli.figures import Form, Reading
 from askgraph.cli.options import Common
 from askgraph.cli.output import progress_bar
 from askgraph.evaluation.reports.sheet import Cell, Column, Sheet
-from askgraph.operations.selection import Selection, selected
-from askgraph.operations.stages import TunedIndex, keep_tuned, tune_bm25
-from askgraph.workspace.synchronous import result_of
+from askgraph.workspace.run_sync import result_of
+from askgraph.workspace.selection import Selection, selected
+from askgraph.workspace.stages import TunedIndex, keep_tuned, tune_bm25
 
 tune = Commands()
 

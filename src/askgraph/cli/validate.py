@@ -4,15 +4,15 @@ from collections.abc import Iterator
 
 import typer
 
+from askgraph.answers.validation import WRONG, Finding, Knowledge, Services, Validation
+from askgraph.answers.validation.graph_knowledge import graph_knowledge
+from askgraph.answers.validation.validate import validated
 from askgraph.cli.options import Common
 from askgraph.cli.output import print_json, progress_bar
 from askgraph.cli.query import text_of_argument
 from askgraph.sparql.federation.service import called_services
-from askgraph.validation import WRONG, Finding, Knowledge, Services, Validation
-from askgraph.validation.graph_knowledge import graph_knowledge
-from askgraph.validation.validate import validated
 from askgraph.workspace import Progress, Workspace, silent
-from askgraph.workspace.synchronous import result_of
+from askgraph.workspace.run_sync import result_of
 
 WRONG_QUERY = 3
 

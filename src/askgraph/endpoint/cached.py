@@ -9,7 +9,7 @@ import re
 import time
 from pathlib import Path
 
-from askgraph.beside import write_private
+from askgraph.atomic_files import write_private
 from askgraph.endpoint import Asked, Delegating, Endpoint, Kind, Run
 from askgraph.sparql.results import Result, from_json, to_json
 

@@ -38,8 +38,8 @@ from askgraph.errors import (
     SetupError,
     TimedOut,
 )
-from askgraph.rdf.statements import check_document
 from askgraph.sparql.judge import CheckedQuery, Form, admitted, checked, own_limit
+from askgraph.sparql.rdf_files import check_document
 from askgraph.sparql.results import GraphResult, SelectResult, Truncation
 
 __all__ = ["HttpEndpoint"]

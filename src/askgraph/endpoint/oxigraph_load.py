@@ -38,8 +38,8 @@ from pyoxigraph import (
 )
 
 from askgraph.errors import ServiceError, SetupError
-from askgraph.rdf import vocabulary as v
-from askgraph.rdf.statements import FORMATS, check_document
+from askgraph.sparql import vocabulary as v
+from askgraph.sparql.rdf_files import FORMATS, check_document
 
 _PACKED = (".gz", ".bz2", ".xz")
 _KNOWN = f"{', '.join(FORMATS)}, each also with {', '.join(_PACKED)}"

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from askgraph import beside
+from askgraph import atomic_files
 from askgraph.errors import SetupError
 
 
@@ -19,10 +19,10 @@ def replaced(path: Path) -> Iterator[BinaryIO]:
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with beside.replaced(path) as file:
+        with atomic_files.replaced(path) as file:
             yield file
     except OSError as error:
-        raise beside.refused(f"cannot write {path}", error) from error
+        raise atomic_files.refused(f"cannot write {path}", error) from error
 
 
 def write_lines(path: Path, lines: Iterable[Mapping[str, object]]) -> None:
@@ -61,7 +61,7 @@ class Appending:
             self._file = path.open("ab", buffering=0)
             self._file.truncate(whole)
         except OSError as error:
-            raise beside.refused(f"cannot write {path}", error) from error
+            raise atomic_files.refused(f"cannot write {path}", error) from error
 
     def append(self, piece: bytes) -> None:
         """Add a piece; when this returns it is on the disk."""
@@ -71,7 +71,7 @@ class Appending:
                 left = left[self._file.write(left) :]
             os.fsync(self._file.fileno())
         except OSError as error:
-            raise beside.refused(f"cannot write {self.path}", error) from error
+            raise atomic_files.refused(f"cannot write {self.path}", error) from error
 
     def replace(self, pieces: Iterable[bytes]) -> None:
         """Make these the whole file; until they are on the disk, the old one is there."""

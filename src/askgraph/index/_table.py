@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from askgraph.errors import SetupError
 from askgraph.index import Hit, Progress, Resource
 from askgraph.index.folder import Folder, NewFolder
-from askgraph.rdf import words_of_local_name
+from askgraph.sparql.prefixes import words_of_local_name
 
 Keys = NDArray[np.uint64]
 _BLOCK = 1024

@@ -19,7 +19,7 @@ from typing import Any, TypedDict
 import numpy as np
 from numpy.typing import NDArray
 
-from askgraph.beside import OLD, fresh
+from askgraph.atomic_files import OLD, fresh
 from askgraph.errors import SetupError
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self, cast
 
-from askgraph import registry
+from askgraph import plugins
 from askgraph.errors import SetupError
 from askgraph.index import DiskIndex, Hit, Progress, Resource
 from askgraph.index._table import positive
@@ -96,4 +96,4 @@ class HybridIndex:
 
 
 def _plugin(kind: str) -> type[DiskIndex]:
-    return cast(type[DiskIndex], registry.load("index", kind))
+    return cast(type[DiskIndex], plugins.load("index", kind))

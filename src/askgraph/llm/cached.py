@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from askgraph import llm
-from askgraph.beside import write_private
+from askgraph.atomic_files import write_private
 
 __all__ = ["CachedModel"]
 

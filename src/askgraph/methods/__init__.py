@@ -56,7 +56,7 @@ class Confirming:
         """Give the answer that was confirmed, as the graph has it now; else the method's steps."""
         if any(graph.examples or graph.glossary for graph in graphs):
             # Late: most graphs have neither, and need none of what runs these.
-            from askgraph.agent.confirmed import confirmed_steps
+            from askgraph.methods.shared.confirmed import confirmed_steps
 
             async with aclosing(confirmed_steps(question, graphs)) as known:
                 async for step in known:

@@ -13,8 +13,6 @@ from typing import ClassVar
 
 from pyoxigraph import Literal, NamedNode
 
-from askgraph.agent import Conversation, in_words, over_one_graph, said_before, with_cost
-from askgraph.agent.follow_up import in_full
 from askgraph.errors import QueryError, ServiceError
 from askgraph.graph import KnowledgeGraph
 from askgraph.index import tokens
@@ -22,8 +20,10 @@ from askgraph.llm import LanguageModel, Options, System, User
 from askgraph.llm.budget import Account, Prices, charged
 from askgraph.llm.structured import Structured, read_structured
 from askgraph.methods import above_zero, within
-from askgraph.tools import Context
-from askgraph.tools.query_run import built_answer, run
+from askgraph.methods.shared import Conversation, in_words, over_one_graph, said_before, with_cost
+from askgraph.methods.shared.follow_up import in_full
+from askgraph.methods.tools import Context
+from askgraph.methods.tools.query_run import built_answer, run
 from askgraph.trace import Answer, Draft, Question, Refusal, Step, heard
 
 __all__ = ["Direct"]

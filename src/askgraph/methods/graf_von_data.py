@@ -13,8 +13,20 @@ from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
-from askgraph.agent import Conversation, Turn, columns_rule, going_round
-from askgraph.agent.exploration import (
+from askgraph.graph import KnowledgeGraph
+from askgraph.graph.boundaries import INDIVIDUALS, SCHEMA
+from askgraph.llm import LanguageModel, Options, System, User
+from askgraph.llm.budget import Prices
+from askgraph.methods import (
+    Departure,
+    Published,
+    above_zero,
+    at_least,
+    one_of,
+    with_presets,
+)
+from askgraph.methods.shared import Conversation, Turn, columns_rule, going_round
+from askgraph.methods.shared.exploration import (
     NOTES,
     Exploration,
     agreed,
@@ -25,20 +37,8 @@ from askgraph.agent.exploration import (
     own_call,
     replayed,
 )
-from askgraph.graph import KnowledgeGraph
-from askgraph.llm import LanguageModel, Options, System, User
-from askgraph.llm.budget import Prices
-from askgraph.metadata.boundaries import INDIVIDUALS, SCHEMA
-from askgraph.methods import (
-    Departure,
-    Published,
-    above_zero,
-    at_least,
-    one_of,
-    with_presets,
-)
-from askgraph.tools import Limits
-from askgraph.tools.toolbox import GraphToolbox
+from askgraph.methods.tools import Limits
+from askgraph.methods.tools.toolbox import GraphToolbox
 from askgraph.trace import Question, Step, ToolUse, Trace
 
 __all__ = ["GrafVonData"]

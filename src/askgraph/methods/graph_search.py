@@ -13,10 +13,10 @@ from functools import partial
 from typing import ClassVar
 
 from askgraph.answers.search_run import SearchLimits, SearchRun, top_score
+from askgraph.answers.verbalize.phrases import phrases_in
 from askgraph.deadline import SECONDS
 from askgraph.endpoint import Counted
 from askgraph.errors import SetupError
-from askgraph.explanation._names import phrases_in
 from askgraph.graph import KnowledgeGraph
 from askgraph.llm import LanguageModel
 from askgraph.methods import check_words
@@ -77,7 +77,7 @@ class GraphSearch(SearchLimits):
         follows = bool(question.before) and not greeted(question.text)
         if follows or self.interpret:
             # Late: few questions follow another, and few answers are said in words.
-            from askgraph.agent import follow_up, worded
+            from askgraph.methods.shared import follow_up, worded
 
             if follows:
                 answer = partial(self._answer, graphs=graphs)

@@ -10,8 +10,21 @@ from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from askgraph.agent import Conversation, Turn, columns_rule, going_round
-from askgraph.agent.exploration import (
+from askgraph.graph import KnowledgeGraph, service_iri
+from askgraph.graph.boundaries import INDIVIDUALS, SCHEMA, Boundary
+from askgraph.llm import LanguageModel, Options, System, User
+from askgraph.llm.budget import Prices
+from askgraph.llm.structured import Structured, read_structured
+from askgraph.methods import (
+    Departure,
+    Published,
+    above_zero,
+    at_least,
+    one_of,
+    with_presets,
+)
+from askgraph.methods.shared import Conversation, Turn, columns_rule, going_round
+from askgraph.methods.shared.exploration import (
     NOTES,
     Exploration,
     agreed,
@@ -22,23 +35,10 @@ from askgraph.agent.exploration import (
     replayed,
     written_answer,
 )
-from askgraph.agent.trials import disagrees
-from askgraph.graph import KnowledgeGraph, service_iri
-from askgraph.llm import LanguageModel, Options, System, User
-from askgraph.llm.budget import Prices
-from askgraph.llm.structured import Structured, read_structured
-from askgraph.metadata.boundaries import INDIVIDUALS, SCHEMA, Boundary
-from askgraph.methods import (
-    Departure,
-    Published,
-    above_zero,
-    at_least,
-    one_of,
-    with_presets,
-)
-from askgraph.tools import Limits
-from askgraph.tools.shown import body_lines
-from askgraph.tools.toolbox import GraphToolbox, named_set
+from askgraph.methods.shared.trials import disagrees
+from askgraph.methods.tools import Limits
+from askgraph.methods.tools.rendering import body_lines
+from askgraph.methods.tools.toolbox import GraphToolbox, named_set
 from askgraph.trace import Answer, ModelTurn, Prompt, Question, Step, ToolUse, Trace
 
 __all__ = ["Grasp"]

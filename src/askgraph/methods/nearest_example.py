@@ -13,15 +13,15 @@ from typing import ClassVar
 
 from rapidfuzz import fuzz, process
 
-from askgraph.agent import worded
-from askgraph.agent.follow_up import in_full
 from askgraph.answers import bare_answer
 from askgraph.deadline import SECONDS
 from askgraph.errors import QueryError, SetupError
 from askgraph.graph import KnowledgeGraph
+from askgraph.graph.examples import QueryExample, read_examples
 from askgraph.llm import LanguageModel
-from askgraph.metadata.examples import QueryExample, read_examples
 from askgraph.methods import check_words
+from askgraph.methods.shared import worded
+from askgraph.methods.shared.follow_up import in_full
 from askgraph.sparql.judge import admitted
 from askgraph.sparql.results import SelectResult
 from askgraph.trace import Answer, Draft, Question, Refusal, Step, Usage

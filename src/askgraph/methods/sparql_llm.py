@@ -20,19 +20,19 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import ClassVar
 
-from askgraph.agent import Conversation, columns_rule, in_words, with_cost
-from askgraph.agent.examples import with_examples
-from askgraph.agent.retrieval import Shown, message_for
-from askgraph.agent.schema_near import ShapeParts
-from askgraph.agent.several_graphs import AskedGraphs
-from askgraph.agent.trials import Trials
 from askgraph.errors import BudgetSpent, ServiceError, SetupError
 from askgraph.graph import KnowledgeGraph
 from askgraph.llm import Choice, LanguageModel, Options, System, User
 from askgraph.llm.budget import Account, Budget, Prices, charged
 from askgraph.llm.structured import Structured, read_structured
 from askgraph.methods import Departure, Published, above_zero, at_least, with_presets, within
-from askgraph.tools import Limits
+from askgraph.methods.shared import Conversation, columns_rule, in_words, with_cost
+from askgraph.methods.shared.examples import with_examples
+from askgraph.methods.shared.nearby_schema import ShapeParts
+from askgraph.methods.shared.retrieval import Shown, message_for
+from askgraph.methods.shared.several_graphs import AskedGraphs
+from askgraph.methods.shared.trials import Trials
+from askgraph.methods.tools import Limits
 from askgraph.trace import Answer, Draft, Question, Refusal, Step, Thought, heard, replays
 
 __all__ = ["SparqlLlm"]

@@ -17,7 +17,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from askgraph.beside import replaced
+from askgraph.atomic_files import replaced
 from askgraph.graph import KnowledgeGraph
 from askgraph.index.embeddings import Embedder, Vectors, kept_embedder, unit_length
 from askgraph.index.names import Kind, Name, NameIndex

@@ -13,16 +13,16 @@ import numpy as np
 from pyoxigraph import NamedNode, Variable
 
 from askgraph.graph import KnowledgeGraph
+from askgraph.graph.glossary import Entry, Glossary
+from askgraph.graph.profile import ClassProfile, Profile
 from askgraph.index.names import Kind, Name, NameIndex, name_tokens, phrases
-from askgraph.metadata import ClassProfile, Profile
-from askgraph.metadata.glossary import Entry, Glossary
-from askgraph.rdf.vocabulary import RDF_TYPE
 from askgraph.search.expand.schema import Schema
 from askgraph.search.link import Link, LinkedQuestion, Meant, joined, link_question
 from askgraph.search.operators.query_builder import Candidate
 from askgraph.search.query_pieces import pattern
 from askgraph.search.tokenize import TokenizedQuestion, tokenize
 from askgraph.sparql import Element, Group, Pattern, Query, Term, Union, transform
+from askgraph.sparql.vocabulary import RDF_TYPE
 
 _WHOLE: Final = 0.9
 """From this similarity on a word is the one that was taught, and means nothing else."""

@@ -13,8 +13,9 @@ from functools import lru_cache
 from types import ModuleType
 
 from askgraph.graph import KnowledgeGraph, surroundings
+from askgraph.graph.arrays import GraphArrays, Seeds
+from askgraph.graph.profile import Profile
 from askgraph.index.names import Kind, NameIndex
-from askgraph.metadata import Profile
 from askgraph.search.decide import decide
 from askgraph.search.expand.beam_search import expand
 from askgraph.search.expand.schema import Schema
@@ -25,7 +26,6 @@ from askgraph.search.rank.faults import demote_faulty
 from askgraph.search.resolve_operators import resolve_operators
 from askgraph.search.tokenize import TokenizedQuestion, tokenize
 from askgraph.trace import Question
-from askgraph.traversal import GraphArrays, Seeds
 
 __all__ = [
     "build_schema",

@@ -13,14 +13,8 @@ from typing import NamedTuple, TypeAlias
 
 from pyoxigraph import BlankNode, Literal, NamedNode, Variable
 
+from askgraph.graph.literals import split_literal
 from askgraph.index import folded
-from askgraph.rdf.vocabulary import (
-    RDF_TYPE,
-    RDFS_SUB_CLASS_OF,
-    XSD_BOOLEAN,
-    XSD_DECIMAL,
-    XSD_INTEGER,
-)
 from askgraph.sparql import (
     Call,
     Element,
@@ -38,7 +32,13 @@ from askgraph.sparql import (
     walk,
 )
 from askgraph.sparql.lexer import number_type
-from askgraph.traversal.literals import split_literal
+from askgraph.sparql.vocabulary import (
+    RDF_TYPE,
+    RDFS_SUB_CLASS_OF,
+    XSD_BOOLEAN,
+    XSD_DECIMAL,
+    XSD_INTEGER,
+)
 
 Value: TypeAlias = Variable | Call
 """What a column holds or a row is ordered by: a variable, or an aggregate of one."""

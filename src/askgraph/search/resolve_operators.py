@@ -8,9 +8,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from askgraph.graph.arrays import Ids, in_both
+from askgraph.graph.measures import Unit, unit_at
 from askgraph.index import tokens as words_in
 from askgraph.index.names import Kind
-from askgraph.metadata.measures import Unit, unit_at
 from askgraph.search.expand.schema import Schema, link_asked_kind
 from askgraph.search.link import Link, LinkedQuestion
 from askgraph.search.tokenize.question_operators import (
@@ -18,7 +19,6 @@ from askgraph.search.tokenize.question_operators import (
     QuestionOperators,
     detect_operators,
 )
-from askgraph.traversal import Ids, in_both
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from itertools import groupby, permutations, product
 
 from pyoxigraph import Literal
 
-from askgraph.rdf import vocabulary as voc
+from askgraph.sparql import vocabulary as voc
 from askgraph.sparql.results import Row, SelectResult, Term, value_of
 
 TOLERANCE = 1e-6  # relative; the averages of two engines differ in the last digits

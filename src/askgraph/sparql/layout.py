@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from itertools import takewhile
 
 from askgraph.errors import QuerySyntaxError
-from askgraph.rdf import PrefixMap
-from askgraph.rdf.vocabulary import RDF_TYPE, XSD_BOOLEAN, XSD_INTEGER
 from askgraph.sparql.lexer import Cursor, Token, lexed
+from askgraph.sparql.prefixes import PrefixMap
+from askgraph.sparql.vocabulary import RDF_TYPE, XSD_BOOLEAN, XSD_INTEGER
 from askgraph.sparql.write import (
     CAMEL,
     Names,

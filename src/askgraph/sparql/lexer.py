@@ -8,7 +8,7 @@ from functools import cached_property, lru_cache
 from typing import NoReturn
 
 from askgraph.errors import QuerySyntaxError
-from askgraph.rdf.vocabulary import XSD_DECIMAL, XSD_DOUBLE, XSD_INTEGER
+from askgraph.sparql.vocabulary import XSD_DECIMAL, XSD_DOUBLE, XSD_INTEGER
 
 
 @dataclass(frozen=True)

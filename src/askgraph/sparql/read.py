@@ -11,8 +11,6 @@ from urllib.parse import urljoin
 from pyoxigraph import Literal, NamedNode, Variable
 
 from askgraph.errors import QuerySyntaxError
-from askgraph.rdf import WELL_KNOWN
-from askgraph.rdf.vocabulary import RDF_FIRST, RDF_NIL, RDF_REST, RDF_TYPE, XSD_BOOLEAN
 from askgraph.sparql import (
     AGGREGATES,
     Bind,
@@ -33,6 +31,8 @@ from askgraph.sparql import (
     calls_in,
 )
 from askgraph.sparql.lexer import Cursor, lexed, number_type, unquoted
+from askgraph.sparql.prefixes import WELL_KNOWN
+from askgraph.sparql.vocabulary import RDF_FIRST, RDF_NIL, RDF_REST, RDF_TYPE, XSD_BOOLEAN
 
 _ELEMENTS = ("{", "OPTIONAL", "MINUS", "GRAPH", "SERVICE", "FILTER", "BIND", "VALUES")
 _MODIFIERS = ("GROUP", "HAVING", "ORDER", "LIMIT", "OFFSET", "VALUES")

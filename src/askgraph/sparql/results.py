@@ -23,7 +23,7 @@ from pyoxigraph import (
     Triple,
 )
 
-from askgraph.rdf.vocabulary import NUMERIC_DATATYPES, XSD_STRING
+from askgraph.sparql.vocabulary import NUMERIC_DATATYPES, XSD_STRING
 
 Term = NamedNode | BlankNode | Literal | Triple
 Row = tuple[Term | None, ...]

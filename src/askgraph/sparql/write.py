@@ -9,15 +9,6 @@ from typing import overload
 
 from pyoxigraph import Literal, NamedNode, Variable
 
-from askgraph.rdf import PrefixMap, words_of_local_name
-from askgraph.rdf.vocabulary import (
-    RDF_TYPE,
-    XSD_BOOLEAN,
-    XSD_DECIMAL,
-    XSD_DOUBLE,
-    XSD_INTEGER,
-    XSD_STRING,
-)
 from askgraph.sparql import (
     Bind,
     Call,
@@ -35,6 +26,15 @@ from askgraph.sparql import (
     Union,
     Values,
     transform,
+)
+from askgraph.sparql.prefixes import PrefixMap, words_of_local_name
+from askgraph.sparql.vocabulary import (
+    RDF_TYPE,
+    XSD_BOOLEAN,
+    XSD_DECIMAL,
+    XSD_DOUBLE,
+    XSD_INTEGER,
+    XSD_STRING,
 )
 
 CAMEL = {

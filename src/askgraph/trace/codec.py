@@ -19,7 +19,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
-from askgraph.beside import write_whole
+from askgraph.atomic_files import write_whole
 from askgraph.errors import SetupError
 from askgraph.sparql.results import SelectResult, from_json, to_json
 from askgraph.trace import Question, Step, Trace

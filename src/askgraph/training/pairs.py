@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from askgraph import registry
+from askgraph import plugins
 from askgraph.answers.ranker import CONSIDERED, listed_of, readings_of
 from askgraph.errors import AskgraphError, QueryError, QuerySyntaxError, SetupError
 from askgraph.evaluation import Table
@@ -31,17 +31,10 @@ from askgraph.index import Resource, SearchIndex
 from askgraph.index.names import Kind
 from askgraph.llm import Choice, LanguageModel, Options, completed
 from askgraph.llm.structured import takes_grammar
-from askgraph.rdf import words_of_local_name
-from askgraph.search.decide import estimate_confidence
-from askgraph.search.pipeline import build_schema, link_text, propose_from_links
-from askgraph.search.rank import clusters, weights_for
-from askgraph.sparql.comparison import Cell
-from askgraph.sparql.rewrite.canonical import canonical_query
-from askgraph.sparql.write import plain_text
-from askgraph.writing import Listed
-from askgraph.writing.model_writer import query_grammar
-from askgraph.writing.prompt import THEN, messages, query_in, target
-from askgraph.writing.references import (
+from askgraph.methods.writing import Listed
+from askgraph.methods.writing.model_writer import query_grammar
+from askgraph.methods.writing.prompt import THEN, messages, query_in, target
+from askgraph.methods.writing.references import (
     FORMS,
     NAMES,
     REFERENCES,
@@ -50,6 +43,13 @@ from askgraph.writing.references import (
     terms_in,
     value_text,
 )
+from askgraph.search.decide import estimate_confidence
+from askgraph.search.pipeline import build_schema, link_text, propose_from_links
+from askgraph.search.rank import clusters, weights_for
+from askgraph.sparql.comparison import Cell
+from askgraph.sparql.prefixes import words_of_local_name
+from askgraph.sparql.rewrite.canonical import canonical_query
+from askgraph.sparql.write import plain_text
 
 RIGHT = 0.999
 """From this worth on a candidate is right."""
@@ -223,7 +223,7 @@ def near_terms(graph: KnowledgeGraph) -> Iterator[NearTerms]:
         for key in dict.fromkeys(_KEYS.values()):
             resources = list(graph.indices[key].resources())  # type: ignore[attr-defined]
             labels.update((each.iri, each.label) for each in resources)
-            build = registry.load("index", "bm25").build  # type: ignore[attr-defined]
+            build = plugins.load("index", "bm25").build  # type: ignore[attr-defined]
             made[key] = build(resources, Path(folder) / key)
         classes = frozenset(each.iri for each in graph.profile.classes)
         yield NearTerms(made, labels, classes)
@@ -249,7 +249,7 @@ class Asked:
 class Pair:
     """A question, what a query may name, and the reply that is wanted, which names it so.
 
-    The `form` of the reply is one of `askgraph.writing.references.FORMS`.
+    The `form` of the reply is one of `askgraph.methods.writing.references.FORMS`.
     """
 
     id: str

@@ -21,7 +21,7 @@ from transformers import AutoConfig, AutoTokenizer, BertModel
 from transformers.utils import logging
 
 from askgraph.answers.encoder import LONGEST, Sizes, encoded, tokenizer_of
-from askgraph.beside import replaced
+from askgraph.atomic_files import replaced
 from askgraph.errors import SetupError
 from askgraph.llm.pretrained import is_gguf
 from askgraph.training.pairs import Lesson

@@ -22,13 +22,13 @@ from typing import Any
 import torch
 from transformers import PrinterCallback, Trainer, TrainerCallback, TrainingArguments
 
-from askgraph.beside import fresh
+from askgraph.atomic_files import fresh
 from askgraph.errors import SetupError
 from askgraph.evaluation.files import json_line, replaced
 from askgraph.llm.pretrained import chat_text, is_gguf, pretrained, torch_device, torch_dtype
+from askgraph.methods.writing.prompt import messages
 from askgraph.training.pairs import Pair
 from askgraph.training.settings import TrainSettings, begun, last_whole_checkpoint
-from askgraph.writing.prompt import messages
 
 Progress = Callable[[str, int, int | None], None]
 

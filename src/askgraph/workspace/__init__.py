@@ -21,16 +21,16 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
 
-from askgraph import registry
-from askgraph.beside import locked
+from askgraph import plugins
+from askgraph.atomic_files import locked
 from askgraph.endpoint import Endpoint
 from askgraph.errors import SetupError
 from askgraph.graph import KnowledgeGraph
+from askgraph.graph.arrays import GraphArrays
+from askgraph.graph.profile import Profile, load_profile
 from askgraph.llm import LanguageModel
-from askgraph.metadata import Profile, load_profile
 from askgraph.methods import Confirming, Method, asks_model
-from askgraph.traversal import GraphArrays
-from askgraph.workspace.data import (
+from askgraph.workspace.graph_data import (
     WrittenByNewer,
     changed_file,
     is_url,
@@ -41,6 +41,7 @@ from askgraph.workspace.data import (
     replacing,
 )
 from askgraph.workspace.graphs import WorkspaceServices, open_graph
+from askgraph.workspace.run_sync import Progress, result_of, silent
 from askgraph.workspace.settings import (
     CHOICE,
     GraphSettings,
@@ -50,11 +51,10 @@ from askgraph.workspace.settings import (
     with_graph,
     without,
 )
-from askgraph.workspace.synchronous import Progress, result_of, silent
 
 if TYPE_CHECKING:
-    from askgraph.metadata.examples import QueryExample
-    from askgraph.metadata.glossary import Entry, Glossary
+    from askgraph.graph.examples import QueryExample
+    from askgraph.graph.glossary import Entry, Glossary
     from askgraph.workspace.models import Models
 
 __all__ = [
@@ -95,7 +95,7 @@ class _UnusableError(Exception):
 
 
 def _teaching() -> ModuleType:
-    from askgraph.workspace import teaching  # few graphs were taught anything
+    from askgraph.workspace import glossary as teaching
 
     return teaching
 
@@ -283,7 +283,7 @@ class Workspace:
         Unless all models come from `models`, close the method after use
         (`askgraph.methods.closed`).
         """
-        plugin = registry.load("method", name)
+        plugin = plugins.load("method", name)
         chosen = method_settings(self.folder, name) | dict(settings or {})
         setting = chosen.pop("confirmed", True)
         if not isinstance(setting, bool):
@@ -408,7 +408,7 @@ class Workspace:
             return ()
         # Most graphs have no examples, and then none of the formats is needed that these come in.
         from askgraph.evaluation.benchmarks.formats import examples_in
-        from askgraph.metadata.examples.folder import ExampleFolder
+        from askgraph.graph.examples.folder import ExampleFolder
 
         found = [one.example for one in ExampleFolder(self.examples(name)).stored()]
         if settings.examples is not None:
@@ -517,7 +517,7 @@ class Workspace:
         """Add to a graph behind an endpoint, asked anew, what it was enriched with."""
         if not (settings.url and settings.enrich):
             return
-        from askgraph.metadata.definitions import read_definitions
+        from askgraph.graph.definitions import read_definitions
         from askgraph.workspace.build import enrich_endpoint
 
         enrich_endpoint(self.data(name), read_definitions(self._enrichments(settings)[0]))

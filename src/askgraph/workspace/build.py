@@ -14,13 +14,23 @@ from typing import Any
 
 from pyoxigraph import NamedNode, Store, Triple
 
-from askgraph.beside import write_whole
+from askgraph.atomic_files import write_whole
 from askgraph.endpoint.oxigraph import OxigraphEndpoint
 from askgraph.endpoint.oxigraph_load import quads_in, rows_in
 from askgraph.errors import ServiceError, SetupError
-from askgraph.index.name_search import PLAIN, detected, in_sparql
-from askgraph.index.names import Kind, Name, NameIndex
-from askgraph.metadata import (
+from askgraph.graph.arrays import GraphArrays, build_arrays
+from askgraph.graph.definitions import (
+    DefinedProperty,
+    Definitions,
+    definitions_text,
+    read_definitions,
+    virtual_paths,
+)
+from askgraph.graph.enrichment import links, statements, told_names
+from askgraph.graph.local_profile import profile_of
+from askgraph.graph.names import called, names_in, schema_names
+from askgraph.graph.own_types import own_types
+from askgraph.graph.profile import (
     ENTITY_NAMES,
     GRAPHS,
     Part,
@@ -30,28 +40,18 @@ from askgraph.metadata import (
     save_profile,
     with_parts,
 )
-from askgraph.metadata.definitions import (
-    DefinedProperty,
-    Definitions,
-    definitions_text,
-    read_definitions,
-    virtual_paths,
-)
-from askgraph.metadata.enrichment import links, statements, told_names
-from askgraph.metadata.names import called, names_in, schema_names
-from askgraph.metadata.own_types import own_types
-from askgraph.metadata.profile import profile_of
-from askgraph.metadata.remote import profile_endpoint
-from askgraph.metadata.resources import naming_of
-from askgraph.metadata.void import profile_of_void
-from askgraph.rdf import PrefixMap
-from askgraph.rdf import vocabulary as v
-from askgraph.rdf.statements import OwnTypes, read_statements, with_types
+from askgraph.graph.remote_profile import profile_endpoint
+from askgraph.graph.resources import naming_of
+from askgraph.graph.void import profile_of_void
+from askgraph.index.name_search import PLAIN, detected, in_sparql
+from askgraph.index.names import Kind, Name, NameIndex
 from askgraph.sparql import Path as PropertyPath
 from askgraph.sparql import Predicate
+from askgraph.sparql import vocabulary as v
+from askgraph.sparql.prefixes import PrefixMap
+from askgraph.sparql.rdf_files import OwnTypes, read_statements, with_types
 from askgraph.sparql.rewrite.virtual import predicates_in
-from askgraph.traversal import GraphArrays, build_arrays
-from askgraph.workspace.data import (
+from askgraph.workspace.graph_data import (
     ENRICHMENT,
     FORMAT,
     TYPES,
@@ -62,8 +62,8 @@ from askgraph.workspace.data import (
     remote_endpoint,
     replacing,
 )
+from askgraph.workspace.run_sync import Progress
 from askgraph.workspace.settings import GraphSettings
-from askgraph.workspace.synchronous import Progress
 
 _FIRST, _LOOKING = 20.0, 5.0  # seconds for what a graph behind an endpoint needs, and its search
 _READ = 2**16

@@ -13,11 +13,11 @@ from askgraph.endpoint import Endpoint
 from askgraph.endpoint.federated import Federated
 from askgraph.errors import SetupError
 from askgraph.graph import KnowledgeGraph
-from askgraph.metadata import Profile, load_profile
+from askgraph.graph.profile import Profile, load_profile
 from askgraph.methods import Method, searches
-from askgraph.rdf import PrefixMap
+from askgraph.sparql.prefixes import PrefixMap
 from askgraph.trace import Outcome, attempt_of
-from askgraph.workspace.data import (
+from askgraph.workspace.graph_data import (
     KEYS,
     Ground,
     all_paths,
@@ -25,15 +25,15 @@ from askgraph.workspace.data import (
     known_snapshot,
     open_endpoint,
 )
+from askgraph.workspace.run_sync import Progress, result_of, silent
 from askgraph.workspace.settings import GraphSettings
-from askgraph.workspace.synchronous import Progress, result_of, silent
 
 if TYPE_CHECKING:
+    from askgraph.graph.descriptions import Description
+    from askgraph.graph.examples import QueryExample
+    from askgraph.graph.glossary import Glossary
     from askgraph.index import DiskIndex, Resource, SearchIndex
     from askgraph.index.name_search import NameSearch
-    from askgraph.metadata.descriptions import Description
-    from askgraph.metadata.examples import QueryExample
-    from askgraph.metadata.glossary import Glossary
 
 _SCHEME = "askgraph:"
 _ALLOWED: ContextVar[Set[str] | None] = ContextVar("services that may be called", default=None)
@@ -109,8 +109,8 @@ def _name_search(settings: GraphSettings, profile: Profile) -> "NameSearch | Non
     named = settings.name_search or profile.name_search
     if not (settings.url and named):
         return None
+    from askgraph.graph.resources import naming_of
     from askgraph.index.name_search import name_search  # most graphs lie here
-    from askgraph.metadata.resources import naming_of
 
     return name_search(named, naming_of(profile))
 
@@ -311,7 +311,7 @@ def kept_descriptions(path: Path) -> "tuple[Description, ...]":
 
 def read_descriptions(path: Path) -> "tuple[Description, ...]":
     """Return the descriptions in a file; `SetupError` if it cannot be read or is broken."""
-    from askgraph.metadata.descriptions import descriptions_in  # of few graphs there are any
+    from askgraph.graph.descriptions import descriptions_in  # of few graphs there are any
 
     try:
         return descriptions_in(path.read_text(encoding="utf-8"))

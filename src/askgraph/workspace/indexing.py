@@ -11,20 +11,21 @@ from datetime import UTC, datetime
 from itertools import chain
 from typing import Any
 
-from askgraph.beside import locked, refused, write_whole
+from askgraph.atomic_files import locked, refused, write_whole
 from askgraph.errors import QueryError, SetupError
-from askgraph.index import DiskIndex, Resource
-from askgraph.index._server import Submit
-from askgraph.index.names import Kind, NameIndex
-from askgraph.index.sources import dump, entities_query, properties_query, read_tsv
-from askgraph.metadata import Profile, load_profile, nodes
-from askgraph.metadata.resources import (
+from askgraph.graph import nodes
+from askgraph.graph.profile import Profile, load_profile
+from askgraph.graph.resources import (
     asked_resources,
     named_resources,
     profile_classes,
     profile_properties,
 )
-from askgraph.workspace.data import Ground, fingerprint, known_snapshot, open_endpoint
+from askgraph.index import DiskIndex, Resource
+from askgraph.index._server import Submit
+from askgraph.index.names import Kind, NameIndex
+from askgraph.index.sources import dump, entities_query, properties_query, read_tsv
+from askgraph.workspace.graph_data import Ground, fingerprint, known_snapshot, open_endpoint
 from askgraph.workspace.indices import (
     EMBEDDED,
     SERVERS,
@@ -39,7 +40,7 @@ from askgraph.workspace.indices import (
     plugin_of,
     source_for,
 )
-from askgraph.workspace.synchronous import Progress, result_of
+from askgraph.workspace.run_sync import Progress, result_of
 
 _SECONDS = 3600.0  # of a query that finds what to index
 

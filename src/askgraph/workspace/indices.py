@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, cast
 
-from askgraph import registry
+from askgraph import plugins
 from askgraph.errors import SetupError
 from askgraph.index import DiskIndex
-from askgraph.workspace.data import Ground, SourceFile, differs
+from askgraph.workspace.graph_data import Ground, SourceFile, differs
 
 EMBEDDED = ("vector", "hybrid")
 """The kinds of index that embeddings are for."""
@@ -129,10 +129,10 @@ def server_kind(address: str) -> str:
 
 def plugin_of(kind: str) -> type[DiskIndex]:
     """Return the class of a kind of index; `SetupError` if there is no such kind."""
-    if kind not in registry.names("index"):
-        kinds = ", ".join(registry.names("index"))
+    if kind not in plugins.names("index"):
+        kinds = ", ".join(plugins.names("index"))
         raise SetupError(f"{kind!r} is no kind of index; there are {kinds}")
-    return cast("type[DiskIndex]", registry.load("index", kind))
+    return cast("type[DiskIndex]", plugins.load("index", kind))
 
 
 def note_of(data: Path, key: str) -> Path:

@@ -33,7 +33,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from askgraph import registry
+from askgraph import plugins
 from askgraph.errors import NoModel, SetupError
 from askgraph.llm import LanguageModel, Options
 from askgraph.llm.budget import ModelStack, Prices
@@ -41,7 +41,7 @@ from askgraph.methods import Method, asks_model
 from askgraph.workspace.settings import CHOICE, FILE, check_fields, method_settings, model_tables
 
 if TYPE_CHECKING:
-    from askgraph.llm.checkup import Watched
+    from askgraph.llm.capability_probe import Watched
 
 PROVIDERS = ("openai", "anthropic", "google", "transformers")
 _KEY = "ASKGRAPH_API_KEY"
@@ -226,11 +226,11 @@ def _built(settings: ModelSettings, folder: Path) -> LanguageModel:
     if any(rates) or at_once:
         model = LimitedModel(model, requests=rates[0], tokens=rates[1], at_once=at_once)
     model = RetriedModel(model, retries=settings.retries)
-    around: list[registry.Plugin] = []
+    around: list[plugins.Plugin] = []
     if settings.cache:
-        around.append(partial(registry.load("llm", "cached"), folder=folder / "model-cache"))
+        around.append(partial(plugins.load("llm", "cached"), folder=folder / "model-cache"))
     if find_spec("opentelemetry"):
-        around.append(registry.load("llm", "telemetry"))
+        around.append(plugins.load("llm", "telemetry"))
     return ModelStack(model, _options(settings), _prices(settings, folder), tuple(around))
 
 
@@ -238,8 +238,8 @@ def _asked(
     settings: ModelSettings, folder: Path, transport: "Watched | None" = None
 ) -> LanguageModel:
     """The model at its server, with nothing around it."""
-    known = settings.provider.replace("-", "_") in registry.names("llm")
-    plugin = registry.load("llm", settings.provider) if known else None
+    known = settings.provider.replace("-", "_") in plugins.names("llm")
+    plugin = plugins.load("llm", settings.provider) if known else None
     takes = inspect.signature(plugin).parameters if plugin else {}
     if plugin is not None and {"model", "device"} <= takes.keys():
         return _here(plugin, settings, folder)
@@ -261,7 +261,7 @@ def _asked(
     return model
 
 
-def _here(plugin: registry.Plugin, settings: ModelSettings, folder: Path) -> LanguageModel:
+def _here(plugin: plugins.Plugin, settings: ModelSettings, folder: Path) -> LanguageModel:
     """A model on this machine: its folder or file, from the workspace on, or its name on a hub."""
     given = {name: getattr(settings, name) for name in _OF_SERVERS}
     if idle := [name for name, value in given.items() if value is not None]:
@@ -305,7 +305,7 @@ Make = Callable[[str, Mapping[str, Any], Models], Method]
 
 
 def with_dependencies(
-    plugin: registry.Plugin,
+    plugin: plugins.Plugin,
     settings: Mapping[str, object],
     folder: Path,
     make: Make,
@@ -326,7 +326,7 @@ def with_dependencies(
     chosen = with_model(plugin, _with_further(plugin, settings, made, folder), made)
     others: dict[str, Method] = {}
     for name in _named(plugin, chosen, "others", "consult", "Method"):
-        other = registry.load("method", name)
+        other = plugins.load("method", name)
         _check_consulted(plugin, other, name)
         given = _handed_on(other, method_settings(folder, name), chosen, settings.get("sent"))
         others[name.lower().replace("_", "-")] = make(name, given, made)
@@ -334,7 +334,7 @@ def with_dependencies(
 
 
 def with_model(
-    plugin: registry.Plugin, settings: Mapping[str, object], models: Models
+    plugin: plugins.Plugin, settings: Mapping[str, object], models: Models
 ) -> dict[str, object]:
     """Return the settings of a method with the model that they name, if it has one.
 
@@ -371,7 +371,7 @@ def with_model(
     return values
 
 
-def _check_wanted(plugin: registry.Plugin, settings: Mapping[str, object]) -> None:
+def _check_wanted(plugin: plugins.Plugin, settings: Mapping[str, object]) -> None:
     """Raise `SetupError` for a model that is there for words alone, if none are wanted."""
     only = getattr(plugin, "only_words", False) and not settings.get("interpret")
     if only and settings.get("model") is not None:
@@ -390,7 +390,7 @@ def _given_prices(values: Mapping[str, object], settings: ModelSettings, models:
 
 
 def _with_further(
-    plugin: registry.Plugin, settings: Mapping[str, object], models: Models, folder: Path
+    plugin: plugins.Plugin, settings: Mapping[str, object], models: Models, folder: Path
 ) -> dict[str, object]:
     server = {key: settings[key] for key in CHOICE if key != "model" and key in settings}
     log = {key: server[key] for key in ("sent",) if key in server}
@@ -408,7 +408,7 @@ def _with_further(
 
 
 def _named(
-    plugin: registry.Plugin, settings: Mapping[str, object], objects: str, setting: str, kind: str
+    plugin: plugins.Plugin, settings: Mapping[str, object], objects: str, setting: str, kind: str
 ) -> list[str]:
     """The names in a setting of a method that is handed objects of a kind by it, in a field.
 
@@ -433,7 +433,7 @@ def _named(
     return names
 
 
-def _check_consulted(plugin: registry.Plugin, other: registry.Plugin, name: str) -> None:
+def _check_consulted(plugin: plugins.Plugin, other: plugins.Plugin, name: str) -> None:
     if other is plugin:
         raise SetupError(f"a method cannot consult itself: take {name!r} out of 'consult'")
     if _handed(other, "others", "consult", "Method"):
@@ -444,7 +444,7 @@ def _check_consulted(plugin: registry.Plugin, other: registry.Plugin, name: str)
 
 
 def _handed_on(
-    other: registry.Plugin, own: Mapping[str, object], settings: Mapping[str, object], sent: object
+    other: plugins.Plugin, own: Mapping[str, object], settings: Mapping[str, object], sent: object
 ) -> dict[str, object]:
     """What a method that is consulted gets from the one that consults it."""
     ours, needs, chooses = _fields(other), needs_model(other), any(key in own for key in CHOICE)
@@ -460,20 +460,20 @@ def _handed_on(
     return given
 
 
-def _handed(plugin: registry.Plugin, objects: str, setting: str, kind: str) -> bool:
+def _handed(plugin: plugins.Plugin, objects: str, setting: str, kind: str) -> bool:
     ours = _fields(plugin)
     return setting in ours and objects in ours and kind in str(ours[objects].type)
 
 
-def needs_model(plugin: registry.Plugin) -> bool:
+def needs_model(plugin: plugins.Plugin) -> bool:
     """Whether a method cannot be made without a language model."""
     return _has_model(plugin) and _fields(plugin)["model"].default is MISSING
 
 
-def _has_model(plugin: registry.Plugin) -> bool:
+def _has_model(plugin: plugins.Plugin) -> bool:
     field = _fields(plugin).get("model")
     return field is not None and "LanguageModel" in str(field.type)
 
 
-def _fields(plugin: registry.Plugin) -> Mapping[str, Field[Any]]:
+def _fields(plugin: plugins.Plugin) -> Mapping[str, Field[Any]]:
     return {field.name: field for field in fields(plugin)} if is_dataclass(plugin) else {}

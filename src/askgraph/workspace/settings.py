@@ -30,7 +30,7 @@ from pathlib import Path
 from types import NoneType, UnionType
 from typing import TYPE_CHECKING, Any, Self, Union, get_args, get_origin, get_type_hints
 
-from askgraph.beside import write_whole
+from askgraph.atomic_files import write_whole
 from askgraph.errors import SetupError
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from askgraph.evaluation.benchmarks.formats import (
     read_benchmark,
     write_lines_of,
 )
-from askgraph.metadata.examples import QueryExample, Wording, read_examples
+from askgraph.graph.examples import QueryExample, Wording, read_examples
 
 LINE = json.dumps({"id": "a", "question": "A?", "sparql": "ASK {}"})
 

@@ -10,7 +10,7 @@ from askgraph.evaluation.metrics.column_mapping import column_mapping
 from askgraph.evaluation.metrics.dfsl import dfsl
 from askgraph.evaluation.metrics.exact_match import exact_match
 from askgraph.evaluation.metrics.flattened import flattened
-from askgraph.registry import load, names
+from askgraph.plugins import load, names
 
 METRICS = [best_column, column_mapping, dfsl, exact_match, flattened]
 SYMMETRIC = [dfsl, flattened]

@@ -10,7 +10,7 @@ from pyoxigraph import BlankNode, Literal, NamedNode
 
 from askgraph.evaluation import Table
 from askgraph.evaluation.metrics.row_assignment import row_assignment
-from askgraph.rdf import vocabulary as voc
+from askgraph.sparql import vocabulary as voc
 from askgraph.sparql.results import Row, SelectResult
 
 XSD_INT = NamedNode(voc.XSD + "int")

@@ -4,8 +4,8 @@ from pyoxigraph import Literal, NamedNode
 
 from askgraph.evaluation import Score, Table
 from askgraph.evaluation.metrics.text2sparql import text2sparql
-from askgraph.rdf.vocabulary import XSD_DATE, XSD_DECIMAL, XSD_INTEGER
 from askgraph.sparql.results import SelectResult, Term
+from askgraph.sparql.vocabulary import XSD_DATE, XSD_DECIMAL, XSD_INTEGER
 
 YES, NO = Table.of_boolean(True), Table.of_boolean(False)
 EMPTY = Table(("x",), ())

@@ -12,7 +12,7 @@ from askgraph.cli import expanded
 from askgraph.cli.metrics import metrics
 from askgraph.errors import SetupError
 from askgraph.evaluation.reports.disagreement import EXAMPLES, scored
-from askgraph.registry import names
+from askgraph.plugins import names
 
 PAGE = Path(__file__).parents[3] / "docs" / "metrics.md"
 SAME = {("dfsl", "flattened")}  # by definition

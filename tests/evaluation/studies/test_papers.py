@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from askgraph import registry
+from askgraph import plugins
 from askgraph.evaluation import Score
 from askgraph.evaluation.questions import GoldQuestion
 from askgraph.evaluation.reports.statistics import Interval
@@ -31,7 +31,7 @@ def test_every_row_sets_what_its_method_has(name: str) -> None:
     paper = read_paper(name)
     rows = [(table, row) for table in paper.tables for row in table.rows]
     for table, row in rows:
-        plugin: Any = registry.load("method", method_spec(row.method)[0])
+        plugin: Any = plugins.load("method", method_spec(row.method)[0])
         assert set(row.settings) <= {field.name for field in fields(plugin)}, row
         assert row.learns in ("", "examples", "fixed", "graph")
         assert set(row.published) <= set(table.heads)

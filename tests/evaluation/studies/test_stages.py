@@ -8,9 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.evaluation.reports.records import record
 
-from askgraph import registry
-from askgraph.agent.kept_index import Bm25
-from askgraph.agent.meeting import REACHES
+from askgraph import plugins
 from askgraph.evaluation.metrics.linking import Links
 from askgraph.evaluation.studies.stages import (
     EVALUATIONS,
@@ -25,6 +23,8 @@ from askgraph.evaluation.studies.stages import (
     tuned,
 )
 from askgraph.index import Resource, SearchIndex
+from askgraph.methods.shared.cooccurrence import REACHES
+from askgraph.methods.shared.index_cache import Bm25
 
 METRIC = "best_column"
 NONE, AT_ONCE, FURTHER, NOWHERE = REACHES
@@ -127,7 +127,7 @@ EX = "http://example.org/"
 def index(tmp_path_factory: pytest.TempPathFactory) -> SearchIndex[Resource]:
     folder: Path = tmp_path_factory.mktemp("recall") / "bm25"
     names = ("Jupiter", "Mars", "moon of Jupiter", "great moon")
-    plugin: Any = registry.load("index", "bm25")
+    plugin: Any = plugins.load("index", "bm25")
     resources = [Resource(f"{EX}{at}", name) for at, name in enumerate(names)]
     built: SearchIndex[Resource] = plugin.build(resources, folder)
     return built

@@ -4,16 +4,16 @@ import asyncio
 from collections.abc import Iterator
 
 import pytest
-from tests.tools.exploring import SAMPLE, SPACE, explored, served
+from tests.methods.tools.exploring import SAMPLE, SPACE, explored, served
 
 from askgraph.graph import KnowledgeGraph
 from askgraph.methods.guided.difference import Apart, told_apart
 from askgraph.methods.guided.prompt import unlike
+from askgraph.methods.tools import Context
+from askgraph.methods.tools.rendering import Writer
 from askgraph.sparql.judge import admitted
 from askgraph.sparql.read import read
 from askgraph.sparql.results import SelectResult
-from askgraph.tools import Context
-from askgraph.tools.shown import Writer
 from askgraph.trace import Answer, Question
 
 

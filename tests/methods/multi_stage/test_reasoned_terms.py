@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from askgraph.agent.kept_index import bm25_of
 from askgraph.errors import SetupError
 from askgraph.methods.multi_stage.reasoned_terms import numbers_in
+from askgraph.methods.shared.index_cache import bm25_of
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,8 @@
 
 import pytest
 
+from askgraph.graph.names import acronym
 from askgraph.index.names import Kind, Name, NameIndex
-from askgraph.metadata.names import acronym
 
 PLACE = "http://example.org/"
 ENTITIES = {

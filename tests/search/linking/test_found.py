@@ -12,20 +12,20 @@ from tests.servers.sparql import SparqlServer
 from askgraph.endpoint import Counted
 from askgraph.endpoint.http import HttpEndpoint
 from askgraph.graph import KnowledgeGraph
+from askgraph.graph.arrays import build_arrays
+from askgraph.graph.local_profile import profile_of
+from askgraph.graph.names import schema_names
+from askgraph.graph.resources import naming_of
 from askgraph.index.name_search import Asked, Thing, name_search
 from askgraph.index.name_search.plain import PlainNames
 from askgraph.index.names import Kind, NameIndex
-from askgraph.metadata.names import schema_names
-from askgraph.metadata.profile import profile_of
-from askgraph.metadata.resources import naming_of
-from askgraph.rdf import PrefixMap
 from askgraph.sample import graph_path
 from askgraph.search.link import LinkedQuestion
 from askgraph.search.link.endpoint_linking import spans
 from askgraph.search.pipeline import link_text, link_to_graph, propose
 from askgraph.search.tokenize import tokenize
+from askgraph.sparql.prefixes import PrefixMap
 from askgraph.trace import Question
-from askgraph.traversal import build_arrays
 
 SPACE = "https://example.org/space/"
 

@@ -11,7 +11,7 @@ from askgraph.search.tokenize.question_operators import detect_operators, held_t
 from askgraph.sparql.comparison import cell_of_json
 from askgraph.sparql.results import value_of
 from askgraph.trace import Answer, Outcome, Question
-from askgraph.workspace.synchronous import result_of
+from askgraph.workspace.run_sync import result_of
 
 ZOO = "https://zoo.example/"
 ORDERED = ("order", "top n")

@@ -6,12 +6,12 @@ from hypothesis import strategies as st
 from pyoxigraph import Literal
 from tests.search.asking import Known
 
-from askgraph.rdf.vocabulary import RDF_TYPE, XSD_DATE
+from askgraph.graph.literals import day_number
 from askgraph.search.operators.query_builder import Draft, day_literal, is_sound, year_of
 from askgraph.search.pipeline import build_schema
 from askgraph.search.query_pieces import condition, denied, pattern, term_of, variable
 from askgraph.sparql import Pattern
-from askgraph.traversal.literals import day_number
+from askgraph.sparql.vocabulary import RDF_TYPE, XSD_DATE
 
 
 @given(year=st.integers(-20_000, 120_000))

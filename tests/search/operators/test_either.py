@@ -4,7 +4,7 @@ import pytest
 from tests.graphs import store_of
 from tests.search.asking import Known
 
-from askgraph.explanation import in_words
+from askgraph.answers.verbalize import in_words
 from askgraph.search.query_pieces import alternatives_in, conditions_in, either_in
 from askgraph.search.rank import clusters
 

@@ -7,7 +7,7 @@ from pyoxigraph import RdfFormat, Store
 from tests.graphs import store_of
 from tests.search.asking import Known
 
-from askgraph.explanation import in_words
+from askgraph.answers.verbalize import in_words
 from askgraph.search.rank import clusters
 
 CLUBS = """

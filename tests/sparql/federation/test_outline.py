@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from pyoxigraph import QuerySolutions, Store
 
-from askgraph.metadata.examples.shacl import read_shacl
+from askgraph.graph.examples.shacl import read_shacl
 from askgraph.sparql.federation.outline import outline
 from askgraph.sparql.judge import admitted
 

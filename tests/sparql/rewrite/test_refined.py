@@ -4,7 +4,6 @@ import pytest
 from pyoxigraph import Literal, NamedNode
 
 from askgraph.errors import QueryError
-from askgraph.rdf.vocabulary import XSD_INTEGER
 from askgraph.sparql import Query
 from askgraph.sparql.read import read
 from askgraph.sparql.rewrite.refined import (
@@ -17,6 +16,7 @@ from askgraph.sparql.rewrite.refined import (
     with_condition,
     without_condition,
 )
+from askgraph.sparql.vocabulary import XSD_INTEGER
 from askgraph.sparql.write import text_of
 
 SIZES = read("SELECT ?moon ?size WHERE { ?moon <http://x/size> ?size }")

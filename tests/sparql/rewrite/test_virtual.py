@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 from pyoxigraph import NamedNode, Quad, QueryBoolean, QuerySolutions, Store, Triple
 
 from askgraph.errors import QueryError, QuerySyntaxError, SetupError
-from askgraph.metadata.enrichment import path_pairs
+from askgraph.graph.arrays import build_arrays
+from askgraph.graph.enrichment import path_pairs
 from askgraph.sparql import Path, Predicate
 from askgraph.sparql.rewrite.virtual import read_path, written_out
 from askgraph.sparql.write import text_of
-from askgraph.traversal import build_arrays
 
 PLACE = "http://example.org/"
 HEAD = f"PREFIX : <{PLACE}> "

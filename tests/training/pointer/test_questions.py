@@ -7,12 +7,12 @@ import pytest
 from pyoxigraph import RdfFormat, Store
 from tests.search.asking import Known
 
+from askgraph.methods.writing.pointer.skeleton import skeleton_of, terms_of
 from askgraph.sample import graph_path
 from askgraph.search.expand.schema import Schema
 from askgraph.search.pipeline import build_schema
 from askgraph.search.query_pieces import conditions_in, denied_in
 from askgraph.training.pointer.questions import Asked, asked, world
-from askgraph.writing.pointer.skeleton import skeleton_of, terms_of
 
 NUMBER = 60
 

@@ -10,6 +10,8 @@ torch = pytest.importorskip("torch", reason="needs the extra 'local'")
 from askgraph import sample  # noqa: E402
 from askgraph.evaluation.benchmarks.formats import read_questions  # noqa: E402
 from askgraph.graph import KnowledgeGraph  # noqa: E402
+from askgraph.methods.writing.pointer.network import Settings  # noqa: E402
+from askgraph.methods.writing.pointer.writer import PointerWriter  # noqa: E402
 from askgraph.training.pointer.training import (  # noqa: E402  # noqa: E402  # noqa: E402
     RIGHT,
     Lesson,
@@ -22,9 +24,7 @@ from askgraph.training.pointer.training import (  # noqa: E402  # noqa: E402  # 
     trained,
 )
 from askgraph.workspace import Workspace  # noqa: E402
-from askgraph.workspace.synchronous import result_of  # noqa: E402
-from askgraph.writing.pointer.network import Settings  # noqa: E402
-from askgraph.writing.pointer.writer import PointerWriter  # noqa: E402
+from askgraph.workspace.run_sync import result_of  # noqa: E402
 
 SMALL = Settings(width=32, heads=2, inner=32, encoder=1, decoder=1)
 BY_HEART = Plan(epochs=40, batch=4, rate=5e-3, compare=0.0, forget=0.0, drop=0.0, decay=0.0)

@@ -15,9 +15,9 @@ from askgraph.errors import SetupError
 from askgraph.evaluation import Table
 from askgraph.evaluation.benchmarks import Contents, Unreadable
 from askgraph.evaluation.questions import GoldQuestion
-from askgraph.metadata.bundles import plain_name, text_of
-from askgraph.rdf import TABLES
+from askgraph.graph.archives import plain_name, text_of
 from askgraph.sparql.comparison import cell_of_json, cell_of_term
+from askgraph.sparql.prefixes import TABLES
 from askgraph.sparql.results import SelectResult, Term
 
 Item = tuple[str, GoldQuestion | str]

@@ -9,16 +9,16 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
 
-from askgraph import registry
+from askgraph import plugins
 from askgraph.errors import SetupError
 from askgraph.evaluation.benchmarks import Benchmark, Contents
 from askgraph.evaluation.benchmarks._records import Unfit, table_of_result
 from askgraph.evaluation.benchmarks.questions_jsonl import QuestionsJsonl
 from askgraph.evaluation.benchmarks.shacl_examples import ShaclExamples
 from askgraph.evaluation.questions import GoldQuestion, write_questions
-from askgraph.metadata.bundles import head_of, text_of
-from askgraph.metadata.examples import Collection, QueryExample, Unread, Wording, read_examples
-from askgraph.metadata.examples.shacl import read_shacl
+from askgraph.graph.archives import head_of, text_of
+from askgraph.graph.examples import Collection, QueryExample, Unread, Wording, read_examples
+from askgraph.graph.examples.shacl import read_shacl
 from askgraph.sparql.lexer import with_declared
 
 __all__ = [
@@ -45,7 +45,7 @@ def read_benchmark(
     file = Path(path)
     _check_there(file)
     name = format or detected(file)
-    reader: Benchmark = registry.load("benchmark", name)()
+    reader: Benchmark = plugins.load("benchmark", name)()
     contents = reader.read(file, language=language)
     if not contents.questions and not contents.unreadable:
         raise SetupError(f"{path} holds no questions in the format {name!r}")
@@ -83,9 +83,9 @@ def detected(path: Path) -> str:
     head = head_of(path)
     claims: list[str] = []
     missing: list[str] = []
-    for name in registry.names("benchmark"):
+    for name in plugins.names("benchmark"):
         try:
-            reader: Benchmark = registry.load("benchmark", name)()
+            reader: Benchmark = plugins.load("benchmark", name)()
         except SetupError as error:
             missing.append(str(error))
             continue
@@ -101,7 +101,7 @@ def detected(path: Path) -> str:
         raise SetupError(f"{path} is empty: it holds no questions")
     raise SetupError(
         f"{path} is of no format that is known; name its format, one of "
-        f"{', '.join(registry.names('benchmark'))}{''.join(f'; {reason}' for reason in missing)}"
+        f"{', '.join(plugins.names('benchmark'))}{''.join(f'; {reason}' for reason in missing)}"
     )
 
 

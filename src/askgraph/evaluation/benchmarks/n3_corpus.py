@@ -30,10 +30,10 @@ from askgraph.errors import SetupError
 from askgraph.evaluation.benchmarks import Contents
 from askgraph.evaluation.benchmarks._records import Item, Text, Unfit, each, gathered, wordings
 from askgraph.evaluation.questions import GoldQuestion
-from askgraph.metadata.bundles import plain_name, text_of
-from askgraph.rdf import PrefixMap
-from askgraph.rdf import vocabulary as voc
-from askgraph.rdf.statements import Described, parsed
+from askgraph.graph.archives import plain_name, text_of
+from askgraph.sparql import vocabulary as voc
+from askgraph.sparql.prefixes import PrefixMap
+from askgraph.sparql.rdf_files import Described, parsed
 
 __all__ = ["N3Corpus"]
 

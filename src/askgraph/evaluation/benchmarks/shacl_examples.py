@@ -33,10 +33,10 @@ from askgraph.endpoint import Endpoint
 from askgraph.evaluation.benchmarks import Contents
 from askgraph.evaluation.benchmarks._records import Item, Text, Unfit, each, gathered, wordings
 from askgraph.evaluation.questions import GoldQuestion
-from askgraph.metadata.bundles import is_bundle, plain_name
-from askgraph.metadata.examples.shacl import Executable, executables
-from askgraph.metadata.examples.shacl import Item as Described
-from askgraph.metadata.published import published_examples
+from askgraph.graph.archives import is_bundle, plain_name
+from askgraph.graph.examples.shacl import Executable, executables
+from askgraph.graph.examples.shacl import Item as Described
+from askgraph.graph.published import published_examples
 
 __all__ = ["ShaclExamples"]
 

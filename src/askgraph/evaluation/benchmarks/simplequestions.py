@@ -31,7 +31,7 @@ from askgraph.evaluation.benchmarks._records import (
     wordings,
 )
 from askgraph.evaluation.questions import GoldQuestion
-from askgraph.metadata.bundles import text_of
+from askgraph.graph.archives import text_of
 
 __all__ = ["SimpleQuestions"]
 

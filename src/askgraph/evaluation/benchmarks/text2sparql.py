@@ -51,7 +51,7 @@ from askgraph.evaluation.benchmarks._records import (
     wordings,
 )
 from askgraph.evaluation.questions import GoldQuestion
-from askgraph.metadata.bundles import plain_name, text_of
+from askgraph.graph.archives import plain_name, text_of
 
 try:
     import yaml

@@ -19,8 +19,8 @@ from pyoxigraph import NamedNode, Variable
 
 from askgraph.errors import QueryError
 from askgraph.evaluation import Score, set_score
-from askgraph.rdf import vocabulary as voc
 from askgraph.sparql import Bind, Call, Path, Pattern, Query, Values, walk
+from askgraph.sparql import vocabulary as voc
 from askgraph.sparql.read import read
 
 STANDARD = (voc.RDF, voc.RDFS, voc.OWL, voc.XSD)

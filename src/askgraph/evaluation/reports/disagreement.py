@@ -6,9 +6,9 @@ from itertools import chain
 
 from pyoxigraph import Literal, NamedNode
 
-from askgraph import registry
+from askgraph import plugins
 from askgraph.evaluation import Metric, Score, Table
-from askgraph.rdf import vocabulary as voc
+from askgraph.sparql import vocabulary as voc
 from askgraph.sparql.results import Row, SelectResult
 
 
@@ -34,8 +34,8 @@ def scored(metrics: Sequence[str] | None = None) -> tuple[Scored, ...]:
 
     Raises `SetupError` for a metric that does not exist or that needs a library that is missing.
     """
-    wanted = registry.names("metric") if metrics is None else metrics
-    loaded: dict[str, Metric] = {name: registry.load("metric", name) for name in wanted}
+    wanted = plugins.names("metric") if metrics is None else metrics
+    loaded: dict[str, Metric] = {name: plugins.load("metric", name) for name in wanted}
     return tuple(
         Scored(example, {name: m(example.predicted, example.gold) for name, m in loaded.items()})
         for example in EXAMPLES

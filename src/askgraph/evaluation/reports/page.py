@@ -19,7 +19,7 @@ from askgraph.evaluation.reports.sheet import Sheet
 from askgraph.evaluation.runs import Run
 
 # Built from serve/web/src/report with the web page, whose parts it uses; a wheel carries it.
-BUILT = files("askgraph") / "serve" / "web" / "static" / "report"
+BUILT = files("askgraph") / "server" / "web" / "static" / "report"
 
 
 def html_page(runs: Sequence[Run], *, metric: str = "best_column", times: bool = True) -> str:

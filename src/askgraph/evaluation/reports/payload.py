@@ -17,9 +17,9 @@ from urllib.parse import quote
 from askgraph.errors import QuerySyntaxError
 from askgraph.evaluation.reports.failures import failure_class
 from askgraph.evaluation.runs import Detail, Record, Run
-from askgraph.rdf import PrefixMap
 from askgraph.sparql.layout import formatted
 from askgraph.sparql.lexer import lexed
+from askgraph.sparql.prefixes import PrefixMap
 
 Json = dict[str, object]
 

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 
 from pyoxigraph import Literal, NamedNode, Variable
 
-from askgraph.rdf.vocabulary import LABEL_PREDICATES, RDF_TYPE
 from askgraph.sparql import (
     Bind,
     Call,
@@ -23,6 +22,7 @@ from askgraph.sparql import (
     children,
     variables_of,
 )
+from askgraph.sparql.vocabulary import LABEL_PREDICATES, RDF_TYPE
 from askgraph.sparql.write import text_of
 
 Triple = tuple[Term, str, Term]  # subject, predicate as text, object

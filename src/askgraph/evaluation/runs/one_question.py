@@ -24,7 +24,7 @@ from askgraph.evaluation.runs import Done, Task
 from askgraph.evaluation.runs.scores import Scored, done_task, judged, link_scores, named
 from askgraph.graph import KnowledgeGraph
 from askgraph.methods import Method, in_time, with_own_predicates
-from askgraph.tools.replay import with_heard
+from askgraph.methods.tools.replay import with_heard
 from askgraph.trace import (
     Answer,
     Draft,

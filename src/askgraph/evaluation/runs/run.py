@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, fields
 from itertools import takewhile
 from pathlib import Path
 
-from askgraph.beside import refused
+from askgraph.atomic_files import refused
 from askgraph.errors import SetupError
 from askgraph.evaluation.executors import completed
 from askgraph.evaluation.files import LineFile, TraceFile, replaced

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
-from askgraph import registry
+from askgraph import plugins
 from askgraph.answers.codec import Json, plain_value
 from askgraph.endpoint import Endpoint
 from askgraph.errors import AskgraphError, QueryError, SetupError
@@ -135,7 +135,7 @@ def named(error: AskgraphError) -> str:
 @cache
 def table_metrics() -> Mapping[str, Metric]:
     """Return every metric by name; `SetupError` if one needs a library that is missing."""
-    return {name: registry.load("metric", name) for name in registry.names("metric")}
+    return {name: plugins.load("metric", name) for name in plugins.names("metric")}
 
 
 def scores_of(predicted: Table | None, gold: Table) -> dict[str, Score]:

@@ -23,7 +23,7 @@ from askgraph.errors import SetupError
 from askgraph.evaluation.reports.sheet import Cell, Column, Sheet, columns_of
 from askgraph.evaluation.reports.statistics import Interval
 from askgraph.evaluation.runs import Record
-from askgraph.metadata.boundaries import INDIVIDUALS, SCHEMA
+from askgraph.graph.boundaries import INDIVIDUALS, SCHEMA
 from askgraph.trace import Usage
 
 

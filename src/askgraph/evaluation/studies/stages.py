@@ -12,8 +12,6 @@ from itertools import groupby
 from statistics import fmean
 from typing import Literal, cast
 
-from askgraph.agent.kept_index import Bm25
-from askgraph.agent.meeting import REACHES, refuses
 from askgraph.evaluation import Score
 from askgraph.evaluation.metrics.linking import Links, compared
 from askgraph.evaluation.reports.confidence import LOST, limit_for
@@ -21,6 +19,8 @@ from askgraph.evaluation.reports.failures import Rejection, is_right, rejection
 from askgraph.evaluation.reports.sheet import Cell, Column, Sheet, columns_of
 from askgraph.evaluation.runs import Detail, Record
 from askgraph.index import Resource, SearchIndex
+from askgraph.methods.shared.cooccurrence import REACHES, refuses
+from askgraph.methods.shared.index_cache import Bm25
 
 TOGETHER = "together"
 """The configuration that the rejection study reads: all stages, and nothing filtered."""
@@ -43,7 +43,7 @@ class StageCase:
     """One question in one configuration: its record, what each stage found, what gold has.
 
     `found` are the entities of the first stage and the predicates of the second; `listed` are both
-    as they went on to the writer. `reach` is one of `askgraph.agent.meeting.REACHES`, `written` the
+    as they went on to the writer. `reach` is one of `askgraph.methods.shared.cooccurrence.REACHES`, `written` the
     number of queries.
     """
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol, cast
 
-from askgraph import registry
+from askgraph import plugins
 from askgraph.errors import SetupError
 
 FORMS = ("falcon", "refined")
@@ -53,9 +53,9 @@ def linker_of(name: str, address: str = "") -> EntityLinker:
     elif not address:
         name, _, address = name.partition("@")
     if name in FORMS:
-        return cast("EntityLinker", registry.load("linker", "http")(address, form=name))
-    if name not in registry.names("linker"):
-        there = ", ".join(sorted((*registry.names("linker"), *FORMS)))
+        return cast("EntityLinker", plugins.load("linker", "http")(address, form=name))
+    if name not in plugins.names("linker"):
+        there = ", ".join(sorted((*plugins.names("linker"), *FORMS)))
         wrong = f"no linker {name!r}" if name else "no linker is named"
         raise SetupError(f"{wrong}: 'linker' is a URL, or one of {there}")
-    return cast("EntityLinker", registry.load("linker", name)(address))
+    return cast("EntityLinker", plugins.load("linker", name)(address))

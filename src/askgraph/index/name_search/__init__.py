@@ -14,10 +14,10 @@ from urllib.parse import urlsplit
 
 from pyoxigraph import Literal, NamedNode
 
-from askgraph import registry
+from askgraph import plugins
 from askgraph.errors import QueryError, ServiceError
 from askgraph.index import tokens
-from askgraph.rdf import vocabulary as v
+from askgraph.sparql import vocabulary as v
 from askgraph.sparql.results import SelectResult
 
 _WORD = re.compile(r"[^\W_]+")
@@ -117,13 +117,13 @@ def name_search(named: str, naming: Naming) -> NameSearch | None:
     name, _, place = named.partition(":")
     if name in ("", NONE):
         return None
-    search: NameSearch = registry.load("name_search", name)(replace(naming, place=place))
+    search: NameSearch = plugins.load("name_search", name)(replace(naming, place=place))
     return search
 
 
 def in_sparql(name: str) -> "type[SparqlNameSearch] | None":
     """Return the plugin of a name if its search is part of a query, else None."""
-    plugin = registry.load("name_search", name)
+    plugin = plugins.load("name_search", name)
     if isinstance(plugin, type) and issubclass(plugin, SparqlNameSearch):
         return plugin
     return None
@@ -143,7 +143,7 @@ async def detected(endpoint: Asked, naming: Naming, *, dialect: str = "") -> str
         return PLAIN
     named = [(name, iri) for _, iri, (name, _) in _rows(some) if words_of(name)]
     text, iri = max(named, key=lambda one: len(words_of(one[0])) < _SHORT, default=("", ""))
-    for name in registry.names("name_search") if text else ():
+    for name in plugins.names("name_search") if text else ():
         plugin = in_sparql(name)
         if plugin and plugin.servers and dialect in ("", "generic", *plugin.servers):
             host = urlsplit(iri).netloc if plugin.wants_host else ""

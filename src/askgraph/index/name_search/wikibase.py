@@ -5,7 +5,7 @@ from typing import ClassVar
 
 from askgraph.errors import SetupError
 from askgraph.index.name_search import Naming, SparqlNameSearch, Wanted, text_term
-from askgraph.rdf.vocabulary import WIKIBASE
+from askgraph.sparql.vocabulary import WIKIBASE
 
 __all__ = ["WikibaseNames"]
 

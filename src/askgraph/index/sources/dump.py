@@ -20,8 +20,8 @@ from pyoxigraph import Literal, NamedNode, Quad, RdfFormat
 
 from askgraph.errors import SetupError
 from askgraph.index import Resource
-from askgraph.rdf import best_label, words_of_local_name
-from askgraph.rdf import vocabulary as v
+from askgraph.sparql import vocabulary as v
+from askgraph.sparql.prefixes import best_label, words_of_local_name
 
 _KEPT = 500_000
 _LABELS = frozenset(v.LABEL_PREDICATES)

@@ -17,23 +17,11 @@ from functools import partial
 from statistics import fmean
 from typing import ClassVar
 
-from askgraph.agent import Conversation, in_words, over_one_graph, with_cost
-from askgraph.agent.examples import (
-    MATCHES,
-    Shot,
-    Term,
-    examples_at,
-    nearest,
-    other_than,
-    shots_near,
-    shots_of,
-)
-from askgraph.agent.follow_up import in_full
 from askgraph.errors import QueryError, ServiceError, SetupError, Unauthorised, Unreachable
 from askgraph.graph import KnowledgeGraph
+from askgraph.graph.examples import random_examples
 from askgraph.llm import Choice, LanguageModel, Options
 from askgraph.llm.budget import Account, Prices, charged
-from askgraph.metadata.examples import random_examples
 from askgraph.methods import (
     Departure,
     Published,
@@ -52,14 +40,26 @@ from askgraph.methods.dfsl.prompt import (
     left,
     linked_terms,
 )
+from askgraph.methods.shared import Conversation, in_words, over_one_graph, with_cost
+from askgraph.methods.shared.examples import (
+    MATCHES,
+    Shot,
+    Term,
+    examples_at,
+    nearest,
+    other_than,
+    shots_near,
+    shots_of,
+)
+from askgraph.methods.shared.follow_up import in_full
+from askgraph.methods.tools import Context
+from askgraph.methods.tools.query_run import Ran, built_answer, ready, run
 from askgraph.sparql.comparison import alike
 from askgraph.sparql.read import read
 from askgraph.sparql.results import GraphResult, SelectResult
 from askgraph.sparql.rewrite.canonical import canonical_query
 from askgraph.sparql.rewrite.swapped import flipped
 from askgraph.sparql.write import text_of
-from askgraph.tools import Context
-from askgraph.tools.query_run import Ran, built_answer, ready, run
 from askgraph.trace import Answer, Draft, ModelTurn, Prompt, Question, Refusal, Step, Thought, heard
 
 __all__ = ["Dfsl"]

@@ -10,25 +10,25 @@ from dataclasses import dataclass
 
 from pyoxigraph import Literal, NamedNode
 
-from askgraph.agent import columns_rule, said_before
-from askgraph.agent.examples import Shot, Term, shown_query
-from askgraph.agent.taught import taught
 from askgraph.errors import SetupError
+from askgraph.graph.profile import PredicateProfile, Profile
 from askgraph.index import tokens
 from askgraph.index.names import Kind
 from askgraph.llm import System, User
-from askgraph.metadata import PredicateProfile, Profile
-from askgraph.rdf import words_of_local_name
+from askgraph.methods.shared import columns_rule, said_before
+from askgraph.methods.shared.examples import Shot, Term, shown_query
+from askgraph.methods.shared.glossary_notes import taught
+from askgraph.methods.tools import Context
+from askgraph.methods.tools.hits import entity_lines
+from askgraph.methods.tools.mentions import mentioned
+from askgraph.methods.tools.rendering import Writer, labels_in
+from askgraph.methods.tools.schema_lines import SchemaLines, Slice
+from askgraph.methods.tools.schema_names import named
+from askgraph.methods.tools.terms import relations_among
 from askgraph.search.link import LinkedQuestion
 from askgraph.search.pipeline import link_to_graph
 from askgraph.search.tokenize import tokenize
-from askgraph.tools import Context
-from askgraph.tools.hits import entity_lines
-from askgraph.tools.mentions import mentioned
-from askgraph.tools.schema_lines import SchemaLines, Slice
-from askgraph.tools.schema_names import named
-from askgraph.tools.shown import Writer, labels_in
-from askgraph.tools.terms import relations_among
+from askgraph.sparql.prefixes import words_of_local_name
 from askgraph.trace import Prompt
 
 _SCHEMA = 15  # predicates and classes

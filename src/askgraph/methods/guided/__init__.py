@@ -15,12 +15,7 @@ from functools import partial
 from inspect import signature
 from typing import ClassVar, get_args
 
-from askgraph import registry
-from askgraph.agent import Conversation, in_words, with_cost
-from askgraph.agent.retrieval import Shown
-from askgraph.agent.schema_near import ShapeParts
-from askgraph.agent.several_graphs import AskedGraphs
-from askgraph.agent.trials import Trials
+from askgraph import plugins
 from askgraph.answers.search_run import SearchLimits
 from askgraph.errors import MAY_PASS, WITHOUT_MODEL, BudgetSpent, ServiceError, SetupError
 from askgraph.graph import KnowledgeGraph
@@ -39,8 +34,13 @@ from askgraph.methods.guided.candidates import Candidates, candidates_of, with_r
 from askgraph.methods.guided.panel import Ending, Panel, Voice, outcome_of, searched_outcome
 from askgraph.methods.guided.prompt import CHOICE, REPLY, guided_messages
 from askgraph.methods.guided.verdict import Judge
+from askgraph.methods.shared import Conversation, in_words, with_cost
+from askgraph.methods.shared.nearby_schema import ShapeParts
+from askgraph.methods.shared.retrieval import Shown
+from askgraph.methods.shared.several_graphs import AskedGraphs
+from askgraph.methods.shared.trials import Trials
+from askgraph.methods.tools import Limits, Sees, Toolbox
 from askgraph.search.decide import Thresholds
-from askgraph.tools import Limits, Sees, Toolbox
 from askgraph.trace import (
     Answer,
     Clarification,
@@ -149,7 +149,7 @@ class Guided:
             raise ValueError("no graph was given")
         limits = Limits(timeout=within(self.timeout, self.seconds))
         if self.examples and not replays():
-            from askgraph.agent.examples import with_examples  # most methods name none
+            from askgraph.methods.shared.examples import with_examples  # most methods name none
 
             graphs = with_examples(graphs, self.examples)
         asked = AskedGraphs.of(question, graphs, limits)
@@ -297,12 +297,14 @@ class _Run:
             return method.others
         listed = {"entities": "proposed", "predicates": "proposed", "filter": "off"}
         writes = {"writer": "model", "form": "names", "n": 1, "timeout": method.timeout}
-        writer = registry.load("method", "multi-stage")(model=method.model, **writes, **listed)
+        writer = plugins.load("method", "multi-stage")(model=method.model, **writes, **listed)
         return {"writer": writer, **method.others}
 
     def toolbox(self) -> Toolbox:
         """The functions for looking things up, over the graphs as the prompt writes them."""
-        from askgraph.tools.toolbox import GraphToolbox  # few questions leave the model in doubt
+        from askgraph.methods.tools.toolbox import (
+            GraphToolbox,  # few questions leave the model in doubt
+        )
 
         contexts = [one.context for one in self.graphs.every]
         graphs, limits = [one.graph for one in contexts], contexts[0].limits

@@ -6,24 +6,24 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
 
-from askgraph.agent.several_graphs import AskedGraph, AskedGraphs, LinkedGraph
 from askgraph.answers.search_run import AHEAD, PASSED_OVER, SearchLimits, SearchRun, top_score
-from askgraph.explanation import iris_in
-from askgraph.search.decide import estimate_confidence
-from askgraph.search.rank import Cluster, Proposal, clusters
-from askgraph.tools import Context, Sees
-from askgraph.tools.candidates import (
+from askgraph.answers.verbalize import iris_in
+from askgraph.methods.shared.several_graphs import AskedGraph, AskedGraphs, LinkedGraph
+from askgraph.methods.tools import Context, Sees
+from askgraph.methods.tools.candidates import (
     RunCandidate,
     completed,
     distinct_readings,
     distinct_results,
 )
-from askgraph.tools.mentions import named_links
-from askgraph.tools.schema_lines import Slice
+from askgraph.methods.tools.mentions import named_links
+from askgraph.methods.tools.schema_lines import Slice
+from askgraph.search.decide import estimate_confidence
+from askgraph.search.rank import Cluster, Proposal, clusters
 from askgraph.trace import Question
 
 if TYPE_CHECKING:
-    from askgraph.tools.veil import Veil
+    from askgraph.methods.tools.masking import Veil
 
 READ = 3
 """So many candidates of a graph tell what words of the question are taken for."""
@@ -148,7 +148,7 @@ async def candidates_of(
     every = await gather_or_fail(searches)
     veil = None
     if sees != "everything":
-        from askgraph.tools.veil import Veil  # few questions are asked under a veil
+        from askgraph.methods.tools.masking import Veil  # few questions are asked under a veil
 
         linked = [(one.linked.context.graph, one.linked.linked) for one in every]
         veil = Veil.of(linked, sees=sees, used=_used(every))

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 from pyoxigraph import Literal, NamedNode
 
+from askgraph.methods.tools import Context
+from askgraph.methods.tools.rendering import Writer
 from askgraph.sparql.comparison import Differing, alike, differing, is_blank, of_columns
 from askgraph.sparql.results import Row, SelectResult
-from askgraph.tools import Context
-from askgraph.tools.shown import Writer
 from askgraph.trace import Answer
 
 _ROWS = 3  # of each side

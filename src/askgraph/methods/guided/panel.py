@@ -9,12 +9,12 @@ from contextlib import aclosing
 from dataclasses import dataclass, replace
 from functools import partial
 
-from askgraph.agent import Conversation
 from askgraph.methods.guided.candidates import Candidates
 from askgraph.methods.guided.prompt import Reply
 from askgraph.methods.guided.verdict import Judge, Verdict
+from askgraph.methods.shared import Conversation
+from askgraph.methods.tools import Toolbox
 from askgraph.search.decide import Thresholds, choose_options, choose_outcome
-from askgraph.tools import Toolbox
 from askgraph.trace import (
     Answer,
     Clarification,
@@ -181,7 +181,7 @@ async def looked_up_further(
     If the model cancels, calls nothing or comes to no end there is none. Raises `BudgetSpent`
     and `ServiceError` as the model does.
     """
-    from askgraph.agent.exploration import written_answer  # few questions come to this
+    from askgraph.methods.shared.exploration import written_answer  # few questions come to this
 
     talk.tools = toolbox.schemas
     talk.options = {**talk.options, "schema": None}

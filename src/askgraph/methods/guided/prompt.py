@@ -14,16 +14,17 @@ from functools import partial
 
 from pyoxigraph import Literal, NamedNode
 
-from askgraph.agent import Piece, columns_rule
-from askgraph.agent.retrieval import Shown, message_for
-from askgraph.agent.several_graphs import AskedGraphs
-from askgraph.agent.trials import Written, written_query
-from askgraph.explanation import iris_of
+from askgraph.answers.verbalize import iris_of
 from askgraph.llm import Choice, Message, System, User
 from askgraph.llm.budget import estimated_tokens
 from askgraph.llm.structured import Unfit, read_structured
 from askgraph.methods.guided.candidates import READ, Candidates, Numbered
-from askgraph.rdf.vocabulary import RDF_TYPE
+from askgraph.methods.shared import Piece, columns_rule
+from askgraph.methods.shared.retrieval import Shown, message_for
+from askgraph.methods.shared.several_graphs import AskedGraphs
+from askgraph.methods.shared.trials import Written, written_query
+from askgraph.methods.tools.candidates import preview, shown_iris
+from askgraph.methods.tools.rendering import Writer, body_lines
 from askgraph.search.decide import left_out
 from askgraph.search.query_pieces import (
     aggregates_of,
@@ -34,8 +35,7 @@ from askgraph.search.query_pieces import (
     predicate_of,
 )
 from askgraph.sparql import Group, Query, Term
-from askgraph.tools.candidates import preview, shown_iris
-from askgraph.tools.shown import Writer, body_lines
+from askgraph.sparql.vocabulary import RDF_TYPE
 from askgraph.trace import Question
 
 INSTRUCTION = f"""\

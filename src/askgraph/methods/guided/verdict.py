@@ -11,23 +11,23 @@ from typing import Literal as OneOf
 
 from pyoxigraph import Literal
 
-from askgraph.agent.trials import Trials, Written, disagrees
 from askgraph.answers import bare_answer
+from askgraph.answers.verbalize import in_words
 from askgraph.errors import QueryError, ServiceError
-from askgraph.explanation import in_words
+from askgraph.graph.arrays import GraphArrays
 from askgraph.llm import Choice
 from askgraph.methods.guided.candidates import Candidates, Numbered
 from askgraph.methods.guided.prompt import Reply, read_reply
-from askgraph.rdf.vocabulary import NUMERIC_DATATYPES, RDF_LANG_STRING, XSD_STRING
+from askgraph.methods.shared.trials import Trials, Written, disagrees
+from askgraph.methods.tools import Context
+from askgraph.methods.tools._facts import own_types
+from askgraph.methods.tools.rendering import table
 from askgraph.search.decide import left_out
 from askgraph.search.rank.expected_answer_type import expect_answer
 from askgraph.search.rank.type_mismatches import find_type_mismatches
 from askgraph.sparql.results import value_of
-from askgraph.tools import Context
-from askgraph.tools._facts import own_types
-from askgraph.tools.shown import table
+from askgraph.sparql.vocabulary import NUMERIC_DATATYPES, RDF_LANG_STRING, XSD_STRING
 from askgraph.trace import Answer, heard
-from askgraph.traversal import GraphArrays
 
 _NOTHING_SAID = "There is nothing before this that could stay the same."
 _NOT_BETWEEN = "You ask back, but not between two of the candidates: decide yourself."

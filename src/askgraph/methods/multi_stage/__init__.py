@@ -16,19 +16,6 @@ from functools import partial
 from pathlib import Path
 from typing import ClassVar
 
-from askgraph.agent import (
-    Overheard,
-    in_words,
-    over_one_graph,
-    said_before,
-    spent_on,
-    turns_of,
-    with_cost,
-)
-from askgraph.agent.follow_up import in_full
-from askgraph.agent.kept_index import bm25_of
-from askgraph.agent.meeting import FILTERS, UNMATCHED, Meeting, meeting, refuses
-from askgraph.agent.taught import taught
 from askgraph.errors import QueryError, ServiceError, SetupError, Unauthorised, Unreachable
 from askgraph.graph import KnowledgeGraph
 from askgraph.index import Resource
@@ -61,9 +48,27 @@ from askgraph.methods.multi_stage.staged_terms import (
     predicate_listed,
     proposed_terms,
 )
+from askgraph.methods.shared import (
+    Overheard,
+    in_words,
+    over_one_graph,
+    said_before,
+    spent_on,
+    turns_of,
+    with_cost,
+)
+from askgraph.methods.shared.cooccurrence import FILTERS, UNMATCHED, Meeting, meeting, refuses
+from askgraph.methods.shared.follow_up import in_full
+from askgraph.methods.shared.glossary_notes import taught
+from askgraph.methods.shared.index_cache import bm25_of
+from askgraph.methods.tools import Context
+from askgraph.methods.tools.query_run import Ran, built_answer, ready, run
+from askgraph.methods.writing import Hypothesis, Listed, QueryWriter
+from askgraph.methods.writing.grown import GrownWriter
+from askgraph.methods.writing.model_writer import PromptedWriter
+from askgraph.methods.writing.pointer.writer import pointer_writer
+from askgraph.methods.writing.references import FORMS, PLAIN, References
 from askgraph.sparql.results import GraphResult, SelectResult
-from askgraph.tools import Context
-from askgraph.tools.query_run import Ran, built_answer, ready, run
 from askgraph.trace import (
     Answer,
     Draft,
@@ -76,11 +81,6 @@ from askgraph.trace import (
     heard,
     replays,
 )
-from askgraph.writing import Hypothesis, Listed, QueryWriter
-from askgraph.writing.grown import GrownWriter
-from askgraph.writing.model_writer import PromptedWriter
-from askgraph.writing.pointer.writer import pointer_writer
-from askgraph.writing.references import FORMS, PLAIN, References
 
 __all__ = ["MultiStage"]
 

@@ -13,17 +13,17 @@ from functools import partial
 
 from pyoxigraph import NamedNode
 
-from askgraph.agent import Conversation
-from askgraph.agent.kept_index import Bm25, ranked_names
-from askgraph.agent.taught import taught
 from askgraph.index import Resource
 from askgraph.index.names import Kind
 from askgraph.llm import LanguageModel, Options, System, User
 from askgraph.llm.budget import Account
 from askgraph.methods.multi_stage.staged_terms import Ground
-from askgraph.tools import Context
+from askgraph.methods.shared import Conversation
+from askgraph.methods.shared.glossary_notes import taught
+from askgraph.methods.shared.index_cache import Bm25, ranked_names
+from askgraph.methods.tools import Context
+from askgraph.methods.writing import Listed
 from askgraph.trace import ModelTurn, Prompt
-from askgraph.writing import Listed
 
 _PICKED = 0.9  # how sure a pick counts
 _SPARE = 10  # times as many candidates are looked at where some may be left out

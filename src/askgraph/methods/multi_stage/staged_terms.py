@@ -13,20 +13,20 @@ from pyoxigraph import NamedNode
 
 from askgraph.answers.ranker import CONSIDERED, listed_of
 from askgraph.errors import SetupError
+from askgraph.graph.profile import PredicateProfile
 from askgraph.index.linkers import Span
 from askgraph.index.names import Kind
-from askgraph.metadata import PredicateProfile
-from askgraph.rdf import words_of_local_name
+from askgraph.methods.tools import Context
+from askgraph.methods.tools.rendering import labels_in
+from askgraph.methods.tools.terms import relations_among, unknown_iris
+from askgraph.methods.writing import Listed
 from askgraph.search.expand.schema import Schema
 from askgraph.search.link import Link, LinkedQuestion
 from askgraph.search.pipeline import link_to_graph, load_schema, propose
 from askgraph.search.rank import clusters
 from askgraph.search.tokenize import tokenize
-from askgraph.tools import Context
-from askgraph.tools.shown import labels_in
-from askgraph.tools.terms import relations_among, unknown_iris
+from askgraph.sparql.prefixes import words_of_local_name
 from askgraph.trace import Findings, Mention
-from askgraph.writing import Listed
 
 _THINGS = (Kind.ENTITY, Kind.CLASS, Kind.VALUE)
 

@@ -24,10 +24,9 @@ from typing import Literal, TypeAlias
 from pyoxigraph import NamedNode, Variable
 
 from askgraph.errors import SetupError
+from askgraph.graph.literals import split_literal
 from askgraph.index import stem, tokens
 from askgraph.index.names import Kind, name_tokens
-from askgraph.rdf import words_of_local_name
-from askgraph.rdf.vocabulary import RDF_TYPE
 from askgraph.search.link import Link
 from askgraph.search.operators.query_builder import Candidate
 from askgraph.search.query_pieces import (
@@ -44,8 +43,9 @@ from askgraph.search.rank.faults import Subject, find_faults
 from askgraph.search.tokenize import TokenizedQuestion, bits
 from askgraph.search.tokenize.question_operators import Operator
 from askgraph.sparql import Call, Filter, Pattern, Query
+from askgraph.sparql.prefixes import words_of_local_name
+from askgraph.sparql.vocabulary import RDF_TYPE
 from askgraph.trace import Answer, Option
-from askgraph.traversal.literals import split_literal
 
 _CLOSE = 0.2  # a rival whose score is so near is one
 _ALONE = 0.5  # the margin of a result that has no rival: being alone proves little

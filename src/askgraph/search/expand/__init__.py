@@ -9,9 +9,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
+from askgraph.graph.arrays import Ids
 from askgraph.search.link import Link
 from askgraph.search.tokenize import Quantity, bits
-from askgraph.traversal import Ids
 
 
 class Edge(NamedTuple):

@@ -16,6 +16,8 @@ from typing import Final
 import numpy as np
 
 from askgraph.deadline import in_time
+from askgraph.graph.arrays import GraphArrays, Ids, in_both
+from askgraph.graph.literals import Sort, split_literal
 from askgraph.index import stem
 from askgraph.index.names import Kind, name_tokens
 from askgraph.search.expand import (
@@ -70,8 +72,6 @@ from askgraph.search.link import Link, LinkedQuestion
 from askgraph.search.tokenize import Quantity, TokenizedQuestion, bits
 from askgraph.search.tokenize.question_operators import Operator, QuestionOperators
 from askgraph.search.tokenize.word_lists import shared_words
-from askgraph.traversal import GraphArrays, Ids, in_both
-from askgraph.traversal.literals import Sort, split_literal
 
 _LEAST_DOUBT = 0.5
 """What a step costs at least, about, if no word names it: less would have to be an obvious one."""

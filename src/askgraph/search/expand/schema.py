@@ -21,10 +21,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from askgraph.deadline import in_time
-from askgraph.index import folded, stem, tokens
-from askgraph.index.names import Kind
-from askgraph.metadata import ClassProfile, PredicateProfile, Profile
-from askgraph.metadata.measures import (
+from askgraph.graph.arrays import GraphArrays, Ids
+from askgraph.graph.literals import Sort, split_literal
+from askgraph.graph.measures import (
     Times,
     Unit,
     is_unit_like,
@@ -33,10 +32,10 @@ from askgraph.metadata.measures import (
     unit_of_text,
     unit_said,
 )
-from askgraph.metadata.names import classes_above, local_name, objects_of, standard_naming
-from askgraph.rdf import namespace_of, words_of_local_name
-from askgraph.rdf import vocabulary as v
-from askgraph.rdf.vocabulary import GEO, SCHEMA_SPACES
+from askgraph.graph.names import classes_above, local_name, objects_of, standard_naming
+from askgraph.graph.profile import ClassProfile, PredicateProfile, Profile
+from askgraph.index import folded, stem, tokens
+from askgraph.index.names import Kind
 from askgraph.search.expand import DOUBT_MISDIRECTED, Node
 from askgraph.search.link import Link, LinkedQuestion, alikeness
 from askgraph.search.tokenize.question_operators import QuestionOperators
@@ -49,8 +48,9 @@ from askgraph.search.tokenize.word_lists import (
     shared_words,
     signs_in,
 )
-from askgraph.traversal import GraphArrays, Ids
-from askgraph.traversal.literals import Sort, split_literal
+from askgraph.sparql import vocabulary as v
+from askgraph.sparql.prefixes import namespace_of, words_of_local_name
+from askgraph.sparql.vocabulary import GEO, SCHEMA_SPACES
 
 Path = tuple[tuple[int, bool], ...]
 

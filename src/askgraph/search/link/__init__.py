@@ -16,9 +16,9 @@ from typing import Final
 from rapidfuzz.distance import OSA
 from rapidfuzz.process import extract
 
+from askgraph.graph.names import virtual_iri
 from askgraph.index import stem, tokens
 from askgraph.index.names import Kind, Match, Name, NameIndex, rarity
-from askgraph.metadata.names import virtual_iri
 from askgraph.search.link.abbreviations import (
     abbreviations,
     coded,

@@ -12,16 +12,16 @@ from dataclasses import dataclass, replace
 from typing import Final
 from weakref import WeakKeyDictionary
 
-from askgraph import registry
+from askgraph import plugins
 from askgraph.errors import QueryError, ServiceError
 from askgraph.graph import KnowledgeGraph
 from askgraph.index import tokens
 from askgraph.index.name_search import PLAIN, Asked, NameSearch, Thing
 from askgraph.index.names import Kind, Name, NameIndex
-from askgraph.rdf import vocabulary as v
 from askgraph.search.link import LinkedQuestion, joined, link_question
 from askgraph.search.tokenize import TokenizedQuestion
 from askgraph.search.tokenize.question_operators import detect_operators
+from askgraph.sparql import vocabulary as v
 from askgraph.sparql.results import value_of
 
 _TEXTS: Final = 12  # stretches of words that are asked for at most
@@ -77,7 +77,7 @@ async def link_with_endpoint(linked: LinkedQuestion, graph: KnowledgeGraph) -> L
     if any(found.values()) and not any(map(_holds, found, found.values())):
         notes = (_OTHERWISE,)
     if notes:
-        plain = registry.load("name_search", PLAIN)(replace(search.naming, place=""))
+        plain = plugins.load("name_search", PLAIN)(replace(search.naming, place=""))
         found, more = await _found(plain, graph.endpoint, asked, reading.language)
         notes = (*notes, *more)
     things = _of_longest({span: found.get(text, ()) for span, text in texts.items()}, reading)

@@ -13,8 +13,8 @@ import numpy as np
 from pyoxigraph import NamedNode, Variable
 
 from askgraph.deadline import in_time
+from askgraph.graph.literals import Sort
 from askgraph.index.names import Kind
-from askgraph.rdf.vocabulary import DESCRIPTION_PREDICATES, WIKIBASE_DEPRECATED, WIKIBASE_PREFERRED
 from askgraph.search.expand import (
     DOUBT_CLASS_GUESSED,
     DOUBT_DATE_SHOWN,
@@ -63,7 +63,11 @@ from askgraph.search.resolve_operators import Description
 from askgraph.search.tokenize import bits
 from askgraph.search.tokenize.question_operators import COMPARING, Operator, QuestionOperators
 from askgraph.sparql import Call, Expression, Path, Pattern, Values
-from askgraph.traversal.literals import Sort
+from askgraph.sparql.vocabulary import (
+    DESCRIPTION_PREDICATES,
+    WIKIBASE_DEPRECATED,
+    WIKIBASE_PREFERRED,
+)
 
 _BEHIND = 0.5  # a partial match is given up if it can only come so far behind the best candidate
 _LUCK = 0.3  # what finishing may add to a score besides words: about two doubts fewer

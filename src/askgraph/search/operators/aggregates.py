@@ -7,6 +7,8 @@ from itertools import takewhile
 
 from pyoxigraph import Variable
 
+from askgraph.graph.arrays import Ids
+from askgraph.graph.literals import Sort
 from askgraph.index import stem
 from askgraph.index.names import Kind
 from askgraph.search.expand import (
@@ -49,8 +51,6 @@ from askgraph.search.tokenize import Quantity, bits
 from askgraph.search.tokenize.question_operators import COMPARING, Operator, is_listed_count
 from askgraph.sparql import Bind, Call, Expression, Group, Nested, Query, transform, variables_of
 from askgraph.sparql.elapsed import elapsed
-from askgraph.traversal import Ids
-from askgraph.traversal.literals import Sort
 
 FUNCTIONS = {"average": "AVG", "sum": "SUM", "maximum": "MAX", "minimum": "MIN"}
 """The aggregates that groups are compared by."""

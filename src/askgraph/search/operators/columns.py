@@ -7,8 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from pyoxigraph import Literal, Variable
 
+from askgraph.graph.literals import Sort, split_literal
+from askgraph.graph.names import NAME_WORDS, standard_naming
 from askgraph.index.names import Kind, name_tokens
-from askgraph.metadata.names import NAME_WORDS, standard_naming
 from askgraph.search.expand import DOUBT_OTHER_FITS, WORTH_NAMING
 from askgraph.search.expand.schema import (
     KINDS,
@@ -28,7 +29,6 @@ from askgraph.search.operators.query_builder import (
 from askgraph.search.query_pieces import Value, pattern
 from askgraph.search.tokenize.word_lists import kind_words, shared_words
 from askgraph.sparql import Call, Element, Filter, Group
-from askgraph.traversal.literals import Sort, split_literal
 
 _WITHIN = 9
 """Words between a property and the noun that it is said of: "name and date of birth of the …"."""

@@ -6,6 +6,8 @@ from dataclasses import replace
 import numpy as np
 from pyoxigraph import Literal, Variable
 
+from askgraph.graph.arrays import Ids, in_both
+from askgraph.graph.literals import Sort, day_number, split_literal
 from askgraph.index.names import Kind
 from askgraph.search.expand import APART, BESIDE, DOUBT_PATH, FAR, NEAR, Edge, Node
 from askgraph.search.expand.schema import truths_of
@@ -49,8 +51,6 @@ from askgraph.search.tokenize import Quantity
 from askgraph.search.tokenize.question_operators import COMPARING, Operator, held_text, holder_of
 from askgraph.search.tokenize.word_lists import shared_words
 from askgraph.sparql import Call, Pattern, Term
-from askgraph.traversal import Ids, in_both
-from askgraph.traversal.literals import Sort, day_number, split_literal
 
 _MOST = 20_000  # up to so many values are looked at for the text; of more it is taken to be there
 

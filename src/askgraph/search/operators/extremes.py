@@ -2,6 +2,7 @@
 
 from pyoxigraph import Variable
 
+from askgraph.graph.literals import Sort
 from askgraph.search.expand import ACROSS, APART, BESIDE, DOUBT_BESIDE, NEAR
 from askgraph.search.operators.aggregates import (
     aggregated,
@@ -31,7 +32,6 @@ from askgraph.search.tokenize import Quantity
 from askgraph.search.tokenize.question_operators import Operator
 from askgraph.search.tokenize.word_lists import Measure
 from askgraph.sparql import Call, Expression
-from askgraph.traversal.literals import Sort
 
 _NEAR = 8  # so many words apart "descending" still says how something is sorted
 

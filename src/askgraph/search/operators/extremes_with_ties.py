@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pyoxigraph import Variable
 
+from askgraph.graph.arrays import Ids, distinct, in_both
 from askgraph.search.expand import DOUBT_MISTAKEN, Edge
 from askgraph.search.expand.schema import is_mirrored
 from askgraph.search.operators.aggregates import BY_SHOWN, spreads
@@ -26,7 +27,6 @@ from askgraph.search.query_pieces import (
 )
 from askgraph.search.tokenize import bits
 from askgraph.sparql import Call, Element, Expression, Filter, Group, Query, transform
-from askgraph.traversal import Ids, distinct, in_both
 
 _MOST = 20_000  # of more values it is not looked up if several share the highest
 

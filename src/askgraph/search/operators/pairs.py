@@ -9,6 +9,8 @@ from typing import Literal
 
 import numpy as np
 
+from askgraph.graph.arrays import in_both
+from askgraph.graph.literals import Sort
 from askgraph.index.names import Kind
 from askgraph.search.expand import DOUBT_OTHER_FITS, WORTH_OPERATOR, Node, PartialMatch
 from askgraph.search.expand.beam_search import BeamSearch
@@ -27,8 +29,6 @@ from askgraph.search.tokenize.question_operators import Operator, QuestionOperat
 from askgraph.search.tokenize.word_lists import Measure
 from askgraph.sparql import Call, Expression, Term, Values
 from askgraph.sparql.elapsed import elapsed
-from askgraph.traversal import in_both
-from askgraph.traversal.literals import Sort
 
 _NAMED = 0.45  # words name a thing so well, or a class
 _GAP = 9  # so many words may stand between the two

@@ -14,15 +14,9 @@ from functools import cached_property
 import numpy as np
 from pyoxigraph import Literal, Variable
 
+from askgraph.graph.arrays import Ids, in_both
+from askgraph.graph.literals import Sort, day_number, split_literal
 from askgraph.index.names import Kind
-from askgraph.rdf import vocabulary as v
-from askgraph.rdf.vocabulary import (
-    XSD_DATE_TIME,
-    XSD_DATE_TIME_STAMP,
-    XSD_G_YEAR,
-    XSD_G_YEAR_MONTH,
-    XSD_STRING,
-)
 from askgraph.search.expand import (
     BESIDE,
     DOUBT_CLASS_LIKE,
@@ -73,8 +67,14 @@ from askgraph.sparql import (
     Values,
     variables_of,
 )
-from askgraph.traversal import Ids, in_both
-from askgraph.traversal.literals import Sort, day_number, split_literal
+from askgraph.sparql import vocabulary as v
+from askgraph.sparql.vocabulary import (
+    XSD_DATE_TIME,
+    XSD_DATE_TIME_STAMP,
+    XSD_G_YEAR,
+    XSD_G_YEAR_MONTH,
+    XSD_STRING,
+)
 
 FIRST_DAY = day_number(1)
 """The first day of year 1, the earliest that the calendar of this module knows."""

@@ -7,6 +7,7 @@ from typing import TypeVar
 import numpy as np
 from pyoxigraph import BlankNode, Literal, NamedNode, Variable
 
+from askgraph.graph.arrays import in_both
 from askgraph.index.names import Kind
 from askgraph.search.expand import ACROSS, APART, BESIDE, DOUBT_MISTAKEN, FAR, WORTH_OPERATOR
 from askgraph.search.link import Link
@@ -33,7 +34,6 @@ from askgraph.sparql import (
     transform,
     variables_of,
 )
-from askgraph.traversal import in_both
 
 _BEFORE, _AFTER = 8, 8
 """So many tokens before "or", and after it, the conditions that it joins end and begin."""

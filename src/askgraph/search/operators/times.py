@@ -11,9 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 from pyoxigraph import Variable
 
+from askgraph.graph.arrays import Ids
+from askgraph.graph.literals import Sort
+from askgraph.graph.measures import Unit, unit_at
 from askgraph.index.names import Kind
-from askgraph.metadata.measures import Unit, unit_at
-from askgraph.rdf.vocabulary import XSD_DATE
 from askgraph.search.expand import BESIDE, WORTH_OPERATOR, Node
 from askgraph.search.expand.schema import Schema
 from askgraph.search.link import Link
@@ -43,8 +44,7 @@ from askgraph.search.tokenize.question_operators import Operator
 from askgraph.search.tokenize.word_lists import Measure
 from askgraph.sparql import Call, Group, Term, Values
 from askgraph.sparql.elapsed import elapsed
-from askgraph.traversal import Ids
-from askgraph.traversal.literals import Sort
+from askgraph.sparql.vocabulary import XSD_DATE
 
 _NEAR = 5  # a step named so few words before a number is what the number is of
 _OLDEST = 200  # no age that is compared is so great: it is a year, or of what has no age

@@ -19,6 +19,8 @@ from typing import Any
 from pyoxigraph import Variable
 
 from askgraph.errors import SetupError
+from askgraph.graph.arrays import Ids
+from askgraph.graph.literals import Sort
 from askgraph.index.names import Kind
 from askgraph.search.expand import WORTH_OPERATOR, Edge, Node
 from askgraph.search.expand.schema import Schema
@@ -39,8 +41,6 @@ from askgraph.search.rank.fitting import Fitting
 from askgraph.search.tokenize import TokenizedQuestion
 from askgraph.search.tokenize.question_operators import Operator, QuestionOperators
 from askgraph.sparql import Bind, Call, Filter, Group, Nested, Path, Pattern, Query, Union, Values
-from askgraph.traversal import Ids
-from askgraph.traversal.literals import Sort
 
 _NAMED = 0.7  # a class named so well is one that the answer may be of
 _OF_CLASS = 1.4

@@ -9,7 +9,6 @@ import numpy as np
 from pyoxigraph import NamedNode, Variable
 
 from askgraph.index.names import Kind
-from askgraph.rdf.vocabulary import RDF_TYPE
 from askgraph.search.expand import SURE
 from askgraph.search.expand.schema import Schema, is_mirrored
 from askgraph.search.link import Link, LinkedQuestion
@@ -17,6 +16,7 @@ from askgraph.search.operators.query_builder import Candidate
 from askgraph.search.query_pieces import patterns_in, predicate_of, variable_of
 from askgraph.search.tokenize.word_lists import shared_words
 from askgraph.sparql import Pattern, Query, walk
+from askgraph.sparql.vocabulary import RDF_TYPE
 
 _OWN_WORDS = 0.95  # words of such quality are a relation's own, but for an ending
 _ARTICLES = 2  # function words between a verb and what it is about

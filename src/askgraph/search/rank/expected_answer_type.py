@@ -14,10 +14,9 @@ from typing import Literal, NamedTuple
 from pyoxigraph import NamedNode, Variable
 
 from askgraph.errors import QueryError
+from askgraph.graph.measures import is_unit_like
+from askgraph.graph.profile import Profile
 from askgraph.index.names import Kind
-from askgraph.metadata import Profile
-from askgraph.metadata.measures import is_unit_like
-from askgraph.rdf.vocabulary import LABEL_PREDICATES, NUMERIC_DATATYPES, RDF_TYPE
 from askgraph.search.link import Link, LinkedQuestion
 from askgraph.search.tokenize import TokenizedQuestion
 from askgraph.search.tokenize.question_operators import (
@@ -47,6 +46,7 @@ from askgraph.sparql import (
     walk,
 )
 from askgraph.sparql.results import SelectResult
+from askgraph.sparql.vocabulary import LABEL_PREDICATES, NUMERIC_DATATYPES, RDF_TYPE
 from askgraph.sparql.write import tree_of
 
 AGGREGATING = ("average", "sum", "minimum", "maximum")

@@ -11,7 +11,6 @@ from functools import cached_property
 from pyoxigraph import Literal, NamedNode, Variable
 
 from askgraph.index.names import Kind, name_tokens
-from askgraph.rdf.vocabulary import RDF_TYPE
 from askgraph.search.expand import BESIDE, SURE
 from askgraph.search.expand.schema import Schema
 from askgraph.search.link import Link, LinkedQuestion
@@ -41,6 +40,7 @@ from askgraph.search.rank.expected_answer_type import ExpectedAnswer, in_a_name,
 from askgraph.search.tokenize import Quantity
 from askgraph.search.tokenize.question_operators import Operator, QuestionOperators
 from askgraph.sparql import Bind, Call, Group, Pattern, Query, Values, variables_of
+from askgraph.sparql.vocabulary import RDF_TYPE
 from askgraph.sparql.write import text_of as written
 
 _FIRST_NUMBER = re.compile(r"-?\d+(?:\.\d+)?")

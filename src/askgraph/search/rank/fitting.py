@@ -11,10 +11,10 @@ from operator import or_
 
 from pyoxigraph import NamedNode, Variable
 
+from askgraph.graph.literals import Sort
+from askgraph.graph.names import NAME_WORDS, standard_naming
 from askgraph.index import tokens
 from askgraph.index.names import Kind
-from askgraph.metadata.names import NAME_WORDS, standard_naming
-from askgraph.rdf.vocabulary import RDF_TYPE
 from askgraph.search.expand.schema import (
     Schema,
     has_kind,
@@ -47,7 +47,7 @@ from askgraph.search.tokenize import bits
 from askgraph.search.tokenize.question_operators import QuestionOperators
 from askgraph.search.tokenize.word_lists import NONE, Kinds
 from askgraph.sparql import Bind, Call, Pattern, Query, Term
-from askgraph.traversal.literals import Sort
+from askgraph.sparql.vocabulary import RDF_TYPE
 
 _BODY = 0.4  # how well a body fits where a person is asked for: "who" may mean it
 _ODD = -0.5  # a thing of unknown kind, in a graph that has things of the kind that is asked for

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from pyoxigraph import Literal
 
 from askgraph.errors import QueryError
-from askgraph.metadata import Profile
-from askgraph.rdf.vocabulary import LABEL_PREDICATES
+from askgraph.graph.literals import Sort, measured
+from askgraph.graph.profile import Profile
 from askgraph.search.rank.expected_answer_type import ExpectedAnswer, QueryColumns, columns_of
 from askgraph.sparql.results import SelectResult, Term
-from askgraph.traversal.literals import Sort, measured
+from askgraph.sparql.vocabulary import LABEL_PREDICATES
 
 _LOOKED_AT = 200  # rows
 _MANY = 50  # rows are too many for one thing

@@ -17,8 +17,9 @@ from math import isfinite
 from rapidfuzz.distance import OSA, Indel
 from rapidfuzz.process import extractOne
 
+from askgraph.graph.literals import day_number
+from askgraph.graph.measures import Unit, unit_at
 from askgraph.index import folded, stem
-from askgraph.metadata.measures import Unit, unit_at
 from askgraph.search.tokenize.word_lists import (
     Measure,
     Phrase,
@@ -27,7 +28,6 @@ from askgraph.search.tokenize.word_lists import (
     shared_words,
     word_list,
 )
-from askgraph.traversal.literals import day_number
 
 _FIRST_DAY = date(1970, 1, 1).toordinal()
 _SECONDS = {"years": 31_557_600.0, "months": 2_629_800.0, "weeks": 604_800.0, "days": 86_400.0}

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Self
 
-from askgraph.metadata.measures import Unit, unit_at
+from askgraph.graph.measures import Unit, unit_at
 from askgraph.search.tokenize import Quantity, TokenizedQuestion, bits
 from askgraph.search.tokenize.word_lists import Measure, shared_words
 

@@ -9,12 +9,12 @@ from itertools import pairwise
 from pyoxigraph import Variable
 
 from askgraph.errors import QuerySyntaxError
-from askgraph.rdf.vocabulary import RDF_TYPE
 from askgraph.sparql import Call, Expression, Filter, Group, Nested, Pattern, Query, Union, Values
 from askgraph.sparql.federation.outline import Element
 from askgraph.sparql.federation.service import Clause, Level
 from askgraph.sparql.lexer import lexed
 from askgraph.sparql.read import read
+from askgraph.sparql.vocabulary import RDF_TYPE
 
 NAMED = 3
 """A subject, an object or a row is named: few solutions are to be expected."""

@@ -13,9 +13,9 @@ All of it looks at tokens: strings, comments and IRIs are never touched.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from askgraph.rdf.vocabulary import RDFS_LABEL, SCHEMA_DESCRIPTION, SKOS_ALT_LABEL, WIKIBASE
 from askgraph.sparql import AGGREGATES
 from askgraph.sparql.lexer import Edit, Token, edited, lexed
+from askgraph.sparql.vocabulary import RDFS_LABEL, SCHEMA_DESCRIPTION, SKOS_ALT_LABEL, WIKIBASE
 
 _OPENING, _CLOSING = frozenset("([{"), frozenset(")]}")
 

@@ -21,7 +21,6 @@ from dataclasses import replace
 from pyoxigraph import Literal, NamedNode, Variable
 
 from askgraph.errors import QueryError, QuerySyntaxError
-from askgraph.rdf.vocabulary import RDF_TYPE
 from askgraph.sparql import (
     Call,
     Element,
@@ -35,6 +34,7 @@ from askgraph.sparql import (
 )
 from askgraph.sparql.lexer import edited, lexed, with_declared
 from askgraph.sparql.read import read
+from askgraph.sparql.vocabulary import RDF_TYPE
 from askgraph.sparql.write import text_of, tree_of
 
 VARIABLE = re.compile(r"[?$]\w+")

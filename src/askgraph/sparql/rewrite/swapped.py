@@ -14,11 +14,11 @@ from urllib.parse import urljoin
 from pyoxigraph import Literal, NamedNode
 
 from askgraph.errors import QueryError
-from askgraph.rdf import PrefixMap
-from askgraph.rdf import vocabulary as v
-from askgraph.rdf.vocabulary import RDF_TYPE, XSD_BOOLEAN
 from askgraph.sparql import Bind, Call, Filter, Group, Pattern, Query, children, transform, walk
+from askgraph.sparql import vocabulary as v
 from askgraph.sparql.lexer import Edit, Token, edited, lexed, number_type, unescaped, unquoted
+from askgraph.sparql.prefixes import PrefixMap
+from askgraph.sparql.vocabulary import RDF_TYPE, XSD_BOOLEAN
 
 _FULL = re.compile(r'[A-Za-z][A-Za-z0-9+.-]*:[^<>"{}|^`\\\x00-\x20]*')
 _TAG = re.compile(r"[A-Za-z]{1,8}(?:-[A-Za-z0-9]{1,8})*")

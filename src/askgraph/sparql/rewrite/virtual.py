@@ -14,7 +14,6 @@ from itertools import count
 from pyoxigraph import BlankNode, Literal, NamedNode, Variable
 
 from askgraph.errors import QueryError, QuerySyntaxError
-from askgraph.rdf import vocabulary as v
 from askgraph.sparql import (
     Bind,
     Call,
@@ -35,6 +34,7 @@ from askgraph.sparql import (
     transform,
     walk,
 )
+from askgraph.sparql import vocabulary as v
 from askgraph.sparql.lexer import edited, lexed, unescaped
 from askgraph.sparql.read import read
 from askgraph.sparql.write import text_of

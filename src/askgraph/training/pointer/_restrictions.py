@@ -7,16 +7,10 @@ from random import Random
 import numpy as np
 from pyoxigraph import NamedNode, Variable
 
-from askgraph.metadata import ClassProfile, PredicateProfile
-from askgraph.metadata.names import local_name, standard_naming
-from askgraph.rdf import (
-    best_label,
-    english_plural,
-    english_singular,
-    within_sentence,
-    words_of_local_name,
-)
-from askgraph.rdf.vocabulary import RDF_TYPE
+from askgraph.graph.arrays import Ids
+from askgraph.graph.literals import Sort, split_literal
+from askgraph.graph.names import local_name, standard_naming
+from askgraph.graph.profile import ClassProfile, PredicateProfile
 from askgraph.search.expand.schema import Schema
 from askgraph.search.query_pieces import (
     Value,
@@ -32,8 +26,14 @@ from askgraph.search.query_pieces import (
 )
 from askgraph.search.tokenize.word_lists import word_list
 from askgraph.sparql import Call, Element, Expression, Filter, Pattern, Query
-from askgraph.traversal import Ids
-from askgraph.traversal.literals import Sort, split_literal
+from askgraph.sparql.prefixes import (
+    best_label,
+    english_plural,
+    english_singular,
+    within_sentence,
+    words_of_local_name,
+)
+from askgraph.sparql.vocabulary import RDF_TYPE
 
 _NUMBERS = (Sort.NUMBER, Sort.TEXT_NUMBER)
 _SAID = 8  # words of a value that a question repeats at most

@@ -16,8 +16,11 @@ from dataclasses import dataclass
 from importlib.resources import files
 from random import Random
 
-from askgraph.metadata import PredicateProfile
-from askgraph.rdf.vocabulary import (
+from askgraph.graph.profile import PredicateProfile
+from askgraph.search.expand.schema import Schema
+from askgraph.search.query_pieces import aggregate, pattern, query_of, term_of, variable
+from askgraph.sparql import Query
+from askgraph.sparql.vocabulary import (
     RDF_TYPE,
     RDFS_LABEL,
     XSD_DATE,
@@ -25,9 +28,6 @@ from askgraph.rdf.vocabulary import (
     XSD_G_YEAR,
     XSD_INTEGER,
 )
-from askgraph.search.expand.schema import Schema
-from askgraph.search.query_pieces import aggregate, pattern, query_of, term_of, variable
-from askgraph.sparql import Query
 from askgraph.training.pointer._restrictions import THING, Facts, Restricted, called, phrased
 
 _OPEN = (

@@ -18,15 +18,8 @@ from askgraph.evaluation import Table
 from askgraph.evaluation.metrics.best_column import best_column
 from askgraph.evaluation.questions import GoldQuestion, gold_table
 from askgraph.graph import KnowledgeGraph
-from askgraph.search.link import LinkedQuestion
-from askgraph.search.pipeline import build_schema, link_text, propose_from_links
-from askgraph.search.query_pieces import Value
-from askgraph.search.rank import Proposal, clusters, weights_for
-from askgraph.sparql import Query
-from askgraph.sparql.write import text_of
-from askgraph.training.pointer.questions import asked
-from askgraph.writing.pointer.inputs import Units, listed_terms, units_of, written
-from askgraph.writing.pointer.network import (
+from askgraph.methods.writing.pointer.inputs import Units, listed_terms, units_of, written
+from askgraph.methods.writing.pointer.network import (
     Settings,
     Steps,
     encoded,
@@ -36,8 +29,15 @@ from askgraph.writing.pointer.network import (
     shapes,
     unit_arrays,
 )
-from askgraph.writing.pointer.skeleton import Skeleton, skeleton_of, terms_of
-from askgraph.writing.pointer.writer import RANK
+from askgraph.methods.writing.pointer.skeleton import Skeleton, skeleton_of, terms_of
+from askgraph.methods.writing.pointer.writer import RANK
+from askgraph.search.link import LinkedQuestion
+from askgraph.search.pipeline import build_schema, link_text, propose_from_links
+from askgraph.search.query_pieces import Value
+from askgraph.search.rank import Proposal, clusters, weights_for
+from askgraph.sparql import Query
+from askgraph.sparql.write import text_of
+from askgraph.training.pointer.questions import asked
 
 RIGHT = 0.99
 """From this worth on a query is right."""

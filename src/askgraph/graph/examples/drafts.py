@@ -1,0 +1,321 @@
+"""Questions about a graph that nobody has asked yet, worded by templates, each with its query.
+
+What there is to ask comes from the profile; the names and values that a question needs are sampled
+from the graph. Whether a draft is any good is for others to find out.
+"""
+
+from collections import Counter
+from collections.abc import AsyncGenerator, Iterator, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from random import Random
+
+from pyoxigraph import Literal, NamedNode
+
+from askgraph.endpoint import Endpoint
+from askgraph.errors import QueryError, ServiceError
+from askgraph.graph.examples._templates import Sample, Template, called, is_noun, templates
+from askgraph.graph.profile import ClassProfile, PredicateProfile, Profile
+from askgraph.sparql import vocabulary as voc
+from askgraph.sparql.layout import formatted
+from askgraph.sparql.lexer import with_declared
+from askgraph.sparql.prefixes import PrefixMap
+from askgraph.sparql.results import Row, Term, value_of
+
+ROWS = 50
+_FALSE = 0.5  # the share of yes-or-no questions whose value is another thing's
+_DENSE = 1.5  # numbers this close to each other, each once, only number things
+_CODE_DIGITS = 3
+_YES_AND_NO = 2
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The parts of a question: a template, a class and, unless it asks for that, predicates."""
+
+    kind: str
+    template: Template
+    cls: ClassProfile
+    predicate: PredicateProfile | None = None
+    second: PredicateProfile | None = None
+
+
+def sampling_query(plan: Plan, profile: Profile) -> str:
+    """Return the query for things of the class by name, with their values of the predicates.
+
+    Its columns are `?s ?name ?o ?o_name`, and `?p ?p_name` if there is a second predicate; what
+    is a literal is its own name.
+    """
+    assert plan.predicate is not None
+    parts = [
+        f"?s a <{plan.cls.iri}> ; <{plan.cls.name_predicate}> ?name ; <{plan.predicate.iri}> ?o .",
+        _named("?o", plan.predicate, profile),
+    ]
+    columns = "?s ?name ?o ?o_name"
+    if plan.second is not None:
+        said_of = "?o" if plan.template.second == "next" else "?s"
+        parts += [f"{said_of} <{plan.second.iri}> ?p .", _named("?p", plan.second, profile)]
+        columns += " ?p ?p_name"
+    return f"SELECT {columns} WHERE {{ {' '.join(parts)} }} LIMIT {ROWS}"
+
+
+def naming(predicate: PredicateProfile, profile: Profile) -> str:
+    """Return the predicate that names what a predicate leads to."""
+    by_class = {cls.iri: cls.name_predicate for cls in profile.classes}
+    named = (by_class.get(iri) for iri, _ in predicate.object_classes)
+    general = (p.iri for p in profile.predicates if p.naming == "name")
+    return next(filter(None, (*named, *general)), voc.RDFS_LABEL)
+
+
+def filled_from(
+    rows: Sequence[Row], sample: Sample, plan: Plan, prefixes: PrefixMap, chance: Random
+) -> Sample | None:
+    """Return the sample with a row by chance; None if no row makes a question."""
+    assert plan.predicate is not None
+    values = [row[2] for row in rows]
+    if are_identifiers(values, plan.predicate) or (
+        plan.template.measured and not are_measured(values)
+    ):
+        return None
+    times = Counter(name for name, _ in {(_text(row[1]), row[0]) for row in rows})
+    told = [row for row in rows if times[_text(row[1])] == 1 and all(map(_in_english, row))]
+    if not told:
+        return None
+    row = chance.choice(told)
+    value, text = row[2], _text(row[3])
+    if plan.kind == "whether" and chance.random() < _FALSE:
+        other = chance.choice(told)
+        value, text = other[2], _text(other[3])
+    sample = replace(
+        sample,
+        label=called(plan.predicate),
+        predicate=prefixes.shorten(plan.predicate.iri),
+        name=_text(row[1]),
+        subject=_written(row[0], prefixes),
+        value=_written(value, prefixes),
+        text=_round_middle(values) if plan.kind == "more" else text,
+    )
+    return _with_second(sample, row, plan.second, prefixes)
+
+
+def _named(variable: str, predicate: PredicateProfile, profile: Profile) -> str:
+    if predicate.literal:
+        return f"BIND({variable} AS {variable}_name)"
+    return f"{variable} <{naming(predicate, profile)}> {variable}_name ."
+
+
+def _with_second(
+    sample: Sample, row: Row, second: PredicateProfile | None, prefixes: PrefixMap
+) -> Sample | None:
+    if second is None:
+        return sample
+    if _text(row[5]) in (sample.name, sample.text):  # there and back again
+        return None
+    return replace(
+        sample,
+        other_label=called(second),
+        other_predicate=prefixes.shorten(second.iri),
+        other_value=_written(row[4], prefixes),
+        other_text=_text(row[5]),
+    )
+
+
+def are_identifiers(values: Sequence[Term | None], predicate: PredicateProfile) -> bool:
+    """Return whether values number things: whole, each but once, one after the other."""
+    numbers = _whole_numbers(values)
+    if predicate.objects < predicate.triples or not numbers:
+        return False
+    return max(numbers) - min(numbers) + 1 <= _DENSE * len(numbers)
+
+
+def are_measured(values: Sequence[Term | None]) -> bool:
+    """Return whether values are amounts: not codes or years of equal length, nor yes and no."""
+    digits = {len(str(abs(number))) for number in _whole_numbers(values)}
+    coded = len(digits) == 1 and min(digits) >= _CODE_DIGITS
+    return not coded and len(set(values)) > _YES_AND_NO
+
+
+def _whole_numbers(values: Sequence[Term | None]) -> list[int]:
+    """Return the values as whole numbers; none if one of them is something else."""
+    texts = [_text(value) for value in values]
+    if all(isinstance(v, Literal) and v.datatype.value in voc.INTEGER_DATATYPES for v in values):
+        return [int(text) for text in texts if text.lstrip("+-").isdecimal()]
+    return []
+
+
+def _round_middle(values: Sequence[Term | None]) -> str:
+    """Return the middle number, of two digits that count: nobody asks for more than 1420788."""
+    numbers = []
+    for value in values:
+        try:
+            numbers.append(Decimal(_text(value)))
+        except ArithmeticError:
+            continue
+    known = sorted(number for number in numbers if number.is_finite())
+    return f"{Decimal(f'{known[len(known) // 2]:.2g}'):f}" if known else ""
+
+
+def _written(term: Term | None, prefixes: PrefixMap) -> str:
+    return prefixes.shorten(term.value) if isinstance(term, NamedNode) else str(term)
+
+
+def _text(term: Term | None) -> str:
+    return value_of(term) or ""
+
+
+def _in_english(term: Term | None) -> bool:
+    return not isinstance(term, Literal) or (term.language or "en").startswith("en")
+
+
+_CLASSES = 40
+_FAILURES = 5
+_SCHEMA = (voc.RDF, voc.RDFS, voc.OWL, voc.SH, voc.XSD)
+
+
+@dataclass(frozen=True)
+class Draft:
+    """A question in English, the queries that it may stand for, and what kind of question it is.
+
+    Of two queries one gives things and the other their names: some graphs are asked for these.
+    `tie` is a query with two rows that differ if the question has one answer; empty if it is
+    not needed.
+    """
+
+    question: str
+    queries: tuple[str, ...]
+    kind: str
+    tie: str = ""
+
+
+async def drafts(
+    profile: Profile,
+    endpoint: Endpoint,
+    prefixes: PrefixMap,
+    *,
+    seed: int = 0,
+    timeout: float = 5.0,
+) -> AsyncGenerator[Draft, None]:
+    """Yield drafts, of each kind in turn, until there is nothing more to ask.
+
+    The same graph and seed give the same drafts. Each costs one query at most, of 50 rows and
+    `timeout` seconds; a sample that fails costs its draft, and the fifth raises its error.
+    """
+    chance, failures = Random(seed), 0
+    for plan in _plans(profile, chance):
+        sample: Sample | None = Sample(called(plan.cls), prefixes.shorten(plan.cls.iri))
+        if plan.predicate is not None and sample is not None:
+            query = sampling_query(plan, profile)
+            try:
+                found = await endpoint.select(query, timeout=timeout, limit=ROWS)
+            except (QueryError, ServiceError):
+                failures += 1
+                if failures == _FAILURES:
+                    raise
+                continue
+            sample = filled_from(found.rows, sample, plan, prefixes, chance)
+        if sample is not None:
+            yield _draft(sample, plan, profile, prefixes)
+
+
+def _plans(profile: Profile, chance: Random) -> Iterator[Plan]:
+    """Yield all that there is to ask, shuffled, of one kind after the other."""
+    classes = [cls for cls in profile.classes if not cls.nary and not cls.iri.startswith(_SCHEMA)]
+    said = _said_of(profile)
+    queues = []
+    for kind, template in templates().items():
+        plans = list(_of_kind(kind, template, classes[:_CLASSES], said, chance))
+        rounds = template.rounds
+        queues.append([plan for _ in range(rounds) for plan in chance.sample(plans, len(plans))])
+    while queues := [plans for plans in queues if plans]:
+        for plans in queues:
+            yield plans.pop()
+
+
+def _said_of(profile: Profile) -> dict[str, list[tuple[PredicateProfile, int]]]:
+    """Return the predicates that can be asked for by class, each with its triples there."""
+    found: dict[str, list[tuple[PredicateProfile, int]]] = {}
+    for predicate in profile.predicates:
+        if predicate.naming or predicate.iri.startswith(_SCHEMA) or not is_noun(predicate):
+            continue
+        for cls, own in predicate.subject_classes:
+            found.setdefault(cls, []).append((predicate, own))
+    return found
+
+
+def _of_kind(
+    kind: str,
+    template: Template,
+    classes: Sequence[ClassProfile],
+    said: dict[str, list[tuple[PredicateProfile, int]]],
+    chance: Random,
+) -> Iterator[Plan]:
+    for cls in classes:
+        if template.fits_class(cls):
+            yield Plan(kind, template, cls)
+        if template.of_class or not cls.name_predicate:
+            continue
+        for predicate, own in said.get(cls.iri, ()):
+            if not own or not template.fits_predicate(predicate, own, cls):
+                continue
+            others = _others(template, cls, predicate, said)
+            if others:
+                yield Plan(kind, template, cls, predicate, chance.choice(others))
+            elif not template.second:
+                yield Plan(kind, template, cls, predicate)
+
+
+def _others(
+    template: Template,
+    cls: ClassProfile,
+    predicate: PredicateProfile,
+    said: dict[str, list[tuple[PredicateProfile, int]]],
+) -> list[PredicateProfile]:
+    """Return the predicates that a question with two can go on with."""
+    match template.second:
+        case "same":
+            return [
+                other
+                for other, own in said.get(cls.iri, ())
+                if other is not predicate and template.fits_predicate(other, own, cls)
+            ]
+        case "next":
+            there = predicate.object_classes[0][0] if predicate.object_classes else ""
+            return [
+                other
+                for other, _ in said.get(there, ())
+                if other is not predicate and other.iri not in predicate.inverse_of
+            ]
+        case _:
+            return []
+
+
+def _draft(sample: Sample, plan: Plan, profile: Profile, prefixes: PrefixMap) -> Draft:
+    template = plan.template
+    question, query, tie = (
+        text.format_map(sample.filling)
+        for text in (template.question, template.query, template.tie)
+    )
+    queries = dict.fromkeys([query, _by_name(query, plan, profile, prefixes)])
+    laid_out = tuple(_laid_out(query, prefixes) for query in queries)
+    return Draft(question, laid_out, plan.kind, tie and _laid_out(tie, prefixes))
+
+
+def _by_name(query: str, plan: Plan, profile: Profile, prefixes: PrefixMap) -> str:
+    """Return the query with names in the place of the things that it gives, if these have some."""
+    gives, name = plan.template.gives, plan.cls.name_predicate
+    if gives == "?value":
+        last = plan.second or plan.predicate
+        name = naming(last, profile) if last is not None and last.object_classes else None
+    if not gives or name is None:
+        return query
+    head, body = query.split(" WHERE { ", 1)
+    body = body.replace(f"GROUP BY {gives}", "GROUP BY ?name")
+    pattern = f"{gives} {prefixes.shorten(name)} ?name . "
+    return f"{head.replace(gives, '?name', 1)} WHERE {{ {pattern}{body}"
+
+
+def _laid_out(body: str, prefixes: PrefixMap) -> str:
+    """A query over several lines, with its prefixes declared in the order of their use."""
+    lines = formatted(prefixes.header(body) + body, prefixes, {}).splitlines(keepends=True)
+    kept = "".join(line for line in lines if not line.startswith("PREFIX "))
+    return with_declared(kept.rstrip() + "\n", prefixes.namespaces)

@@ -1,0 +1,363 @@
+"""The profile of a graph whose triples lie in arrays: everything counted, nothing sampled."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from askgraph.graph.arrays import GraphArrays, Ids, TermTable, distinct, tallied
+from askgraph.graph.literals import Sort, split_literal
+from askgraph.graph.names import (
+    NameShape,
+    is_hierarchy,
+    names_of,
+    naming_role,
+    objects_of,
+    standard_naming,
+    texts_of,
+)
+from askgraph.graph.own_types import own_types
+from askgraph.graph.profile import (
+    ClassProfile,
+    Partition,
+    PredicateProfile,
+    Profile,
+    complete,
+    sorted_counts,
+)
+from askgraph.sparql import vocabulary as v
+
+_SAMPLE = 2000
+_COUNTED = 100_000
+
+
+def profile_of(graph: GraphArrays, *, source: str = "") -> Profile:
+    """Profile a whole graph; time grows with its triples, not with classes times predicates."""
+    instances = _instances(graph)
+    predicates = tuple(_predicate(graph, p) for p in range(len(graph.predicates)))
+    predicates = _with_inverses(graph, predicates)
+    classes = tuple(_class(graph, iri, members, predicates) for iri, members in instances.items())
+    profile = Profile(
+        triples=len(graph),
+        classes=tuple(sorted(classes, key=lambda c: (-c.instances, c.iri))),
+        predicates=tuple(sorted(predicates, key=lambda p: (-p.triples, p.iri))),
+        languages=_summed(p.languages for p in predicates),
+        source=source,
+        created=datetime.now(UTC).isoformat(timespec="seconds"),
+        partitions=partitions_of(graph),
+        types=tuple(own_types(graph).items()),
+        described=_described(graph),
+    )
+    return replace(profile, completeness=complete(profile))
+
+
+_WHOLES = (
+    v.VOID_DATASET,
+    "http://www.w3.org/ns/dcat#Dataset",
+    v.SCHEMA_HTTPS + "Dataset",
+    v.SCHEMA + "Dataset",
+    v.OWL_ONTOLOGY,
+)
+
+
+def _described(graph: GraphArrays) -> tuple[tuple[str, str], ...]:
+    """What the graph says of itself: of the one data set that it describes, else the ontology."""
+    kinds = (objects_of(graph, kind, v.RDF_TYPE, inverse=True) for kind in _WHOLES)
+    found = (texts_of(graph, *some, v.DESCRIPTION_PREDICATES) for some in kinds if len(some) == 1)
+    return next(filter(None, found), ())
+
+
+def _instances(graph: GraphArrays) -> dict[str, Ids]:
+    kind = graph.number(v.RDF_TYPE)
+    if kind is None:
+        return {}
+    classes = graph.ends(kind, inverse=True)
+    return {
+        graph.terms.value(int(c)): graph.step(np.array([c], dtype=np.int32), kind, inverse=True)
+        for c in classes
+        if graph.terms.is_iri(int(c))
+    }
+
+
+def _class(
+    graph: GraphArrays, iri: str, members: Ids, predicates: tuple[PredicateProfile, ...]
+) -> ClassProfile:
+    numbers, counts = graph.predicates_of(members)
+    named = [
+        (_shape(graph, int(number), members, iri).score, predicates[number].iri)
+        for number, count in zip(numbers, counts, strict=True)
+        if predicates[number].naming == "name" and count >= 0.5 * len(members)
+    ]
+    name = max(named)[1] if named else None
+    return ClassProfile(
+        iri=iri,
+        instances=len(members),
+        names=names_of(graph, iri),
+        parents=objects_of(graph, iri, v.RDFS_SUB_CLASS_OF),
+        name_predicate=name,
+        nary=name is None and _links(graph, members) >= 2,
+    )
+
+
+def _shape(graph: GraphArrays, predicate: int, members: Ids, cls: str) -> NameShape:
+    bearers, names = graph.pairs(members, predicate)
+    return NameShape(
+        graph.iri_of(predicate),
+        cls,
+        coverage=len(distinct(bearers)) / len(members),
+        distinct=len(distinct(names)) / len(names),
+    )
+
+
+def _links(graph: GraphArrays, members: Ids) -> float:
+    sample = members[:_SAMPLE]
+    linked = 0
+    for predicate in graph.predicates_of(sample)[0]:
+        iri = graph.iri_of(int(predicate))
+        if iri in (v.RDF_TYPE, v.OWL_SAME_AS):
+            continue
+        sources, targets = graph.pairs(sample, int(predicate))
+        if len(targets) and not graph.terms.is_literal(int(targets[0])):
+            linked += len(distinct(sources))
+    return linked / len(sample)
+
+
+def _predicate(graph: GraphArrays, number: int) -> PredicateProfile:
+    iri = graph.iri_of(number)
+    subjects, objects = graph.ends(number), graph.ends(number, inverse=True)
+    literals = objects[objects < graph.terms.first_iri]
+    resources = objects[objects >= graph.terms.first_iri]
+    datatypes, languages = _literal_types(graph, number, len(literals))
+    draft = PredicateProfile(
+        iri=iri,
+        triples=graph.size(number),
+        subjects=len(subjects),
+        objects=len(objects),
+        names=names_of(graph, iri),
+        subject_classes=_classes_of(graph, subjects),
+        object_classes=_classes_of(graph, resources) or _unclassed(resources),
+        datatypes=datatypes,
+        languages=languages,
+        transitive=is_hierarchy(graph, number),
+        inverse_of=objects_of(graph, iri, v.OWL_INVERSE_OF),
+    )
+    samples = [graph.terms.value(int(at)) for at in literals[:: max(1, len(literals) // 200)]]
+    texts = bool(len(literals)) and float(np.mean(graph.sorts[literals] == Sort.TEXT)) > 0.8
+    role = naming_role(draft, samples) if texts else standard_naming(iri)
+    return replace(draft, naming=role if draft.datatypes else "")
+
+
+def _classes_of(graph: GraphArrays, nodes: Ids) -> tuple[tuple[str, int], ...]:
+    kind = graph.number(v.RDF_TYPE)
+    if kind is None or not len(nodes):
+        return ()
+    classes, counts = tallied(graph.pairs(nodes, kind)[1])
+    listed = [
+        (graph.terms.value(cls), count)
+        for cls, count in zip(classes.tolist(), counts.tolist(), strict=True)
+        if graph.terms.is_iri(cls)
+    ]
+    return tuple(sorted(listed, key=lambda item: (-item[1], item[0])))
+
+
+def _unclassed(resources: Ids) -> tuple[tuple[str, int], ...]:
+    return ((v.RDFS_RESOURCE, len(resources)),) if len(resources) else ()
+
+
+def _literal_types(
+    graph: GraphArrays, predicate: int, literals: int
+) -> tuple[tuple[tuple[str, int], ...], tuple[tuple[str, int], ...]]:
+    """Datatypes and languages with their numbers of triples; of very many, scaled up."""
+    datatypes: Counter[str] = Counter()
+    languages: Counter[str] = Counter()
+    ends, counts = tallied(graph.between(0, graph.terms.first_iri, predicate, inverse=True)[0])
+    step = max(1, literals // _COUNTED)
+    pairs = zip(ends[:literals:step].tolist(), counts[:literals:step].tolist(), strict=True)
+    for at, count in pairs:
+        datatype, language = _kind(graph.terms, at)
+        datatypes[datatype] += step * count
+        if language:
+            languages[language] += step * count
+    return tuple(datatypes.most_common()), tuple(languages.most_common())
+
+
+def _kind(terms: TermTable, at: int) -> tuple[str, str | None]:
+    """Return the datatype and the language of a literal."""
+    text = terms.text(at)
+    return _kind_of(text[text.rindex('"') :])
+
+
+@lru_cache(maxsize=1000)
+def _kind_of(ending: str) -> tuple[str, str | None]:
+    return split_literal(f'"{ending}')[1:]
+
+
+def _with_inverses(
+    graph: GraphArrays, predicates: tuple[PredicateProfile, ...]
+) -> tuple[PredicateProfile, ...]:
+    declared = {(p.iri, q) for p in predicates for q in p.inverse_of}
+    linking = [p for p in predicates if p.object_classes and p.triples > 1]
+    turned: dict[tuple[int, int, int], list[PredicateProfile]] = defaultdict(list)
+    for q in linking:
+        turned[q.triples, q.objects, q.subjects].append(q)
+    for p in linking:
+        for q in turned[p.triples, p.subjects, p.objects]:
+            if p.iri < q.iri and _mirrored(graph, p.iri, q.iri):
+                declared.add((p.iri, q.iri))
+    both = declared | {(q, p) for p, q in declared}
+    return tuple(
+        replace(p, inverse_of=tuple(sorted(q for x, q in both if x == p.iri and q != p.iri)))
+        for p in predicates
+    )
+
+
+def _mirrored(graph: GraphArrays, first: str, second: str) -> bool:
+    p, q = graph.number(first), graph.number(second)
+    if p is None or q is None or graph.size(p) != graph.size(q):
+        return False
+    forwards = graph.pairs(graph.ends(p), p)
+    backwards = graph.pairs(graph.ends(q, inverse=True), q, inverse=True)
+    return all(np.array_equal(a, b) for a, b in zip(forwards, backwards, strict=True))
+
+
+def _summed(pairs: Iterable[tuple[tuple[str, int], ...]]) -> tuple[tuple[str, int], ...]:
+    total: Counter[str] = Counter()
+    for listed in pairs:
+        total.update(dict(listed))
+    return tuple(total.most_common())
+
+
+_READ = 100_000  # literals of one predicate whose datatypes are read; of more, evenly chosen
+
+
+def partitions_of(graph: GraphArrays) -> tuple[Partition, ...]:
+    """Return the partitions of all classes, in order of class and predicate.
+
+    All numbers are exact, but for datatypes of a predicate that has several of them over more than
+    100,000 different literals.
+    """
+    groups = _groups(graph)
+    found: list[Partition] = []
+    if groups is not None:
+        for number in range(len(graph.predicates)):
+            found += _partitions(graph, number, groups)
+    return tuple(sorted(found, key=lambda one: (one.cls, one.predicate)))
+
+
+@dataclass(frozen=True)
+class _Groups:
+    """The group of each node (0: of no class), and the classes of each group."""
+
+    of: NDArray[np.int64]
+    classes: tuple[tuple[str, ...], ...]
+
+
+def _groups(graph: GraphArrays) -> _Groups | None:
+    kind = graph.number(v.RDF_TYPE)
+    if kind is None:
+        return None
+    nodes, classes = graph.pairs(graph.ends(kind), kind)
+    named = (classes >= graph.terms.first_iri) & (classes < graph.terms.first_blank)
+    nodes, classes = nodes[named], classes[named]
+    members, starts = np.unique(nodes, return_index=True)
+    if not len(members):
+        return None
+    weights = np.random.default_rng(7).integers(1, 2**62, size=len(graph.terms), dtype=np.int64)
+    marks = np.add.reduceat(weights[classes], starts)
+    _, firsts, group = np.unique(marks, return_index=True, return_inverse=True)
+    ends = np.append(starts[1:], len(nodes))
+    listed = [
+        tuple(graph.terms.value(int(c)) for c in classes[starts[at] : ends[at]]) for at in firsts
+    ]
+    of = np.zeros(len(graph.terms), dtype=np.int64)
+    of[members] = group + 1
+    return _Groups(of, ((), *listed))
+
+
+@dataclass
+class _Tally:
+    """The numbers of one class at one predicate."""
+
+    triples: int = 0
+    subjects: int = 0
+    objects: int = 0
+
+
+def _partitions(graph: GraphArrays, number: int, groups: _Groups) -> Iterator[Partition]:
+    subjects, objects = graph.pairs(graph.ends(number), number)
+    tallies = _tallies(graph, number, groups)
+    targets: dict[str, Counter[str]] = defaultdict(Counter)
+    datatypes: dict[str, Counter[str]] = defaultdict(Counter)
+    literal = objects < graph.terms.first_iri
+    pairs = (groups.of[subjects[~literal]], groups.of[objects[~literal]])
+    for source, target, count in _pair_counts(*pairs, len(groups.classes)):
+        for cls in groups.classes[source]:
+            for other in groups.classes[target] or (v.RDFS_RESOURCE,):
+                targets[cls][other] += count
+    kinds, names = _datatypes(graph, objects[literal])
+    for source, kind, count in _pair_counts(groups.of[subjects[literal]], kinds, len(names)):
+        for cls in groups.classes[source]:
+            datatypes[cls][names[kind]] += count
+    iri = graph.iri_of(number)
+    for cls, tally in tallies.items():
+        yield Partition(
+            cls,
+            iri,
+            tally.triples,
+            tally.subjects,
+            tally.objects,
+            sorted_counts(targets[cls]),
+            sorted_counts(datatypes[cls]),
+        )
+
+
+def _tallies(graph: GraphArrays, number: int, groups: _Groups) -> dict[str, _Tally]:
+    tallies: dict[str, _Tally] = defaultdict(_Tally)
+    size = len(groups.classes)
+    objects, subjects = graph.between(0, len(graph.terms), number, inverse=True)
+    of = groups.of[subjects]
+    triples = np.bincount(of, minlength=size)
+    having = np.bincount(groups.of[graph.ends(number)], minlength=size)
+    ends: dict[str, list[int]] = defaultdict(list)
+    for group in np.flatnonzero(triples).tolist():
+        for cls in groups.classes[group]:
+            tallies[cls].triples += int(triples[group])
+            tallies[cls].subjects += int(having[group])
+            ends[cls].append(group)
+    keys = objects.astype(np.int64) << 32 | of
+    keys.sort(kind="stable")  # they nearly are
+    keys = keys[np.diff(keys, prepend=-1) != 0]
+    from_group, objects = keys & 0xFFFFFFFF, keys >> 32
+    single = np.bincount(from_group, minlength=size)
+    for cls, its in ends.items():
+        if len(its) == 1:
+            tallies[cls].objects = int(single[its[0]])
+        else:
+            own = objects[np.isin(from_group, its)]
+            tallies[cls].objects = int(np.count_nonzero(np.diff(own, prepend=-1)))
+    return tallies
+
+
+def _pair_counts(
+    first: NDArray[Any], second: NDArray[Any], size: int
+) -> Iterator[tuple[int, int, int]]:
+    keys, counts = tallied(first * size + second)
+    for key, count in zip(keys.tolist(), counts.tolist(), strict=True):
+        yield key // size, key % size, count
+
+
+def _datatypes(graph: GraphArrays, literals: Ids) -> tuple[NDArray[np.int64], list[str]]:
+    """Return the number of each literal's datatype, and the datatypes."""
+    known = distinct(literals)
+    names: dict[str, int] = {}
+    numbers = np.zeros(graph.terms.first_iri, dtype=np.int64)
+    step = max(1, len(known) // _READ)
+    for place in range(0, len(known), step):
+        datatype, _ = _kind(graph.terms, int(known[place]))
+        numbers[known[place : place + step]] = names.setdefault(datatype, len(names))
+    return numbers[literals], list(names)

@@ -1,0 +1,408 @@
+"""Nodes of a local graph as resources: by their names, local names, or neighbours.
+
+The graph is walked in parts of consecutive ids, so that time grows with its triples and memory does
+not grow with its names. What is read off the whole graph first are arrays of a few bytes a node.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from askgraph.graph.arrays import GraphArrays, Ids
+from askgraph.graph.literals import Sort, split_literal
+from askgraph.graph.names import acronym, local_name, short_texts
+from askgraph.graph.profile import Profile
+from askgraph.graph.resources import profile_properties
+from askgraph.index import Resource
+from askgraph.sparql import vocabulary as v
+from askgraph.sparql.prefixes import best_label, words_of_local_name
+
+_PART = 1 << 15
+_LONGEST_NAME = 200
+_LONGEST_INFO = 200
+_MOST_TYPES = 2
+_MOST_PARENTS = 3
+_ALIKE = 5
+_SAYS_NOTHING = (v.OWL_THING, v.OWL_NAMED_INDIVIDUAL, v.RDFS_RESOURCE)
+_PASSED_OVER = (v.RDF_TYPE, v.OWL_SAME_AS, *v.DESCRIPTION_PREDICATES)
+_EACH, _MOST = 2, 8  # neighbours by each predicate, and in all
+_LONGEST_VALUE = 80
+_LONGEST_AROUND = 240
+_DIGITS = re.compile(r"\d+")
+
+Marks = NDArray[np.bool_]
+
+
+def entity_resources(
+    graph: GraphArrays, profile: Profile, *, languages: Sequence[str] = ("en",)
+) -> Iterator[Resource]:
+    """Yield each IRI that is a subject or an object, but for predicates in use.
+
+    The label is the best name in the languages, all other names are synonyms. Without a name the
+    words of the local name are the label; if that is a code, or one of many numbered alike, its
+    class and the names and short values of what is linked with it are one synonym: a node that
+    joins part X and plant Y is found by "X Y". Infos are its most specific classes, or "class" and
+    the classes above, and a description. The score is the number of triples.
+    """
+    walk = _Walk.over(graph, profile, languages)
+    for first in range(graph.terms.first_iri, graph.terms.first_blank, _PART):
+        yield from walk.part(first, min(first + _PART, graph.terms.first_blank))
+
+
+def property_resources(
+    graph: GraphArrays, profile: Profile, *, languages: Sequence[str] = ("en",)
+) -> Iterator[Resource]:
+    """Yield the predicates of a profile with their descriptions, domains and ranges as infos."""
+    numbers = _numbers(graph, v.DESCRIPTION_PREDICATES)
+    for resource in profile_properties(profile, languages=languages):
+        at = graph.terms.iri(resource.iri)
+        texts = [] if at is None else _texts(graph, at, at + 1, numbers).get(at, [])
+        described = best_label([split_literal(graph.terms.text(t))[::2] for t in texts], languages)
+        infos = (*resource.infos, _clipped(described)) if described else resource.infos
+        yield Resource(resource.iri, resource.label, resource.synonyms, resource.score, infos)
+
+
+def literal_resources(
+    graph: GraphArrays, profile: Profile, *, languages: Sequence[str] = ("en",)
+) -> Iterator[Resource]:
+    """Yield the short text values by their N-Triples text, but for names and descriptions.
+
+    Infos name the predicate that gives it; the score is the number of triples.
+    """
+    named = {p.iri: best_label(p.names, languages) for p in profile.predicates}
+    iris = map(graph.iri_of, range(len(graph.predicates)))
+    labels = [named.get(iri) or words_of_local_name(iri) for iri in iris]
+    for at, value in short_texts(graph):
+        start, end = graph.in_offsets[at : at + 2].tolist()
+        using = labels[graph.in_predicates[start]]
+        yield Resource(graph.terms.text(at), value, (), float(end - start), (using,))
+
+
+@dataclass(frozen=True, eq=False)
+class _Walk:
+    """Marks of the graph as a whole; `classes` and `left_out` mark terms by id."""
+
+    graph: GraphArrays
+    languages: tuple[str, ...]
+    names: tuple[int, ...]  # predicate numbers, the best first
+    others: tuple[int, ...]
+    descriptions: tuple[int, ...]
+    classes: Marks
+    left_out: Marks
+    sizes: dict[int, int]  # of each class
+    labels: dict[int, str]  # of each class
+    codes: Marks
+    neighbours: "Neighbours"
+
+    @classmethod
+    def over(cls, graph: GraphArrays, profile: Profile, languages: Sequence[str]) -> "_Walk":
+        """Read off the graph what all parts need."""
+        names, others = _naming(graph, profile)
+        ids = {c.iri: graph.terms.iri(c.iri) for c in profile.classes}
+        known = [(at, c) for c in profile.classes if (at := ids[c.iri]) is not None]
+        left_out = np.zeros(len(graph.terms), dtype=np.bool_)
+        left_out[graph.predicates] = True
+        nary = {at for at, c in known if c.nary}
+        return cls(
+            graph=graph,
+            languages=tuple(languages),
+            names=names,
+            others=others,
+            descriptions=_numbers(graph, v.DESCRIPTION_PREDICATES),
+            classes=_classes(graph, [at for at, _ in known]),
+            left_out=left_out,
+            sizes={at: c.instances for at, c in known},
+            labels={
+                at: best_label(c.names, languages) or words_of_local_name(c.iri) for at, c in known
+            },
+            codes=_codes(graph, (*names, *others), nary),
+            neighbours=Neighbours.over(graph, names, languages),
+        )
+
+    def part(self, first: int, last: int) -> Iterator[Resource]:
+        """Yield the resources of the ids from `first` to before `last`."""
+        graph = self.graph
+        degrees = np.diff(graph.out_offsets[first : last + 1])
+        degrees = degrees + np.diff(graph.in_offsets[first : last + 1])
+        names = _texts(graph, first, last, self.names)
+        others = _texts(graph, first, last, self.others)
+        infos = self._infos(first, last)
+        around = self.neighbours.of_part(first, last, self.codes[first:last])
+        for at in (np.flatnonzero((degrees > 0) & ~self.left_out[first:last]) + first).tolist():
+            iri = graph.terms.value(at)
+            label, synonyms = self._called(iri, names.get(at, ()), others.get(at, ()))
+            known = infos.get(at, ())
+            if at in around:
+                synonyms = (*synonyms, ": ".join((*known[:1], around[at])))
+            yield Resource(iri, label, synonyms, float(degrees[at - first]), known)
+
+    def _called(
+        self, iri: str, names: Sequence[int], others: Sequence[int]
+    ) -> tuple[str, tuple[str, ...]]:
+        """Return the label and the synonyms of a node, from the literals that name it."""
+        best, more = self._spelled(names), self._spelled(others)
+        label = best_label(best, self.languages) or best_label(more, self.languages)
+        if label is None:
+            return words_of_local_name(iri), ()
+        local = local_name(iri)
+        texts = dict.fromkeys([text for text, _ in best + more])
+        if local and local.casefold() not in {text.casefold() for text in texts}:
+            texts[local] = None
+        if initials := acronym(label):
+            texts[initials] = None
+        return label, tuple(text for text in texts if text != label)
+
+    def _spelled(self, literals: Sequence[int]) -> list[tuple[str, str | None]]:
+        found = (split_literal(self.graph.terms.text(at)) for at in literals)
+        return [(text, tag) for text, _, tag in found if 0 < len(text) <= _LONGEST_NAME]
+
+    def _infos(self, first: int, last: int) -> dict[int, tuple[str, ...]]:
+        found: dict[int, tuple[str, ...]] = {}
+        kinds = _linked(self.graph, first, last, v.RDF_TYPE)
+        parents = _linked(self.graph, first, last, v.RDFS_SUB_CLASS_OF)
+        for at in (np.flatnonzero(self.classes[first:last]) + first).tolist():
+            above = [self._label(parent) for parent in parents.get(at, ())][:_MOST_PARENTS]
+            found[at] = ("class", f"subclass of {', '.join(above)}") if above else ("class",)
+        for at, listed in kinds.items():
+            if at not in found:
+                own = [cls for cls in listed if cls in self.labels and self._telling(cls)]
+                own.sort(key=lambda cls: self.sizes[cls])
+                found[at] = tuple(self.labels[cls] for cls in own[:_MOST_TYPES])
+        for at, texts in _texts(self.graph, first, last, self.descriptions).items():
+            described = best_label(self._described(texts), self.languages)
+            if described:
+                found[at] = (*found.get(at, ()), _clipped(described))
+        return found
+
+    def _described(self, literals: Sequence[int]) -> list[tuple[str, str | None]]:
+        return [split_literal(self.graph.terms.text(at))[::2] for at in literals]
+
+    def _label(self, cls: int) -> str:
+        return self.labels.get(cls) or words_of_local_name(self.graph.terms.value(cls))
+
+    def _telling(self, cls: int) -> bool:
+        return self.graph.terms.value(cls) not in _SAYS_NOTHING
+
+
+def _naming(graph: GraphArrays, profile: Profile) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Predicates of names and of alternative names: standard ones first, then those of classes."""
+    chosen = {c.name_predicate for c in profile.classes}
+    standard = {iri: at for at, iri in enumerate(v.LABEL_PREDICATES)}
+    found = [p for p in profile.predicates if p.naming]
+    found.sort(key=lambda p: (standard.get(p.iri, 99), p.iri not in chosen, -p.triples))
+    names = [p.iri for p in found if p.naming == "name"][:_MOST_NAMING]
+    others = [p.iri for p in found if p.naming != "name"][:_MOST_NAMING]
+    return _numbers(graph, names), _numbers(graph, others)
+
+
+_MOST_NAMING = 200  # predicates of each kind: for every thing each of them is looked up
+
+
+def _numbers(graph: GraphArrays, iris: Sequence[str]) -> tuple[int, ...]:
+    numbers = (graph.number(iri) for iri in iris)
+    return tuple(number for number in numbers if number is not None)
+
+
+def _classes(graph: GraphArrays, known: Sequence[int]) -> Marks:
+    """Mark what has instances, is declared a class, or is above or below one."""
+    marks = np.zeros(len(graph.terms), dtype=np.bool_)
+    marks[np.array(known, dtype=np.int64)] = True
+    kind, below = graph.number(v.RDF_TYPE), graph.number(v.RDFS_SUB_CLASS_OF)
+    for declared in v.CLASS_TYPES:
+        at = graph.terms.iri(declared)
+        if kind is not None and at is not None:
+            marks[graph.step(np.array([at], dtype=np.int32), kind, inverse=True)] = True
+    if below is not None:
+        marks[graph.ends(below)] = True
+        marks[graph.ends(below, inverse=True)] = True
+    return marks
+
+
+def _codes(graph: GraphArrays, naming: Sequence[int], nary: set[int]) -> Marks:
+    """Mark the nodes without a name whose local name tells nothing either."""
+    terms = graph.terms
+    used = (np.diff(graph.out_offsets) + np.diff(graph.in_offsets)) > 0
+    nameless = used
+    for number in naming:
+        nameless[graph.ends(number)] = False
+    nameless[: terms.first_iri] = nameless[terms.first_blank :] = False
+    nameless[graph.predicates] = False
+    ids = np.flatnonzero(nameless)
+    shapes = np.fromiter((_shape(terms.value(at)) for at in ids.tolist()), np.int64, len(ids))
+    _, places, counts = np.unique(shapes, return_inverse=True, return_counts=True)
+    alike = (shapes != _WORDS) & (counts[places] > _ALIKE)
+    codes = np.zeros(len(terms), dtype=np.bool_)
+    codes[ids[(shapes == _CODE) | alike]] = True
+    kind = graph.number(v.RDF_TYPE)
+    if kind is not None and nary:
+        members = graph.step(np.array(sorted(nary), dtype=np.int32), kind, inverse=True)
+        codes[members] |= nameless[members]
+    return codes
+
+
+_CODE, _WORDS = 0, 1
+
+
+def _shape(iri: str) -> int:
+    """A number that IRIs of the same local name share, whatever the digits in it."""
+    local = local_name(iri)
+    if not local:
+        return _CODE
+    shape = _DIGITS.sub("#", local)
+    return _WORDS if shape == local else hash(shape)
+
+
+def _texts(
+    graph: GraphArrays, first: int, last: int, predicates: Sequence[int]
+) -> dict[int, list[int]]:
+    """Return the literals of some predicates by subject, in the order of the predicates."""
+    found: dict[int, list[int]] = defaultdict(list)
+    for number in predicates:
+        subjects, objects = graph.between(first, last, number)
+        kept = objects < graph.terms.first_iri
+        for subject, literal in zip(subjects[kept].tolist(), objects[kept].tolist(), strict=True):
+            found[subject].append(literal)
+    return found
+
+
+def _linked(graph: GraphArrays, first: int, last: int, iri: str) -> dict[int, list[int]]:
+    """Return the IRIs that a predicate gives, by subject."""
+    found: dict[int, list[int]] = defaultdict(list)
+    number = graph.number(iri)
+    if number is not None:
+        subjects, objects = _iris(graph, graph.between(first, last, number))
+        for subject, target in zip(subjects.tolist(), objects.tolist(), strict=True):
+            found[subject].append(target)
+    return found
+
+
+def _iris(graph: GraphArrays, pairs: tuple[Ids, Ids]) -> tuple[Ids, Ids]:
+    subjects, objects = pairs
+    kept = (objects >= graph.terms.first_iri) & (objects < graph.terms.first_blank)
+    return subjects[kept], objects[kept]
+
+
+def _clipped(text: str) -> str:
+    text = " ".join(text.split())
+    return text if len(text) <= _LONGEST_INFO else f"{text[: _LONGEST_INFO - 1]}…"
+
+
+@dataclass(frozen=True, eq=False)
+class Neighbours:
+    """Tells nodes apart that have no name; `label` is the literal that names a term, -1 of none."""
+
+    graph: GraphArrays
+    label: Ids
+    followed: Marks  # by predicate number
+
+    @classmethod
+    def over(
+        cls, graph: GraphArrays, names: Sequence[int], languages: Sequence[str]
+    ) -> "Neighbours":
+        """Read off a graph how things are called; `names` are predicates, the best first."""
+        label = np.full(len(graph.terms), -1, dtype=np.int32)
+        for number in reversed(names):
+            subjects, objects = graph.between(0, len(graph.terms), number)
+            ranks = _ranks(graph, objects, languages)
+            for rank in range(len(languages) + 1, -1, -1):
+                label[subjects[ranks == rank]] = objects[ranks == rank]
+        followed = np.ones(len(graph.predicates), dtype=np.bool_)
+        for iri in _PASSED_OVER:
+            passed_over = graph.number(iri)
+            if passed_over is not None:
+                followed[passed_over] = False
+        return cls(graph, label, followed)
+
+    def of_part(self, first: int, last: int, wanted: Marks) -> dict[int, str]:
+        """Return what hangs on the wanted ids from `first` to before `last`, if anything does.
+
+        At most two neighbours by each predicate and eight in all: things before texts, these
+        before numbers and dates.
+        """
+        if not wanted.any():
+            return {}
+        sources, targets, orders = self._edges(first, last, wanted)
+        order = np.lexsort((np.arange(len(sources)), orders, sources))
+        listed: dict[int, list[int]] = defaultdict(list)
+        for source, target in zip(sources[order].tolist(), targets[order].tolist(), strict=True):
+            listed[source].append(target)
+        told = ((at, self._told(dict.fromkeys(targets))) for at, targets in listed.items())
+        return {at: text for at, text in told if text}
+
+    def _edges(self, first: int, last: int, wanted: Marks) -> tuple[Ids, Ids, NDArray[np.int8]]:
+        """Sources, targets and what sort of neighbour the target is, by predicate."""
+        empty = np.zeros(0, dtype=np.int32)
+        sources, targets, orders = [empty], [empty], [np.zeros(0, dtype=np.int8)]
+        for inverse in (False, True):
+            for number in self._present(first, last, inverse=inverse):
+                near, far = self.graph.between(first, last, number, inverse=inverse)
+                kept = wanted[near - first]
+                near, far = near[kept], far[kept]
+                few = _places(near) < _EACH
+                near, far = near[few], far[few]
+                sources.append(near)
+                targets.append(far)
+                orders.append(self._order(far, inverse=inverse))
+        return np.concatenate(sources), np.concatenate(targets), np.concatenate(orders)
+
+    def _present(self, first: int, last: int, *, inverse: bool) -> list[int]:
+        graph = self.graph
+        offsets = graph.in_offsets if inverse else graph.out_offsets
+        listed = graph.in_predicates if inverse else graph.out_predicates
+        tally = np.bincount(listed[offsets[first] : offsets[last]], minlength=len(graph.predicates))
+        return np.flatnonzero((tally > 0) & self.followed).tolist()
+
+    def _order(self, targets: Ids, *, inverse: bool) -> NDArray[np.int8]:
+        """0 for a thing, 1 for one that points here, 2 for a text, 3 for any other literal."""
+        found = np.full(len(targets), int(inverse), dtype=np.int8)
+        literal = targets < self.graph.terms.first_iri
+        sorts = self.graph.sorts[targets[literal]]
+        found[literal] = np.where(sorts == Sort.TEXT, 2, 3)
+        return found
+
+    def _told(self, targets: dict[int, None]) -> str:
+        parts: dict[str, None] = {}
+        for target in targets:
+            text = self._called(target)
+            if text and len(text) <= _LONGEST_VALUE:
+                parts[text] = None
+            if len(parts) == _MOST:
+                break
+        return ", ".join(parts)[:_LONGEST_AROUND]
+
+    def _called(self, target: int) -> str:
+        terms = self.graph.terms
+        if terms.is_literal(target):
+            return terms.value(target)
+        named = int(self.label[target])
+        if named >= 0:
+            return terms.value(named)
+        return local_name(terms.value(target)) if terms.is_iri(target) else ""
+
+
+def _ranks(graph: GraphArrays, targets: Ids, languages: Sequence[str]) -> NDArray[np.int8]:
+    """0 for a literal in the first language, more for the later ones and for none; -1 for a node.
+
+    Read off the last bytes, since there may be millions of them.
+    """
+    ranks = np.full(len(targets), len(languages) + 1, dtype=np.int8)
+    ends = graph.terms.offsets[targets + 1]
+    endings = [*(f'"@{language}' for language in languages), '"']
+    for rank, ending in reversed(list(enumerate(endings))):
+        same = np.ones(len(targets), dtype=np.bool_)
+        for back, byte in enumerate(reversed(ending.encode()), start=1):
+            same &= graph.terms.blob[ends - back] == byte
+        ranks[same] = rank
+    ranks[targets >= graph.terms.first_iri] = -1
+    return ranks
+
+
+def _places(sources: Ids) -> NDArray[np.int64]:
+    """Return the place of each among those that are equal and follow each other."""
+    starts = np.flatnonzero(np.diff(sources, prepend=-1))
+    lengths = np.diff(starts, append=len(sources))
+    return np.arange(len(sources)) - np.repeat(starts, lengths)

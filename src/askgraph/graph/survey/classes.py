@@ -1,0 +1,293 @@
+"""The classes of a graph, and how many instances each of them has.
+
+If the endpoint does not count anything, some instances of each class are looked at, and their rows
+counted here. A class all of whose instances came is known as well as one that was counted; of the
+others the numbers are those of a sample.
+"""
+
+from collections import Counter, defaultdict, deque
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from pyoxigraph import Literal, NamedNode
+
+from askgraph.graph.bounded_queries import Inquiry
+from askgraph.graph.profile import (
+    CLASSES,
+    COUNTS,
+    ENDS,
+    LABELS,
+    PARTITIONS,
+    Part,
+    Partition,
+    sorted_counts,
+)
+from askgraph.graph.survey import Facts
+from askgraph.graph.survey.queries import TOLD, batches, listed, number_in
+from askgraph.sparql import vocabulary as v
+from askgraph.sparql.results import Row, Term, value_of
+
+_MOST = 10_000
+_TYPED = 100_000
+
+
+async def ask_classes(inquiry: Inquiry, facts: Facts) -> None:
+    """Ask for all classes with their sizes at once, else for a list, else for those of a sample.
+
+    Classes are not called all known if their instances do not add up to what is typed.
+    """
+    typed = facts.triples.get(v.RDF_TYPE, 0)
+    query = f"SELECT ?c (COUNT(*) AS ?n) {{ ?s a ?c }} GROUP BY ?c ORDER BY DESC(?n) LIMIT {_MOST}"
+    reply = await inquiry.rows("classes", query, costly=True)
+    rows = reply.rows if reply else ()
+    _keep(facts, rows)
+    told = sum(number_in(row[1]) for row in rows)
+    if reply and (rows or v.RDF_TYPE not in facts.triples) and not reply.cut and len(rows) < _MOST:
+        part = _counted(facts, told, typed)
+    else:
+        part = await _listed(inquiry, facts) or await _sampled(inquiry, facts)
+    facts.parts[CLASSES] = part
+
+
+def _counted(facts: Facts, told: int, typed: int) -> Part:
+    if told < TOLD * typed:
+        facts.cuts.append(f"classes of {typed - told:,} instances")
+        note = f"their instances add up to {told:,} of {typed:,}"
+        return Part(CLASSES, len(facts.classes), None, note)
+    return Part(CLASSES, len(facts.classes), len(facts.classes))
+
+
+async def _listed(inquiry: Inquiry, facts: Facts) -> Part | None:
+    """Return all classes without their sizes, which are then asked for; None if none came."""
+    found = await listed(inquiry, "classes", "SELECT DISTINCT ?c { ?s a ?c }", most=_MOST)
+    if found is None or not found.rows:
+        return None
+    names = found.iris
+    for some in batches([iri for iri in names if iri not in facts.classes], 100):
+        values = f"VALUES ?c {{ {' '.join(f'<{iri}>' for iri in some)} }}"
+        query = f"SELECT ?c (COUNT(*) AS ?n) {{ {values} ?s a ?c }} GROUP BY ?c"
+        reply = (
+            await inquiry.rows("sizes of classes", query) if inquiry.share_left() > 0.75 else None
+        )
+        _keep(facts, reply.rows if reply else ())
+        for iri in some:
+            facts.classes.setdefault(iri, 0)
+        if reply is None:
+            facts.cuts.append("how many instances some classes have")
+            break
+    for iri in names:
+        facts.classes.setdefault(iri, 0)
+    if found.whole:
+        return Part(CLASSES, len(facts.classes), len(facts.classes))
+    facts.cuts.append(f"classes beyond the {len(facts.classes):,} that the endpoint gives")
+    return Part(CLASSES, len(facts.classes), None, "as many as the endpoint gives")
+
+
+async def _sampled(inquiry: Inquiry, facts: Facts) -> Part:
+    some = f"{{ SELECT ?c {{ ?s a ?c }} LIMIT {_TYPED} }}"
+    reply = await inquiry.rows(
+        "classes in a sample", f"SELECT ?c (COUNT(*) AS ?n) {{ {some} }} GROUP BY ?c"
+    )
+    if reply is None:
+        return Part(CLASSES, 0, None, "the endpoint could not say")
+    _keep(facts, reply.rows)
+    whole = sum(number_in(row[1]) for row in reply.rows) < _TYPED and bool(reply.rows)
+    if whole and not reply.cut:
+        return Part(CLASSES, len(facts.classes), len(facts.classes))
+    facts.cuts.append(f"classes and their sizes are those of a sample of {_TYPED:,} things")
+    return Part(CLASSES, len(facts.classes), None, "those of a sample")
+
+
+def _keep(facts: Facts, rows: Iterable[Row]) -> None:
+    for cls, number in rows:
+        if isinstance(cls, NamedNode):
+            facts.classes[cls.value] = number_in(number)
+
+
+_TEXTS = 100
+_LEAST, _MOST_WORDS = 100, 500  # terms that are asked about together
+_QUERIES = 40  # that labels may cost, of schemas that are not too big
+
+
+async def ask_descriptions(inquiry: Inquiry, facts: Facts) -> None:
+    """Ask for labels, parents, inverses and declared transitivity of classes and predicates."""
+    bearers = defaultdict[str, list[str]](list)  # of names: a predicate's may be its property's
+    for iri in (*facts.classes, *facts.predicates()):
+        bearers[facts.properties.get(iri, iri)].append(iri)
+    schema, standard = list(bearers), {own: iri for iri, own in facts.types.items()}
+    size = max(_LEAST, min(_MOST_WORDS, len(schema) // _QUERIES))
+    waiting = deque(batches(schema, size))
+    asked = 0
+    while waiting and inquiry.share_left() >= 0.25:
+        some = waiting.popleft()
+        reply = await inquiry.rows("labels of classes and predicates", _describing(some, standard))
+        if reply and reply.cut and len(some) > 1:
+            waiting.extendleft((some[len(some) // 2 :], some[: len(some) // 2]))
+            continue
+        asked += len(some) if reply and not reply.cut else 0
+        for subject, predicate, value in reply.rows if reply else ():
+            told = value_of(predicate) or ""
+            if value is not None:
+                for iri in bearers[value_of(subject) or ""]:
+                    facts.described[iri].append((standard.get(told, told), value))
+    if rest := sum(map(len, waiting)):
+        facts.cuts.append(f"labels of {rest:,} classes and predicates")
+    facts.parts[LABELS] = Part(LABELS, asked, len(schema))
+
+
+def _describing(some: Sequence[str], more: Iterable[str]) -> str:
+    subjects = " ".join(f"<{iri}>" for iri in some)
+    properties = " ".join(f"<{iri}>" for iri in (*_DESCRIBING, *more))
+    return f"SELECT ?s ?p ?o {{ VALUES ?s {{ {subjects} }} VALUES ?p {{ {properties} }} ?s ?p ?o }}"
+
+
+async def ask_texts(inquiry: Inquiry, facts: Facts) -> None:
+    """Ask for some texts of each predicate that has any, to see whether they are names."""
+    textual = [
+        iri
+        for iri in facts.predicates()
+        if facts.datatypes[iri].keys() & {v.XSD_STRING, v.RDF_LANG_STRING}
+        and iri not in facts.texts
+    ]
+    for some in batches(textual):
+        if inquiry.share_left() < 0.25:
+            facts.cuts.append("which of the less frequent predicates carry names")
+            return
+        parts = (
+            f"{{ SELECT ?p ?o {{ VALUES ?p {{ <{iri}> }} ?s ?p ?o }} LIMIT {_TEXTS} }}"
+            for iri in some
+        )
+        reply = await inquiry.rows("sample texts", f"SELECT ?p ?o {{ {' UNION '.join(parts)} }}")
+        for predicate, text in reply.rows if reply else ():
+            if isinstance(text, Literal):
+                facts.texts[value_of(predicate) or ""].append(text.value)
+
+
+_DESCRIBING = (
+    *v.LABEL_PREDICATES,
+    *v.ALTERNATIVE_LABEL_PREDICATES,
+    v.RDFS_SUB_CLASS_OF,
+    v.OWL_INVERSE_OF,
+    v.RDF_TYPE,
+)
+
+_MOST_LISTED = 2_000  # classes
+_INSTANCES = 30  # of each class
+_TOGETHER = 5  # classes in one query
+_ROWS = 10_000
+
+
+async def ask_uncounted(inquiry: Inquiry, facts: Facts) -> None:
+    """Ask for classes, and what some instances of each have, without a single aggregate."""
+    found = await listed(inquiry, "classes", "SELECT DISTINCT ?c { ?s a ?c }", most=_MOST_LISTED)
+    classes = found.iris if found else []
+    facts.classes.update(dict.fromkeys(classes, 0))
+    whole = found is not None and found.whole
+    facts.parts[CLASSES] = Part(CLASSES, len(classes), len(classes) if whole else None)
+    known, tallies = 0, list[_Tally]()
+    for some in batches(classes, _TOGETHER):
+        if inquiry.share_left() < 0.3:
+            facts.cuts.append("predicates of the classes that come last")
+            break
+        for tally in await _looked_at(inquiry, some):
+            known += tally.keep(facts)
+            tallies.append(tally)
+    _add_up(facts, tallies)
+    note = f"classes of more than {_INSTANCES} instances are known by so many of them"
+    facts.parts[PARTITIONS] = Part(PARTITIONS, known, len(classes), note)
+    facts.parts[COUNTS] = Part(COUNTS, 0, len(facts.triples), "the endpoint does not count")
+    exact = sum(not one.sampled for one in facts.partitions.values())
+    facts.parts[ENDS] = Part(ENDS, exact, len(facts.partitions))
+    facts.cuts.append("the endpoint does not count: all numbers are those of samples")
+
+
+async def _looked_at(inquiry: Inquiry, classes: Sequence[str]) -> "list[_Tally]":
+    parts = " UNION ".join(
+        f"{{ SELECT ?c ?s {{ VALUES ?c {{ <{iri}> }} ?s a ?c }} LIMIT {_INSTANCES} }}"
+        for iri in classes
+    )
+    query = f"SELECT ?c ?s ?p ?o ?t {{ {{ {parts} }} ?s ?p ?o OPTIONAL {{ ?o a ?t }} }} LIMIT "
+    reply = await inquiry.rows("some instances of classes", f"{query}{_ROWS}")
+    if reply is None:
+        return []
+    if reply.cut and len(classes) > 1:
+        return [one for cls in classes for one in await _looked_at(inquiry, [cls])]
+    tallies = {iri: _Tally(iri) for iri in classes}
+    for row in reply.rows:
+        if isinstance(row[0], NamedNode) and row[0].value in tallies:
+            tallies[row[0].value].add(row)
+    cut = reply.cut or len(reply.rows) >= _ROWS
+    for tally in tallies.values():
+        tally.cut = cut
+    return list(tallies.values())
+
+
+@dataclass
+class _Tally:
+    """The properties of the instances of one class."""
+
+    cls: str
+    instances: set[Term] = field(default_factory=set)
+    pairs: dict[str, set[tuple[Term, Term]]] = field(default_factory=lambda: defaultdict(set))
+    types: dict[Term, set[str]] = field(default_factory=lambda: defaultdict(set))
+    cut: bool = False
+
+    def add(self, row: Row) -> None:
+        """Keep a row: class, instance, predicate, object and perhaps a class of the object."""
+        _, subject, predicate, value, kind = row
+        if subject is None or value is None or not isinstance(predicate, NamedNode):
+            return
+        self.instances.add(subject)
+        self.pairs[predicate.value].add((subject, value))
+        if isinstance(kind, NamedNode):
+            self.types[value].add(kind.value)
+
+    def keep(self, facts: Facts) -> bool:
+        """Put partitions among the facts, and say whether all instances came."""
+        whole = len(self.instances) < _INSTANCES and not self.cut and bool(self.pairs)
+        if whole:
+            facts.classes[self.cls] = len(self.instances)
+        for predicate, pairs in self.pairs.items():
+            targets, datatypes, languages = self._ends(pairs)
+            subjects, objects = {s for s, _ in pairs}, {o for _, o in pairs}
+            facts.partitions[self.cls, predicate] = Partition(
+                self.cls,
+                predicate,
+                len(pairs),
+                len(subjects),
+                len(objects),
+                sorted_counts(targets),
+                sorted_counts(datatypes),
+                sampled=not whole,
+            )
+            facts.subject_classes[predicate][self.cls] += len(subjects)
+            facts.object_classes[predicate].update(targets)
+            facts.datatypes[predicate].update(datatypes)
+            facts.languages[predicate].update(languages)
+        return whole
+
+    def _ends(
+        self, pairs: Iterable[tuple[Term, Term]]
+    ) -> tuple[Counter[str], Counter[str], Counter[str]]:
+        targets, datatypes, languages = Counter[str](), Counter[str](), Counter[str]()
+        for _, value in pairs:
+            if not isinstance(value, Literal):
+                targets.update(self.types.get(value) or (v.RDFS_RESOURCE,))
+            elif value.language:
+                datatypes[v.RDF_LANG_STRING] += 1
+                languages[value.language] += 1
+            else:
+                datatypes[value.datatype.value] += 1
+        return targets, datatypes, languages
+
+
+def _add_up(facts: Facts, tallies: "Sequence[_Tally]") -> None:
+    """Count the triples seen of each predicate over all classes, each once."""
+    seen: dict[str, set[tuple[Term, Term]]] = defaultdict(set)
+    for tally in tallies:
+        for predicate, pairs in tally.pairs.items():
+            seen[predicate] |= pairs
+    for predicate, pairs in seen.items():
+        facts.triples[predicate] = max(len(pairs), facts.triples.get(predicate, 0))
+        facts.subjects[predicate] = len({s for s, _ in pairs})
+        facts.objects[predicate] = len({o for _, o in pairs})

@@ -1,0 +1,129 @@
+"""Confirmed answers: the same question gets its confirmed query again, without a model.
+
+So does a phrase that a graph's glossary has a query for.
+"""
+
+import time
+from collections.abc import AsyncGenerator, Sequence
+from dataclasses import replace
+
+from askgraph.answers.verbalize.phrases import phrases_in
+from askgraph.endpoint import Counted
+from askgraph.errors import QueryError, ServiceError
+from askgraph.graph import KnowledgeGraph
+from askgraph.graph.examples import QueryExample, confirmed_repeat, outcome_of, what_changed
+from askgraph.graph.glossary import Entry, Glossary
+from askgraph.methods.tools import Context, Limits
+from askgraph.methods.tools.query_run import answered
+from askgraph.search.tokenize import TokenizedQuestion, tokenize
+from askgraph.search.tokenize.question_operators import detect_operators
+from askgraph.trace import Answer, Confirmed, Question, Thought, Usage
+
+_SECONDS = 60.0  # as long as the query may take when it is confirmed
+
+
+async def confirmed_steps(
+    question: Question, graphs: Sequence[KnowledgeGraph]
+) -> AsyncGenerator[Thought | Answer, None]:
+    """Yield the answer of a taught query, or of a confirmed one to the same question, as it is now.
+
+    If several graphs have one, the one confirmed last goes first. A thought says which query can
+    no longer be used: it fails, or had a result and has none now. Nothing comes if nobody
+    confirmed an answer, and for a question that goes on from an earlier one.
+    """
+    for graph in graphs if not question.before else ():
+        taught = taught_query(question, graph.glossary or Glossary())
+        if taught is not None:
+            try:
+                yield await _taught_answer(question, graph, taught)
+                return
+            except (QueryError, ServiceError) as problem:
+                yield Thought(f"The query taught for {taught.word!r} is not used: {problem}")
+    for graph, example in _repeats(question, graphs):
+        started = time.perf_counter()
+        endpoint = Counted(graph.endpoint)
+        context = Context(replace(graph, endpoint=endpoint), question, Limits(timeout=_SECONDS))
+        try:
+            answer = await answered(context, example.query, confidence=1.0)
+        except (QueryError, ServiceError) as problem:
+            yield _unused(example, str(problem))
+            continue
+        answer = replace(
+            answer,
+            confirmed=_confirmed(example, answer),
+            usage=Usage(time.perf_counter() - started, endpoint.requests),
+        )
+        if _has_dried_up(example, answer):
+            yield _unused(example, "it has no result any more")
+            continue
+        yield answer
+        return
+
+
+def taught_query(question: Question, glossary: Glossary) -> Entry | None:
+    """Return the entry of a glossary with a query that a question asks for, and nothing else."""
+    asked = [one for one in glossary.entries if glossary.last(one).query]
+    if not asked:
+        return None
+    reading = tokenize(question.text, question.language)
+    found = (one for one in asked if _asks_only(reading, one.key))
+    entry = max(found, key=lambda one: len(one.key), default=None)
+    return entry and replace(glossary.last(entry), word=entry.word)
+
+
+def _asks_only(reading: TokenizedQuestion, key: tuple[str, ...]) -> bool:
+    """Whether all words but those of a phrase are function words, and none is an operator."""
+    stems = tuple(token.stem for token in reading.tokens)
+    size = len(key)
+    first = next((at for at in range(len(stems)) if stems[at : at + size] == key), None)
+    if first is None:
+        return False
+    rest = {*range(len(stems))} - {*range(first, first + size)}
+    taken = {at for one in detect_operators(reading).operators for at in one.positions}
+    return not rest & taken and all(map(reading.is_stop, rest))
+
+
+async def _taught_answer(question: Question, graph: KnowledgeGraph, entry: Entry) -> Answer:
+    started = time.perf_counter()
+    endpoint = Counted(graph.endpoint)
+    context = Context(replace(graph, endpoint=endpoint), question, Limits(timeout=_SECONDS))
+    answer = await answered(context, entry.query, confidence=1.0)
+    say = phrases_in(context.language)
+    words = f"{answer.words} {say.say('taught query', say.quoted(entry.word))}"
+    usage = Usage(time.perf_counter() - started, endpoint.requests)
+    return replace(answer, words=words, usage=usage)
+
+
+def _repeats(
+    question: Question, graphs: Sequence[KnowledgeGraph]
+) -> list[tuple[KnowledgeGraph, QueryExample]]:
+    if question.before:
+        return []
+    found = (
+        (graph, confirmed_repeat(question.text, question.language, graph.examples))
+        for graph in graphs
+    )
+    known = [(graph, example) for graph, example in found if example is not None]
+    return sorted(known, key=lambda one: _when(one[1]), reverse=True)
+
+
+def _confirmed(example: QueryExample, answer: Answer) -> Confirmed:
+    change = None
+    if example.confirmation and not answer.result.truncated:
+        result = answer.result if answer.boolean is None else answer.boolean
+        change = what_changed(example.confirmation, outcome_of(result))
+    by = example.confirmation.by if example.confirmation else None
+    return Confirmed(example.question, _when(example), by, example.iri, change)
+
+
+def _has_dried_up(example: QueryExample, answer: Answer) -> bool:
+    had = example.confirmation is not None and example.confirmation.rows > 0
+    return had and answer.is_empty
+
+
+def _unused(example: QueryExample, why: str) -> Thought:
+    return Thought(f"The confirmed query of {example.question!r} is not used: {why}")
+
+
+def _when(example: QueryExample) -> str:
+    return example.confirmation.when if example.confirmation else ""

@@ -1,0 +1,121 @@
+"""Questions that follow another one, for methods that read a question alone."""
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+from pyoxigraph import NamedNode
+
+from askgraph.answers.changed_query import changed
+from askgraph.answers.verbalize import labels_of
+from askgraph.endpoint import Counted
+from askgraph.errors import QueryError, ServiceError
+from askgraph.graph import KnowledgeGraph
+from askgraph.search.follow_up import Alike, change_of, completed, leans_on_a_thing, with_thing
+from askgraph.sparql import vocabulary as v
+from askgraph.sparql.judge import admitted
+from askgraph.trace import Earlier, Outcome, Question, Step, Thought, Usage, heard
+
+_SECONDS = 10.0
+
+
+async def in_full(
+    question: Question,
+    graphs: Sequence[KnowledgeGraph],
+    answer: Callable[[Question], AsyncIterator[Step]],
+) -> AsyncGenerator[Step, None]:
+    """Give the steps of a method for a question that may follow another one.
+
+    What it leaves out is completed first, if words alone can tell it ("and Mars?", "which of them
+    …?"); one that only speaks of the last result changes its query. Any other keeps the questions
+    before it.
+    """
+    if question.before:
+        started = time.perf_counter()
+        counted = [Counted(graph.endpoint) for graph in graphs]
+        both = zip(graphs, counted, strict=True)
+        asked = [replace(graph, endpoint=endpoint) for graph, endpoint in both]
+        new = await heard("changed", Outcome | None, partial(changed, question, asked))
+        if new is not None:
+            requests = sum(one.requests for one in counted)
+            yield replace(new, usage=Usage(time.perf_counter() - started, requests))
+            return
+        full = await heard("in full", Question, partial(standalone, question, graphs))
+        if full != question:
+            yield Thought(f"Asked in full: {full.text}")
+        question = full
+    steps = answer(question)
+    try:
+        async for step in steps:
+            yield step
+    finally:
+        if isinstance(steps, AsyncGenerator):
+            await steps.aclose()
+
+
+async def standalone(question: Question, graphs: Sequence[KnowledgeGraph]) -> Question:
+    """Return a question with what it takes from the questions before it put into its words.
+
+    One that takes nothing from them comes back as it is. What "it" stands for is the one thing that
+    the last query gives.
+    """
+    if not question.before:
+        return question
+    for graph in graphs:
+        text = await asyncio.to_thread(_completed, question, graph)
+        if text is None and leans_on_a_thing(question.text, question.language):
+            name = await _thing(question.before[-1], graph, question.language or "en")
+            text = name and with_thing(question.text, name, question.language)
+        if text is not None and text != question.text:
+            return replace(question, text=text, before=())
+    return question
+
+
+def _completed(question: Question, graph: KnowledgeGraph) -> str | None:
+    """Complete question after question, so that a chain of short ones stays about its first.
+
+    Those that only changed how a result is shown are passed over.
+    """
+    whole, *later = [earlier.question for earlier in question.before]
+    language = question.language
+    for text in later:
+        if change_of(text, graph.names, language=language) is not None:
+            continue
+        whole = completed(text, whole, graph.names, _alike(graph), language=language) or text
+    return completed(question.text, whole, graph.names, _alike(graph), language=language)
+
+
+def _alike(graph: KnowledgeGraph) -> Alike:
+    def alike(one: str, other: str) -> bool:
+        return bool(_classes(one, graph) & _classes(other, graph))
+
+    return alike
+
+
+def _classes(iri: str, graph: KnowledgeGraph) -> set[int]:
+    if graph.arrays is None:
+        return set()
+    at, kind = graph.arrays.terms.iri(iri), graph.arrays.number(v.RDF_TYPE)
+    if at is None or kind is None:
+        return set()
+    found = graph.arrays.step(np.array([at], dtype=np.int32), kind)
+    return {int(one) for one in found}
+
+
+async def _thing(earlier: Earlier, graph: KnowledgeGraph, language: str) -> str | None:
+    """Return the name of the one thing that an earlier query gives."""
+    try:
+        if admitted(earlier.query, prefixes=graph.prefixes.namespaces).form != "SELECT":
+            return None
+        result = await graph.endpoint.select(earlier.query, timeout=_SECONDS, limit=2)
+    except (QueryError, ServiceError):
+        return None
+    if len(result.rows) != 1:
+        return None
+    things = [term.value for term in result.rows[0] if isinstance(term, NamedNode)]
+    if not things:
+        return None
+    return (await labels_of(things[:1], graph, [language])).get(things[0])

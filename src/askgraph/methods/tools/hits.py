@@ -1,0 +1,421 @@
+"""Search hits for a model: one line each, with the IRI, its classes, and what tells it apart."""
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal as Choice
+
+import numpy as np
+from pyoxigraph import BlankNode, Literal, NamedNode
+
+from askgraph.answers.verbalize import descriptions_of
+from askgraph.graph import KnowledgeGraph
+from askgraph.graph.literals import resource_term
+from askgraph.graph.names import code_of, tells_more
+from askgraph.graph.profile import ClassProfile, PredicateProfile
+from askgraph.graph.shapes import ends_of, narrowest
+from askgraph.index import Hit, Resource, stem, tokens
+from askgraph.methods.tools import Context
+from askgraph.methods.tools._facts import Meeting, Variants, facts_of
+from askgraph.methods.tools.rendering import Writer, clipped, labels_in
+from askgraph.sparql import vocabulary as v
+from askgraph.sparql.prefixes import words_of_local_name
+from askgraph.sparql.results import Term
+from askgraph.sparql.vocabulary import SCHEMA_SPACES
+
+Sort = Choice["entities", "properties"]
+"""What a place holds: properties, or anything else, literal values among it."""
+
+USUAL = (v.RDF_TYPE, *v.LABEL_PREDICATES, *v.ALTERNATIVE_LABEL_PREDICATES)
+"""Predicates that (nearly) everything has: they tell nothing of a hit."""
+
+_NAMES = 5
+_NAME_ROOM = 60  # characters of all other names of a hit together
+_PLAIN_INFOS = frozenset({"class", "property"})
+_HINTS = 4
+_ENOUGH = 3  # things, of which no values are looked for besides
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a search found: a term, what an index knows of it, the name that matched.
+
+    `note` is what the search adds: how often it stands where it was looked for. `nameless` nodes
+    have no label: their resource's is made of what hangs on them.
+    """
+
+    term: Term
+    resource: Resource | None = None
+    name: str = ""
+    note: str = ""
+    nameless: bool = False
+
+
+async def found_anywhere(context: Context, text: str, sort: Sort) -> list[Found]:
+    """Return the best hits of the whole graph; values too if few things are found."""
+    return await asyncio.to_thread(_anywhere, context.graph, text, sort, context.limits.hits)
+
+
+def _anywhere(graph: KnowledgeGraph, text: str, sort: Sort, most: int) -> list[Found]:
+    hits = index_hits(graph, sort, text, most)
+    if sort == "entities" and len(hits) <= min(_ENOUGH, most - 1):
+        hits += index_hits(graph, "literals", text, most - len(hits))
+    hits.sort(key=lambda hit: not _by_name(text, hit.item))  # what only a comment says comes last
+    return list(map(found_of, hits))
+
+
+def _by_name(text: str, resource: Resource) -> bool:
+    """Whether a name of a resource holds a word of a text, or as much as its beginning."""
+    words = {stem(token) for token in tokens(text)}
+    return any(
+        word == own or own.startswith(word) or word.startswith(own)
+        for name in resource.names
+        for own in map(stem, tokens(name))
+        for word in words
+    )
+
+
+def found_of(hit: Hit[Resource]) -> Found:
+    """Return a hit of an index as what a search found."""
+    return Found(resource_term(hit.item.iri), hit.item, hit.name)
+
+
+def index_hits(
+    graph: KnowledgeGraph, key: str, text: str, limit: int, within: Sequence[str] | None = None
+) -> list[Hit[Resource]]:
+    """Return the hits of one index of a graph; none if it has no such index."""
+    index = graph.indices.get(key)
+    return [] if index is None else list(index.search(text, limit=limit, within=within))
+
+
+def key_of(term: Term) -> str:
+    """Return an IRI as it is, and any other term as N-Triples text."""
+    return term.value if isinstance(term, NamedNode) else str(term)
+
+
+@dataclass(frozen=True)
+class Page:
+    """Writes hits, with what was fetched for all of them."""
+
+    context: Context
+    writer: Writer
+    classes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    hints: Mapping[str, Sequence[Meeting]] = field(default_factory=dict)
+    holders: Mapping[str, str] = field(default_factory=dict)
+    every: Mapping[str, frozenset[str]] = field(default_factory=dict)  # all classes
+
+    @property
+    def graph(self) -> KnowledgeGraph:
+        """The graph of the hits."""
+        return self.context.graph
+
+    @property
+    def _counts(self) -> bool:
+        """Whether it may be told how many there are."""
+        return self.context.veil is None or self.context.veil.rows
+
+    def line(self, found: Found) -> str:
+        """One entity or literal."""
+        if isinstance(found.term, Literal):
+            return self._joined(self._literal(found.term), self._holder(found.term), found.note)
+        if isinstance(found.term, BlankNode):
+            return self._joined("a blank node", self._about(found), found.note)
+        iri = key_of(found.term)
+        cls = next((c for c in self.graph.profile.classes if c.iri == iri), None)
+        kinds = [self.writer.iri(one) for one in self.classes.get(str(found.term), ())]
+        head = self.writer.iri(iri)
+        if cls is not None:
+            head += f" class, {cls.instances:,} instances" if self._counts else " class"
+        elif kinds:
+            head += f" a {', '.join(kinds)}"
+        return self._joined(
+            head,
+            self._about(found),
+            self._others(found),
+            self._infos(found, cls),
+            self._meetings(found),
+            found.note,
+        )
+
+    def property_line(
+        self,
+        found: Found,
+        variants: Sequence[str],
+        profiles: Mapping[str, PredicateProfile],
+        description: str,
+    ) -> str:
+        """One property."""
+        iri = key_of(found.term)
+        head = self.writer.short(iri)
+        if iri in USUAL:
+            return self._joined(head, found.note)
+        label = self._label(found)
+        if label:
+            head += f" {self.writer.about(iri, label)}"
+        if variants:
+            head += f" (also {', '.join(self.writer.short(one) for one in variants)})"
+        use = self._ends(profiles[iri]) if iri in profiles else self._infos(found, None)
+        about = self.writer.about(iri, description) if description else ""
+        return self._joined(head, use, self._others(found), about, found.note)
+
+    def _joined(self, *parts: str) -> str:
+        return "- " + " | ".join(part for part in parts if part)
+
+    def _literal(self, literal: Literal) -> str:
+        """A literal as a query has to write it, or its beginning if it is very long."""
+        text = self.writer.literal(literal)
+        if len(literal.value) > self.context.limits.clip:
+            return f"{text} (clipped; match a part of it by CONTAINS)"
+        return text
+
+    def _holder(self, literal: Literal) -> str:
+        meetings = self.hints.get(str(literal), ())
+        total = sum(one.count for one in meetings)
+        by = ", ".join(self.writer.iri(one.predicate) for one in meetings[:2])
+        holder = self.holders.get(str(literal))
+        who = f" of {self.writer.iri(holder)}" if holder else ""
+        more = f" and {total - 1:,} more" if holder and total > 1 and self._counts else ""
+        return f"{by}{who}{more}"
+
+    def _label(self, found: Found) -> str:
+        """The label of a property, if it says more than its local name."""
+        iri = key_of(found.term)
+        label = self.writer.labels.get(iri)
+        if label is None and found.resource is not None:
+            label = found.resource.label
+        return label if label is not None and tells_more(label, (iri,)) else ""
+
+    def _about(self, found: Found) -> str:
+        """What an index calls a node that has no label: words of what hangs on it."""
+        iri = key_of(found.term)
+        if found.resource is None or iri in self.writer.labels:
+            return ""
+        own = tokens(words_of_local_name(iri))
+        telling = [name for name in found.resource.names if tokens(name) != own]
+        if not telling:
+            return ""
+        words = max(telling, key=len)
+        kind, _, rest = words.partition(": ")
+        told = self.writer.about(iri, rest if tokens(kind) in self._kinds(found) else words)
+        return f"no label; {told}" if told else "no label"
+
+    def _kinds(self, found: Found) -> set[tuple[str, ...]]:
+        """The names of all classes of a hit."""
+        types = self.every.get(str(found.term), frozenset())
+        named = [text for c in self.graph.profile.classes if c.iri in types for text, _ in c.names]
+        return {tokens(words) for words in (*named, *map(words_of_local_name, types))}
+
+    def _others(self, found: Found) -> str:
+        """Other names, the one that matched first."""
+        iri = key_of(found.term)
+        if found.resource is None or self._about(found) or not self.writer.about(iri, "-"):
+            return ""
+        shown = {tokens(self.writer.labels.get(iri, found.resource.label))}
+        shown.add(tokens(words_of_local_name(iri)))
+        names: list[str] = []
+        room = _NAME_ROOM
+        for name in (found.name, *found.resource.names):
+            room -= len(name)
+            if name and tokens(name) not in shown and (room > 0 or not names):
+                shown.add(tokens(name))
+                names.append(self.writer.about(iri, name))
+        return f"also {', '.join(names[:_NAMES])}" if names else ""
+
+    def _infos(self, found: Found, cls: ClassProfile | None) -> str:
+        """What an index tells things apart by, if the line does not say it anyway."""
+        if found.resource is None:
+            return ""
+        said = self._kinds(found)
+        infos = [
+            clipped(" ".join(info.split()), self.context.limits.clip)
+            for info in found.resource.infos
+            if info not in _PLAIN_INFOS and tokens(info) not in said
+        ]
+        told = (self.writer.about(key_of(found.term), info) for info in infos[:2])
+        return ", ".join(info for info in told if info)
+
+    def _meetings(self, found: Found) -> str:
+        shown = [
+            f"{'^' if one.inverse else ''}{self.writer.iri(one.predicate)}"
+            for one in self.hints.get(str(found.term), ())
+        ]
+        return f"has {', '.join(shown)}" if shown else ""
+
+    def _ends(self, profile: PredicateProfile) -> str:
+        sources, targets = (
+            " or ".join(
+                self.writer.iri(iri) for iri in ends_of(profile, self.graph.profile, inverse=way)
+            )
+            for way in (True, False)
+        )
+        count = f", {profile.triples:,}×" if self._counts else ""
+        return f"{sources or 'things'} → {targets or 'things'}{count}"
+
+
+@dataclass(frozen=True)
+class HitLines:
+    """Lines for a model, and the IRIs in them."""
+
+    lines: tuple[str, ...] = ()
+    seen: tuple[str, ...] = ()
+
+
+async def entity_lines(
+    context: Context, found: Sequence[Found], *, near: Sequence[str] = ()
+) -> HitLines:
+    """Show things, classes and literal values, each with its classes or with what has it.
+
+    Of the predicates at a thing those that are `near` to a question come first, in that order.
+    """
+    facts, holders = await asyncio.gather(
+        facts_of(context, [one.term for one in found]), _holders(context, found)
+    )
+    same = Variants(context.graph.profile)
+    hints = {
+        str(one.term): _hints(facts.meetings.get(str(one.term), ()), same, near) for one in found
+    }
+    classes = {
+        str(one.term): narrowest(facts.types.get(str(one.term), ()), context.graph.profile)
+        for one in found
+    }
+    met = [meeting.predicate for listed in hints.values() for meeting in listed]
+    types = [iri for listed in classes.values() for iri in listed]
+    writer = await _writer(context, found, [*types, *met, *holders.values()])
+    every = {node: frozenset(listed) for node, listed in facts.types.items()}
+    page = Page(context, writer, classes, _told_once(found, classes, hints), holders, every)
+    lines = [page.line(one) for one in found]
+    if facts.trouble:
+        lines.append(f"({facts.trouble})")
+    return HitLines(tuple(lines), tuple(writer.seen))
+
+
+async def property_lines(context: Context, found: Sequence[Found]) -> HitLines:
+    """Show properties, each with what it leads from and to, its use and its description.
+
+    What is one property in several namespaces takes one line: see `askgraph.graph.names`.
+    """
+    merged = _merged(context, found)
+    iris = [one.term.value for one, _ in merged if isinstance(one.term, NamedNode)]
+    profiles = {p.iri: p for p in context.graph.profile.predicates}
+    ends = [
+        iri
+        for p in (profiles[one] for one in iris if one in profiles)
+        for way in (True, False)
+        for iri in ends_of(p, context.graph.profile, inverse=way)
+    ]
+    described, writer = await asyncio.gather(
+        descriptions_of(
+            iris, context.graph, [context.language, "en"], timeout=context.limits.timeout
+        ),
+        _writer(context, [one for one, _ in merged], ends),
+    )
+    page = Page(context, writer)
+    lines = [
+        page.property_line(one, variants, profiles, described.get(key_of(one.term), ""))
+        for one, variants in merged
+    ]
+    return HitLines(tuple(lines), tuple(writer.seen))
+
+
+async def _holders(context: Context, found: Sequence[Found]) -> dict[str, str]:
+    """One subject of each literal, by N-Triples text."""
+    literals = [str(one.term) for one in found if isinstance(one.term, Literal)]
+    if not literals:
+        return {}
+    arrays = context.graph.arrays
+    if arrays is None:
+        return await _asked_holders(context, literals)
+    holders = {}
+    for text in literals:
+        at = arrays.terms.find(text)
+        here = np.array([] if at is None else [at], dtype=np.int32)
+        for number in arrays.predicates_of(here, inverse=True)[0].tolist()[:1]:
+            subject = int(arrays.step(here, number, inverse=True)[0])
+            if arrays.terms.is_iri(subject):
+                holders[text] = arrays.terms.value(subject)
+    return holders
+
+
+async def _asked_holders(context: Context, literals: Sequence[str]) -> dict[str, str]:
+    parts = [
+        f"{{ SELECT ({at} AS ?n) ?s {{ ?s ?p {text} }} LIMIT 1 }}"
+        for at, text in enumerate(literals)
+    ]
+    query = f"SELECT ?n ?s WHERE {{ {' UNION '.join(parts)} }} LIMIT {len(parts)}"
+    result = await context.graph.endpoint.select(query, timeout=context.limits.timeout)
+    return {
+        literals[int(at.value)]: subject.value
+        for at, subject in result.rows
+        if isinstance(at, Literal) and isinstance(subject, NamedNode)
+    }
+
+
+def _hints(meetings: Sequence[Meeting], same: Variants, near: Sequence[str] = ()) -> list[Meeting]:
+    """The predicates that tell most of what may be asked of a node: near ones, then frequent."""
+    places = {iri: at for at, iri in enumerate(near)}
+    direct = {first for first, *_ in same.grouped(one.predicate for one in meetings)}
+
+    def order(one: Meeting) -> tuple[int, int, int]:
+        profile = same.known.get(one.predicate)
+        place = places.get(one.predicate, len(places))
+        return place, -one.count, -profile.triples if profile else 0
+
+    telling = [
+        one
+        for one in meetings
+        if one.predicate in direct
+        and one.predicate not in USUAL
+        and one.predicate not in v.DESCRIPTION_PREDICATES
+        and not (one.inverse and one.predicate.startswith(SCHEMA_SPACES))
+    ]
+    return sorted(telling, key=order)[:_HINTS]
+
+
+def _told_once(
+    found: Sequence[Found],
+    classes: Mapping[str, tuple[str, ...]],
+    hints: Mapping[str, Sequence[Meeting]],
+) -> dict[str, Sequence[Meeting]]:
+    """The hints of each hit, without those that a hit of the same class before it has."""
+    told: set[tuple[tuple[str, ...], str, bool]] = set()
+    kept: dict[str, Sequence[Meeting]] = {}
+    for node in (str(one.term) for one in found):
+        kind = classes.get(node, ())
+        marks = [(kind, one.predicate, one.inverse) for one in hints[node]]
+        new = [mark not in told or not kind or node[0] == '"' for mark in marks]
+        kept[node] = [one for one, is_new in zip(hints[node], new, strict=True) if is_new]
+        told |= set(marks)
+    return kept
+
+
+async def _writer(context: Context, found: Sequence[Found], more: Iterable[str]) -> Writer:
+    """A writer that knows all labels; of a remote graph an index knows those of its hits."""
+    own = [key_of(one.term) for one in found if isinstance(one.term, NamedNode)]
+    known = {
+        one.resource.iri: one.resource.label
+        for one in found
+        if one.resource is not None and context.graph.arrays is None and not one.nameless
+    }
+    wanted = [iri for iri in dict.fromkeys([*own, *more]) if iri not in known]
+    labels = await labels_in(context, wanted)
+    return Writer(context, {**known, **labels})
+
+
+def _merged(context: Context, found: Sequence[Found]) -> list[tuple[Found, tuple[str, ...]]]:
+    """Hits that are one property as one, under its most used predicate, the others behind it."""
+    used = Variants(context.graph.profile).of(key_of(one.term) for one in found)
+    together: dict[object, list[Found]] = defaultdict(list)
+    for one in found:
+        together[code_of(key_of(one.term)) or key_of(one.term)].append(one)
+    merged = []
+    for key, several in together.items():
+        best = next((one for one in several if one.resource is not None), several[0])
+        looked_for = [key_of(one.term) for one in several]
+        known = used.get(key, ()) if isinstance(key, tuple) else ()
+        noted = [key_of(one.term) for one in several if one.note]
+        order = tuple(dict.fromkeys([*noted, *known, *([] if known else looked_for)]))
+        notes = dict.fromkeys(one.note for one in several if one.note)
+        first = replace(best, term=NamedNode(order[0]), note=", ".join(notes))
+        merged.append((first, order[1:]))
+    return merged

@@ -1,0 +1,400 @@
+"""The schema near a question: a slice of it, and its lines for a model.
+
+Lines are of classes, of predicates with their ends, of times and units. These are told only if the
+question calls for them: a graph without dates, or a question without a time, has none.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from pyoxigraph import Variable
+
+from askgraph.graph import KnowledgeGraph
+from askgraph.graph.arrays import GraphArrays
+from askgraph.graph.measures import Unit, times_of, unit_at, unit_said
+from askgraph.graph.names import local_name
+from askgraph.graph.profile import ClassProfile, PredicateProfile
+from askgraph.graph.shapes import ends_of
+from askgraph.index.names import Kind
+from askgraph.methods.tools._facts import Variants, own_types
+from askgraph.methods.tools.mentions import named_links
+from askgraph.methods.tools.rendering import Writer
+from askgraph.methods.tools.schema_names import HEADING, named
+from askgraph.search.link import Link, LinkedQuestion
+from askgraph.search.pipeline import build_schema
+from askgraph.search.query_pieces import plain
+from askgraph.search.tokenize import TokenizedQuestion
+from askgraph.search.tokenize.question_operators import QuestionOperators, detect_operators
+from askgraph.sparql import vocabulary as v
+from askgraph.sparql.vocabulary import SCHEMA_SPACES
+
+_CLASSES = 20
+_NEAR = 45  # predicates told with their ends
+_LEAST = 15  # of them, where words lead to fewer
+_TYPED = 12  # of them, with type and values
+_FAR = 40  # further predicates, by name
+_SMALL = 8  # instances of a class up to which all are told
+_MEMBERS = 20  # of all small classes together
+_NAMED = 0.9  # the score of a link by which words name a class or property well
+_USUAL = (v.RDF_TYPE, *v.LABEL_PREDICATES)
+
+
+@dataclass(frozen=True, eq=False)
+class Slice:
+    """Chooses classes and predicates of a graph for a linked question; `used` ones come first."""
+
+    graph: KnowledgeGraph
+    linked: LinkedQuestion
+    used: Sequence[str] = ()
+
+    @cached_property
+    def near(self) -> Sequence[PredicateProfile]:
+        """The predicates that words name, and those at what they name; at least the frequent.
+
+        Of several that are one property the most direct: the others are its `variants`.
+        """
+        close = sum(nearness > 0 for nearness in self._nearness.values())
+        return self._ordered[: max(_LEAST, min(close, _NEAR))]
+
+    @property
+    def far(self) -> Sequence[PredicateProfile]:
+        """The next predicates."""
+        return self._ordered[len(self.near) :][:_FAR]
+
+    @cached_property
+    def variants(self) -> dict[str, tuple[str, ...]]:
+        """By the predicates that are told, the others that are the same property."""
+        telling = (p.iri for p in self.graph.profile.predicates if _telling(p.iri))
+        return {first: tuple(rest) for first, *rest in self._same.grouped(telling)}
+
+    @cached_property
+    def classes(self) -> Sequence[ClassProfile]:
+        """The classes that words name, those of the near predicates, then the largest."""
+        ends = {iri for p in self.near for iri in _ends(p)}
+        known = [c for c in self.graph.profile.classes if not c.iri.startswith(SCHEMA_SPACES)]
+
+        def order(c: ClassProfile) -> tuple[bool, bool, int]:
+            return c.iri not in self._classes, c.iri not in ends, -c.instances
+
+        return sorted(known, key=order)[:_CLASSES]
+
+    @cached_property
+    def members(self) -> dict[str, tuple[str, ...]]:
+        """All instances of classes that have few, if words name these or what leads to them."""
+        arrays = self.graph.arrays
+        kind = arrays.number(v.RDF_TYPE) if arrays else None
+        if arrays is None or kind is None:
+            return {}
+        asked = (p for p in self.near if self.matters(p.iri))
+        leading = {iri for p in asked for iri in ends_of(p, self.graph.profile, inverse=False)}
+        classes = self.linked.of(Kind.CLASS)
+        leading |= {link.target for link in classes if link.score >= _NAMED}
+        found: dict[str, tuple[str, ...]] = {}
+        room = _MEMBERS
+        for c in self.classes:
+            at = arrays.terms.iri(c.iri)
+            if c.iri not in leading or not 1 < c.instances <= min(_SMALL, room) or at is None:
+                continue
+            ids = arrays.step(np.array([at], dtype=np.int32), kind, inverse=True).tolist()
+            found[c.iri] = tuple(arrays.terms.value(one) for one in ids if arrays.terms.is_iri(one))
+            room -= len(ids)
+        return found
+
+    @cached_property
+    def _same(self) -> Variants:
+        return Variants(self.graph.profile)
+
+    @cached_property
+    def _ordered(self) -> list[PredicateProfile]:
+        told = [self._same.known[iri] for iri in self.variants]
+        return sorted(told, key=lambda p: (-self._nearness[p.iri], -p.triples))
+
+    @cached_property
+    def _nearness(self) -> dict[str, float]:
+        """How near each predicate or the nearest of its variants is.
+
+        All predicates of a node that only links others are as near as one of them.
+        """
+        own = {p.iri: self._with_node(p) for p in self.graph.profile.predicates}
+        return {
+            first: max(own[iri] for iri in (first, *rest)) for first, rest in self.variants.items()
+        }
+
+    def _with_node(self, p: PredicateProfile) -> float:
+        linking = [iri for iri, _ in p.subject_classes if iri in self._linking]
+        return max([self._alone(p), *(0.6 * self._linking[iri] for iri in linking)])
+
+    @cached_property
+    def _linking(self) -> dict[str, float]:
+        """The classes of nodes that only link others, and how near their nearest predicate is."""
+        nary = {c.iri for c in self.graph.profile.classes if c.nary}
+        found: dict[str, float] = {}
+        for p in self.graph.profile.predicates:
+            for iri, _ in p.subject_classes:
+                if iri in nary:
+                    found[iri] = max(found.get(iri, 0.0), self._alone(p))
+        return found
+
+    def _alone(self, p: PredicateProfile) -> float:
+        at = 0.8 * (p.iri in self._around) + 0.5 * bool(set(_ends(p)) & self._classes)
+        return self._words.get(p.iri, 0.0) * 1.5 + at + 2.0 * (p.iri in self.used)
+
+    def matters(self, predicate: str) -> bool:
+        """Return whether words name a predicate, or a candidate query has it."""
+        return predicate in self.used or predicate in self._words
+
+    @cached_property
+    def needed(self) -> Sequence[str]:
+        """The classes that candidate queries go through, then those that words name well."""
+        known = {one.iri: one for one in self.graph.profile.predicates}
+        classes = {one.iri for one in self.graph.profile.classes}
+        links = self.linked.links
+        used = {at for one in links if one.target in self.used for at in one.positions}
+        telling = (one for one in links if one.score >= _NAMED and not used >= set(one.positions))
+        named = [one.target for one in telling]
+        found: dict[str, None] = {}
+        for iri in dict.fromkeys((*self.used, *named)):
+            if iri in classes:
+                found[iri] = None
+            elif iri in known:
+                ends = ends_of(known[iri], self.graph.profile, inverse=True)
+                found |= dict.fromkeys(ends if len(ends) == 1 else ())
+        return list(found)
+
+    @cached_property
+    def _words(self) -> dict[str, float]:
+        """How well words name each predicate."""
+        return {link.target: link.score for link in reversed(self.linked.of(Kind.PREDICATE))}
+
+    @cached_property
+    def _named(self) -> list[Link]:
+        return named_links(self.linked)
+
+    @cached_property
+    def _classes(self) -> set[str]:
+        """The classes that words name, and those of the things that they name."""
+        entities = [link.target for link in self._named if link.kind is Kind.ENTITY]
+        types = {iri for entity in entities for iri in self._types(entity)}
+        return types | {link.target for link in self.linked.of(Kind.CLASS)[:5]}
+
+    def _types(self, iri: str) -> list[str]:
+        arrays = self.graph.arrays
+        types = own_types(arrays, f"<{iri}>") if arrays is not None else ()
+        return [one for one in types if not one.startswith(SCHEMA_SPACES)]
+
+    @cached_property
+    def _around(self) -> set[str]:
+        """The predicates at what words name, in both directions, if the triples lie here."""
+        arrays = self.graph.arrays
+        if arrays is None:
+            return set()
+        texts = [
+            f"<{link.target}>" if link.kind is Kind.ENTITY else link.target for link in self._named
+        ]
+        ids = [at for at in map(arrays.terms.find, texts) if at is not None]
+        nodes = np.array(sorted(ids), dtype=np.int32)
+        both = (arrays.predicates_of(nodes, inverse=inverse)[0] for inverse in (False, True))
+        return {arrays.iri_of(number) for numbers in both for number in numbers.tolist()}
+
+
+def _ends(p: PredicateProfile) -> Iterator[str]:
+    yield from (iri for iri, _ in (*p.subject_classes, *p.object_classes))
+
+
+def _telling(iri: str) -> bool:
+    return iri not in _USUAL and not iri.startswith(SCHEMA_SPACES)
+
+
+_FEW, _AGAIN = 6, 3  # values up to which all are shown, and how often each is used, at least
+_KNOWN: WeakKeyDictionary[GraphArrays, dict[str, tuple[str, ...]]] = WeakKeyDictionary()
+_TIMED = ("now", "past", "during", "ongoing", "before", "after")
+_SPANS = 4
+_UNITS = 6
+
+
+def terms_of(part: Slice) -> list[str]:
+    """Return all that the lines of a slice name by label."""
+    predicates = (p.iri for p in (*part.near, *part.far))
+    members = (iri for listed in part.members.values() for iri in listed)
+    return [*predicates, *(c.iri for c in part.classes), *members]
+
+
+@dataclass(frozen=True, eq=False)
+class SchemaLines:
+    """Writes the classes and predicates of a slice.
+
+    Without `values` no example values are told, and under a veil neither these nor members of
+    classes.
+    """
+
+    slice: Slice
+    writer: Writer
+    values: bool = True
+
+    def lines(self, *, beside: bool = False) -> Iterator[str]:
+        """All lines, by name first; `beside` the whole schema by name only what is near."""
+        if not beside:
+            yield from self.names()
+        yield from self.members()
+        literal = (p for p in self.slice.near if p.literal)
+        if typed := self.typed(islice(literal, _TYPED)):
+            yield typed
+        yield from self.times()
+
+    def members(self) -> Iterator[str]:
+        """All instances of small classes, none under a veil."""
+        members = self.slice.members if self.writer.context.veil is None else {}
+        for cls, listed in members.items():
+            yield f"all {self.writer.short(cls)}: {', '.join(map(self.writer.iri, listed))}"
+
+    def names(self, most: int = _NEAR + _FAR) -> Iterator[str]:
+        """Classes and predicates by name, of these so many."""
+        told = [*self.slice.near, *self.slice.far][:most]
+        if lines := [*named(self.writer, told, self.slice.classes)]:
+            yield from (f"{HEADING}.", *lines)
+
+    def times(self) -> Iterator[str]:
+        """How the graph says when things hold and in which units, as far as the question asks."""
+        graph, reading = self.slice.graph, self.slice.linked.reading
+        return time_lines(reading, graph, self.slice.near, self.writer.short)
+
+    def typed(self, chosen: Iterable[PredicateProfile]) -> str:
+        """The types of values that predicates lead to, with usual ones; "" if none does."""
+        told = [f"{self.writer.short(p.iri)} {self._values(p)}" for p in chosen if p.literal]
+        return f"types and values near the question: {'; '.join(told)}" if told else ""
+
+    def _values(self, p: PredicateProfile) -> str:
+        prefixes, arrays = self.slice.graph.prefixes, self.slice.graph.arrays
+        kinds = "|".join(prefixes.shorten(datatype) for datatype, _ in p.datatypes[:2])
+        told_of = self.values and self.writer.context.veil is None
+        values = usual_values(arrays, p) if told_of else ()
+        joint = ": " if len(values) == p.objects else " e.g. "
+        return f"{kinds}{joint if values else ''}{', '.join(map(self.writer.stored, values))}"
+
+
+def usual_values(arrays: GraphArrays | None, p: PredicateProfile) -> tuple[str, ...]:
+    """Return values of a property, the most frequent first, as N-Triples; kept for next time.
+
+    All if they are few that come again and again; none if its objects are things, or the triples
+    do not lie here.
+    """
+    if arrays is None or not p.literal:
+        return ()
+    known = _KNOWN.setdefault(arrays, {})
+    if p.iri not in known:
+        known[p.iri] = tuple(_most_frequent(arrays, p))
+    return known[p.iri]
+
+
+def _most_frequent(arrays: GraphArrays, p: PredicateProfile) -> Iterator[str]:
+    number = arrays.number(p.iri)
+    if number is None:
+        return
+    _, objects = arrays.pairs(arrays.ends(number), number)
+    values, counts = np.unique(objects, return_counts=True)
+    order = np.argsort(-counts, kind="stable")
+    listed = len(values) <= _FEW and counts.sum() >= _AGAIN * len(values)
+    yield from map(arrays.terms.text, values[order[: _FEW if listed else 1]].tolist())
+
+
+def time_lines(
+    reading: TokenizedQuestion,
+    graph: KnowledgeGraph,
+    near: Sequence[PredicateProfile],
+    short: Callable[[str], str],
+) -> Iterator[str]:
+    """Return what a query needs for the times and units of a question, a line each.
+
+    `near` are the predicates that are shown, `short` writes an IRI.
+    """
+    frame = detect_operators(reading)
+    if asks_of_time(frame):
+        yield from _times(graph, [p.iri for p in near], short)
+    if frame.of("lasting") or _asks_age(frame):
+        from askgraph.sparql.elapsed import elapsed_text  # few questions ask for it
+
+        expression = elapsed_text("years", Variable("from"), Variable("to"))
+        yield f"whole years from a date to a later one: {expression}"
+    yield from _units(reading, graph, near, short)
+
+
+def asks_of_time(frame: QuestionOperators) -> bool:
+    """Return whether a question is about what holds at a time, or how old something is."""
+    dated = any(q.days is not None for q in frame.reading.quantities)
+    return dated or _asks_age(frame) or bool(frame.of(*_TIMED))
+
+
+def _asks_age(frame: QuestionOperators) -> bool:
+    return any(one.measure is not None and one.measure.is_age for one in frame.operators)
+
+
+def _times(
+    graph: KnowledgeGraph, near: Sequence[str], short: Callable[[str], str]
+) -> Iterator[str]:
+    times = times_of(graph.profile, graph.arrays)
+    order = {iri: at for at, iri in enumerate(near)}
+    spans = [one for one in times.spans if one.start in order or one.end in order]
+    spans.sort(key=lambda one: min(order.get(one.start, len(order)), order.get(one.end, 0)))
+    if spans:
+        pairs = "; ".join(f"{short(one.start)} → {short(one.end)}" for one in spans[:_SPANS])
+        yield f"start → end: {pairs}"
+        yield (
+            "what has no end still holds; at a day it holds if it started by then and "
+            "FILTER NOT EXISTS { ?x END ?e . FILTER(?e < DAY) }"
+        )
+    if times.rank is not None:
+        yield (
+            f"of several statements those with the best {short(times.rank)} count: Preferred, "
+            "else Normal; never Deprecated"
+        )
+
+
+def _units(
+    reading: TokenizedQuestion,
+    graph: KnowledgeGraph,
+    near: Sequence[PredicateProfile],
+    short: Callable[[str], str],
+) -> Iterator[str]:
+    """The units of near predicates of the dimensions that the question speaks of."""
+    asked = {unit.dimension: unit for unit in _asked_units(reading)}
+    said = [
+        (p, unit)
+        for p in near
+        if asked and (unit := _unit_of(p, graph)) is not None and unit.dimension in asked
+    ]
+    if said:
+        listed = "; ".join(f"{short(p.iri)} in {_told(unit)}" for p, unit in said[:_UNITS])
+        yield f"units: {listed}"
+    for quantity in reading.quantities:
+        fits = [u for _, u in said if quantity.unit and u.dimension == quantity.unit.dimension]
+        if fits and quantity.unit is not None and quantity.value is not None:
+            number = plain(quantity.unit.converted(quantity.value, fits[0]))
+            asked_in = f"{plain(quantity.value)} {quantity.unit.name}"
+            if (told := f"{number} {_told(fits[0])}") != asked_in:
+                yield f"{asked_in} is {told}"
+
+
+def _asked_units(reading: TokenizedQuestion) -> Iterator[Unit]:
+    words = [token.folded for token in reading.tokens]
+    yield from (q.unit for q in reading.quantities if q.unit is not None)
+    for phrase in reading.words.times["in_unit"]:
+        for at in range(len(words) - len(phrase)):
+            found = unit_at(words, at + len(phrase))
+            if tuple(words[at : at + len(phrase)]) == phrase and found is not None:
+                yield found[0]
+
+
+def _unit_of(p: PredicateProfile, graph: KnowledgeGraph) -> Unit | None:
+    if graph.arrays is None:
+        return unit_said([*(text for text, _ in p.names), local_name(p.iri)])
+    schema = build_schema(graph.arrays, graph.profile)
+    number = schema.number(p.iri)
+    return None if number is None else schema.unit(number)
+
+
+def _told(unit: Unit) -> str:
+    return f"{unit.scale:g} {unit.name}" if unit.scale != 1.0 else unit.name

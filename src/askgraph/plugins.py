@@ -1,0 +1,157 @@
+"""Plugins by name: the list of a kind, and the one that is asked for.
+
+A plugin is one module, or one package, in the package of its kind, with an `__all__` of exactly one
+name; modules with a leading underscore or with more names are helpers. Another package adds plugins
+with entry points in the group `askgraph.<kind>`. No plugin is imported before it is loaded, so that
+a heavy library costs only those who use it:
+
+    >>> from askgraph import registry
+    >>> answer_with = registry.load("method", "graph-search")
+"""
+
+import ast
+import difflib
+import importlib
+import importlib.util
+import pkgutil
+import sys
+import threading
+from collections.abc import Callable
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
+from typing import Any
+
+from askgraph.errors import SetupError
+
+Plugin = Callable[..., Any]
+"""A class or function; what it takes and gives is the contract of its kind."""
+
+PACKAGES = {
+    "endpoint": "askgraph.endpoint",
+    "index": "askgraph.index",
+    "linker": "askgraph.index.linkers",
+    "name_search": "askgraph.index.name_search",
+    "llm": "askgraph.llm",
+    "tool": "askgraph.methods.tools",
+    "method": "askgraph.methods",
+    "metric": "askgraph.evaluation.metrics",
+    "benchmark": "askgraph.evaluation.benchmarks",
+    "executor": "askgraph.evaluation.executors",
+    "check": "askgraph.answers.validation",
+}
+"""Each kind of plugin, and the package that holds ours of that kind."""
+
+_EXTRAS = {"metric": "evaluation", "benchmark": "evaluation"}
+_EXTRA_OF = {("llm", "transformers"): "local"}
+
+
+def names(kind: str) -> tuple[str, ...]:
+    """Return the names of all plugins of a kind, sorted, words joined by underscores."""
+    ours = {name for name, file in _modules(kind).items() if len(_exported(file)) == 1}
+    return tuple(sorted(ours | _entry_points(kind).keys()))
+
+
+def load(kind: str, name: str) -> Plugin:
+    """Import one plugin and return its class or function; dashes and underscores are alike.
+
+    A plugin of ours goes before one of the same name from another package. Raises `SetupError`
+    for a kind or name that does not exist and for a library that is not installed.
+    """
+    plain = _plain(name)
+    try:
+        if plain in _modules(kind):
+            return _only_name(kind, plain)
+        if entry := _entry_points(kind).get(plain):
+            plugin: Plugin = entry.load()
+            return plugin
+    except ModuleNotFoundError as error:
+        raise SetupError(_what_is_missing(kind, plain, error)) from error
+    raise SetupError(_unknown(kind, name))
+
+
+def _plain(name: str) -> str:
+    return name.strip().lower().replace("-", "_")
+
+
+def _modules(kind: str) -> dict[str, Path]:
+    return _modules_in(tuple(_folders(kind)))
+
+
+@cache
+def _modules_in(folders: tuple[str, ...]) -> dict[str, Path]:
+    """Return those of some folders: to list them takes longer than all else of a choice."""
+    return {
+        module.name: Path(folder, module.name, "__init__.py")
+        if module.ispkg
+        else Path(folder, f"{module.name}.py")
+        for folder in folders
+        for module in pkgutil.iter_modules([folder])
+        if not module.name.startswith("_")
+    }
+
+
+def _folders(kind: str) -> list[str]:
+    if kind not in PACKAGES:
+        raise SetupError(f"no plugins of kind {kind!r}; the kinds are {', '.join(PACKAGES)}")
+    package = PACKAGES[kind]
+    try:
+        spec = importlib.util.find_spec(package)
+    except ModuleNotFoundError as error:
+        if not f"{package}.".startswith(f"{error.name}."):
+            raise
+        return []
+    return list(spec.submodule_search_locations or ()) if spec else []
+
+
+@cache
+def _exported(file: Path) -> tuple[str, ...]:
+    """Return the `__all__` of a module, read without importing it."""
+    with _PARSING:
+        for statement in ast.parse(file.read_bytes(), filename=str(file)).body:
+            match statement:
+                case ast.Assign(targets=[ast.Name(id="__all__")], value=value):
+                    return tuple(ast.literal_eval(value))
+    return ()
+
+
+_PARSING = threading.Lock()  # Python 3.11 fails at times where two threads make syntax trees
+
+
+def _entry_points(kind: str) -> dict[str, EntryPoint]:
+    return _entry_points_on(kind, tuple(sys.path))
+
+
+@cache
+def _entry_points_on(kind: str, path: tuple[str, ...]) -> dict[str, EntryPoint]:
+    """Return those of the packages on a path: to look through all of them takes milliseconds."""
+    return {_plain(entry.name): entry for entry in entry_points(group=f"askgraph.{kind}")}
+
+
+def _only_name(kind: str, plain: str) -> Plugin:
+    module = importlib.import_module(f"{PACKAGES[kind]}.{plain}")
+    exported: list[str] = list(getattr(module, "__all__", ()))
+    if len(exported) != 1:
+        raise SetupError(
+            f"{kind} {plain!r}: {module.__name__} must have an __all__ of exactly one name, "
+            f"it has {exported}"
+        )
+    plugin: Plugin = getattr(module, exported[0])
+    return plugin
+
+
+def _what_is_missing(kind: str, plain: str, error: ModuleNotFoundError) -> str:
+    library = (error.name or "").partition(".")[0]
+    if library in {"", "askgraph"}:
+        return f"{kind} {plain!r} cannot be imported: {error}"
+    extra = _EXTRA_OF.get((kind, plain)) or _EXTRAS.get(kind, plain.replace("_", "-"))
+    return f"{kind} {plain!r} needs {library}: pip install 'askgraph[{extra}]'"
+
+
+def _unknown(kind: str, name: str) -> str:
+    written = "-" if kind == "method" else "_"  # as pages and help write them
+    there = [one.replace("_", written) for one in names(kind)]
+    near = difflib.get_close_matches(_plain(name).replace("_", written), there, n=3, cutoff=0.6)
+    suggestion = f"; did you mean {' or '.join(map(repr, near))}?" if near else ";"
+    listing = f"there are {', '.join(there)}" if there else "there is none yet"
+    return f"no {kind} named {name!r}{suggestion} {listing}"

@@ -1,0 +1,335 @@
+"""Jobs that add graphs: in turn, followed as they go, kept in the store, and stopped cleanly."""
+
+import asyncio
+import logging
+import shutil
+import time
+from collections.abc import AsyncGenerator, Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Literal
+
+from pydantic import BaseModel, Field
+
+from askgraph.errors import AskgraphError, ServiceError, SetupError
+from askgraph.server.auth.principal import ANONYMOUS, NotAllowed, Principal
+from askgraph.server.graphs.open_graphs import OpenGraphs
+from askgraph.server.graphs.uploads import clear_graph, clear_orphans, upload_folder, uploads_of
+from askgraph.server.graphs.worker_process import Added, Doing, Task, add_in_process
+from askgraph.server.problems import Missing, Problem, problem_of
+from askgraph.server.runs.events import Event, shield
+from askgraph.server.runs.queue import Queue
+from askgraph.server.settings import ServeSettings
+from askgraph.server.store import UNDER_WAY, JobRow, JobState, Store, new_id
+from askgraph.workspace import Workspace, check_name
+
+_log = logging.getLogger("askgraph.server.graphs")
+_AT_ONCE, _WAITING = 2, 20
+_LOOK = 1.0  # seconds between two looks at whether another process was asked to stop a job here
+_KEPT = 60.0  # seconds for which a job that ended is known here
+_LONGEST_NAME = 64
+
+
+class AddedView(BaseModel):
+    """The graph that was added."""
+
+    triples: int
+    classes: int
+    predicates: int
+    cuts: list[str] = Field(description="What was left out of its profile, and why.")
+
+
+class JobView(BaseModel):
+    """A graph that is being added, or was."""
+
+    id: str
+    kind: Literal["upload", "address"]
+    graph: str
+    state: JobState
+    doing: str = Field("", description="What is being done.")
+    done: int = Field(0, description="How far that is.")
+    total: int | None = Field(None, description="Of how much, if that is known.")
+    added: AddedView | None = None
+    problem: Problem | None = None
+    created: str = Field(description="A time in UTC (ISO 8601).")
+
+
+@dataclass(frozen=True)
+class NewGraph:
+    """A graph to add: of uploaded files in the folder of `job`, or at an address."""
+
+    name: str
+    kind: Literal["upload", "address"]
+    sources: Sequence[str]
+    settings: Mapping[str, object] = field(default_factory=dict)
+    job: str = field(default_factory=new_id)
+
+
+@dataclass(eq=False)
+class _Job:
+    """A job of this process."""
+
+    row: JobRow
+    new: NewGraph
+    doing: Doing = field(default_factory=lambda: Doing("waiting"))
+    state: JobState = "queued"
+    added: Added | None = None
+    problem: Problem | None = None
+    version: int = 0
+    more: asyncio.Event = field(default_factory=asyncio.Event)
+    task: "asyncio.Task[None] | None" = None
+    stops_as: JobState = "cancelled"
+
+    def changed(self) -> None:
+        """Wake those that follow the job."""
+        self.version += 1
+        more, self.more = self.more, asyncio.Event()
+        more.set()
+
+    def kept(self) -> JobRow:
+        """Return the job as the store has it."""
+        progress: dict[str, object] = {**vars(self.doing)}
+        if self.added:
+            progress["added"] = {**vars(self.added), "cuts": list(self.added.cuts)}
+        problem = self.problem.model_dump() if self.problem else None
+        return replace(self.row, state=self.state, progress=progress, problem=problem)
+
+
+class Jobs:
+    """Adds graphs over the web; a job that fails or is stopped leaves nothing behind."""
+
+    def __init__(
+        self,
+        settings: ServeSettings,
+        workspace: Workspace,
+        store: Store,
+        graphs: OpenGraphs,
+        process: str,
+    ) -> None:
+        self._settings = settings
+        self._workspace = workspace
+        self._store = store
+        self._graphs = graphs
+        self._process = process
+        self._here: dict[str, _Job] = {}
+        self._queue = Queue(_AT_ONCE, _WAITING, what="graphs to be added")
+
+    def check(self, name: str, caller: Principal) -> None:
+        """Raise if a caller may not add a graph of this name."""
+        caller.check("manage")
+        check_name(name)
+        if len(name) > _LONGEST_NAME:
+            raise SetupError(f"the name of a graph has at most {_LONGEST_NAME} characters")
+        if not caller.sees(name):
+            raise NotAllowed(f"{caller.name} may add graphs of certain names only, not {name!r}")
+        taken = {job.new.name for job in self._here.values() if job.state in UNDER_WAY}
+        if name in self._workspace.graphs() or name in taken:
+            raise SetupError(f"there is a graph {name!r} already: choose another name")
+        owners = [one.added_by for one in self._workspace.graphs().values()]
+        under_way = [job.row.owner for job in self._here.values() if job.state in UNDER_WAY]
+        check_room(caller, [*owners, *under_way])
+
+    async def begin(
+        self, new: NewGraph, caller: Principal, files: Callable[[], Sequence[Path]] | None = None
+    ) -> JobView:
+        """Begin to add a graph, and return the job; `files` puts its files in their folder first.
+
+        Raises what `check` and `files` raise.
+        """
+        self.check(new.name, caller)
+        row = JobRow(new.job, caller.id, new.kind, new.name, process=self._process)
+        job = self._here[row.id] = _Job(row, new)  # from here on the name is taken
+        try:
+            if files is not None:
+                paths = await asyncio.to_thread(files)
+                job.new = replace(new, sources=[str(path) for path in paths])
+            await self._store.put_job(job.kept())
+        except BaseException:
+            await asyncio.to_thread(clear_graph, self._workspace, new.name, new.job)
+            del self._here[row.id]
+            raise
+        job.task = asyncio.create_task(self._run(job), name=f"add {new.name}")
+        return _view(job.kept())
+
+    async def view(self, id: str, caller: Principal) -> JobView:
+        """Return a job of the caller's; `Missing` if it is none."""
+        row = await self._store.job(id)
+        if row is None or (row.owner != caller.id and not caller.may("admin")):
+            raise Missing(f"there is no job {id!r}, or it is not yours")
+        job = self._here.get(id)
+        return _view(job.kept() if job else row)
+
+    async def of(self, caller: Principal) -> list[JobView]:
+        """Return the jobs of a caller, the latest first."""
+        rows = await self._store.jobs(caller.id)
+        return [_view(self._here[row.id].kept() if row.id in self._here else row) for row in rows]
+
+    async def follow(self, id: str, caller: Principal) -> AsyncGenerator[Event, None]:
+        """Yield a job each time that it is further, the last time as it ended."""
+        seq = 0
+        while True:
+            job = self._here.get(id)
+            more, version = (job.more, job.version) if job else (None, 0)
+            view = await self.view(id, caller)
+            yield {"event": "job", "id": id, "seq": seq, "job": view.model_dump()}
+            if view.state not in UNDER_WAY:
+                return
+            seq += 1
+            if job is None or more is None:
+                await asyncio.sleep(_LOOK)
+            elif job.version == version:
+                await more.wait()
+
+    async def cancel(self, id: str, caller: Principal) -> JobView:
+        """Stop a job, wherever it runs; one that has ended stays as it is."""
+        await self.view(id, caller)
+        job = self._here.get(id)
+        if job is None:
+            await self._store.ask_to_cancel_job(id)
+        else:
+            await self._stop(job, "cancelled")
+        return await self.view(id, caller)
+
+    async def remove(self, name: str, caller: Principal) -> None:
+        """Take a graph away that was added over the web; others need the scope `admin`.
+
+        Answers that were confirmed for it are withdrawn.
+        """
+        caller.check("manage")
+        settings = self._graphs.settings(name, caller)
+        if not settings.added_by and not caller.may("admin"):
+            raise NotAllowed(
+                f"the graph {name!r} was not added over the web: its operator can remove it with"
+                f" askgraph remove {name}"
+            )
+        await asyncio.to_thread(self._workspace.remove, name)
+        await self._graphs.forget(name)
+        if place := uploads_of(self._workspace.folder, settings):
+            await asyncio.to_thread(shutil.rmtree, place, ignore_errors=True)
+        await self._store.withdraw_graph(name)
+
+    async def open(self) -> None:
+        """Clear old uploads that belong to no graph, whoever left them."""
+        await self._clear(before=time.time() - 2 * self._settings.upload_seconds - 3600)
+
+    async def give_up(self, jobs: Collection[str]) -> None:
+        """Clear the uploads of jobs whose process was killed."""
+        if jobs:
+            await self._clear(jobs=jobs)
+
+    async def _clear(self, *, jobs: Collection[str] = (), before: float = 0.0) -> None:
+        folder, graphs = self._workspace.folder, list(self._workspace.graphs().values())
+        await asyncio.to_thread(clear_orphans, folder, graphs, jobs=jobs, before=before)
+
+    async def close(self) -> None:
+        """Stop all jobs of this process."""
+        for job in list(self._here.values()):
+            await self._stop(job, "handed_back")
+
+    async def _stop(self, job: _Job, state: JobState) -> None:
+        if job.task is None or job.task.done():
+            return
+        job.stops_as = state
+        job.task.cancel()
+        await asyncio.wait([job.task])
+
+    async def _run(self, job: _Job) -> None:
+        """Add a graph, or leave nothing of it, and keep how it ended."""
+        watch = asyncio.create_task(self._watch(job))
+        try:
+            async with self._queue.turn(lambda _: None):
+                job.state = "running"
+                _progress(job, Doing("starting"))
+                await self._store.withdraw_graph(job.new.name)  # of another graph of this name
+                job.added = await add_in_process(
+                    self._task(job.new), lambda doing: _progress(job, doing)
+                )
+            job.state = "done"
+        except asyncio.CancelledError:
+            job.state = job.stops_as
+        except AskgraphError as error:
+            job.state, job.problem = "failed", self._problem(error, job)
+        except BaseException:  # noqa: BLE001 - a bug ends one job, not the server
+            job.state, job.problem = "failed", Problem.unexpected()
+            _log.exception("adding the graph %r failed by a bug", job.new.name)
+        watch.cancel()
+        await shield(self._ended(job))
+
+    async def _ended(self, job: _Job) -> None:
+        """Leave nothing of a graph that did not come to be, and keep how the job ended."""
+        try:
+            if job.state != "done":
+                await asyncio.to_thread(clear_graph, self._workspace, job.new.name, job.new.job)
+            await self._store.put_job(job.kept())
+        except AskgraphError as error:
+            _log.error("how the job %s ended cannot be kept: %s", job.row.id, error)
+        finally:
+            job.changed()
+            asyncio.get_running_loop().call_later(_KEPT, self._here.pop, job.row.id, None)
+
+    def _task(self, new: NewGraph) -> Task:
+        settings = self._settings
+        return Task(
+            self._workspace.folder,
+            new.name,
+            list(new.sources),
+            dict(new.settings),
+            memory=settings.upload_memory_mb * 2**20,
+            unpacked=settings.upload_mb * 2**20,
+            seconds=settings.upload_seconds,
+        )
+
+    async def _watch(self, job: _Job) -> None:
+        """Keep how far a job is, and stop it if another process was asked to."""
+        version = -1
+        while True:
+            await asyncio.sleep(_LOOK)
+            try:
+                if job.version != version:
+                    version = job.version
+                    await self._store.put_job(job.kept())
+                if await self._store.job_cancel_wanted(job.row.id) and job.task:
+                    job.task.cancel()
+            except ServiceError as error:
+                _log.warning("the store cannot be asked about the job %s: %s", job.row.id, error)
+
+    def _problem(self, error: AskgraphError, job: _Job) -> Problem:
+        """Return the problem in words that do not reveal the folders of this machine."""
+        problem = problem_of(error)
+        detail = problem.detail
+        for place in (upload_folder(self._workspace.folder, job.row.id), self._workspace.folder):
+            detail = detail.replace(f"{place}/", "")
+        return problem.model_copy(update={"detail": detail})
+
+
+def _progress(job: _Job, doing: Doing) -> None:
+    job.doing = doing
+    job.changed()
+
+
+def _view(row: JobRow) -> JobView:
+    problem = row.problem
+    if row.state == "handed_back":
+        again = SetupError("the server was stopped while it added the graph: add it again")
+        problem = problem_of(again).model_dump()
+    return JobView.model_validate({**row.progress, **vars(row), "problem": problem})
+
+
+def check_room(caller: Principal, owners: Iterable[str]) -> None:
+    """Raise `NotAllowed` if `owners`, who added the graphs there are, name a caller too often.
+
+    Callers without a key, who can have any number of ids, are counted as one.
+    """
+    most = caller.limits.graphs
+    if not most or caller.may("admin"):
+        return
+    whose = _whose(caller.id)
+    if sum(bool(owner) and _whose(owner) == whose for owner in owners) >= most:
+        raise NotAllowed(
+            f"{most} graphs were added already, and no more may be: remove one, or let the"
+            " operator raise graphs_per_caller"
+        )
+
+
+def _whose(owner: str) -> str:
+    return ANONYMOUS if owner.startswith("visitor:") else owner

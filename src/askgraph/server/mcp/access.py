@@ -1,0 +1,168 @@
+"""Access of a caller to graphs and methods, and a graph lent to a tool.
+
+Errors of ours become those whose text reaches the agent.
+"""
+
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, replace
+from typing import Annotated, Protocol
+
+from mcp.server.mcpserver.exceptions import ResourceNotFoundError, ToolError
+from pydantic import Field
+
+from askgraph.errors import AskgraphError, SetupError
+from askgraph.graph import KnowledgeGraph
+from askgraph.graph.profile import ClassProfile, Profile
+from askgraph.methods.tools import Context, Limits
+from askgraph.server.auth.principal import Scope
+from askgraph.server.runs.request import RunRequest
+from askgraph.sparql.prefixes import PrefixMap, best_label, words_of_local_name
+from askgraph.trace import Outcome, Question, Step
+from askgraph.workspace import Workspace
+
+GraphName = Annotated[
+    str | None, Field(description="The graph's name; may be left out if there is only one.")
+]
+Language = Annotated[
+    str | None,
+    Field(
+        description="Of labels and questions, as 'de' (BCP 47); default: English.",
+        pattern=r"^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$",
+    ),
+]
+FOLLOWING = 3.0
+"""Seconds for the questions that may follow an answer."""
+_CLASSES = 100
+_LIMITS = Limits(rows=30, triples=20, clip=200)
+
+
+class Access(Protocol):
+    """The graphs and methods of one caller; `query_timeout` is in seconds."""
+
+    @property
+    def query_timeout(self) -> float:
+        """The seconds that one query may take."""
+        ...
+
+    def check(self, scope: Scope) -> None:
+        """Raise `NotAllowed` if the caller does not have a scope."""
+        ...
+
+    def graph_names(self) -> Sequence[str]:
+        """Return the names of the graphs that the caller may see."""
+        ...
+
+    def method_names(self) -> Sequence[str]:
+        """Return the names of the methods that the caller may choose."""
+        ...
+
+    async def known(self, name: str) -> "Known":
+        """Return what is known of a graph, without opening it."""
+        ...
+
+    def graph(self, name: str) -> AbstractAsyncContextManager[KnowledgeGraph]:
+        """Lend a graph, its indices in place; it may have to be waited for."""
+        ...
+
+    def steps(self, asked: RunRequest) -> AsyncGenerator[Step, None]:
+        """Ask a question and give its steps as they come; closed early, it is stopped.
+
+        Raises what is wrong with the question or its graphs, as errors of ours.
+        """
+        ...
+
+    async def following(self, asked: Question, outcome: Outcome) -> Sequence[str]:
+        """Return questions that may follow an outcome, tried for `FOLLOWING` seconds."""
+        ...
+
+
+@dataclass(frozen=True)
+class Known:
+    """What is known of a graph; a `remote` one lies behind an endpoint."""
+
+    name: str
+    profile: Profile
+    prefixes: PrefixMap
+    remote: bool
+
+    @classmethod
+    def read(cls, workspace: Workspace, name: str) -> "Known":
+        """Read it from a workspace, which may have to build the graph first."""
+        profile, arrays = workspace.known(name)
+        return cls(name, profile, PrefixMap(dict(profile.prefixes)), arrays is None)
+
+
+CALLER: ContextVar[Access] = ContextVar("caller")
+"""The access of the caller whose message is being answered; the server sets it for each message."""
+
+
+def current() -> Access:
+    """Return the access of the caller of this message."""
+    return CALLER.get()
+
+
+def chosen(access: Access, graph: str | None) -> str:
+    """Return the graph that a call names, or the only one there is.
+
+    Raises `SetupError`, which names the graphs that there are.
+    """
+    names = access.graph_names()
+    if graph is not None and graph in names:
+        return graph
+    there = ", ".join(names)
+    if not names:
+        raise SetupError("there is no graph here yet; add one with: askgraph add NAME SOURCE")
+    if graph is not None:
+        raise SetupError(f"there is no graph {graph!r}; there are: {there}")
+    if len(names) > 1:
+        raise SetupError(f"there are several graphs: name one of them as `graph`: {there}")
+    return names[0]
+
+
+@contextmanager
+def tool_errors() -> Iterator[None]:
+    """Turn errors of ours into those whose text reaches the model; others stay hidden."""
+    try:
+        yield
+    except AskgraphError as error:
+        raise ToolError(str(error)) from error
+
+
+@contextmanager
+def resource_errors() -> Iterator[None]:
+    """Turn errors of ours into those of a resource that cannot be read."""
+    try:
+        yield
+    except AskgraphError as error:
+        raise ResourceNotFoundError(str(error)) from error
+
+
+@asynccontextmanager
+async def graph_context(
+    graph: str | None, *, text: str = "", language: str | None = None, scope: Scope = "ask"
+) -> AsyncIterator[Context]:
+    """Lend the graph that a call names, its indices in place; errors of ours reach the agent."""
+    access = current()
+    with tool_errors():
+        access.check(scope)
+        async with access.graph(chosen(access, graph)) as opened:
+            limits = replace(_LIMITS, timeout=access.query_timeout)
+            yield Context(opened, Question(text, language), limits, guarded=False)
+
+
+def class_lines(graph: Known | KnowledgeGraph, language: str, *, most: int = _CLASSES) -> list[str]:
+    """Return the most frequent classes as lines: `ont:Moon "moon": 55 instances`."""
+    return [_line(one, graph.prefixes, language) for one in graph.profile.classes[:most]]
+
+
+def label_of(names: tuple[tuple[str, str], ...], iri: str, language: str) -> str:
+    """Return the label of a class or predicate, else the words of its IRI."""
+    pairs = [(text, tag or None) for text, tag in names]
+    return best_label(pairs, [language, "en"]) or words_of_local_name(iri)
+
+
+def _line(one: ClassProfile, prefixes: PrefixMap, language: str) -> str:
+    label = label_of(one.names, one.iri, language)
+    return f'{prefixes.shorten(one.iri)} "{label}": {one.instances:,} instances'

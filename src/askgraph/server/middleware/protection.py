@@ -1,0 +1,408 @@
+"""Protection of the server: the checks and headers around an application, in their order.
+
+Before any handler, a request's host, origin, address and size are checked. Without the check of the
+host, a name that an attacker's server gives away could be pointed at this machine (DNS rebinding),
+and the browser would take the server here for theirs. A browser says where a request comes from
+(Origin, Sec-Fetch-Site); programs say nothing of it and are let through, since they have no one's
+cookies.
+"""
+
+import logging
+import re
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+from uuid import uuid4
+
+import structlog
+from fastapi import FastAPI
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.exceptions import HTTPException
+from starlette.middleware.cors import CORSMiddleware
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from askgraph.server.middleware.telemetry import Metrics, request_span
+from askgraph.server.problems import Problem, problem_response
+from askgraph.server.settings import ServeSettings
+
+_FIXED = {
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
+}
+_YEAR = "max-age=31536000"
+_CORS_HEADERS = (
+    "Accept",
+    "Authorization",
+    "Content-Type",
+    "Last-Event-ID",
+    "MCP-Protocol-Version",
+    "X-API-Key",
+    "X-Request-Id",
+)
+
+
+def protect(app: FastAPI, settings: ServeSettings) -> None:
+    """Put the checks before an application; its metrics are at `app.state.metrics`."""
+    metrics = app.state.metrics = Metrics()
+    app.add_middleware(BodyLimit, settings=settings)  # the last one that a request passes
+    app.add_middleware(NoNul)
+    app.add_middleware(OriginCheck, settings=settings)
+    if settings.cors_origins:
+        app.add_middleware(
+            CORSMiddleware,
+            allow_origins=[origin.rstrip("/") for origin in settings.cors_origins],
+            allow_methods=["GET", "POST", "PATCH", "DELETE"],
+            allow_headers=_CORS_HEADERS,
+            expose_headers=["X-Request-Id", "Retry-After"],
+            max_age=600,
+        )
+    app.add_middleware(HostCheck, settings=settings)
+    app.add_middleware(SecurityHeaders, settings=settings)
+    app.add_middleware(Requests, metrics=metrics)
+
+
+def content_policy(settings: ServeSettings) -> str:
+    """Return the content security policy: nothing from elsewhere, unless images are wanted."""
+    images = ["'self'", "data:"]
+    if settings.images:
+        images.append("https:")
+    if settings.tiles:
+        tiles = urlsplit(settings.tiles)
+        images.append(f"{tiles.scheme}://{tiles.netloc.replace('{s}', '*')}")
+    return "; ".join(
+        [
+            "default-src 'none'",
+            "script-src 'self'",
+            "style-src 'self'",
+            f"img-src {' '.join(images)}",
+            "connect-src 'self'",
+            "font-src 'self'",
+            "manifest-src 'self'",
+            "frame-ancestors 'none'",
+            "base-uri 'none'",
+            "form-action 'self'",
+        ]
+    )
+
+
+class SecurityHeaders:
+    """Adds the headers to every response; headers that a handler sets itself stay.
+
+    Answers of the interfaces are not kept by caches unless they say so. Over TLS the browser is
+    asked to stay with it.
+    """
+
+    def __init__(self, app: ASGIApp, settings: ServeSettings) -> None:
+        self._app = app
+        sharing = "cross-origin" if settings.cors_origins else "same-origin"
+        self._headers = {
+            **_FIXED,
+            "Content-Security-Policy": content_policy(settings),
+            "Cross-Origin-Resource-Policy": sharing,
+        }
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on, and the response back with the headers."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+
+        async def with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                for name, value in self._headers.items():
+                    headers.setdefault(name, value)
+                headers.setdefault("Cache-Control", "no-store")
+                if scope.get("scheme") == "https":
+                    headers.setdefault("Strict-Transport-Security", _YEAR)
+            await send(message)
+
+        await self._app(scope, receive, with_headers)
+
+
+_log = logging.getLogger("askgraph.server.requests")
+_ID = re.compile(r"[\w-]{8,64}")
+_QUIET = frozenset({"/healthz", "/readyz", "/metrics"})
+_CLIENT_GONE = 499  # no status was sent, for nobody was there any more
+
+
+class Requests:
+    """Gives a request its id (`X-Request-Id`, the caller's or a new one), logs and counts it.
+
+    The log has neither the query part of an address nor anything of a body. An exception that no
+    handler knew becomes a problem with status 500 that says nothing of it.
+    """
+
+    def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
+        self._app = app
+        self._metrics = metrics
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on, then log and count it."""
+        if scope["type"] not in ("http", "websocket"):
+            await self._app(scope, receive, send)
+            return
+        given = dict(scope["headers"]).get(b"x-request-id", b"").decode("latin-1")
+        id = given if _ID.fullmatch(given) else uuid4().hex
+        with structlog.contextvars.bound_contextvars(request=id):
+            await self._told(scope, receive, send, id)
+
+    async def _told(self, scope: Scope, receive: Receive, send: Send, id: str) -> None:
+        status: int | None = None
+
+        async def sent(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                MutableHeaders(scope=message)["X-Request-Id"] = id
+            elif message["type"] == "websocket.accept":
+                status = 101
+            elif message["type"] == "websocket.close" and status is None:
+                status = 403
+            await send(message)
+
+        began = time.perf_counter()
+        with request_span(scope) as span:
+            try:
+                await self._app(scope, receive, sent)
+            except Exception:  # noqa: BLE001 - a bug ends one request, not the server
+                _log.exception("a request failed by a bug")
+                if status is None and scope["type"] == "http":
+                    await problem_response(Problem.unexpected())(scope, receive, sent)
+            final = _CLIENT_GONE if status is None else status
+            span.ended(final, route := _route(scope))
+        self._log(scope, final, route, time.perf_counter() - began)
+
+    def _log(self, scope: Scope, status: int, route: str, seconds: float) -> None:
+        method = scope.get("method", "WEBSOCKET")
+        self._metrics.request(method, route, status, seconds)
+        if route_path(scope) in _QUIET and status < 400:
+            return
+        principal = scope.get("state", {}).get("principal")
+        client = scope.get("client")
+        level = logging.ERROR if status >= 500 else logging.INFO
+        _log.log(
+            level,
+            "request",
+            extra={
+                "method": method,
+                "path": scope["path"][:200],
+                "status": status,
+                "seconds": round(seconds, 4),
+                "client": client[0] if client else None,
+                "caller": getattr(principal, "id", None),
+            },
+        )
+
+
+def _route(scope: Scope) -> str:
+    """The path of a request as its route has it, so that counts stay few."""
+    route = scope.get("route")
+    return str(getattr(route, "path", "")) or "other"
+
+
+LARGEST = 2**20
+"""Bytes of the body of any request but an upload."""
+
+_UPLOAD = "/api/v1/graphs/upload"
+_FORM = 64 * 1024  # bytes of a form around its files
+_LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
+_ANYWHERE = frozenset({"0.0.0.0", "::", ""})
+_OPEN = frozenset({"/healthz", "/readyz"})  # probes come by address, and learn nothing
+_SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
+_OWN = frozenset({"same-origin", "none"})
+
+
+@dataclass(frozen=True)
+class _Refusal:
+    """Why a request is refused, as the parts of a `Problem`."""
+
+    status: int
+    kind: str
+    title: str
+    detail: str
+
+
+class _Check(ABC):
+    """ASGI middleware that passes a request on, or answers it with a problem."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on, or refuse it."""
+        checked = scope["type"] in ("http", "websocket")
+        refusal = self._refusal(scope) if checked else None
+        if refusal is None:
+            await self._app(scope, receive, send)
+        else:
+            await _refuse(refusal, scope, receive, send)
+
+    @abstractmethod
+    def _refusal(self, scope: Scope) -> _Refusal | None:
+        """Return why a request or WebSocket is refused; None if it may pass."""
+
+
+class HostCheck(_Check):
+    """Refuses (400) requests whose Host header names another server.
+
+    Admitted are the names of this machine, the `host` that is listened on and `allowed_hosts`, in
+    which `*.example.org` stands for all names below and `*` for any.
+    """
+
+    def __init__(self, app: ASGIApp, settings: ServeSettings) -> None:
+        super().__init__(app)
+        own = {settings.host.lower()} - _ANYWHERE
+        allowed = {host.lower() for host in settings.allowed_hosts}
+        self._names = _LOOPBACK | own | allowed
+        self._below = tuple(name[1:] for name in allowed if name.startswith("*."))
+
+    def _refusal(self, scope: Scope) -> _Refusal | None:
+        if route_path(scope) in _OPEN or self._admits(host := _host_of(scope)):
+            return None
+        detail = (
+            f"this server is not called {host!r}: ask it under a name of its own, or let its"
+            " operator add this one to allowed_hosts"
+        )
+        return _Refusal(400, "host", "Another server is meant", detail)
+
+    def _admits(self, host: str) -> bool:
+        return host in self._names or "*" in self._names or host.endswith(self._below or (" ",))
+
+
+class OriginCheck(_Check):
+    """Refuses (403) requests that a page of another site may not make here.
+
+    Those are every request that is not safe, every WebSocket, and safe requests other than
+    following a link: they would be work without a purpose, since CORS keeps their answers from the
+    page.
+    """
+
+    def __init__(self, app: ASGIApp, settings: ServeSettings) -> None:
+        super().__init__(app)
+        self._allowed = {origin.lower().rstrip("/") for origin in settings.cors_origins}
+
+    def _refusal(self, scope: Scope) -> _Refusal | None:
+        if self._admits(scope):
+            return None
+        detail = (
+            "a page of another site may not do this: an operator can allow its origin with"
+            " cors_origins"
+        )
+        return _Refusal(403, "origin", "Not from that page", detail)
+
+    def _admits(self, scope: Scope) -> bool:
+        headers = Headers(scope=scope)
+        origin, site = headers.get("origin"), headers.get("sec-fetch-site")
+        if origin is not None and self._is_allowed(origin, headers):
+            return True
+        safe = scope["type"] == "http" and scope["method"] in _SAFE
+        if origin is not None and not safe:
+            return False
+        if site is None or site in _OWN:
+            return True
+        return safe and _follows_link(headers)
+
+    def _is_allowed(self, origin: str, headers: Mapping[str, str]) -> bool:
+        origin = origin.lower()
+        # A proxy may have taken TLS off, so that the scheme here says nothing.
+        own = urlsplit(origin).netloc == headers.get("host", "").lower() != ""
+        return own or origin in self._allowed or "*" in self._allowed
+
+
+class NoNul(_Check):
+    """Refuses (422) a NUL (U+0000) in an address: nothing has such a name, and PostgreSQL fails."""
+
+    def _refusal(self, scope: Scope) -> _Refusal | None:
+        if "\0" not in scope["path"] and b"%00" not in scope["query_string"]:
+            return None
+        detail = "the address holds a NUL (%00), which nothing here has: leave it out"
+        return _Refusal(422, "request", "The request is wrong", detail)
+
+
+class BodyLimit(_Check):
+    """Refuses (413) bodies larger than `LARGEST`, or than `upload_mb` for an upload.
+
+    They are counted as they arrive, whatever the request says of its length.
+    """
+
+    def __init__(self, app: ASGIApp, settings: ServeSettings) -> None:
+        async def counting(scope: Scope, receive: Receive, send: Send) -> None:
+            counted = self._counted(scope, receive) if scope["type"] == "http" else receive
+            await app(scope, counted, send)
+
+        super().__init__(counting)
+        self._upload = settings.upload_mb * 2**20 + _FORM
+
+    def _refusal(self, scope: Scope) -> _Refusal | None:
+        if scope["type"] != "http":
+            return None
+        declared = dict(scope["headers"]).get(b"content-length", b"0")
+        if declared.isdigit() and int(declared) <= self._most(scope):
+            return None
+        return _Refusal(413, "too-large", "Too large", self._detail(scope))
+
+    def _counted(self, scope: Scope, receive: Receive) -> Receive:
+        size, most = 0, self._most(scope)
+
+        async def counted() -> Message:
+            nonlocal size
+            message = await receive()
+            size += len(message.get("body", b""))
+            if size > most:
+                raise HTTPException(413, self._detail(scope))
+            return message
+
+        return counted
+
+    def _most(self, scope: Scope) -> int:
+        return self._upload if route_path(scope) == _UPLOAD else LARGEST
+
+    def _detail(self, scope: Scope) -> str:
+        return f"the request is larger than the {self._most(scope):,} bytes that are taken"
+
+
+def route_path(scope: Scope) -> str:
+    """Return the path as the routes know it, without the prefix under which a proxy serves it."""
+    path, root = str(scope["path"]), str(scope.get("root_path", ""))
+    inside = root and (path == root or path.startswith(f"{root}/"))
+    return path.removeprefix(root) if inside else path
+
+
+def _host_of(scope: Scope) -> str:
+    """Return the name in the Host header in lower case, without port and brackets."""
+    named = Headers(scope=scope).getlist("host")
+    if len(named) != 1:
+        return ""
+    host = named[0].strip().lower()
+    if host.startswith("["):
+        return host[1:].partition("]")[0]
+    return host.partition(":")[0].rstrip(".")
+
+
+def _follows_link(headers: Mapping[str, str]) -> bool:
+    """Whether a browser opens the address as a page of its own."""
+    return (
+        headers.get("sec-fetch-mode") == "navigate"
+        and headers.get("sec-fetch-dest", "document") == "document"
+    )
+
+
+async def _refuse(refusal: _Refusal, scope: Scope, receive: Receive, send: Send) -> None:
+    """Answer a request with a problem; a WebSocket is closed before it opens (HTTP 403)."""
+    if scope["type"] == "websocket":
+        await receive()
+        await send({"type": "websocket.close", "code": 1008, "reason": refusal.detail[:120]})
+        return
+    problem = Problem(
+        type=f"urn:askgraph:problem:{refusal.kind}",
+        title=refusal.title,
+        status=refusal.status,
+        detail=refusal.detail,
+    )
+    await problem_response(problem)(scope, receive, send)

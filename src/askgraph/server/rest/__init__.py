@@ -1,0 +1,75 @@
+"""The REST interface, `/api/v1`: one router a file, with the models that it takes and gives.
+
+Here are the parameters that routes share, and a caller's query with its prefixes and labels.
+"""
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated
+
+from fastapi import Path, Query
+from pydantic import Field
+
+from askgraph.answers.verbalize import in_words, iris_of, labels_of, language_of_labels
+from askgraph.graph import KnowledgeGraph
+from askgraph.graph.profile import ClassProfile, PredicateProfile
+from askgraph.server.runs.views import Body, Language
+from askgraph.sparql.judge import refuse_size
+from askgraph.sparql.lexer import unescaped, with_declared
+from askgraph.sparql.prefixes import best_label, words_of_local_name
+
+GraphName = Annotated[str, Path(max_length=200, description="The name of a graph.")]
+Offset = Annotated[int, Query(ge=0, le=100_000_000)]
+Tongue = Annotated[Language, Query()]
+Sparql = Annotated[str, Field(min_length=1, max_length=100_000, description="A SPARQL query.")]
+
+
+class QueryText(Body):
+    """A query, and the language to speak of it in."""
+
+    query: Sparql
+    language: Language = "en"
+
+
+@dataclass(frozen=True)
+class NamedQuery:
+    """A query that declares all its prefixes and has no escapes; `labels` name its IRIs.
+
+    `nouns` is the language of the labels if it is another one, empty if nobody knows.
+    """
+
+    text: str
+    labels: dict[str, str]
+    language: str
+    nouns: str | None = None
+
+    async def words(self) -> str:
+        """Return the query read back."""
+        return await asyncio.to_thread(
+            in_words, self.text, self.labels, language=self.language, nouns=self.nouns
+        )
+
+
+async def named_query(query: str, graph: KnowledgeGraph, language: str) -> NamedQuery:
+    """Return a query with the prefixes of a graph declared, and labels in a language.
+
+    Raises `QuerySyntaxError` for an escape that is no character, and `QueryError` for one too long
+    or too deep.
+    """
+    text, iris = await asyncio.to_thread(_completed, query, graph.prefixes.namespaces)
+    labels = await labels_of(iris, graph, [language])
+    return NamedQuery(text, labels, language, language_of_labels(graph, language))
+
+
+def _completed(query: str, prefixes: Mapping[str, str]) -> tuple[str, list[str]]:
+    """A query with its prefixes declared, and the IRIs that it names."""
+    text = unescaped(query)
+    refuse_size(text)
+    text = with_declared(text, prefixes)
+    return text, list(iris_of(text))
+
+
+def label_of(item: ClassProfile | PredicateProfile, language: str) -> str:
+    """Return the label of a class or predicate in a language, else the words of its IRI."""
+    return best_label(item.names, [language]) or words_of_local_name(item.iri)

@@ -1,0 +1,331 @@
+"""Boards: pinned answers, brought up to date by their queries, shared to be read."""
+
+import asyncio
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from typing import Literal
+
+from fastapi import APIRouter
+from pydantic import BaseModel, Field
+
+from askgraph.errors import AskgraphError, SetupError
+from askgraph.server.auth.principal import Principal
+from askgraph.server.hub import Asker, Hub, HubDep
+from askgraph.server.problems import Missing, Problem, problem_of
+from askgraph.server.runs.changes import ChangesView, changes_of
+from askgraph.server.runs.replies import written_answer
+from askgraph.server.runs.views import AnswerView, Body, ShareBody, answer_view
+from askgraph.server.store import BoardRow, Json, PinRow, new_id, now
+
+router = APIRouter(prefix="/api/v1", tags=["boards"])
+
+_BOARDS = 100  # of one caller
+_PINS = 50  # of one board
+_ROWS = 500  # of an answer that are kept, and compared
+_TOGETHER = 4  # pins that are brought up to date at once
+
+
+class BoardBody(Body):
+    """The title of a board."""
+
+    title: str = Field(min_length=1, max_length=200)
+
+
+class Shown(Body):
+    """How the page shows an answer."""
+
+    view: Literal["card", "table", "chart", "map", "graph"] | None = Field(
+        None, description="Null: the one that says most."
+    )
+    chart: str | None = Field(None, max_length=1000, description="Which chart, by its columns.")
+
+
+class PinBody(Body):
+    """The answer of a run, to be pinned."""
+
+    run: str = Field(min_length=1, max_length=64)
+    title: str = Field("", max_length=400, description="Its heading; empty: the question.")
+    shown: Shown = Field(default_factory=Shown)
+
+
+class PinChange(Body):
+    """Another heading, view or place of a pin; what is left out stays as it is."""
+
+    title: str | None = Field(None, max_length=400)
+    shown: Shown | None = None
+    place: int | None = Field(None, ge=0, le=1000, description="From 0.")
+
+
+class BoardSummary(BaseModel):
+    """A board."""
+
+    id: str
+    title: str
+    shared: bool = Field(description="Whether others who have its address may read it.")
+    created: str = Field(description="A time in UTC (ISO 8601).")
+    changed: str
+    pins: int = Field(description="How many answers are pinned to it.")
+
+
+class BoardsView(BaseModel):
+    """The caller's boards, the one changed last first."""
+
+    boards: list[BoardSummary]
+
+
+class PinView(BaseModel):
+    """An answer on a board."""
+
+    id: str
+    title: str
+    question: str
+    graph: str
+    query: str
+    language: str | None
+    run: str | None = Field(description="The caller's run that it was pinned from, if there still.")
+    shown: Shown
+    answer: AnswerView = Field(description="The latest that is known.")
+    checked: str = Field(description="When its query gave that (ISO 8601, UTC).")
+    seen: str = Field(description="The time of the answer that the owner saw last.")
+    changes: ChangesView | None = Field(description="What changed since; null if nothing did.")
+    problem: Problem | None = Field(None, description="Why it could not be brought up to date.")
+
+
+class BoardView(BoardSummary):
+    """A board with its pins, in their order."""
+
+    mine: bool = Field(description="Whether it is the caller's, who alone may change it.")
+    hidden: int = Field(description="Pins of graphs that the caller may not ask.")
+    content: list[PinView]
+
+
+@router.get("/boards")
+async def boards(hub: HubDep, caller: Asker) -> BoardsView:
+    """Return the caller's boards, the one changed last first; none without key and cookie."""
+    rows = await hub.store.boards(caller.id) if caller.has_history else []
+    return BoardsView(boards=[BoardSummary.model_validate(vars(row)) for row in rows])
+
+
+@router.post("/boards", status_code=201)
+async def begin(body: BoardBody, hub: HubDep, caller: Asker) -> BoardView:
+    """Begin a board."""
+    if not caller.has_history:
+        raise SetupError("a board is its owner's: send an API key, or the cookie that the page has")
+    row = BoardRow(new_id(), caller.id, body.title)
+    if not await hub.store.add_board(row, at_most=_BOARDS):
+        raise SetupError(f"you have {_BOARDS} boards, and no more may be: delete one first")
+    return await _view(hub, row.id, caller)
+
+
+@router.get("/boards/{id}")
+async def one(id: str, hub: HubDep, caller: Asker) -> BoardView:
+    """Return a board as it was last; no query is run."""
+    return await _view(hub, id, caller)
+
+
+@router.patch("/boards/{id}")
+async def rename(id: str, body: BoardBody, hub: HubDep, caller: Asker) -> BoardView:
+    """Give a board another title."""
+    await _own(hub, id, caller)
+    await hub.store.change_board(id, title=body.title)
+    return await _view(hub, id, caller)
+
+
+@router.delete("/boards/{id}", status_code=204)
+async def delete(id: str, hub: HubDep, caller: Asker) -> None:
+    """Delete a board with its pins."""
+    await _own(hub, id, caller)
+    await hub.store.delete_board(id)
+
+
+@router.post("/boards/{id}/share")
+async def share(id: str, body: ShareBody, hub: HubDep, caller: Asker) -> BoardView:
+    """Let others read a board by its address, without what graphs hide from them; or no longer."""
+    await _own(hub, id, caller)
+    await hub.store.change_board(id, shared=body.shared)
+    return await _view(hub, id, caller)
+
+
+@router.post("/boards/{id}/refresh")
+async def refresh(id: str, hub: HubDep, caller: Asker) -> BoardView:
+    """Run the queries of a board again, and return it with what changed since its owner saw it.
+
+    Each query has the server's limits, counts as a request, and may fail without the others. What
+    a reader's refresh gives is not kept.
+    """
+    board, pins = await _readable(hub, id, caller)
+    turns = asyncio.Semaphore(_TOGETHER)
+
+    async def again(pin: PinRow) -> PinRow | Problem:
+        async with turns:
+            return await _again(hub, pin, caller)
+
+    found = await asyncio.gather(*map(again, pins))
+    fresh = [one for one in found if isinstance(one, PinRow)]
+    if _owned(board, caller):
+        for pin in fresh:
+            await hub.store.put_latest(pin.id, pin.latest or {}, pin.checked or "")
+    failed = {pin.id: one for pin, one in zip(pins, found, strict=True) if isinstance(one, Problem)}
+    now_known = {pin.id: pin for pin in fresh}
+    return await _told(hub, board, [now_known.get(pin.id, pin) for pin in pins], caller, failed)
+
+
+@router.post("/boards/{id}/seen")
+async def seen(id: str, hub: HubDep, caller: Asker) -> BoardView:
+    """Take the latest answers of a board as seen: later ones are compared with them."""
+    await _own(hub, id, caller)
+    await hub.store.accept_latest(id)
+    return await _view(hub, id, caller)
+
+
+@router.post("/boards/{id}/pins", status_code=201)
+async def pin(id: str, body: PinBody, hub: HubDep, caller: Asker) -> BoardView:
+    """Pin the answer of a run to the end of a board."""
+    await _own(hub, id, caller)
+    run = await hub.records.row(body.run, caller)
+    answer = run.answer or {}
+    graph, query = answer.get("graph"), answer.get("sparql")
+    if not isinstance(graph, str) or not isinstance(query, str):
+        raise SetupError(f"{run.question!r} came to no query: there is nothing to pin")
+    row = PinRow(
+        new_id(),
+        id,
+        run.question,
+        graph,
+        query,
+        _kept(answer),
+        title=body.title,
+        language=run.language,
+        run=run.id,
+        shown=body.shown.model_dump(exclude_none=True),
+        seen=run.finished or now(),
+    )
+    if not await hub.store.add_pin(row, at_most=_PINS):
+        raise SetupError(f"a board holds {_PINS} answers: remove one, or begin another board")
+    return await _view(hub, id, caller)
+
+
+@router.patch("/boards/{id}/pins/{pin}")
+async def change(id: str, pin: str, body: PinChange, hub: HubDep, caller: Asker) -> BoardView:
+    """Give a pin another heading, view or place."""
+    await _own(hub, id, caller)
+    values: dict[str, object] = {}
+    if body.title is not None:
+        values["title"] = body.title
+    if body.shown is not None:
+        values["shown"] = body.shown.model_dump(exclude_none=True)
+    there = not values or await hub.store.change_pin(id, pin, **values)
+    if there and body.place is not None:
+        there = await hub.store.move_pin(id, pin, body.place)
+    if not there:
+        raise _no_pin(pin)
+    return await _view(hub, id, caller)
+
+
+@router.delete("/boards/{id}/pins/{pin}", status_code=204)
+async def unpin(id: str, pin: str, hub: HubDep, caller: Asker) -> None:
+    """Remove a pin from a board."""
+    await _own(hub, id, caller)
+    if not await hub.store.delete_pin(id, pin):
+        raise _no_pin(pin)
+
+
+async def _again(hub: Hub, pin: PinRow, caller: Principal) -> PinRow | Problem:
+    """A pin with the result of its query now, or why there is none."""
+    columns = pin.base.get("answer_columns")
+    try:
+        await hub.accounts.admit(caller)
+        async with hub.graphs.lease(pin.graph, caller) as opened:
+            answer = await written_answer(
+                hub,
+                pin.query,
+                opened,
+                languages=[pin.language or "en"],
+                columns=columns if isinstance(columns, list) else (),
+            )
+    except AskgraphError as error:
+        return problem_of(error)
+    view = await asyncio.to_thread(answer_view, answer, limit=_ROWS)
+    return replace(pin, latest=view.model_dump(), checked=now())
+
+
+async def _view(hub: Hub, id: str, caller: Principal) -> BoardView:
+    board, pins = await _readable(hub, id, caller)
+    return await _told(hub, board, pins, caller, {})
+
+
+async def _told(
+    hub: Hub,
+    board: BoardRow,
+    pins: Sequence[PinRow],
+    caller: Principal,
+    failed: Mapping[str, Problem],
+) -> BoardView:
+    """A board for a caller: without runs that are not theirs."""
+    runs = await hub.store.questions([pin.run for pin in pins if pin.run], caller.id)
+    views = await asyncio.to_thread(_pins, pins, runs, failed)
+    about = {**vars(board), "hidden": board.pins - len(pins), "mine": _owned(board, caller)}
+    return BoardView.model_validate({**about, "content": views})
+
+
+def _pins(
+    pins: Sequence[PinRow], runs: Collection[str], failed: Mapping[str, Problem]
+) -> list[PinView]:
+    return [_pin(pin, runs, failed.get(pin.id)) for pin in pins]
+
+
+def _pin(pin: PinRow, runs: Collection[str], problem: Problem | None) -> PinView:
+    seen = AnswerView.model_validate(pin.base)
+    answer = AnswerView.model_validate(pin.latest) if pin.latest else seen
+    changes = changes_of(seen, answer)
+    return PinView(
+        id=pin.id,
+        title=pin.title,
+        question=pin.question,
+        graph=pin.graph,
+        query=pin.query,
+        language=pin.language,
+        run=pin.run if pin.run in runs else None,
+        shown=Shown.model_validate(pin.shown),
+        answer=answer,
+        checked=pin.checked or pin.seen,
+        seen=pin.seen,
+        changes=changes if changes.added or changes.gone or changes.changed else None,
+        problem=problem,
+    )
+
+
+def _kept(answer: Json) -> Json:
+    """An answer with the rows that a board keeps."""
+    lists = {key: value[:_ROWS] for key, value in answer.items() if isinstance(value, list)}
+    return {**answer, **{key: lists[key] for key in ("rows", "cells") if key in lists}}
+
+
+async def _own(hub: Hub, id: str, caller: Principal) -> None:
+    if not _owned(await _board(hub, id, caller), caller):
+        raise _no_board(id)
+
+
+async def _readable(hub: Hub, id: str, caller: Principal) -> tuple[BoardRow, list[PinRow]]:
+    """A board and its pins of graphs that the caller sees; `Missing` if they may not read it."""
+    board = await _board(hub, id, caller)
+    return board, [pin for pin in await hub.store.pins(id) if caller.sees(pin.graph)]
+
+
+async def _board(hub: Hub, id: str, caller: Principal) -> BoardRow:
+    board = await hub.store.board(id)
+    if board is None or not (_owned(board, caller) or board.shared or caller.may("admin")):
+        raise _no_board(id)
+    return board
+
+
+def _owned(board: BoardRow, caller: Principal) -> bool:
+    return board.owner == caller.id
+
+
+def _no_board(id: str) -> Missing:
+    return Missing(f"there is no board {id!r}, or it is not yours")
+
+
+def _no_pin(id: str) -> Missing:
+    return Missing(f"there is no pin {id!r} on this board")

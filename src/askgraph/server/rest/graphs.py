@@ -1,0 +1,266 @@
+"""Graphs: those that there are, questions to start with, and jobs that add and remove some."""
+
+import asyncio
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Request, Response
+from pydantic import BaseModel, Field
+from starlette.datastructures import UploadFile
+
+from askgraph.answers.next_questions import FIRST, known_questions
+from askgraph.answers.next_questions import starters as made_starters
+from askgraph.endpoint.http import HttpEndpoint
+from askgraph.endpoint.public_only import Guard
+from askgraph.errors import NotPublic, ServiceError, SetupError, Unreachable
+from askgraph.graph import KnowledgeGraph
+from askgraph.graph.examples import QueryExample
+from askgraph.server.graphs.jobs import JobView, NewGraph
+from askgraph.server.graphs.open_graphs import GraphSummary
+from askgraph.server.graphs.uploads import Sent, stored, upload_folder
+from askgraph.server.hub import Asker, HubDep, Manager
+from askgraph.server.rest import GraphName, Offset, Tongue
+from askgraph.server.runs.views import Body
+from askgraph.server.store import new_id
+from askgraph.server.streams import event_stream
+from askgraph.trace import Outcome, Question, Refusal
+from askgraph.workspace.outcome import outcome_of
+
+router = APIRouter(prefix="/api/v1", tags=["graphs"])
+
+_STARTERS = 8
+_OWN = 5  # of them that are examples of the graph
+
+
+class GraphsView(BaseModel):
+    """The graphs that the caller may see."""
+
+    graphs: list[GraphSummary]
+
+
+class StartersView(BaseModel):
+    """Questions to start with."""
+
+    questions: list[str]
+
+
+class ExampleView(BaseModel):
+    """A question with the query that answers it."""
+
+    question: str
+    language: str | None
+    query: str
+    others: list[str] = Field(description="The same question in other words.")
+    origin: str = Field(description="written, confirmed or generated.")
+    when: str | None = Field(description="When it was confirmed or generated (ISO 8601).")
+    keywords: list[str]
+
+
+class ExamplesView(BaseModel):
+    """A page of a graph's examples, confirmed ones first."""
+
+    examples: list[ExampleView]
+    total: int
+
+
+@router.get("/graphs")
+async def graphs(hub: HubDep, caller: Asker, language: Tongue = "en") -> GraphsView:
+    """Return the graphs that the caller may see."""
+    named = [(name, hub.graphs.settings(name, caller)) for name in hub.graphs.names(caller)]
+    read = hub.summaries.of
+    return GraphsView(
+        graphs=await asyncio.to_thread(lambda: [read(*one, language) for one in named])
+    )
+
+
+@router.get("/graphs/{graph}")
+async def graph(
+    graph: GraphName, hub: HubDep, caller: Asker, language: Tongue = "en"
+) -> GraphSummary:
+    """Return a summary of one graph."""
+    settings = hub.graphs.settings(graph, caller)
+    return await asyncio.to_thread(hub.summaries.of, graph, settings, language)
+
+
+@router.get("/graphs/{graph}/starters")
+async def starters(
+    graph: GraphName, hub: HubDep, caller: Asker, language: Tongue = "en"
+) -> StartersView:
+    """Return questions to start with: some that were confirmed or written, and some made up."""
+    method = await asyncio.to_thread(hub.workspace.method)
+    async with hub.graphs.lease(graph, caller, searched=True) as opened:
+        key = (graph, opened.snapshot, language)
+        made = hub.starters.get(key)
+        if made is None:
+
+            async def ask(question: Question, asked: KnowledgeGraph) -> Outcome:
+                seconds = hub.settings.query_timeout
+                try:
+                    async with hub.queries.turn(graph):
+                        return await outcome_of(question, method, [asked], timeout=seconds)
+                except ServiceError as error:
+                    return Refusal(str(error))
+
+            found = await made_starters(opened, language, ask, most=_STARTERS)
+            made = tuple(text for text, _ in found)
+            if made:
+                hub.starters[key] = made
+        questions = [*known_questions(opened, language, most=_OWN), *made]
+    return StartersView(questions=list(dict.fromkeys(questions))[:_STARTERS])
+
+
+@router.get("/graphs/{graph}/examples")
+async def examples(
+    graph: GraphName,
+    hub: HubDep,
+    caller: Asker,
+    search: Annotated[str, Query(max_length=200)] = "",
+    offset: Offset = 0,
+    limit: Annotated[int, Query(ge=1, le=500)] = 50,
+) -> ExamplesView:
+    """Return questions on the graph with the queries that answer them, confirmed ones first."""
+    async with hub.graphs.lease(graph, caller) as opened:
+        wanted = search.casefold()
+        found = [one for one in opened.examples if wanted in one.question.casefold()]
+    found.sort(key=lambda one: FIRST[one.origin])
+    page = found[offset : offset + limit]
+    return ExamplesView(examples=[_example(one) for one in page], total=len(found))
+
+
+def _example(example: QueryExample) -> ExampleView:
+    return ExampleView(
+        question=example.question,
+        language=example.language,
+        query=example.query,
+        others=[one.text for one in example.others],
+        origin=example.origin,
+        when=example.confirmation.when if example.confirmation else None,
+        keywords=list(example.keywords),
+    )
+
+
+_FILES = 100
+_RESOLVING = 10.0  # seconds
+_FORM: dict[str, Any] = {
+    "requestBody": {
+        "required": True,
+        "content": {
+            "multipart/form-data": {
+                "schema": {
+                    "type": "object",
+                    "required": ["name", "files"],
+                    "properties": {
+                        "name": {"type": "string", "maxLength": 64},
+                        "files": {
+                            "type": "array",
+                            "items": {"type": "string", "format": "binary"},
+                            "description": "RDF in any format, packed or not.",
+                        },
+                    },
+                }
+            }
+        },
+    }
+}
+
+
+class AddBody(Body):
+    """A graph to add by its address."""
+
+    name: str = Field(max_length=64, description="What to call the graph: letters, digits, _-.")
+    url: str = Field(max_length=2000, description="The address of its SPARQL endpoint.")
+    dialect: str | None = Field(
+        None,
+        max_length=20,
+        description="qlever, virtuoso, graphdb, blazegraph, fuseki or oxigraph; else detected.",
+    )
+    graphs: list[str] = Field(
+        default_factory=list, max_length=100, description="IRIs of the named graphs to read."
+    )
+    timeout: float | None = Field(None, gt=0, le=600, description="Seconds for each query.")
+
+
+class JobsView(BaseModel):
+    """The caller's jobs, the latest first."""
+
+    jobs: list[JobView]
+
+
+@router.post("/graphs", status_code=202)
+async def add(body: AddBody, hub: HubDep, caller: Manager) -> JobView:
+    """Begin to add the graph of a SPARQL endpoint, which must be at a public address."""
+    hub.jobs.check(body.name, caller)
+    allowed = hub.settings.private_addresses
+    settings: dict[str, object] = {
+        "public_only": True,
+        "private_addresses": list(allowed),
+        "added_by": caller.id,
+        **body.model_dump(include={"dialect", "graphs", "timeout"}, exclude_defaults=True),
+    }
+    await _check_address(body, Guard(allowed))
+    return await hub.jobs.begin(NewGraph(body.name, "address", [body.url], settings), caller)
+
+
+@router.post("/graphs/upload", status_code=202, openapi_extra=_FORM)
+async def upload(request: Request, hub: HubDep, caller: Manager) -> JobView:
+    """Begin to add a graph of the files that are sent, as a form with `name` and `files`."""
+    if not request.headers.get("content-type", "").startswith("multipart/form-data"):
+        raise SetupError("send a form (multipart/form-data) with 'name' and 'files'")
+    id = new_id()
+    folder = upload_folder(hub.workspace.folder, id)
+    async with request.form(max_files=_FILES, max_fields=10) as form:
+        name = form.get("name")
+        if not isinstance(name, str):
+            raise SetupError("the form has no field 'name': what to call the graph")
+        hub.jobs.check(name, caller)
+        files = [
+            Sent(file.filename or "", file.file)
+            for file in form.getlist("files")
+            if isinstance(file, UploadFile)
+        ]
+        new = NewGraph(name, "upload", (), {"added_by": caller.id}, id)
+        return await hub.jobs.begin(new, caller, lambda: stored(files, folder))
+
+
+@router.delete("/graphs/{graph}", status_code=204)
+async def remove(graph: str, hub: HubDep, caller: Manager) -> None:
+    """Take a graph away that was added over the web."""
+    await hub.jobs.remove(graph, caller)
+
+
+@router.get("/jobs")
+async def jobs(hub: HubDep, caller: Manager) -> JobsView:
+    """Return the caller's jobs, the latest first."""
+    return JobsView(jobs=await hub.jobs.of(caller))
+
+
+@router.get("/jobs/{id}")
+async def job(id: str, hub: HubDep, caller: Manager) -> JobView:
+    """Return the progress of a job."""
+    return await hub.jobs.view(id, caller)
+
+
+@router.get("/jobs/{id}/events", response_class=Response)
+async def events(id: str, hub: HubDep, caller: Manager) -> Response:
+    """Return a job each time that it is further, as events `job`, to its end."""
+    await hub.jobs.view(id, caller)
+    return event_stream(hub.jobs.follow(id, caller))
+
+
+@router.delete("/jobs/{id}")
+async def cancel(id: str, hub: HubDep, caller: Manager) -> JobView:
+    """Stop a job; nothing is left of its graph."""
+    return await hub.jobs.cancel(id, caller)
+
+
+async def _check_address(body: AddBody, guard: Guard) -> None:
+    """Refuse an address at once that the guard would refuse later."""
+    await HttpEndpoint(body.url, dialect=body.dialect, guard=guard).close()
+    try:
+        async with asyncio.timeout(_RESOLVING):
+            await guard.addresses(body.url)
+    except TimeoutError as problem:
+        raise SetupError(f"the name in {body.url!r} is not resolved in time") from problem
+    except NotPublic:
+        raise
+    except Unreachable as problem:
+        raise SetupError(f"{problem}: check the address") from problem

@@ -1,0 +1,319 @@
+"""The life of a run, from its question to its outcome in the store.
+
+    asked ─ begin ─→ queued ─→ running ─→ step, step, … ─→ done, or failed
+                        └─────────┴── cancelled: by its caller, or since nobody reads it any more
+                                  └── handed back: its process shuts down, or is found dead
+
+A run is in the store before anybody hears of it, and so is its end. Beside this module, `request`
+makes a question ready to run, `queue` holds it until its turn, `events` is the log that many may
+read, and `records` is the side of the store, with ends that wait until the store takes them.
+"""
+
+import asyncio
+import logging
+from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Iterator
+from contextlib import AsyncExitStack, aclosing, contextmanager
+from dataclasses import dataclass, field
+from itertools import count
+from typing import Any
+
+from askgraph import plugins
+from askgraph.errors import AskgraphError, ServiceError, SetupError
+from askgraph.server.auth.principal import Principal, TooMany
+from askgraph.server.graphs.open_graphs import OpenGraphs
+from askgraph.server.middleware.telemetry import question_span, span_headers
+from askgraph.server.problems import Problem, problem_of
+from askgraph.server.runs.answering import Answering, Job
+from askgraph.server.runs.events import Event, Events, shield
+from askgraph.server.runs.queue import Queue
+from askgraph.server.runs.records import RunRecords
+from askgraph.server.runs.request import RunRequest
+from askgraph.server.runs.views import RunView, State
+from askgraph.server.runs.worker_pool import Crew
+from askgraph.server.settings import ServeSettings
+from askgraph.server.store import Json
+from askgraph.trace import Answer, Clarification, Refusal, Step, Trace
+from askgraph.trace.codec import Head
+from askgraph.workspace.models import needs_model
+
+_log = logging.getLogger("askgraph.server")
+_LOOK, _BEAT = 1.0, 5  # seconds between two looks at the store, looks between two signs of life
+_KNOWN = 60.0  # seconds for which a run that ended is known here
+
+
+@dataclass(eq=False)
+class Run:
+    """A question that runs here, or ran a moment ago."""
+
+    id: str
+    caller: Principal
+    asked: RunRequest
+    began: float
+    events: Events
+    state: State
+    steps: list[Step] = field(default_factory=list)
+    told: list[Json] = field(default_factory=list)
+    head: Head = field(default_factory=Head)
+    task: "asyncio.Task[None] | None" = None
+    stops_as: State = "cancelled"
+    patience: asyncio.TimerHandle | None = None
+
+
+class Runs:
+    """The runs of this process; none goes on when nobody listens."""
+
+    def __init__(
+        self,
+        settings: ServeSettings,
+        graphs: OpenGraphs,
+        answering: Answering | Crew,
+        records: RunRecords,
+    ) -> None:
+        self._settings, self._answering = settings, answering
+        self._graphs, self._records = graphs, records
+        self._here: dict[str, Run] = {}
+        self._queue = Queue(settings.parallel, settings.queue)
+        self._model_queue = Queue(settings.parallel_with_model, settings.queue)
+        self._graph_queues: dict[str, Queue] = {}
+        self._closing = False
+        self._observers: list[Callable[[RunView], None]] = []
+
+    @property
+    def running(self) -> int:
+        """The number of questions that are worked on."""
+        return self._queue.inside + self._model_queue.inside
+
+    @property
+    def waiting(self) -> int:
+        """The number of questions that wait for their turn."""
+        return self._queue.waiting + self._model_queue.waiting
+
+    def observe(self, observer: Callable[[RunView], None]) -> None:
+        """Call `observer` with each run that ends here."""
+        self._observers.append(observer)
+
+    # Asked: the run is in the store, and its first event can be read.
+
+    async def begin(self, asked: RunRequest, caller: Principal) -> Run:
+        """Begin a run; its events come from `read`.
+
+        If the caller goes away in the middle, the run is complete, and one that nobody reads.
+        Raises `TooMany` if the caller has too many under way, or the server shuts down.
+        """
+        if self._closing:
+            raise TooMany("this server is shutting down; ask again in a moment", retry_after=2.0)
+        return await asyncio.shield(asyncio.create_task(self._begun(asked, caller)))
+
+    async def _begun(self, asked: RunRequest, caller: Principal) -> Run:
+        waits = any(queue.full for queue in self._queues(asked))
+        state: State = "queued" if waits else "running"
+        id = await self._records.begin(asked, caller, state)
+        now = asyncio.get_running_loop().time()
+        run = self._here[id] = Run(id, caller, asked, now, Events(id), state)
+        run.events.add(
+            "run",
+            session=asked.session,
+            question=asked.question.text,
+            graphs=list(asked.graphs),
+            method=asked.method,
+        )
+        run.task = asyncio.create_task(self._run(run), name=f"run {id}")
+        self._left(run)
+        return run
+
+    async def _run(self, run: Run) -> None:
+        """Work on a question to its end, whatever that is, and keep it."""
+        problem: Problem | None = None
+        try:
+            with question_span(run.id, run.asked.method, run.asked.graphs):
+                await self._worked(run)
+            run.state = "done"
+        except asyncio.CancelledError:
+            run.state = run.stops_as
+        except AskgraphError as error:
+            run.state, problem = "failed", problem_of(error)
+        except BaseException:  # noqa: BLE001 - a bug ends one question, not the server
+            run.state, problem = "failed", Problem.unexpected()
+            _log.exception("question %s failed by a bug", run.id)
+        try:
+            await shield(self._ended(run, problem))
+        finally:
+            asyncio.get_running_loop().call_later(_KNOWN, self._here.pop, run.id, None)
+
+    async def _worked(self, run: Run) -> None:
+        async with AsyncExitStack() as held:
+            # Queued: for each graph, then for the server.
+            for queue in self._queues(run.asked):
+                turn = queue.turn(lambda ahead: run.events.add("queued", ahead=ahead))
+                await held.enter_async_context(turn)
+            # Running.
+            if run.state == "queued":
+                run.state = "running"
+                await self._records.started(run.id)
+            # Its steps, the last of which is the outcome.
+            async with aclosing(self._answering.told(await self._job(run))) as told:
+                async for one in told:
+                    if isinstance(one, Head):
+                        run.head = one
+                        continue
+                    run.steps.append(one)
+                    run.told.append(self._records.masked(one))
+                    if not isinstance(one, Answer | Clarification | Refusal):
+                        run.events.add("step", step=run.told[-1])
+
+    async def _job(self, run: Run) -> Job:
+        """The question with all that its answer needs of the server."""
+        graphs = self._graphs
+        for name in run.asked.graphs:
+            graphs.settings(name, run.caller)  # it may be gone by now
+        return Job(
+            run.asked,
+            min(run.asked.timeout or self._settings.timeout, self._settings.timeout),
+            {name: await graphs.verified(name) for name in run.asked.graphs},
+            graphs.services(run.caller),
+            span_headers(),
+        )
+
+    async def _ended(self, run: Run, problem: Problem | None) -> None:
+        """Keep how a run ended, then announce it."""
+        trace = Trace(run.asked.question, run.asked.method, tuple(run.steps))
+        seconds = round(asyncio.get_running_loop().time() - run.began, 6)
+        try:
+            ended = (trace, run.head, run.told, problem, seconds)
+            await self._records.ended(run.id, run.state, *ended)
+            view = await self._records.view(run.id, run.caller, ends=True)
+        except AskgraphError as error:
+            _log.error("the outcome of question %s cannot be kept: %s", run.id, error)
+            run.events.add("problem", problem=problem_of(error).model_dump())
+            return
+        finally:
+            run.steps, run.told = [], []  # they are in the store; readers of them have the list
+        run.events.add(**_last(view))
+        for observer in self._observers:
+            observer(view)
+
+    # Read: by its caller, by others, after a broken connection. Left by all, it is cancelled.
+
+    async def read(self, run: Run, after: int = -1) -> AsyncGenerator[Event, None]:
+        """Yield the events of a run from the one after `after`.
+
+        A run that nobody reads any more is cancelled after the server's `patience`.
+        """
+        with self._attended(run):
+            async with aclosing(run.events.read(after)) as events:
+                async for event in events:
+                    yield event
+
+    @contextmanager
+    def _attended(self, run: Run) -> Iterator[None]:
+        if run.patience is not None:
+            run.patience.cancel()
+            run.patience = None
+        try:
+            yield
+        finally:
+            self._left(run)
+
+    def _left(self, run: Run) -> None:
+        if run.events.ended or run.events.readers or run.patience is not None:
+            return
+
+        def stop() -> None:
+            if not run.events.readers and run.task is not None:
+                run.task.cancel()
+
+        loop = asyncio.get_running_loop()
+        run.patience = loop.call_later(self._settings.patience, stop)
+
+    async def outcome(self, run: Run) -> RunView:
+        """Wait for the end of a run and return it; cancelled early, the run is left."""
+        with self._attended(run):
+            last = await run.events.last()
+        if last["event"] == "outcome":
+            return RunView.model_validate(last["run"])
+        return await self._records.view(run.id, run.caller)
+
+    async def follow(
+        self, id: str, caller: Principal, after: int = -1
+    ) -> AsyncGenerator[Event, None]:
+        """Yield the events of a run wherever it runs.
+
+        Only the last event is given of a run of another process, and to callers who may not read
+        the steps. Raises `Missing` if there is none that the caller may read.
+        """
+        run = self._here.get(id)
+        if run is not None and await self._records.shows_steps(id, caller):
+            async with aclosing(self.read(run, after)) as events:
+                async for event in events:
+                    yield event
+            return
+        view = await self._records.view(id, caller)
+        while view.state in ("queued", "running"):
+            await asyncio.sleep(_LOOK)
+            view = await self._records.view(id, caller)
+        yield {**_last(view), "id": id, "seq": after + 1}
+
+    # Cancelled, handed back, or taken over from a process that died.
+
+    async def cancel(self, id: str) -> None:
+        """Cancel a run, wherever it runs; one that has ended stays as it is."""
+        run = self._here.get(id)
+        if run is None:
+            await self._records.ask_to_cancel(id)
+        else:
+            await self._stop(run, "cancelled")
+
+    async def _stop(self, run: Run, state: State) -> None:
+        if run.task is not None and not run.task.done():
+            run.stops_as = state
+            run.task.cancel()
+            await asyncio.wait([run.task])
+
+    async def watch(self, give_up: Callable[[Collection[str]], Awaitable[None]]) -> None:
+        """Cancel what other processes were asked to, and take over the work of dead ones; for ever.
+
+        `give_up` gets the jobs of dead ones. Ends that the store did not take before are given to
+        it again.
+        """
+        for looks in count():
+            try:
+                if looks % _BEAT == 0:
+                    await give_up(await self._records.beat())
+                for id in await self._records.to_cancel() if self._here else []:
+                    await self.cancel(id)
+            except (ServiceError, SetupError) as error:
+                _log.warning("what to stop, and what others left, cannot be seen: %s", error)
+            await asyncio.sleep(_LOOK)
+
+    async def close(self, grace: float) -> None:
+        """Take no more questions; give those that run `grace` seconds, then hand them back."""
+        self._closing = True
+        tasks = [run.task for run in self._here.values() if run.task]
+        if tasks:
+            await asyncio.wait(tasks, timeout=grace)
+        for run in list(self._here.values()):
+            await self._stop(run, "handed_back")
+
+    def _queues(self, asked: RunRequest) -> list[Queue]:
+        """The queues to pass, those of the graphs in one order for all, so that none block.
+
+        What waits for a language model most of its time has a queue of its own.
+        """
+        if needs_model(plugins.load("method", asked.method)):
+            return [self._model_queue]
+        most, waiting = self._settings.per_graph, self._settings.queue
+        for name in set(asked.graphs) - self._graph_queues.keys():
+            self._graph_queues[name] = Queue(most, waiting, what=f"questions to {name!r}")
+        return [*(self._graph_queues[name] for name in sorted(set(asked.graphs))), self._queue]
+
+
+def _last(view: RunView) -> dict[str, Any]:
+    """The event that a run ended with."""
+    match view.state:
+        case "done":
+            return {"event": "outcome", "run": view.model_dump()}
+        case "failed":
+            problem = view.problem or Problem.unexpected()
+            return {"event": "problem", "problem": problem.model_dump()}
+        case state:
+            return {"event": state}

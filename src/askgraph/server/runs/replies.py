@@ -1,0 +1,236 @@
+"""Replies to an answer: the reading that is meant, a query that is confirmed."""
+
+import asyncio
+import time
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+
+from askgraph.answers import AnswerBuilder, chosen_answer
+from askgraph.endpoint import Counted, run
+from askgraph.errors import SetupError
+from askgraph.graph import KnowledgeGraph
+from askgraph.graph.examples import outcome_of
+from askgraph.methods import searches
+from askgraph.server.auth.principal import Principal
+from askgraph.server.hub import Hub
+from askgraph.server.runs.request import RunRequest
+from askgraph.server.runs.views import RunView
+from askgraph.server.store import RunRow, Verified, new_id
+from askgraph.sparql.lexer import with_declared
+from askgraph.sparql.results import SelectResult
+from askgraph.sparql.rewrite import form_of
+from askgraph.trace import Answer, Clarification, Outcome, Question, Trace, Usage, attempt_of
+from askgraph.trace.codec import Head
+from askgraph.workspace.next_questions import following
+
+_COURTESY = 5.0  # seconds for what is behind an answer, or why it is empty
+
+
+async def chosen(hub: Hub, id: str, option: int, caller: Principal) -> RunView:
+    """Return a new run whose answer is the reading at a place in the options of another run.
+
+    Raises `SetupError` if the run asked nothing back, or had no such option; `QueryError` and
+    `ServiceError` if the reading's query fails.
+    """
+    row = await hub.records.own(id, caller)
+    trace, head, outcome = await hub.records.outcome(id, caller)
+    if not isinstance(outcome, Clarification):
+        raise SetupError(f"question {id!r} asked nothing back: there is nothing to choose")
+    if option >= len(outcome.options):
+        raise SetupError(
+            f"there is no option {option}: choose one from 0 to {len(outcome.options) - 1}"
+        )
+    graph = outcome.best.graph if outcome.best else row.graphs[0]
+    began = time.perf_counter()
+    spoken = await hub.records.view(id, caller)
+    languages = [spoken.language] if spoken.language else []
+    async with hub.graphs.lease(graph, caller) as opened, hub.queries.turn(graph):
+        answer = await chosen_answer(
+            outcome.options[option],
+            outcome,
+            opened,
+            languages=languages,
+            timeout=hub.settings.query_timeout,
+            limit=hub.settings.max_rows,
+        )
+    return await _changed(hub, row, trace, head, answer, caller, began=began)
+
+
+async def edited(hub: Hub, id: str, query: str, caller: Principal) -> RunView:
+    """Return a new run for the question of another one, answered by a query of the caller's.
+
+    It goes on in the run's own conversation, or if that is somebody else's in a new one. Raises
+    `NotAllowed` if the caller may run no queries, `QueryError` and `ServiceError` if it fails.
+    """
+    row, spoken = await hub.records.row(id, caller), await hub.records.view(id, caller)
+    caller.check("query")
+    trace, head, outcome = await hub.records.outcome(id, caller)
+    before = attempt_of(outcome)
+    graph, _ = _attempt(row)
+    began = time.perf_counter()
+    async with hub.graphs.lease(graph, caller) as opened:
+        answer = await written_answer(
+            hub,
+            query,
+            opened,
+            languages=[spoken.language or "en"],
+            context=set(before.result.variables) - set(before.answer_columns) if before else (),
+        )
+    return await _changed(hub, row, trace, head, answer, caller, began=began)
+
+
+async def following_run(hub: Hub, id: str, caller: Principal) -> tuple[str, ...]:
+    """Return questions that may follow a run, each checked to have an answer; none of no answer."""
+    trace, _, outcome = await hub.records.outcome(id, caller)
+    before = await hub.records.earlier(id, caller)
+    return await following_answer(hub, replace(trace.question, before=before[:-1]), outcome, caller)
+
+
+async def following_answer(
+    hub: Hub, asked: Question, outcome: Outcome, caller: Principal, *, seconds: float = 10.0
+) -> tuple[str, ...]:
+    """Return questions that may follow an answer; see `askgraph.workspace.next_questions`."""
+    if not isinstance(outcome, Answer):
+        return ()
+    method = await asyncio.to_thread(hub.workspace.method)
+    async with hub.graphs.lease(outcome.graph, caller, searched=searches(method)) as graph:
+        return await following(
+            asked,
+            outcome,
+            method,
+            graph,
+            timeout=hub.settings.query_timeout,
+            seconds=seconds,
+            turn=lambda: hub.queries.turn(graph.name),
+        )
+
+
+async def written_answer(
+    hub: Hub,
+    query: str,
+    graph: KnowledgeGraph,
+    *,
+    languages: Sequence[str],
+    columns: Sequence[str] = (),
+    context: Collection[str] = (),
+    timeout: float | None = None,
+) -> Answer:
+    """Return the answer of a query that a person wrote, read back, with what is behind its rows.
+
+    `columns` answer, if the result has them; without any, those do that are not `context`. Raises
+    as `Queries.read` and `Queries.run` do.
+    """
+    seconds = hub.settings.query_timeout
+    ready = await asyncio.to_thread(hub.queries.read, query, graph)
+    endpoint = Counted(graph.endpoint)
+    asked = replace(graph, endpoint=endpoint)
+    result = await hub.queries.run(ready, asked, timeout=timeout)
+    courtesy = min(seconds, _COURTESY)
+    builder = AnswerBuilder(asked, languages, seconds, evidence_seconds=courtesy)
+    async with hub.queries.turn(graph.name):
+        there = result.variables if isinstance(result, SelectResult) else ()
+        columns = columns or [name for name in there if name not in context]
+        built = await builder.written(ready.text, result, columns=columns)
+    spent = 0.0 if isinstance(result, bool) else result.seconds
+    return replace(built, query=query, usage=Usage(spent, endpoint.requests), chosen=True)
+
+
+async def _changed(
+    hub: Hub,
+    row: RunRow,
+    trace: Trace,
+    head: Head,
+    answer: Answer,
+    caller: Principal,
+    *,
+    began: float,
+) -> RunView:
+    """Keep a new run that answers the question of another one as a person wants it."""
+    is_own = row.owner == caller.id
+    asked = RunRequest(
+        trace.question,
+        row.graphs,
+        row.method,
+        row.model,
+        dict(row.settings),
+        (row.session or "") if is_own else new_id(),
+        after=row.after if is_own else None,
+        changes=row.id,
+        begins=not is_own,
+    )
+    steps = trace.steps[:-1] if is_own or row.after is None else ()
+    now = Trace(trace.question, trace.method, (*steps, answer))
+
+    async def kept() -> RunView:
+        new = await hub.records.begin(asked, caller, "running")
+        told = [hub.records.masked(step) for step in now.steps]
+        spent = round(time.perf_counter() - began, 6)
+        await hub.records.ended(new, "done", now, head, told, None, spent)
+        return await hub.records.view(new, caller)
+
+    # A caller who goes away in the middle leaves no run that never ends.
+    return await asyncio.shield(asyncio.create_task(kept()))
+
+
+async def confirmed(hub: Hub, id: str, query: str | None, caller: Principal) -> Verified:
+    """Keep a query, by default the run's own, as the one that answers the run's question.
+
+    It takes the place of what the caller confirmed for the same question before. Raises
+    `SetupError` if there is nothing to confirm, `NotAllowed` if the query is the caller's and
+    they may run none, `QueryError` and `ServiceError` if the query fails.
+    """
+    row = await hub.records.row(id, caller)
+    graph, own = _attempt(row)
+    if row.after is not None:
+        raise SetupError(
+            f"{row.question!r} goes on from an earlier question: ask it in words that stand alone, "
+            "then confirm that answer"
+        )
+    wanted = query or own
+    if wanted is None:
+        raise SetupError(f"{row.question!r} came to no query: there is nothing to confirm")
+    if wanted != own:
+        caller.check("query")
+    async with hub.graphs.lease(graph, caller) as opened, hub.queries.turn(graph):
+        text = with_declared(wanted.strip(), opened.prefixes.namespaces)
+        result = await run(
+            opened.endpoint,
+            form_of(text),
+            text,
+            timeout=hub.settings.query_timeout,
+            limit=hub.settings.max_rows,
+        )
+        outcome = outcome_of(result)
+        verified = Verified(
+            new_id(),
+            graph,
+            " ".join(row.question.split()),
+            text,
+            caller.id,
+            outcome.rows,
+            language=row.language,
+            snapshot=opened.snapshot,
+            digest=outcome.digest,
+            by=caller.name,
+            run=row.id,
+        )
+    await hub.store.put_verified(verified)
+    return verified
+
+
+async def withdrawn(hub: Hub, id: str, caller: Principal) -> None:
+    """Withdraw what the caller confirmed for a run's question; an `admin`, what anybody did."""
+    row = await hub.records.row(id, caller)
+    owner = None if caller.may("admin") else caller.id
+    if not await hub.store.withdraw_run(row.id, owner):
+        raise SetupError(f"you confirmed nothing for {row.question!r}")
+
+
+def _attempt(row: RunRow) -> tuple[str, str | None]:
+    """The graph and the query of a run's answer, or of its best attempt."""
+    answer = row.answer or {}
+    graph, query = answer.get("graph"), answer.get("sparql")
+    return (
+        graph if isinstance(graph, str) else row.graphs[0],
+        query if isinstance(query, str) else None,
+    )

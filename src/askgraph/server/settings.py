@@ -1,0 +1,188 @@
+"""The server's settings: the table `[serve]` of `askgraph.toml`, the environment, options.
+
+    [serve]
+    host = "0.0.0.0"
+    database = "postgresql://askgraph@db/askgraph"
+    anonymous = ["ask"]
+
+    [serve.datasets]
+    "https://example.org/corporate/" = "products"
+
+An option goes before a variable (`ASKGRAPH_SERVE_PORT=9000`), and that before the file.
+"""
+
+import ipaddress
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import Field, ValidationError
+from pydantic_settings import BaseSettings, EnvSettingsSource, SettingsConfigDict, SettingsError
+
+from askgraph.errors import SetupError
+from askgraph.server.auth.principal import Scope
+from askgraph.server.faults import faults_in_words
+from askgraph.workspace.settings import FILE, serve_table
+
+_PREFIX = "ASKGRAPH_SERVE_"
+_DATABASE = "serve.db"
+_LOOPBACK_SCOPES: tuple[Scope, ...] = ("ask", "query", "confirm", "manage")
+Whole = Annotated[int, Field(ge=0)]
+AtLeastOne = Annotated[int, Field(ge=1)]
+Seconds = Annotated[float, Field(gt=0)]
+
+
+class ServeSettings(BaseSettings):
+    """Settings of a server: how it runs, whom it lets in, and how much it gives.
+
+    Zero means no limit for `requests_per_minute`, `tokens_per_day`, `money_per_day` and
+    `graphs_per_caller`.
+    """
+
+    model_config = SettingsConfigDict(env_prefix=_PREFIX, frozen=True, extra="forbid")
+
+    host: str = Field("127.0.0.1", description="Address to listen on.")
+    port: int = Field(8000, ge=0, le=65535, description="Port to listen on; 0 takes a free one.")
+    root_path: str = Field("", description="Path under which a proxy serves it, as `/askgraph`.")
+    database: str = Field(
+        "", description="URL of the database; empty: `serve.db` (SQLite) in the workspace."
+    )
+    anonymous: tuple[Scope, ...] | None = Field(
+        None,
+        description="What callers without a key may do; by default all but `admin` if only "
+        "this machine can connect, nothing elsewhere.",
+    )
+    proxy_header: str = Field(
+        "", description="Header in which a trusted proxy names the user, as `X-Forwarded-User`."
+    )
+    proxy_scopes: tuple[Scope, ...] = Field(
+        ("ask", "query", "confirm"), description="What users named by the proxy may do."
+    )
+    trusted_proxies: tuple[str, ...] = Field(
+        (), description="Addresses or networks of proxies whose headers are believed."
+    )
+    allowed_hosts: tuple[str, ...] = Field(
+        (), description="Names under which it may be asked; by default loopback and `host`."
+    )
+    cors_origins: tuple[str, ...] = Field(
+        (), description="Other web sites whose pages may call it, as `https://example.org`."
+    )
+    processes: Whole = Field(
+        0,
+        description="Processes that answer questions, 0: the server's own; `askgraph serve` "
+        "starts one a core.",
+    )
+    open_graphs: AtLeastOne = Field(
+        40, description="Graphs that each process keeps open; the one asked longest ago is closed."
+    )
+    stores: AtLeastOne = Field(
+        5, description="Of these, so many have a process for their store at once."
+    )
+    parallel: AtLeastOne = Field(
+        4, description="Questions that are worked on at once, those without a language model."
+    )
+    parallel_with_model: AtLeastOne = Field(
+        128, description="Questions with a language model at once: they wait for it mostly."
+    )
+    queue: Whole = Field(1000, description="Questions that may wait for their turn.")
+    per_graph: AtLeastOne = Field(4, description="Questions without a model at once on one graph.")
+    parallel_per_caller: AtLeastOne = Field(
+        8, description="Questions of one caller at once, waiting or worked on."
+    )
+    timeout: Seconds = Field(120.0, description="Seconds that a question may take.")
+    query_timeout: Seconds = Field(30.0, description="Seconds that a query may take.")
+    max_rows: AtLeastOne = Field(10_000, description="Rows of a query's result.")
+    page_rows: AtLeastOne = Field(1000, description="Rows that are sent with an answer.")
+    patience: Seconds = Field(
+        5.0, description="Seconds that a question goes on when nobody listens any more."
+    )
+    grace: Whole = Field(20, description="Seconds for running questions when it shuts down.")
+    upload_mb: AtLeastOne = Field(200, description="Megabytes that may be uploaded at once.")
+    upload_seconds: Seconds = Field(600.0, description="Seconds that adding a graph may take.")
+    upload_memory_mb: AtLeastOne = Field(4096, description="Memory for reading an upload.")
+    graphs_per_caller: Whole = Field(
+        20, description="Graphs that one caller may have added over the web; 0: no limit."
+    )
+    private_addresses: tuple[str, ...] = Field(
+        (), description="Private hosts or networks that graphs added in the page may lie on."
+    )
+    requests_per_minute: Whole = Field(240, description="Requests of one caller in a minute.")
+    tokens_per_day: Whole = Field(0, description="Tokens of language models a day and caller.")
+    money_per_day: float = Field(0.0, ge=0, description="Money for models a day and caller.")
+    first_graphs: tuple[str, ...] = Field(
+        (),
+        description="Graphs that stand before all others, the first of which the page asks; "
+        "`askgraph serve` sets those that it is given.",
+    )
+    methods: tuple[str, ...] = Field((), description="Methods that callers may choose; empty: all.")
+    tiles: str = Field(
+        "", description="URL template of map tiles, with {z}, {x} and {y}; empty: no tiles."
+    )
+    images: bool = Field(False, description="Whether the page shows images from other hosts.")
+    metrics: Literal["loopback", "admin", "open", "off"] = Field(
+        "loopback", description="Who may read /metrics."
+    )
+    log_format: Literal["auto", "json", "text"] = Field(
+        "auto", description="JSON lines or text; auto: text on a terminal."
+    )
+    log_level: Literal["debug", "info", "warning", "error"] = Field(
+        "info", description="The least that is logged."
+    )
+    datasets: dict[str, str] = Field(
+        default_factory=dict, description="Graphs by the IRI of a TEXT2SPARQL dataset."
+    )
+
+    @classmethod
+    def of(
+        cls, folder: Path, options: Mapping[str, object] | None = None, **defaults: object
+    ) -> Self:
+        """Return the settings of a workspace; `options` that are None are not given.
+
+        The `defaults` are for what neither these nor the workspace nor a variable say.
+
+        Raises `SetupError` for an unknown setting and for a value that does not fit.
+        """
+        try:
+            environment: Mapping[str, Any] = EnvSettingsSource(cls, env_prefix=_PREFIX)()
+        except SettingsError as error:
+            raise SetupError(_unread(error)) from error
+        given = {key: one for key, one in (options or {}).items() if one is not None}
+        try:
+            return cls(**{**defaults, **serve_table(folder), **environment, **given})
+        except ValidationError as error:
+            raise SetupError(_words(error)) from error
+
+    def database_in(self, folder: Path) -> str:
+        """Return the address of the database, by default a file in the workspace's folder."""
+        return self.database or str(folder / _DATABASE)
+
+    @property
+    def on_loopback(self) -> bool:
+        """Whether only this machine can connect."""
+        if self.host == "localhost":
+            return True
+        try:
+            return ipaddress.ip_address(self.host).is_loopback
+        except ValueError:
+            return False
+
+    @property
+    def anonymous_scopes(self) -> tuple[Scope, ...]:
+        """The scopes of callers without a key."""
+        if self.anonymous is not None:
+            return self.anonymous
+        return _LOOPBACK_SCOPES if self.on_loopback else ()
+
+
+def _words(error: ValidationError) -> str:
+    told = faults_in_words(error, list(ServeSettings.model_fields), noun="setting")
+    return f"{FILE}, [serve], or a variable {_PREFIX}…: {told}"
+
+
+def _unread(error: SettingsError) -> str:
+    """A variable that has to hold JSON, since its setting is a list or a table, and does not."""
+    name = next((one for one in ServeSettings.model_fields if f'"{one}"' in str(error)), "…")
+    return (
+        f'the variable {_PREFIX}{name.upper()} has to hold JSON: a list as ["ask"], or a table as '
+        '{"https://example.org/": "products"}'
+    )

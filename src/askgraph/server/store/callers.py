@@ -1,0 +1,243 @@
+"""Callers in the store: API keys without their secrets, use, feedback, and what they confirm.
+
+Usage is counted for all processes together.
+"""
+
+from dataclasses import asdict
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, Row, delete, insert, or_, select, text, update
+
+from askgraph.graph.examples import plain_question
+from askgraph.server.auth.principal import OwnLimits
+from askgraph.server.store.database import Area, row_as, values_of
+from askgraph.server.store.tables import (
+    Feedback,
+    KeyRow,
+    Used,
+    Verified,
+    ago,
+    feedback,
+    keys,
+    now,
+    runs,
+    usage,
+    verified,
+    verified_versions,
+)
+
+_TOUCHED = 60.0  # seconds; to the second it interests nobody, and each is a write
+_ADDED = text(
+    'INSERT INTO usage (principal, "window", requests, tokens, money) '
+    "VALUES (:principal, :window, :requests, :tokens, :money) "
+    'ON CONFLICT (principal, "window") DO UPDATE SET '
+    "requests = usage.requests + excluded.requests, "
+    "tokens = usage.tokens + excluded.tokens, money = usage.money + excluded.money "
+    "RETURNING requests, tokens, money"
+)
+
+
+class KeyStore(Area):
+    """API keys, each with its scopes, graphs and limits."""
+
+    async def add_key(self, key: KeyRow) -> None:
+        """Keep a new key."""
+        values = values_of(
+            key,
+            keys,
+            scopes=sorted(key.scopes),
+            graphs=None if key.graphs is None else sorted(key.graphs),
+            limits=asdict(key.limits),
+        )
+        await self._changed(insert(keys).values(values))
+
+    async def keys(self) -> list[KeyRow]:
+        """Return all keys, also those that are no longer valid, the oldest first."""
+        return [
+            _key(row) for row in await self._rows(select(keys).order_by(keys.c.created, keys.c.id))
+        ]
+
+    async def key(self, id: str) -> KeyRow | None:
+        """Return the key of an id, None if there is none."""
+        row = await self._row(select(keys).where(keys.c.id == id))
+        return None if row is None else _key(row)
+
+    async def revoke(self, id: str) -> bool:
+        """Make a key worthless from now on; whether there was one that was not yet."""
+        changed = update(keys).where(keys.c.id == id, keys.c.revoked.is_(None))
+        return await self._changed(changed.values(revoked=now())) > 0
+
+    async def touch(self, key: KeyRow) -> None:
+        """Note that a key was used, to the minute."""
+        if key.used is not None and key.used > ago(_TOUCHED):
+            return
+        await self._changed(update(keys).where(keys.c.id == key.id).values(used=now()))
+
+
+class UsageStore(Area):
+    """Requests of this minute; requests, tokens and money of this day, by caller."""
+
+    async def count(
+        self, principal: str, *, requests: int = 0, tokens: int = 0, money: float = 0.0
+    ) -> Used:
+        """Add to the use of a caller and return the sums, this call's included.
+
+        No two calls see the same sum of requests, in whatever processes.
+        """
+        return await self._database.write(
+            lambda connection: added(connection, principal, requests, tokens, money)
+        )
+
+    async def used(self, principal: str) -> Used:
+        """Return the use of a caller, without adding to it."""
+        minute, day = _windows(datetime.now(UTC))
+        wanted = select(usage).where(usage.c.principal == principal)
+        found = {row.window: row for row in await self._rows(wanted)}
+        current, today = found.get(minute), found.get(day)
+        return Used(
+            current.requests if current else 0,
+            today.requests if today else 0,
+            today.tokens if today else 0,
+            today.money if today else 0.0,
+        )
+
+
+def added(connection: Connection, principal: str, requests: int, tokens: int, money: float) -> Used:
+    """Add to the use of a caller, in a transaction that does more than that."""
+    spent = {"principal": principal, "requests": requests, "tokens": tokens, "money": money}
+    minute, day = _windows(datetime.now(UTC))
+    today = connection.execute(_ADDED, {**spent, "window": day}).one()
+    current = connection.execute(_ADDED, {**spent, "window": minute}).one()
+    if current.requests == requests:
+        _forget(connection, principal, minute, day)
+    return Used(current.requests, today.requests, today.tokens, today.money)
+
+
+def _windows(time: datetime) -> tuple[str, str]:
+    """Names of the minute and of the day that a time is in."""
+    return time.strftime("minute %Y-%m-%dT%H:%M"), time.strftime("day %Y-%m-%d")
+
+
+def _forget(connection: Connection, principal: str, minute: str, day: str) -> None:
+    """Delete the caller's minutes that are over, and an address's days, once a minute."""
+    windows = [usage.c.window.like("minute %") & (usage.c.window < minute)]
+    if principal.startswith("address:"):  # of people without an account no more is kept than needed
+        windows.append(usage.c.window.like("day %") & (usage.c.window < day))
+    connection.execute(delete(usage).where(usage.c.principal == principal, or_(*windows)))
+
+
+def _key(row: Row[Any]) -> KeyRow:
+    return row_as(
+        KeyRow,
+        row,
+        scopes=frozenset(row.scopes),
+        graphs=None if row.graphs is None else frozenset(row.graphs),
+        limits=OwnLimits(**row.limits),
+    )
+
+
+_RAISED = text(
+    "INSERT INTO verified_versions (graph, version) VALUES (:graph, 1) "
+    "ON CONFLICT (graph) DO UPDATE SET version = verified_versions.version + 1"
+)
+
+
+class FeedbackStore(Area):
+    """Opinions on answers: one a person and run."""
+
+    async def put_feedback(self, given: Feedback) -> bool:
+        """Keep an opinion on a run, in place of the person's last; False without the run."""
+        before = delete(feedback).where(
+            feedback.c.run == given.run, feedback.c.owner == given.owner
+        )
+
+        def put(connection: Connection) -> bool:
+            there = select(runs.c.id).where(runs.c.id == given.run)
+            if connection.execute(there).first() is None:
+                return False
+            connection.execute(before)
+            connection.execute(insert(feedback).values(values_of(given, feedback)))
+            return True
+
+        return await self._database.write(put)
+
+    async def feedback(self, run: str) -> list[Feedback]:
+        """Return the opinions on a run, the latest first."""
+        wanted = select(feedback).where(feedback.c.run == run).order_by(feedback.c.created.desc())
+        return [row_as(Feedback, row) for row in await self._rows(wanted)]
+
+
+class VerifiedStore(Area):
+    """Queries that people confirmed; each graph has a version that grows with every change."""
+
+    async def put_verified(self, one: Verified) -> None:
+        """Keep a verified answer, in place of its owner's for the same question on the graph."""
+        plain = plain_question(one.question)
+        language = one.language or ""
+        values = values_of(one, verified, plain=plain, language=language)
+        same = delete(verified).where(
+            verified.c.graph == one.graph,
+            verified.c.plain == plain,
+            verified.c.language == language,
+            verified.c.owner == one.owner,
+        )
+
+        def put(connection: Connection) -> None:
+            _raise_version(connection, one.graph)  # first: it is what two writers wait for
+            connection.execute(same)
+            connection.execute(insert(verified).values(values))
+
+        await self._database.write(put)
+
+    async def withdraw(self, id: str) -> bool:
+        """Delete a verified answer; whether there was one."""
+        return bool(await self._withdrawn(verified.c.id == id))
+
+    async def withdraw_run(self, run: str, owner: str | None = None) -> int:
+        """Delete the verified answers of a run, by this owner or by all; returns how many."""
+        wanted = verified.c.run == run
+        return await self._withdrawn(
+            wanted if owner is None else wanted & (verified.c.owner == owner)
+        )
+
+    async def withdraw_graph(self, graph: str) -> int:
+        """Delete all verified answers of a graph; returns how many there were."""
+        return await self._withdrawn(verified.c.graph == graph)
+
+    async def verified(self, graph: str) -> list[Verified]:
+        """Return the verified answers of a graph, the latest last."""
+        wanted = select(verified).where(verified.c.graph == graph)
+        return [
+            _verified(row)
+            for row in await self._rows(wanted.order_by(verified.c.when, verified.c.id))
+        ]
+
+    async def verified_of(self, runs: list[str]) -> list[Verified]:
+        """Return the verified answers of some runs."""
+        wanted = select(verified).where(verified.c.run.in_(runs))
+        return [_verified(row) for row in await self._rows(wanted)]
+
+    async def verified_version(self, graph: str) -> int:
+        """Return a number that is another one whenever the verified answers of a graph are."""
+        wanted = select(verified_versions.c.version).where(verified_versions.c.graph == graph)
+        row = await self._row(wanted)
+        return 0 if row is None else row.version
+
+    async def _withdrawn(self, wanted: ColumnElement[bool]) -> int:
+        graphs = select(verified.c.graph).where(wanted).distinct().order_by(verified.c.graph)
+
+        def withdrawn(connection: Connection) -> int:
+            for graph in connection.execute(graphs).scalars().all():
+                _raise_version(connection, graph)
+            return connection.execute(delete(verified).where(wanted)).rowcount
+
+        return await self._database.write(withdrawn)
+
+
+def _raise_version(connection: Connection, graph: str) -> None:
+    connection.execute(_RAISED, {"graph": graph})
+
+
+def _verified(row: Row[Any]) -> Verified:
+    return row_as(Verified, row, language=row.language or None)

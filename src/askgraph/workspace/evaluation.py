@@ -1,0 +1,194 @@
+"""A run from its plan to its end: on this process, or spread over others."""
+
+import asyncio
+import contextlib
+import os
+import tempfile
+from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from askgraph import plugins
+from askgraph.errors import SetupError
+from askgraph.evaluation.executors import Executor, given_up
+from askgraph.evaluation.gold.near_duplicates import Split, folds, leave_one_out
+from askgraph.evaluation.questions import GoldQuestion, write_questions
+from askgraph.evaluation.runs import EXAMPLES, Done, Run, Task, Worker
+from askgraph.evaluation.runs.run import Budget, evaluate
+from askgraph.evaluation.runs.run import Progress as Told
+from askgraph.evaluation.runs.scores import check_metric, judged_by, judging
+from askgraph.llm import LanguageModel
+from askgraph.methods import Method, with_others
+from askgraph.workspace import Progress, Workspace, silent
+from askgraph.workspace.plans import Asked, Host, Site, Wishes, planned, work_in_process
+from askgraph.workspace.selection import Selection
+
+_MANY = 200  # questions of graph search that are worth the start of processes
+
+
+@dataclass(frozen=True)
+class Crew:
+    """Who answers: this process (`local`), or `workers` of an executor, by its name.
+
+    `auto` is a process a core for many questions to methods without a model, else this process.
+    `address` is that of a cluster that runs already. `concurrency` is how many questions are under
+    way at once, in all; None is one here, and two a worker elsewhere.
+    """
+
+    on: str = "local"
+    workers: int | None = None
+    address: str | None = None
+    concurrency: int | None = None
+
+    def chosen(self, questions: int, methods: Iterable[Method]) -> "Crew":
+        """Return the crew that `auto` is for so many questions to methods; any other as it is."""
+        if self.on != "auto":
+            return self
+        asked = [one for method in methods for one in with_others(method)]
+        has_model = any(getattr(one, "model", None) is not None for one in asked)
+        few = questions < _MANY or os.cpu_count() == 1 or self.concurrency
+        here = self.address or (not self.workers and (few or has_model))
+        return replace(self, on="local" if here else "processes")
+
+    @property
+    def size(self) -> int:
+        """How many processes answer."""
+        return 1 if self.on == "local" else self.workers or os.cpu_count() or 1
+
+    @property
+    def at_once(self) -> int:
+        """How many questions are under way at once."""
+        return self.concurrency or (1 if self.on == "local" else 2 * self.size)
+
+
+async def evaluated(
+    workspace: Workspace,
+    asked: Sequence[Asked],
+    wishes: Wishes,
+    selection: Selection,
+    crew: Crew,
+    *,
+    budget: Budget | None = None,
+    folder: Path | None = None,
+    progress: Told | None = None,
+    preparing: Progress = silent,
+    judge: LanguageModel | None = None,
+) -> Run:
+    """Ask the benchmarks with the methods and score what comes; keep the run in `folder`.
+
+    `progress` is told each record as it comes, `preparing` how far the indices are that are built.
+    With a `judge` each record has its score, too; a run is of one judge.
+    Raises `SetupError` for what cannot work, before any question is asked.
+    """
+    check_metric(wishes.metric, judge)
+    with _place_for_examples(folder) as place:
+        learnt = with_examples(asked, selection, place)
+        site = Site(workspace.folder.absolute(), wishes.methods)
+        host = Host(site)
+        try:
+            plan = await planned(host, learnt, wishes, progress=preparing)
+            methods = [host.method(choice.label) for choice in wishes.methods]
+            crew = crew.chosen(len(plan.tasks), methods)
+            async with _worker(crew, site, host) as work:
+                return await evaluate(
+                    judged_by(judge, plan.tasks),
+                    judging(work, judge) if judge else work,
+                    folder=folder,
+                    settings=plan.settings,
+                    concurrency=crew.at_once,
+                    budget=budget,
+                    progress=progress,
+                )
+        finally:
+            await host.close()
+
+
+@contextlib.contextmanager
+def _place_for_examples(folder: Path | None) -> Iterator[Path]:
+    """Give the folder for files that methods learn from: kept with the run, or for now."""
+    if folder is not None:
+        yield folder.absolute() / EXAMPLES
+        return
+    with tempfile.TemporaryDirectory() as temporary:
+        yield Path(temporary)
+
+
+@contextlib.asynccontextmanager
+async def _worker(crew: Crew, site: Site, host: Host) -> AsyncIterator[Worker]:
+    if crew.on == "local":
+        if crew.address or crew.workers:
+            raise SetupError("--workers and --address are for --on processes, dask or ray")
+        yield host.work
+        return
+    plugin = plugins.load("executor", crew.on)
+    executor: Executor = await asyncio.to_thread(plugin, crew.size, crew.address)
+
+    async def work(task: Task) -> Done:
+        future = executor.submit(work_in_process, site, task)
+        try:
+            done: Done = await asyncio.wrap_future(future)
+        except executor.lost as error:
+            raise SetupError(
+                f"a worker died while {task.question.id!r} was under way, most likely for its "
+                "memory: try fewer --workers, or a smaller --concurrency; the same call goes on"
+            ) from error
+        except asyncio.CancelledError as error:
+            if given_up():
+                raise
+            raise SetupError(
+                "the cluster is gone; once it is there, the same call goes on"
+            ) from error
+        return done
+
+    try:
+        yield work
+    finally:
+        await asyncio.to_thread(executor.close)
+
+
+def with_examples(asked: Sequence[Asked], selection: Selection, folder: Path) -> tuple[Asked, ...]:
+    """Give each question a file of the examples that its method may learn from.
+
+    With `selection.folds` these are the other folds of its benchmark; with `leave_out` the
+    questions about all other graphs, or of all other benchmarks. Questions that are not asked, as
+    only a sample is, are learnt from all the same. The files go into `folder`.
+    """
+    if selection.folds is None and selection.leave_out is None:
+        return tuple(asked)
+    if selection.folds is not None and selection.leave_out is not None:
+        raise SetupError("--folds and --leave-out exclude each other; choose one")
+    if selection.leave_out not in (None, "graph", "dataset"):
+        raise SetupError(f"--leave-out is 'graph' or 'dataset', not {selection.leave_out!r}")
+    questions = [(one, question) for one in asked for question in one.contents.questions]
+    learnt: dict[tuple[str, str], Path] = {}
+    folder.mkdir(parents=True, exist_ok=True)
+    for number, split in enumerate(_splits(asked, selection), start=1):
+        path = folder / f"{number:03}.jsonl"
+        write_questions(path, [questions[at][1] for at in split.train])
+        for one, question in (questions[at] for at in split.test):
+            learnt[one.name, question.id] = path
+    return tuple(
+        replace(one, examples=tuple(learnt[one.name, q.id] for q in one.questions)) for one in asked
+    )
+
+
+def _splits(asked: Sequence[Asked], selection: Selection) -> Iterator[Split]:
+    """Splits whose places count through all questions of all benchmarks, asked or not."""
+    if selection.leave_out == "dataset":
+        yield from leave_one_out([one.name for one in asked for _ in one.contents.questions])
+    elif selection.leave_out == "graph":
+        yield from leave_one_out(
+            [_graph(one, question) for one in asked for question in one.contents.questions]
+        )
+    else:
+        start = 0
+        for one in asked:
+            whole = one.contents.questions
+            for split in folds(whole, selection.folds or 0, seed=selection.seed):
+                moved = (tuple(start + at for at in part) for part in (split.train, split.test))
+                yield Split(split.name, *moved)
+            start += len(whole)
+
+
+def _graph(asked: Asked, question: GoldQuestion) -> str:
+    return Path(question.graph).stem if question.graph else str(asked.graphs[0])

@@ -1,0 +1,161 @@
+"""The read-back in pieces: every word that is a term of the query is known to be it."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pyoxigraph import Literal
+
+from askgraph.answers.query_parts import parts_of, read_back
+from askgraph.answers.verbalize import in_words
+
+PREFIX = "PREFIX : <http://example.org/> PREFIX xsd: <http://www.w3.org/2001/XMLSchema#> "
+LANGUAGES = ("en", "de", "es", "fr")
+
+
+def marked(query: str, labels: dict[str, str] | None = None, *, language: str = "en") -> str:
+    """The read-back with a kind behind each part: `The [moons|class] of [Mars|entity].`"""
+    back = read_back(PREFIX + query, labels or {}, language=language)
+    pieces = [
+        piece.text if piece.part is None else f"[{piece.text}|{back.parts[piece.part].kind}]"
+        for piece in back.pieces
+    ]
+    return "".join(pieces)
+
+
+@pytest.mark.parametrize(
+    ("query", "text"),
+    [
+        ("SELECT ?m { ?m a :Moon ; :orbits :Mars }",
+         "The [moons|class] that [orbit|predicate] [Mars|entity]."),
+        ("SELECT ?m { :Mars :mass ?m }", "The [mass|predicate] of [Mars|entity]."),
+        ("SELECT ?c { ?c a :Country ; :area ?a FILTER(?a > 20) }",
+         "The [countries|class] whose [area|predicate] is more than [20|value]."),
+        ('SELECT ?s { ?s a :Singer ; :born ?d FILTER(?d < "1960-05-01"^^xsd:date) }',
+         "The [singers|class] whose [born|predicate] is before [1960-05-01|value]."),
+        ("SELECT ?s { ?s a :Singer ; :country 'France' }",
+         "The [singers|class] whose [country|predicate] is [“France”|value]."),
+        ("SELECT (COUNT(?m) AS ?n) { ?m a :Moon ; :orbits :Mars } LIMIT 5",
+         "The number of [moons|class] that [orbit|predicate] [Mars|entity], at most 5 of them."),
+        ("SELECT ?s { ?s :in+ :Europe }",
+         "The things whose [“in”|predicate] is [Europe|entity] (directly or over several steps)."),
+        ("ASK { :Titan a :Moon }", "Is it true that [Titan|entity] is a [moon|class]?"),
+        ("ASK { ?a a :Apple ; :of :Eve }",
+         "Is there an [apple|class] whose [“of”|predicate] is [Eve|entity]?"),
+        ("DESCRIBE :Mars", "What the graph says about [Mars|entity]."),
+        ("SELECT ?m { ?m a :Moon MINUS { ?m :orbits :Mars } }",
+         "The [moons|class] but not those that [orbit|predicate] [Mars|entity]."),
+        ("SELECT ?v { { ?v a :Lorry } UNION { ?v a :Ferry } UNION { ?v a :Car } }",
+         "The [lorries|class], [ferries|class] or [cars|class]."),
+        ("SELECT ?x { ?x a :Moon . VALUES ?x { :Io :Europa } }",
+         "The [moons|class] that are [Io|entity] or [Europa|entity]."),
+        ("SELECT ?m ?w { ?m a :Moon ; :weight ?w } ORDER BY DESC(?w) LIMIT 3",
+         "The 3 [moons|class] with the highest [weight|predicate], with their [weight|predicate]."),
+    ],
+)  # fmt: skip
+def test_the_words_of_each_term_are_its_part(query: str, text: str) -> None:
+    assert marked(query) == text
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("en", "The [moons|class] that [orbit|predicate] [Mars|entity]."),
+        ("de", "[Monde|class], die [Mars|entity] [umkreisen|predicate]."),
+        ("es", "[Lunas|class] que [orbitan|predicate] [Marte|entity]."),
+        ("fr", "[Lunes|class] avec [« tourne autour de »|predicate] [Mars|entity]."),
+    ],
+)
+def test_parts_are_told_in_four_languages(language: str, text: str) -> None:
+    labels = {
+        "en": ("moon", "orbits", "Mars"),
+        "de": ("Mond", "umkreist", "Mars"),
+        "es": ("luna", "orbita", "Marte"),
+        "fr": ("lune", "tourne autour de", "Mars"),
+    }[language]
+    iris = [f"http://example.org/{name}" for name in ("Moon", "orbits", "Mars")]
+    query = "SELECT ?m { ?m a :Moon ; :orbits :Mars }"
+    assert marked(query, dict(zip(iris, labels, strict=True)), language=language) == text
+
+
+def test_the_pieces_of_every_gold_query_are_its_read_back(sample_queries: list[str]) -> None:
+    parts = pieces = 0
+    for query in sample_queries:
+        for language in LANGUAGES:
+            back = read_back(query, {}, language=language)
+            assert back.text == in_words(query, {}, language=language)
+            parts += len(back.parts)
+            pieces += len({piece.part for piece in back.pieces} - {None})
+    assert pieces / parts > 0.95
+
+
+def test_two_terms_of_one_name_are_told_apart_where_the_words_are() -> None:
+    labels = {"http://example.org/Mars": "Mars", "http://example.org/Mars_god": "Mars"}
+    query = "ASK { :Mars :namedAfter :Mars_god }"
+    back = read_back(PREFIX + query, labels)
+
+    told = [back.parts[p.part].term.value for p in back.pieces if p.part is not None]
+    assert told == [f"http://example.org/{name}" for name in ("namedAfter", "Mars", "Mars_god")]
+
+
+def test_a_part_that_the_words_blend_with_others_has_no_piece() -> None:
+    query = (
+        'SELECT ?m { ?m :launched ?d FILTER(?d >= "1969-01-01"^^xsd:date '
+        '&& ?d < "1970-01-01"^^xsd:date) }'
+    )
+    back = read_back(PREFIX + query, {})
+
+    assert "1969" in back.text
+    assert [part.term.value for part in back.parts][1:] == ["1969-01-01", "1970-01-01"]
+    assert {piece.part for piece in back.pieces} == {None, 0}
+
+
+def test_flags_languages_limits_and_services_are_no_parts() -> None:
+    query = (
+        'SELECT ?s { ?s :name ?n FILTER(LANG(?n) = "en" && REGEX(?n, "mo", "i")) '
+        "SERVICE <askgraph:other> { ?s :size 3 } "
+        'SERVICE <http://wikiba.se/ontology#label> { ?s :language "en,de" } '
+        "FILTER(xsd:integer(?n) > 4) } LIMIT 7"
+    )
+    assert [part.term.value for part in parts_of(PREFIX + query)] == [
+        "http://example.org/name",
+        "mo",
+        "http://example.org/size",
+        "3",
+        "4",
+    ]
+
+
+def test_a_name_without_a_namespace_is_no_part() -> None:
+    assert parts_of("SELECT ?s { ?s a nobody:Knows ; rdfs:label 'x' }")[0].term.value.endswith(
+        "rdf-schema#label"
+    )
+
+
+def test_of_a_very_long_query_only_the_parts_are_told() -> None:
+    patterns = " . ".join(f"?s :p{n} {n}" for n in range(2000))
+    back = read_back(f"{PREFIX} SELECT ?s {{ {patterns} }}", {})
+    assert back.text == "A query that cannot be put into words."
+    assert len(back.parts) == 1000
+
+
+def test_a_query_that_cannot_be_read_has_no_parts() -> None:
+    back = read_back("SELECT {", {})
+    assert (back.text, back.parts) == ("A query that cannot be put into words.", ())
+
+
+@given(st.text(min_size=1), st.text(min_size=1), st.sampled_from(LANGUAGES))
+def test_whatever_things_are_called_the_pieces_are_the_read_back(
+    first: str, second: str, language: str
+) -> None:
+    labels = {"http://example.org/Moon": first, "http://example.org/orbits": second}
+    query = f"{PREFIX} SELECT ?m {{ ?m a :Moon ; :orbits ?p . ?p a :Moon }}"
+    assert read_back(query, labels, language=language).text == in_words(
+        query, labels, language=language
+    )
+
+
+@given(st.text())
+def test_a_value_is_a_part_whatever_it_says(text: str) -> None:
+    literal = str(Literal(text))
+    parts = parts_of(f"{PREFIX} SELECT ?s {{ ?s :name {literal} }}")
+    assert parts[1].term == Literal(text)

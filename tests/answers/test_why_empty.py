@@ -1,0 +1,133 @@
+"""For an empty result: the part that leaves nothing, and what small changes give."""
+
+import pytest
+from tests.answers.conftest import PREFIX, Counting, Slow
+
+from askgraph.answers.why_empty import Emptiness, emptiness, why_empty
+from askgraph.errors import TimedOut
+
+
+async def why(query: str, endpoint: Counting, budget: int = 12) -> Emptiness:
+    endpoint.requests = 0
+    found = await emptiness(PREFIX + query, endpoint, budget=budget)
+    assert endpoint.requests <= budget
+    assert found is not None
+    for suggestion in found.suggestions:
+        result = await endpoint.select(suggestion.query)
+        assert len(result.rows) == suggestion.results > 0
+    return found
+
+
+def changes(found: Emptiness) -> dict[str, int]:
+    return {suggestion.change: suggestion.results for suggestion in found.suggestions}
+
+
+@pytest.mark.parametrize(
+    ("query", "pattern", "change", "results"),
+    [
+        ("SELECT ?m { ?m a :Moon . :Mars :orbits ?m }", "orbits", "in the other direction", 2),
+        ("SELECT ?x { ?x :in :Europe . ?x :in :Styria }", "Europe", "over several steps", 1),
+        (
+            "SELECT ?x { ?x a :Planet ; rdfs:label 'Mars' }",
+            "label",
+            "with a language tag or a datatype",
+            1,
+        ),
+        (
+            "SELECT ?x { ?x a :Planet ; rdfs:label 'mars' }",
+            "label",
+            "with capitals and small letters alike",
+            1,
+        ),
+        (
+            "SELECT ?x { ?x a :Planet ; rdfs:label ?l FILTER(?l = 'Mars') }",
+            "?l =",
+            "with any language or datatype",
+            1,
+        ),
+        (
+            "SELECT ?x { ?x a :Planet ; rdfs:label ?l FILTER(CONTAINS(?l, 'AR')) }",
+            "CONTAINS",
+            "with this text anywhere, in any case",
+            1,
+        ),
+        (
+            "SELECT ?x { ?x a :Planet ; :mass ?m FILTER(?m > 100) }",
+            "> 100",
+            "the highest value is 48.7",
+            1,
+        ),
+        (
+            "SELECT ?x { ?x a :Planet ; :mass ?m FILTER(?m < 1) }",
+            "< 1",
+            "the lowest value is 6.4",
+            1,
+        ),
+        (
+            "SELECT ?c { ?x :supplier :Intel . ?x :buyer ?c }",
+            "buyer",
+            "with customer instead of this predicate",
+            2,
+        ),
+        ("SELECT ?x { ?x a :Planet ; :orbits :Mars }", "Planet", "of the class Moon", 2),
+        (
+            "SELECT ?x { ?x a :Moon MINUS { ?x :orbits ?p } }",
+            "MINUS",
+            "without taking anything away",
+            2,
+        ),
+    ],
+)
+async def test_the_part_is_named_and_a_change_is_counted(
+    query: str, pattern: str, change: str, results: int, small: Counting
+) -> None:
+    found = await why(query, small)
+    assert changes(found).get(change) == results
+    assert pattern in found.pattern
+
+
+async def test_two_parts_that_each_leave_nothing_are_found_by_growing(small: Counting) -> None:
+    found = await why("SELECT ?m { ?m a :Moon ; :orbits :Pluto ; :mass 77 }", small)
+    assert "Pluto" in found.pattern
+    assert found.reason == "From “some moon · orbits · Pluto” on nothing is left."
+
+
+async def test_what_comes_after_the_patterns_is_named(small: Counting) -> None:
+    query = "SELECT ?p { ?m :orbits ?p } GROUP BY ?p HAVING(COUNT(*) > 5)"
+    assert "HAVING" in (await why(query, small)).reason
+    assert (await why("SELECT ?p { ?p a :Moon } OFFSET 9", small)).pattern == "OFFSET 9"
+    assert (await why("SELECT ?p { ?p a :Moon } LIMIT 0", small)).pattern == "LIMIT 0"
+
+
+async def test_it_reads_as_a_sentence(small: Counting) -> None:
+    query = PREFIX + "SELECT ?x { ?x a :Planet ; :mass ?m FILTER(?m > 100) }"
+    assert await why_empty(query, small) == (
+        "Without “mass is more than 100” there are results; with it nothing is left. "
+        "Possible: without this condition: 2 results; the highest value is 48.7: 1 result."
+    )
+
+
+async def test_an_ask_that_is_false_is_explained(small: Counting) -> None:
+    found = await why_empty(PREFIX + "ASK { :Mars :orbits :Phobos }", small)
+    assert found == (
+        "Nothing in the graph matches “Mars · orbits · Phobos”. "
+        "Possible: in the other direction: 1 result."
+    )
+
+
+async def test_a_result_or_no_query_needs_no_reason(small: Counting) -> None:
+    assert await why_empty(PREFIX + "SELECT ?x { ?x a :Moon }", small) is None
+    assert await why_empty("hello", small) is None
+    assert await why_empty("SELECT * {}", small) is None
+
+
+@pytest.mark.parametrize("budget", [0, 1, 2, 3, 5])
+async def test_a_small_budget_is_kept(budget: int, small: Counting) -> None:
+    query = "SELECT ?x { ?x a :Planet ; :orbits ?y ; :mass ?m ; :in ?z FILTER(?m > 1) }"
+    await emptiness(PREFIX + query, small, budget=budget)
+    assert small.requests <= budget
+
+
+async def test_a_failing_endpoint_is_told_of(slow: Slow) -> None:
+    with pytest.raises(TimedOut):
+        await why_empty(PREFIX + "SELECT ?x { ?x a :Nothing }", slow)

@@ -1,0 +1,67 @@
+"""What is put to another graph is judged by that graph, or not at all."""
+
+from dataclasses import replace
+
+import pytest
+from pyoxigraph import RdfFormat, parse
+from tests.answers.validation.conftest import HEAD, known, only
+from tests.graphs import MOONS, PETS
+
+from askgraph.answers.validation import Kind, Services
+from askgraph.answers.validation.graph_knowledge import profile_knowledge
+from askgraph.answers.validation.validate import findings_on
+from askgraph.graph.arrays import build_arrays
+from askgraph.graph.local_profile import profile_of
+
+
+@pytest.fixture(scope="module")
+def in_two_graphs(moons: Services) -> Services:
+    pets = profile_of(build_arrays(parse(PETS.encode(), RdfFormat.TURTLE)))
+    space = profile_of(build_arrays(parse(MOONS.encode(), RdfFormat.TURTLE)))
+    whole = profile_of(build_arrays(parse((MOONS + PETS).encode(), RdfFormat.TURTLE)))
+    both = profile_knowledge(whole, graphs={"urn:pets": pets, "urn:space": space})
+    return Services(replace(both, prefixes=moons.own.prefixes))
+
+
+def test_a_named_graph_is_judged_by_what_it_holds_alone(in_two_graphs: Services) -> None:
+    finding = only("SELECT * { GRAPH <urn:pets> { ?m onto:orbits ?p } }", in_two_graphs)
+    assert finding.message == "the graph <urn:pets> has no predicate onto:orbits"
+    assert only("SELECT * FROM <urn:pets> { ?m a onto:Moon }", in_two_graphs).kind is Kind.CLASS
+
+
+JOINED = [
+    "SELECT * { GRAPH <urn:pets> { ?d :owner ?o } GRAPH <urn:space> { ?m onto:orbits ?p } }",
+    "SELECT * FROM <urn:pets> FROM <urn:space> { ?d :owner ?o ; rdfs:label ?n }",
+    "SELECT * { GRAPH ?g { ?d :owner ?o } }",
+    "SELECT * { GRAPH <urn:other> { ?d :unheard ?o } }",
+    "SELECT * FROM <urn:other> { ?d :unheard ?o }",
+    "SELECT * FROM <http://a.example/.well-known/void> { ?d :unheard ?o }",
+]
+
+
+@pytest.mark.parametrize("query", JOINED)
+def test_a_graph_of_which_nothing_is_known_is_not_judged(
+    query: str, in_two_graphs: Services
+) -> None:
+    kinds = {finding.kind for finding in findings_on(HEAD + query, in_two_graphs)}
+    assert kinds <= {Kind.UNJOINED}
+
+
+def test_a_service_is_judged_by_its_own_graph(moons: Services) -> None:
+    both = replace(moons, others={"askgraph:pets": known(PETS)})
+    query = "SELECT * { ?m a onto:Moon . SERVICE <askgraph:pets> { ?d :ownr ?o } }"
+    finding = next(f for f in findings_on(HEAD + query, both) if f.kind is Kind.PREDICATE)
+    assert finding.proposals[0].text == ":owner"
+
+
+def test_two_services_are_judged_each_by_its_own_graph(moons: Services) -> None:
+    both = replace(moons, others={"askgraph:pets": known(PETS), "http://moons.example/": moons.own})
+    sound = (
+        "SELECT * { ?m a onto:Moon . SERVICE <askgraph:pets> { ?d :owner ?m }"
+        " SERVICE SILENT <http://moons.example/> { ?m onto:orbits ?p } }"
+    )
+    assert findings_on(HEAD + sound, both) == ()
+    crossed = sound.replace("<askgraph:pets>", "?x").replace(
+        "http://moons.example/", "askgraph:pets"
+    )
+    assert only(crossed, both).term == "http://example.org/onto#orbits"

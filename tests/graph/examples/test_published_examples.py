@@ -1,0 +1,48 @@
+"""The published collection of the SIB: all of it is read, and written again without a loss."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from askgraph.graph.archives import members
+from askgraph.graph.examples import Collection
+from askgraph.graph.examples.folder import ExampleFolder
+from askgraph.graph.examples.shacl import read_shacl, syntax_fault
+from askgraph.sparql.read import read
+
+DATA = Path(os.environ.get("ASKGRAPH_DATA") or Path(__file__).parents[4] / "shared" / "data")
+ARCHIVE = DATA / "sib-examples" / "examples.tar.gz"
+
+pytestmark = [
+    pytest.mark.data,
+    pytest.mark.skipif(not ARCHIVE.is_file(), reason=f"no {ARCHIVE}; ASKGRAPH_DATA names the data"),
+]
+
+
+@pytest.fixture(scope="module")
+def found() -> Collection:
+    return read_shacl(ARCHIVE)
+
+
+def test_every_query_is_read_and_each_fifth_by_the_strict_parser_too(found: Collection) -> None:
+    assert [one.iri for one in found.examples if read(one.query).form != one.form] == []
+    assert [one.iri for one in found.examples[::5] if syntax_fault(one.query)] == []
+
+
+def test_every_file_is_read(found: Collection) -> None:
+    assert sum(1 for _ in members(ARCHIVE, ".ttl")) == 1236
+    assert (len(found.examples), found.unread) == (1227, ())
+    assert {one.form for one in found.examples} == {"SELECT", "ASK", "CONSTRUCT", "DESCRIBE"}
+
+
+def test_written_into_a_folder_and_read_again_they_are_equal(
+    found: Collection, tmp_path: Path
+) -> None:
+    examples = {example.iri: example for example in found.examples}
+
+    ExampleFolder(tmp_path / "all").add(list(examples.values()))
+    again = read_shacl(tmp_path / "all")
+
+    assert again.unread == ()
+    assert {example.iri: example for example in again.examples} == examples

@@ -1,0 +1,137 @@
+"""Literals are numbers that can be compared, and nothing is lost on the way to them."""
+
+import math
+from datetime import date
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pyoxigraph import Literal, NamedNode
+
+from askgraph.graph.literals import Sort, day_number, measured, split_literal
+
+XSD = "http://www.w3.org/2001/XMLSchema#"
+
+
+def typed(value: str, name: str) -> str:
+    return f'"{value}"^^<{XSD}{name}>'
+
+
+@pytest.mark.parametrize(
+    ("text", "sort", "value"),
+    [
+        (typed("42", "integer"), Sort.NUMBER, 42),
+        (typed("-7.25", "decimal"), Sort.NUMBER, -7.25),
+        (typed("1.5E10", "double"), Sort.NUMBER, 1.5e10),
+        (typed("3", "unsignedByte"), Sort.NUMBER, 3),
+        (
+            typed("123456789012345678901234567890", "integer"),
+            Sort.NUMBER,
+            123456789012345678901234567890.0,
+        ),
+        (typed("INF", "double"), Sort.NUMBER, math.inf),
+        (typed("true", "boolean"), Sort.BOOLEAN, 1),
+        (typed("1", "boolean"), Sort.BOOLEAN, 1),
+        (typed("false", "boolean"), Sort.BOOLEAN, 0),
+        (typed("0", "boolean"), Sort.BOOLEAN, 0),
+        (typed("1970-01-01", "date"), Sort.DATE, 0),
+        (typed("1970-01-02Z", "date"), Sort.DATE, 1),
+        (typed("1970-01-02T12:00:00Z", "dateTime"), Sort.DATE, 1.5),
+        (typed("1969-12-31", "date"), Sort.DATE, -1),
+        (typed("1970-02", "gYearMonth"), Sort.DATE, 31),
+        (typed("1971", "gYear"), Sort.YEAR, 365),
+        ('"12.5"', Sort.TEXT_NUMBER, 12.5),
+        ('"1970-01-03"', Sort.TEXT_DATE, 2),
+    ],
+)
+def test_a_literal_has_its_value(text: str, sort: Sort, value: float) -> None:
+    found, number = measured(text)
+    assert found is sort
+    assert number == pytest.approx(value)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '"Mond"@de',
+        '"12.5"@de',
+        '""',
+        '"12 moons"',
+        '"12345678901234567890123456"',
+        typed("abc", "integer"),
+        typed("yesterday", "date"),
+        typed("2021-02-30", "date"),
+        '"x"^^<http://example.org/own>',
+    ],
+)
+def test_what_is_no_value_is_text(text: str) -> None:
+    sort, value = measured(text)
+    assert sort is Sort.TEXT
+    assert math.isnan(value)
+
+
+def test_dates_before_christ_come_before_all_others_in_order() -> None:
+    texts = [
+        typed("-12000-01-01", "date"),
+        typed("-0430-01-01", "date"),
+        typed("-0043-03-15", "date"),
+        typed("-0043-03-16", "date"),
+        typed("0001-01-01", "date"),
+        typed("0079-08-24", "date"),
+        typed("1969-07-20", "date"),
+        typed("9999-12-31", "date"),
+        typed("12000-01-01", "date"),
+    ]
+    values = [measured(text) for text in texts]
+    assert all(sort is Sort.DATE for sort, _ in values)
+    assert [value for _, value in values] == sorted({value for _, value in values})
+
+
+def test_years_before_christ_come_before_all_others_in_order() -> None:
+    values = [measured(typed(year, "gYear")) for year in ("-0430", "-0300", "0079", "1650")]
+    assert all(sort is Sort.YEAR for sort, _ in values)
+    assert [value for _, value in values] == sorted({value for _, value in values})
+
+
+@given(st.dates(), st.dates())
+def test_days_count_as_the_calendar_does(first: date, second: date) -> None:
+    days = [day_number(day.year, day.month, day.day) for day in (first, second)]
+    assert days[0] - days[1] == (first - second).days
+
+
+@given(st.integers(-20_000, 20_000), st.integers(-20_000, 20_000))
+def test_later_years_have_greater_numbers(first: int, second: int) -> None:
+    assert (day_number(first) < day_number(second)) == (first < second)
+
+
+@given(st.integers() | st.floats(allow_nan=False))
+def test_a_number_has_its_own_value(number: int | float) -> None:
+    if isinstance(number, int) and abs(number) > 10**300:
+        return
+    sort, value = measured(str(Literal(str(number), datatype=NamedNode(XSD + "double"))))
+    assert sort is Sort.NUMBER
+    assert value == pytest.approx(float(number))
+
+
+@given(
+    value=st.text(),
+    kind=st.sampled_from(["plain", "language", "datatype"]),
+)
+def test_a_literal_is_split_into_what_it_was_made_of(value: str, kind: str) -> None:
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return
+    match kind:
+        case "language":
+            literal = Literal(value, language="de-at")
+            rest = ("http://www.w3.org/1999/02/22-rdf-syntax-ns#langString", "de-at")
+            assert split_literal(str(literal)) == (value, *rest)
+        case "datatype":
+            literal = Literal(value, datatype=NamedNode(PLACE))
+            assert split_literal(str(literal)) == (value, PLACE, None)
+        case _:
+            assert split_literal(str(Literal(value))) == (value, XSD + "string", None)
+
+
+PLACE = "http://example.org/type"

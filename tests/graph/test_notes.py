@@ -1,0 +1,85 @@
+"""Notes about a graph in their file: bounds, order, several processes, what a person wrote."""
+
+import subprocess
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from askgraph.errors import SetupError
+from askgraph.graph.notes import LONGEST, MOST, keep, notes_in
+
+KEEPING = """
+import sys
+from pathlib import Path
+from askgraph.graph.notes import keep
+for at in range(8):
+    keep(Path(sys.argv[1]), f"{sys.argv[2]} {at}", "s")
+"""
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "notes" / "moons.jsonl"
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.text(max_size=2 * LONGEST), max_size=2 * MOST))
+def test_notes_stay_within_their_bounds_on_one_line_each_and_once(texts: list[str]) -> None:
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "notes.jsonl"
+        for text in texts:
+            try:
+                keep(path, text, "s")
+            except ValueError as problem:
+                assert str(problem).startswith("a note ")
+
+        kept = notes_in(path)
+
+        assert len(kept) <= MOST and len({one.key for one in kept}) == len(kept)
+        assert all(0 < len(one.text) <= LONGEST and one.text.isprintable() for one in kept)
+        assert not path.exists() or path.read_text(encoding="utf-8").count("\n") == len(kept)
+
+
+def test_the_oldest_go_and_the_same_one_is_kept_once(file: Path) -> None:
+    for at in range(MOST + 2):
+        assert keep(file, f"Note {at}", "s")
+    assert not keep(file, "note  2.", "later")
+
+    kept = notes_in(file)
+
+    assert [one.text for one in kept] == [*(f"Note {at}" for at in range(3, MOST + 2)), "note 2."]
+    assert kept[-1].snapshot == "later"
+
+
+def test_processes_that_note_at_once_lose_nothing(file: Path) -> None:
+    started = [
+        subprocess.Popen([sys.executable, "-c", KEEPING, str(file), name]) for name in ("a", "b")
+    ]
+    assert [one.wait(timeout=120) for one in started] == [0, 0]
+
+    kept = [one.text for one in notes_in(file)]
+    assert sorted(kept) == sorted(f"{name} {at}" for name in "ab" for at in range(8))
+    assert [one for one in kept if one[0] == "a"] == [f"a {at}" for at in range(8)]
+
+
+@pytest.mark.parametrize("line", ["nonsense", '{"note": "x"}', '{"text": 3}', "[]"])
+def test_a_line_that_is_no_note_is_named(file: Path, line: str) -> None:
+    keep(file, "Radii are in kilometres.", "s")
+    with file.open("a") as more:
+        more.write(f"{line}\n")
+
+    with pytest.raises(SetupError, match=r"moons.jsonl:2: no note"):
+        notes_in(file)
+
+
+def test_what_a_person_wrote_is_cut_to_the_bounds(file: Path) -> None:
+    file.parent.mkdir()
+    file.write_text('{"text": "a\\nb\\u202e' + "c" * 2 * LONGEST + '"}\n' * 1)
+
+    [note] = notes_in(file)
+
+    assert note.text.startswith("a b c") and len(note.text) == LONGEST

@@ -1,0 +1,80 @@
+"""What an endpoint publishes of itself is found where it is, and where it is not, that is said."""
+
+import pytest
+from pyoxigraph import RdfFormat, Store
+from tests.servers import faults
+from tests.servers.described import DescribedServer
+from tests.servers.sparql import Fault
+
+from askgraph.endpoint.http import HttpEndpoint
+from askgraph.graph.published import Published, published_void
+
+VOID = """
+@prefix : <http://example.org/> . @prefix void: <http://rdfs.org/ns/void#> .
+:d void:triples 7 ; void:classPartition [ void:class :Moon ; void:entities 4 ;
+  void:propertyPartition [ void:property :orbits ; void:triples 4 ] ] .
+:Moon <http://www.w3.org/2000/01/rdf-schema#label> "moon"@en .
+"""
+OTHER = """
+@prefix : <http://example.org/> . @prefix void: <http://rdfs.org/ns/void#> .
+[] void:classPartition [ void:class :Planet ; void:entities 2 ] .
+"""
+
+
+async def looked_at(
+    store: Store, documents: dict[str, tuple[str, str]], *, fault: Fault | None = None
+) -> Published:
+    with DescribedServer(store, documents) as server:
+        server.always = fault
+        endpoint = HttpEndpoint(server.url)
+        try:
+            return await published_void(endpoint, server.url, seconds=5)
+        finally:
+            await endpoint.close()
+
+
+def stored(text: str, *, graph: bool = False) -> Store:
+    store = Store()
+    whole = text.replace("\n:d", "\n:g { :d").replace('"moon"@en .', '"moon"@en . }')
+    store.load((whole if graph else text).encode(), RdfFormat.TRIG)
+    return store
+
+
+@pytest.mark.parametrize("graph", [False, True])
+async def test_void_in_the_store_is_found_with_its_labels(graph: bool) -> None:
+    published = await looked_at(stored(VOID, graph=graph), {})
+    assert published.profile is not None
+    (moon,) = published.profile.classes
+    assert (moon.instances, moon.names) == (4, (("moon", "en"),))
+    assert [one.predicate for one in published.profile.partitions] == ["http://example.org/orbits"]
+
+
+async def test_the_service_description_and_the_host_add_to_it() -> None:
+    documents = {
+        "/sparql": ("text/turtle", VOID),
+        "/.well-known/void": ("text/plain", OTHER),
+    }
+    published = await looked_at(Store(), documents)
+    assert published.profile is not None
+    names = [c.iri.rpartition("/")[2] for c in published.profile.classes]
+    assert names == ["Moon", "Planet"]
+    assert [(place.name, place.told) for place in published.places] == [
+        ("store", False),
+        ("service description", True),
+        ("well-known", True),
+    ]
+
+
+async def test_an_endpoint_that_publishes_nothing_says_so_of_each_place() -> None:
+    published = await looked_at(Store(), {"/sparql": ("text/html", "<html>try it</html>")})
+    assert published.profile is None
+    store, description, host = published.places
+    assert store.found == "no VoID"
+    assert "text/html" in description.found
+    assert "404" in host.found
+
+
+async def test_an_endpoint_that_fails_is_no_error_but_told() -> None:
+    published = await looked_at(Store(), {}, fault=faults.status(401))
+    assert published.profile is None
+    assert not any(place.told for place in published.places)

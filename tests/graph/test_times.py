@@ -1,0 +1,89 @@
+"""Starts and ends of the same things are found by their names and by the data."""
+
+import pytest
+from tests.graphs import store_of
+from tests.temporal.asked import HERE
+
+from askgraph.graph.arrays import GraphArrays, build_arrays
+from askgraph.graph.local_profile import profile_of
+from askgraph.graph.measures import Span, times_of
+from askgraph.graph.profile import Profile
+from askgraph.sample import graph_path
+from askgraph.sparql.vocabulary import WIKIBASE_RANK
+
+X = "http://x.example/"
+
+
+def graph(turtle: str) -> tuple[Profile, GraphArrays]:
+    store = store_of(turtle)
+    arrays = build_arrays(store)
+    return profile_of(arrays), arrays
+
+
+def things(*pairs: tuple[str, str], start: str, end: str) -> tuple[Profile, GraphArrays]:
+    lines = [f"@prefix : <{X}> . @prefix xsd: <http://www.w3.org/2001/XMLSchema#> ."]
+    for at, (first, last) in enumerate(pairs):
+        lines.append(
+            f':t{at} a :Thing ; :{start} "{first}"^^xsd:date ; :{end} "{last}"^^xsd:date .'
+        )
+    return graph("\n".join(lines))
+
+
+ONE = ("2001-01-01", "2002-01-01")
+TWO = ("1990-05-01", "1990-05-02")
+
+
+@pytest.mark.parametrize(
+    "start, end, life",
+    [
+        ("startDate", "endDate", False),
+        ("from", "until", False),
+        ("validFrom", "validTo", False),
+        ("birthDate", "deathDate", True),
+        ("founded", "dissolved", False),
+        ("hired", "left", False),
+        ("geburtsdatum", "todesdatum", True),
+    ],
+)
+def test_names_say_what_starts_and_what_ends(start: str, end: str, life: bool) -> None:
+    profile, arrays = things(ONE, TWO, start=start, end=end)
+
+    assert times_of(profile, arrays).spans == (Span(X + start, X + end, 2, life),)
+    assert times_of(profile).spans == (Span(X + start, X + end, 2, life),)
+
+
+def test_an_end_is_paired_with_the_one_other_date_where_that_is_before_it() -> None:
+    profile, arrays = things(ONE, TWO, start="ordered", end="finished")
+
+    assert times_of(profile, arrays).spans == (Span(X + "ordered", X + "finished", 2),)
+
+
+def test_an_end_before_its_start_is_none() -> None:
+    profile, arrays = things(ONE[::-1], TWO[::-1], start="startDate", end="endDate")
+
+    assert times_of(profile, arrays).spans == ()
+
+
+def test_dates_that_name_neither_are_dates() -> None:
+    profile, arrays = things(ONE, TWO, start="ordered", end="shipped")
+    times = times_of(profile, arrays)
+
+    assert times.spans == ()
+    assert set(times.dates) == {X + "ordered", X + "shipped"}
+
+
+def test_of_several_starts_an_end_has_the_one_that_is_called_alike() -> None:
+    profile, arrays = graph((HERE / "office.ttl").read_text(encoding="utf-8"))
+    ends = {
+        span.start.rpartition("#")[2]: span.end.rpartition("#")[2]
+        for span in times_of(profile, arrays).spans
+    }
+
+    assert ends == {"from": "until", "startDate": "endDate", "opens": "closes", "born": "died"}
+
+
+def test_the_rank_of_statements_is_known() -> None:
+    profile, arrays = graph((HERE / "statements.ttl").read_text(encoding="utf-8"))
+
+    assert times_of(profile, arrays).rank == WIKIBASE_RANK
+    assert times_of(*graph(graph_path().read_text(encoding="utf-8"))).rank is None

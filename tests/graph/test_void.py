@@ -1,0 +1,284 @@
+"""VoID in a profile and a profile in VoID: what is published is what is read."""
+
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pyoxigraph import RdfFormat, Store
+from tests.graphs import store_of
+
+from askgraph.errors import SetupError
+from askgraph.graph.arrays import build_arrays
+from askgraph.graph.local_profile import profile_of
+from askgraph.graph.merge import ordered
+from askgraph.graph.profile import (
+    CLASSES,
+    PREDICATES,
+    TRIPLES,
+    ClassProfile,
+    Part,
+    Partition,
+    PredicateProfile,
+    Profile,
+)
+from askgraph.graph.void import profile_of_void
+from askgraph.graph.void_text import void_of
+from askgraph.sample import graph_path
+from askgraph.sparql import vocabulary as v
+from askgraph.sparql.rdf_files import Statements, read_statements
+
+DATA = Path(os.environ.get("ASKGRAPH_DATA", Path(__file__).parents[3] / "shared" / "data"))
+EX = "http://example.org/"
+HEAD = """
+@prefix : <http://example.org/> . @prefix void: <http://rdfs.org/ns/void#> .
+@prefix ext: <http://ldf.fi/void-ext#> .
+@prefix sd: <http://www.w3.org/ns/sparql-service-description#> .
+@prefix xsd: <http://www.w3.org/2001/XMLSchema#> .
+@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+"""
+NESTED = """
+:data void:triples 12 ; void:classes 3 ;
+  void:classPartition [ void:class :Moon ; void:entities 4 ;
+    void:propertyPartition [ void:property :orbits ; void:triples 4 ; void:distinctSubjects 4 ;
+      void:classPartition [ void:class :Planet ; void:triples 3 ] ,
+        [ void:class :Star ; void:triples 1 ] ] ,
+    [ void:property :name ; void:triples 5 ;
+      ext:datatypePartition [ ext:datatype xsd:string ; void:triples 5 ] ] ] ,
+  [ void:class :Planet ; void:entities 2 ] ;
+  void:propertyPartition [ void:property :orbits ; void:triples 5 ] ,
+    [ void:property :name ; void:triples 7 ] .
+:Moon rdfs:label "moon"@en .
+"""
+GRAPHS = """
+:one sd:name :g1 ; sd:graph :d1 . :two sd:name :g2 ; sd:graph :d2 .
+:d1 void:triples 10 ; void:classPartition [ void:class :Moon ; void:entities 4 ] .
+:d2 void:triples 5 ; void:classPartition [ void:class :Moon ; void:entities 1 ] .
+"""
+LINKS = """
+:moons void:class :Moon ; void:entities 4 . :planets void:class :Planet ; void:entities 2 .
+:d void:classPartition :moons , :planets .
+:link void:linkPredicate :orbits ;
+  void:subjectsTarget :moons ; void:objectsTarget :planets ; void:triples 3 .
+"""
+
+
+def read(text: str) -> Profile:
+    described = Statements.parsed((HEAD + text).encode(), RdfFormat.TURTLE, base=EX)
+    profile = profile_of_void(described)
+    assert profile is not None
+    return profile
+
+
+def again(profile: Profile) -> Profile | None:
+    text = void_of(profile).encode()
+    return profile_of_void(Statements.parsed(text, RdfFormat.TURTLE, base=EX))
+
+
+def part(profile: Profile, name: str) -> Part:
+    return next(part for part in profile.completeness if part.name == name)
+
+
+def test_divisions_nest_class_property_class() -> None:
+    orbits, name = reversed(read(NESTED).partitions)
+    assert orbits == Partition(
+        f"{EX}Moon", f"{EX}orbits", 4, 4, 0, targets=((f"{EX}Planet", 3), (f"{EX}Star", 1))
+    )
+    assert name.datatypes == ((v.XSD_STRING, 5),)
+
+
+def test_classes_and_predicates_have_their_counts_and_labels() -> None:
+    profile = read(NESTED)
+    assert profile.triples == 12
+    assert profile.classes[0] == ClassProfile(f"{EX}Moon", 4, (("moon", "en"),))
+    assert {p.iri: (p.triples, p.subject_classes) for p in profile.predicates} == {
+        f"{EX}orbits": (5, ((f"{EX}Moon", 4),)),
+        f"{EX}name": (7, ((f"{EX}Moon", 5),)),
+    }
+
+
+def test_completeness_is_measured_by_what_the_void_declares() -> None:
+    profile = read(NESTED)
+    assert part(profile, TRIPLES) == Part(TRIPLES, 12, 12)
+    assert part(profile, PREDICATES).share == 1.0
+    assert part(profile, CLASSES) == Part(CLASSES, 2, 3)
+    assert profile.known_share("partitions") == 0.5
+
+
+def test_named_graphs_are_added_up() -> None:
+    profile = read(GRAPHS)
+    assert profile.triples == 15
+    assert profile.classes == (ClassProfile(f"{EX}Moon", 5),)
+    assert profile.graphs == ((f"{EX}g1", 10), (f"{EX}g2", 5))
+
+
+def test_what_is_no_name_and_no_number_is_passed_over() -> None:
+    text = ':three sd:name "three" ; sd:graph :d3 . :d3 void:triples "²" .'
+    assert read(GRAPHS + text).graphs == ((f"{EX}g1", 10), (f"{EX}g2", 5))
+
+
+def test_what_is_said_of_the_whole_is_believed_before_the_sum_of_its_parts() -> None:
+    profile = read(GRAPHS + ":all a sd:Dataset ; sd:defaultGraph :u . :all void:triples 13 .")
+    assert profile.triples == 13
+
+
+def test_linksets_lead_from_class_to_class() -> None:
+    (link,) = read(LINKS).partitions
+    assert link == Partition(f"{EX}Moon", f"{EX}orbits", 3, targets=((f"{EX}Planet", 3),))
+
+
+def test_class_partitions_without_a_dataset_are_read_too() -> None:
+    text = """[] void:class :Moon ; void:entities 4 ;
+      void:propertyPartition [ void:property :name ; void:triples 5 ] ."""
+    assert [one.predicate for one in read(text).partitions] == [f"{EX}name"]
+
+
+def test_what_divides_nothing_is_no_void() -> None:
+    described = Statements.parsed(b"<http://x/a> <http://x/b> 1 .", RdfFormat.TURTLE, base=EX)
+    assert profile_of_void(described) is None
+
+
+@pytest.fixture(scope="module")
+def sample() -> Profile:
+    store = Store()
+    store.bulk_load(graph_path().read_bytes(), RdfFormat.TURTLE)
+    profile = profile_of(build_arrays(store), source="http://localhost/sparql")
+    return replace(profile, prefixes=(("", EX), ("ont", f"{EX}onto#")), cuts=("one", "two"))
+
+
+def test_a_profile_written_and_read_again_is_the_same(sample: Profile) -> None:
+    assert again(sample) == ordered(sample)
+
+
+def test_the_same_profile_gives_the_same_bytes(sample: Profile) -> None:
+    turned = replace(
+        sample,
+        classes=tuple(reversed(sample.classes)),
+        predicates=tuple(reversed(sample.predicates)),
+        partitions=tuple(reversed(sample.partitions)),
+    )
+    assert void_of(turned) == void_of(sample)
+
+
+def test_others_find_in_it_what_they_ask_of_void(sample: Profile) -> None:
+    store = store_of(void_of(sample))
+    query = """PREFIX void: <http://rdfs.org/ns/void#> PREFIX ext: <http://ldf.fi/void-ext#>
+    SELECT ?c ?p ?t { ?cp void:class ?c ; void:propertyPartition ?pp . ?pp void:property ?p .
+      { ?pp void:classPartition/void:class ?t }
+      UNION { ?pp ext:datatypePartition/ext:datatype ?t } }"""
+    found = {tuple(term.value for term in row) for row in store.query(query)}  # type: ignore[union-attr]
+    assert found == {
+        (one.cls, one.predicate, end)
+        for one in sample.partitions
+        for end, _ in (*one.targets, *one.datatypes)
+    }
+
+
+IRIS = st.integers(0, 4).map(lambda n: f"{EX}{n}")
+COUNTS = st.integers(1, 10**12)
+TALLIES = st.dictionaries(IRIS, COUNTS, max_size=3).map(lambda d: tuple(d.items()))
+NAMES = st.lists(
+    st.tuples(st.text('abc ü"\\\n', min_size=1, max_size=5), st.sampled_from(["", "en", "de"])),
+    max_size=3,
+    unique=True,
+).map(tuple)
+
+PARENTS = st.lists(IRIS, unique=True).map(tuple)
+
+
+@st.composite
+def profiles(draw: st.DrawFn) -> Profile:
+    classes = draw(st.lists(IRIS, unique=True, min_size=1, max_size=4))
+    predicates = draw(st.lists(IRIS.map(lambda i: i + "p"), unique=True, min_size=1, max_size=4))
+    pairs = st.tuples(st.sampled_from(classes), st.sampled_from(predicates))
+    partitions = tuple(
+        Partition(
+            cls,
+            predicate,
+            draw(COUNTS),
+            draw(COUNTS),
+            draw(st.integers(0, 9)),
+            draw(TALLIES),
+            draw(TALLIES),
+            draw(st.booleans()),
+        )
+        for cls, predicate in draw(st.lists(pairs, unique=True, max_size=4))
+    )
+    return Profile(
+        draw(COUNTS),
+        tuple(
+            ClassProfile(
+                iri, draw(COUNTS), draw(NAMES), draw(st.lists(IRIS, unique=True).map(tuple))
+            )
+            for iri in classes
+        ),
+        tuple(
+            PredicateProfile(
+                iri,
+                draw(COUNTS),
+                draw(COUNTS),
+                draw(COUNTS),
+                names=draw(NAMES),
+                subject_classes=tuple(
+                    (x.cls, x.subjects) for x in partitions if x.predicate == iri
+                ),
+                object_classes=draw(TALLIES.filter(bool)),
+                datatypes=draw(TALLIES.filter(bool)),
+                transitive=draw(st.booleans()),
+            )
+            for iri in predicates
+        ),
+        graphs=draw(TALLIES),
+        partitions=partitions,
+        completeness=(Part("classes", draw(st.integers(0, 9)), draw(st.none() | COUNTS), "note"),),
+    )
+
+
+def _subjects(partitions: tuple[Partition, ...], predicate: str) -> tuple[tuple[str, int], ...]:
+    return tuple((one.cls, one.subjects) for one in partitions if one.predicate == predicate)
+
+
+@given(profiles())
+def test_any_profile_keeps_what_void_can_say(profile: Profile) -> None:
+    found = again(profile)
+    assert found is not None
+    wanted = ordered(profile)
+    assert (found.triples, found.classes, found.predicates, found.partitions, found.graphs) == (
+        wanted.triples,
+        wanted.classes,
+        wanted.predicates,
+        wanted.partitions,
+        wanted.graphs,
+    )
+    assert profile.completeness[0] in found.completeness
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("void.ttl", b"<a> <b>", "does not parse"),
+        ("void.txt", b"", "no known kind"),
+        ("void.ttl.gz", b"not packed", "cannot be read"),
+    ],
+)
+def test_a_file_that_cannot_be_read_is_told(
+    tmp_path: Path, name: str, content: bytes, said: str
+) -> None:
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(SetupError, match=said):
+        read_statements(tmp_path / name)
+
+
+@pytest.mark.data
+def test_the_void_of_uniprot_is_read() -> None:
+    file = DATA / "sib-examples" / "void_uniprot.ttl.gz"
+    if not file.exists():
+        pytest.skip(f"no {file}; ASKGRAPH_DATA names the data")
+    profile = profile_of_void(read_statements(file))
+    assert profile is not None
+    assert (len(profile.partitions), len(profile.graphs)) == (795, 21)
+    divided = {one.cls for one in profile.partitions}
+    assert len(divided) == 162
+    assert again(profile) == profile

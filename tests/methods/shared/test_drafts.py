@@ -1,0 +1,109 @@
+"""Drafts in a model's words: what it is told, and what is taken of a reply."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+from pyoxigraph import RdfFormat, parse
+from tests.graphs_in_regions import FIRMS
+
+from askgraph.errors import BudgetSpent
+from askgraph.graph.arrays import build_arrays
+from askgraph.graph.examples import Wording
+from askgraph.graph.local_profile import profile_of
+from askgraph.llm.budget import Account, Budget, charged
+from askgraph.llm.scripted import Reply, ScriptedModel
+from askgraph.methods.shared.drafts import drafted_comments, reworded
+
+PLACE = "http://example.org/"
+TERMS = [PLACE + name for name in ("Deal", "seller", "partOf", "gone")]
+PROMPT = Path(__file__).parents[1] / "prompts" / "term-comments.txt"
+
+
+async def drafted(*replies: Reply) -> tuple[list[tuple[str, str]], ScriptedModel]:
+    profile = profile_of(build_arrays(parse(FIRMS, RdfFormat.TURTLE)))
+    model, account = ScriptedModel(replies), Account(Budget())
+    found = await drafted_comments(TERMS, profile, charged(model, account), account)
+    assert all(one.why.startswith("drafted by ") for one in found)
+    return [(one.term.removeprefix(PLACE), one.text) for one in found], model
+
+
+def said(*comments: tuple[int, str]) -> str:
+    return json.dumps({"comments": [{"number": n, "text": text} for n, text in comments]})
+
+
+async def test_the_prompt_says_how_each_term_is_used() -> None:
+    _, model = await drafted(said())
+
+    (request,) = model.requests
+    told = "\n\n".join(getattr(message, "text", "") for message in request.messages) + "\n"
+    if os.environ.get("ASKGRAPH_PROMPTS") == "write":
+        PROMPT.write_text(told, encoding="utf-8")
+    assert told == PROMPT.read_text(encoding="utf-8")
+
+
+async def test_a_comment_goes_to_the_term_of_its_number() -> None:
+    found, _ = await drafted(said((2, "Who\nsells."), (1, "A sale."), (9, "Nothing."), (3, " ")))
+    assert found == [("Deal", "A sale."), ("seller", "Who sells.")]
+
+
+@pytest.mark.parametrize("last", ["Here you are.", "{}"])
+async def test_a_reply_without_json_is_asked_for_once_more(last: str) -> None:
+    found, model = await drafted("Sure!", said((1, "A sale.")))
+    assert found == [("Deal", "A sale.")] and len(model.requests) == 2
+    found, model = await drafted("Sure!", last)
+    assert found == [] and len(model.requests) == 2
+
+
+ASKED = [
+    ("Which moons have the planet Mars?", "SELECT ?moon { ?moon :orbits :Mars }"),
+    ("How many moons are there?", "SELECT (COUNT(?m) AS ?n) { ?m a :Moon }"),
+]
+
+
+def said_wordings(*wordings: tuple[int, str, str]) -> str:
+    listed = [dict(zip(("number", "language", "question"), one, strict=True)) for one in wordings]
+    return json.dumps({"wordings": listed})
+
+
+async def worded(
+    *replies: Reply, languages: tuple[str, ...] = ("en",), calls: int | None = None
+) -> tuple[list[tuple[Wording, ...]], ScriptedModel]:
+    model, account = ScriptedModel(replies), Account(Budget(calls))
+    return await reworded(ASKED, languages, charged(model, account), account), model
+
+
+async def test_one_call_words_all_questions_in_all_languages() -> None:
+    reply = said_wordings(
+        (2, "de", "Wie viele Monde?"), (1, "DE", "Wer kreist?"), (1, "en", "What\norbits?")
+    )
+    found, model = await worded(reply, languages=("en", "de"))
+
+    assert found == [
+        (Wording("What orbits?", "en"), Wording("Wer kreist?", "de")),
+        (Wording("Wie viele Monde?", "de"),),
+    ]
+    (request,) = model.requests
+    told = str(request.messages[1])
+    assert "en, de" in told and all(question in told for question, _ in ASKED)
+
+
+async def test_a_reply_without_wordings_is_asked_for_once_more() -> None:
+    found, model = await worded("Sure!", said_wordings((1, "en", "What orbits Mars?")))
+    assert found[0] == (Wording("What orbits Mars?", "en"),) and len(model.requests) == 2
+    found, model = await worded("Sure!", "Here you are.")
+    assert found == [(), ()] and len(model.requests) == 2
+
+
+@pytest.mark.parametrize(
+    "wording", [(1, "fr", "Quoi ?"), (3, "en", "What?"), (1, "en", " ?! "), (1, "en", "so " * 200)]
+)
+async def test_what_was_not_asked_for_is_left_out(wording: tuple[int, str, str]) -> None:
+    found, _ = await worded(said_wordings(wording))
+    assert found == [(), ()]
+
+
+async def test_a_budget_that_is_used_up_is_said() -> None:
+    with pytest.raises(BudgetSpent):
+        await worded(said_wordings(), calls=0)

@@ -1,0 +1,218 @@
+"""Which examples are nearest: by how they ask, without the question itself."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+from tests.graphs import MOONS
+
+from askgraph.graph import KnowledgeGraph
+from askgraph.graph.examples import Origin, QueryExample, Wording
+from askgraph.methods.shared.examples import (
+    NearExample,
+    Shot,
+    Term,
+    diverse,
+    examples_near,
+    matched_text,
+    nearest,
+    other_than,
+)
+from askgraph.workspace import Workspace
+from askgraph.workspace.run_sync import result_of
+
+MARS = Shot(QueryExample("Which moons orbit Mars?", "SELECT ?m { ?m :orbits :Mars }"), ())
+COUNT = Shot(QueryExample("How many dogs has Ann?", "SELECT (COUNT(?d) AS ?n) { … }"), ())
+RADIUS = Shot(
+    QueryExample("What is the radius of Io?", "SELECT ?r { :Io :radius ?r }"),
+    (Term("http://e/Io", "Io"), Term("http://e/radius", "radius", relation=True)),
+)
+
+
+def test_by_form_an_example_that_asks_alike_goes_before_one_with_the_same_words() -> None:
+    question = "How many moons orbit Mars?"
+
+    assert nearest(question, (), [COUNT, MARS], limit=1, match="question") == [MARS]
+    assert nearest(question, (), [MARS, COUNT], limit=1, match="form") == [COUNT]
+
+
+def test_none_are_wanted_and_none_come() -> None:
+    assert nearest("Which dogs has Ann?", (), [MARS, COUNT], limit=0) == []
+
+
+def test_the_nearest_wording_of_an_example_counts() -> None:
+    asked = QueryExample(
+        "Ann's dogs, in number?", "SELECT …", others=(Wording("How many dogs has Ann?"),)
+    )
+
+    assert (
+        nearest("How many cats has Ann?", (), [MARS, Shot(asked, ())], limit=1)[0].example == asked
+    )
+
+
+@pytest.mark.parametrize("question", ["Which moons orbit Mars?", "which moons orbit mars"])
+def test_the_question_itself_is_no_example(question: str) -> None:
+    assert other_than(question, [MARS, COUNT]) == [COUNT]
+
+
+def test_a_question_about_another_number_is_another_question() -> None:
+    text = "Give me all those missions to the outer planets of the Solar System after {}"
+    shot = Shot(QueryExample(text.format(1990), "SELECT …"), ())
+
+    assert other_than(text.format(1991), [shot]) == [shot]
+    assert other_than(text.format(1990), [shot]) == []
+
+
+def test_only_whole_words_are_masked() -> None:
+    masked = matched_text("What is the position of Io?", (Term("http://e/Io", "Io"),), "masked")
+
+    assert masked == "What is the position of <thing>?"
+
+
+def test_masked_things_leave_what_is_asked_of_them() -> None:
+    terms = (Term("http://e/Mars", "Mars"),)
+
+    [first] = nearest("What is the radius of Mars?", terms, [MARS, RADIUS], limit=1, match="masked")
+
+    assert first == RADIUS
+
+
+PREFIXES = "PREFIX : <http://example.org/> PREFIX onto: <http://example.org/onto#> "
+
+
+@pytest.fixture(scope="module")
+def moons(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KnowledgeGraph]:
+    folder = tmp_path_factory.mktemp("examples-near")
+    (folder / "moons.ttl").write_text(MOONS)
+    graph = Workspace(folder / "workspace").open(folder / "moons.ttl")
+    yield graph
+    result_of(graph.endpoint.close())
+
+
+def example(question: str, where: str, *, origin: Origin = "written") -> QueryExample:
+    return QueryExample(question, f"{PREFIXES}SELECT ?x WHERE {{ {where} }}", origin=origin)
+
+
+def shown(
+    graph: KnowledgeGraph, text: str, *examples: QueryExample, limit: int = 5, **more: object
+) -> list[str]:
+    stored = replace(graph, examples=examples)
+    found = examples_near([text], [stored], limit=limit, **more)  # type: ignore[arg-type]
+    return [one.example.question for one in found]
+
+
+ORBITS_MARS = example("Which moons orbit Mars?", "?x onto:orbits :Mars")
+ORBITS_VENUS = example("Which moons orbit Venus?", "?x onto:orbits :Venus")
+CODE_MARS = example("What is the code of Mars?", ":Mars onto:code ?x")
+MOST = example("Which moon is the largest?", "?x onto:radius ?r } ORDER BY DESC(?r) LIMIT 1 #")
+
+
+def test_the_nearest_comes_first(moons: KnowledgeGraph) -> None:
+    found = shown(moons, "Which moons orbit Jupiter?", CODE_MARS, MOST, ORBITS_MARS)
+
+    assert found[0] == ORBITS_MARS.question and set(found) == {
+        CODE_MARS.question,
+        MOST.question,
+        ORBITS_MARS.question,
+    }
+
+
+def test_of_two_that_differ_in_a_name_alone_the_nearest_is_shown(moons: KnowledgeGraph) -> None:
+    found = shown(moons, "Which moons orbit Jupiter?", ORBITS_VENUS, CODE_MARS, ORBITS_MARS)
+
+    assert len([question for question in found if "orbit" in question]) == 1
+
+
+def test_of_one_skeleton_there_are_two_while_others_are_left(moons: KnowledgeGraph) -> None:
+    alike = [example(f"Which {n} is there?", f"?x onto:{n} :Mars") for n in ("a", "b", "c", "d")]
+
+    found = shown(moons, "Which a, b, c or d is there?", *alike, MOST, limit=3)
+    every = shown(moons, "Which a, b, c or d is there?", *alike, limit=4)
+
+    assert MOST.question in found and len(found) == 3
+    assert len(every) == 4
+
+
+def test_a_confirmed_example_comes_before_a_nearer_one_that_nobody_confirmed(
+    moons: KnowledgeGraph,
+) -> None:
+    confirmed = example("Which moons go round Mars?", "?x a onto:Moon", origin="confirmed")
+
+    found = shown(moons, "Which moons orbit Jupiter?", ORBITS_MARS, confirmed, limit=1)
+
+    assert found == [confirmed.question]
+
+
+def test_a_confirmed_example_of_something_else_does_not_go_first(moons: KnowledgeGraph) -> None:
+    far = example("Who wrote this?", ":this :author ?x", origin="confirmed")
+
+    assert shown(moons, "Which moons orbit Jupiter?", far, ORBITS_MARS)[0] == ORBITS_MARS.question
+
+
+def test_of_equally_near_ones_what_is_written_goes_before_what_is_generated(
+    moons: KnowledgeGraph,
+) -> None:
+    generated = example("Which moon is small?", "?x onto:small true", origin="generated")
+    written = replace(generated, query=generated.query.replace("small", "tiny"), origin="written")
+    stored = replace(moons, examples=(generated, written))
+
+    found = examples_near(["Which moon is large?"], [stored], limit=1)
+
+    assert [one.example.origin for one in found] == ["written"]
+
+
+def test_every_wording_of_an_example_counts(moons: KnowledgeGraph) -> None:
+    spanish = replace(
+        example("How far is it?", ":Mars :distance ?x"),
+        others=(Wording("¿Qué lunas giran alrededor de Marte?", "es"),),
+    )
+
+    found = shown(moons, "¿Qué lunas giran alrededor de Júpiter?", CODE_MARS, MOST, spanish)
+
+    assert found[0] == spanish.question
+
+
+def test_the_question_itself_is_no_example_but_a_part_of_it_is(moons: KnowledgeGraph) -> None:
+    stored = replace(moons, examples=(ORBITS_MARS, CODE_MARS))
+    text = "which moons orbit MARS"
+
+    alone = examples_near([text], [stored], limit=5)
+    split = examples_near(["Compare two planets", text], [stored], limit=5)
+
+    assert [one.example for one in alone] == [CODE_MARS]
+    assert split[0].example == ORBITS_MARS
+
+
+def test_a_question_that_shares_no_word_still_gets_examples(moons: KnowledgeGraph) -> None:
+    assert len(shown(moons, "Кто это?", CODE_MARS, MOST, ORBITS_MARS, limit=2)) == 2
+
+
+def test_examples_of_all_graphs_are_ordered_together(moons: KnowledgeGraph) -> None:
+    near, far = replace(moons, examples=(ORBITS_MARS,)), replace(moons, examples=(CODE_MARS,))
+
+    found = examples_near(["Which moons orbit Jupiter?"], [far, near], limit=2)
+
+    assert [one.graph for one in found] == [near, far]
+
+
+def test_with_an_embedder_meaning_counts_besides_words(moons: KnowledgeGraph) -> None:
+    found = shown(moons, "Which moons orbit Jupiter?", MOST, ORBITS_MARS, embedder="hashed")
+
+    assert found[0] == ORBITS_MARS.question
+
+
+def test_a_query_that_cannot_be_read_is_like_no_other(moons: KnowledgeGraph) -> None:
+    broken = QueryExample("Which moons orbit Mars now?", "SELECT WHERE")
+    found = [NearExample(moons, one) for one in (broken, ORBITS_MARS)]
+
+    assert diverse(found, limit=5) == found
+
+
+def test_a_query_that_gives_triples_is_no_example_of_an_answer(moons: KnowledgeGraph) -> None:
+    triples = QueryExample("Which moons orbit Mars?", "DESCRIBE <http://example.org/Mars>")
+
+    assert shown(moons, "Which moons orbit Jupiter?", triples, CODE_MARS) == [CODE_MARS.question]
+
+
+def test_no_example_is_wanted(moons: KnowledgeGraph) -> None:
+    assert shown(moons, "Which moons orbit Jupiter?", ORBITS_MARS, limit=0) == []

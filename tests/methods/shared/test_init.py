@@ -1,0 +1,133 @@
+"""Transcripts stay within their tokens by shortening old results, and nothing else."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from askgraph.llm import Assistant, Message, System, ToolCall, ToolResult, User
+from askgraph.llm.budget import estimated_tokens
+from askgraph.methods.shared import Piece, fitted, shortened, tokens_of
+
+LONG = "a row of the graph; " * 200
+
+
+def conversation(turns: int) -> list[Message]:
+    messages: list[Message] = [System("rules " * 50), User("Which moons orbit Jupiter?")]
+    for number in range(turns):
+        messages.append(Assistant(calls=(ToolCall(str(number), "execute", "{}"),)))
+        messages.append(ToolResult(str(number), "execute", f"{number} {LONG}"))
+    return messages
+
+
+def test_a_short_conversation_is_left_as_it_is() -> None:
+    assert shortened(conversation(2), 100_000) == conversation(2)
+
+
+def test_the_oldest_results_are_shortened_first_and_the_last_stays_whole() -> None:
+    messages = conversation(6)
+
+    kept = shortened(messages, tokens_of(messages) - 1)
+
+    lengths = [len(m.text) for m in kept if isinstance(m, ToolResult)]
+    assert lengths[0] < 400 and lengths[-1] == len(LONG) + 2
+    assert lengths == sorted(lengths)
+
+
+def test_results_that_are_plain_text_are_shortened_where_their_places_are_given() -> None:
+    turns: list[Message] = [
+        Assistant("Act: query('…')"),
+        User(LONG),
+        Assistant("Act: query('…')"),
+        User(LONG),
+    ]
+    messages: list[Message] = [System("rules"), User(LONG), *turns]
+
+    kept = shortened(messages, 10, results={3, 5})
+
+    assert [one == old for one, old in zip(kept, messages, strict=True)] == [
+        True, True, True, False, True, True,
+    ]  # fmt: skip
+
+
+@given(turns=st.integers(0, 8), most=st.integers(1, 10_000))
+def test_what_is_no_result_is_never_touched(turns: int, most: int) -> None:
+    messages = conversation(turns)
+
+    kept = shortened(messages, most)
+
+    assert len(kept) == len(messages)
+    for old, new in zip(messages, kept, strict=True):
+        assert new == old or isinstance(old, ToolResult)
+    assert tokens_of(kept) <= tokens_of(messages)
+
+
+SHARES = {"a": 0.5, "b": 0.5}
+
+
+def piece(*lengths: int) -> Piece:
+    return Piece(tuple("x" * 4 * length for length in lengths))
+
+
+def tokens(texts: list[str]) -> list[int]:
+    return [estimated_tokens(text) for text in texts]
+
+
+def test_what_fits_is_whole() -> None:
+    shown = fitted({"a": [piece(10, 5)], "b": [piece(10), piece(7)]}, SHARES, room=100)
+
+    assert {kind: tokens(texts) for kind, texts in shown.items()} == {"a": [10], "b": [10, 7]}
+
+
+def test_what_one_kind_leaves_another_may_use() -> None:
+    shown = fitted({"a": [], "b": [piece(40), piece(40)]}, SHARES, room=100)
+
+    assert tokens(shown["b"]) == [40, 40]
+
+
+def test_no_kind_takes_the_share_of_another() -> None:
+    shown = fitted({"a": [piece(30)] * 9, "b": [piece(40)]}, SHARES, room=100)
+
+    assert tokens(shown["a"]) == [30] and tokens(shown["b"]) == [40]
+
+
+def test_a_text_is_shortened_before_another_is_left_out() -> None:
+    shown = fitted({"a": [piece(90, 20)] * 3, "b": []}, SHARES, room=100)
+
+    assert tokens(shown["a"]) == [20, 20, 20]
+
+
+def test_the_first_texts_are_lengthened_first() -> None:
+    shown = fitted({"a": [piece(50, 20)] * 2, "b": []}, SHARES, room=100)
+
+    assert tokens(shown["a"]) == [50, 20]
+
+
+def test_one_that_is_too_long_does_not_keep_the_next_ones_out() -> None:
+    shown = fitted({"a": [piece(900), piece(10)], "b": []}, SHARES, room=100)
+
+    assert tokens(shown["a"]) == [10]
+
+
+def test_pieces_that_come_in_turn_have_no_gaps() -> None:
+    kinds = {"a": [piece(10), piece(900), piece(10)], "b": []}
+
+    assert len(fitted(kinds, SHARES, room=100)["a"]) == 2
+    assert len(fitted(kinds, SHARES, room=100, in_turn=("a",))["a"]) == 1
+
+
+@given(
+    st.dictionaries(
+        st.sampled_from(["a", "b"]),
+        st.lists(st.lists(st.integers(1, 60), max_size=4), max_size=6),
+        min_size=2,
+    ),
+    st.integers(-5, 200),
+)
+def test_the_room_is_never_exceeded(lengths: dict[str, list[list[int]]], room: int) -> None:
+    kinds = {
+        kind: [piece(*sorted(several, reverse=True)) for several in listed]
+        for kind, listed in lengths.items()
+    }
+
+    shown = fitted(kinds, SHARES, room=room)
+
+    assert sum(sum(tokens(texts)) for texts in shown.values()) <= max(0, room)

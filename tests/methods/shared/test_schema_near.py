@@ -1,0 +1,217 @@
+"""Classes are found by what links name, and by names, comments and predicates."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from pyoxigraph import RdfFormat, Store
+from tests.graphs import MOONS
+from tests.servers.faults import refused_where
+from tests.servers.sparql import SparqlServer
+
+from askgraph.graph import KnowledgeGraph
+from askgraph.methods.shared import Piece
+from askgraph.methods.shared.nearby_schema import NearClass, ShapeParts, classes_near, shape_pieces
+from askgraph.methods.shared.several_graphs import AskedGraphs, linked_graph
+from askgraph.methods.tools import Limits
+from askgraph.trace import Question
+from askgraph.workspace import Workspace
+from askgraph.workspace.run_sync import result_of
+
+LIBRARY = """
+@prefix : <http://library.example/> .
+@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+:b1 a :Volume ; :shelfmark "A 1" ; :heldBy :l1 . :b2 a :Volume ; :shelfmark "A 2" ; :heldBy :l1 .
+:l1 a :Q7 ; rdfs:label "City" . :p1 a :Q9 ; :lends :b1 . :x1 a :X . :x2 a :X . :x3 a :X .
+:Volume rdfs:label "volume"@en, "Band"@de .
+:Q7 rdfs:label "Q7" ; rdfs:comment "A building where readers borrow books."@en .
+:Q9 rdfs:label "Q9" .
+"""
+
+
+@pytest.fixture(scope="module")
+def graphs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[KnowledgeGraph]]:
+    folder = tmp_path_factory.mktemp("classes-near")
+    opened = []
+    for name, text in (("library", LIBRARY), ("moons", MOONS)):
+        (folder / f"{name}.ttl").write_text(text)
+        opened.append(Workspace(folder / "workspace").open(folder / f"{name}.ttl"))
+    yield opened
+    for graph in opened:
+        result_of(graph.endpoint.close())
+
+
+async def found(text: str, graphs: list[KnowledgeGraph], *, limit: int = 1) -> list[str]:
+    asked = AskedGraphs.of(Question(text), graphs, Limits())
+    linked = [await linked_graph(text, one) for one in asked.every]
+    near = await classes_near(text, linked, limit=limit)
+    return [one.iri.rsplit("/", 1)[-1] for one in near]
+
+
+@pytest.mark.parametrize(
+    ("text", "cls"),
+    [
+        ("How many volumes are there?", "Volume"),
+        ("Wie viele Bände, Band für Band?", "Volume"),
+        ("Which buildings do readers like?", "Q7"),
+        ("What lends most?", "Q9"),
+        ("List every shelfmark", "Volume"),
+    ],
+)
+async def test_a_class_is_found_by_names_comments_and_predicates(
+    graphs: list[KnowledgeGraph], text: str, cls: str
+) -> None:
+    assert cls in await found(text, graphs[:1], limit=2)
+
+
+async def test_of_several_graphs_the_one_whose_names_hold_the_words_has_the_first_turn(
+    graphs: list[KnowledgeGraph],
+) -> None:
+    both = await found("Which moons orbit Jupiter?", graphs, limit=3)
+
+    assert both[0] == "onto#Moon" and len({one.startswith("onto#") for one in both}) == 2
+
+
+async def test_no_class_is_wanted(graphs: list[KnowledgeGraph]) -> None:
+    assert await found("How many volumes?", graphs, limit=0) == []
+
+
+WIDE = "@prefix : <http://wide.example/> . " + "".join(
+    f":thing{n} a :Thing ; " + " ; ".join(f":part{p} {p}" for p in range(30)) + f" ; :weight {n} . "
+    for n in range(3)
+)
+THING = "http://wide.example/Thing"
+
+
+@pytest.fixture(scope="module")
+def wide(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KnowledgeGraph]:
+    folder = tmp_path_factory.mktemp("shapes")
+    (folder / "wide.ttl").write_text(WIDE)
+    graph = Workspace(folder / "workspace").open(folder / "wide.ttl")
+    yield graph
+    result_of(graph.endpoint.close())
+
+
+async def shown(
+    text: str, graph: KnowledgeGraph, parts: ShapeParts | None = None, *, cls: str = THING
+) -> list[Piece]:
+    asked = AskedGraphs.of(Question(text), [graph], Limits())
+    linked = await linked_graph(text, asked.every[0])
+    return await shape_pieces([NearClass(linked, cls)], parts or ShapeParts())
+
+
+async def test_a_shape_has_several_lengths_each_shorter(wide: KnowledgeGraph) -> None:
+    [piece] = await shown("What is the weight of thing 1?", wide)
+
+    lengths = [len(text.splitlines()) for text in piece.texts]
+    assert lengths == sorted(lengths, reverse=True) and len(set(lengths)) == 4
+
+
+async def test_what_is_near_the_question_is_left_longest(wide: KnowledgeGraph) -> None:
+    [piece] = await shown("What is the weight of thing 1?", wide)
+    [plain] = await shown("What is the weight of thing 1?", wide, ShapeParts(ordered=False))
+
+    assert "  :weight xsd:integer" in piece.texts[-1]
+    assert "  :weight xsd:integer" not in plain.texts[-1]
+
+
+async def test_what_is_cut_is_told_by_name(wide: KnowledgeGraph) -> None:
+    [piece] = await shown("What is the weight of thing 1?", wide)
+
+    assert all(f":part{n}" in text for n in range(29) for text in piece.texts)
+
+
+async def test_a_class_without_instances_has_no_shape(wide: KnowledgeGraph) -> None:
+    assert await shown("weight", wide, cls="http://wide.example/Nothing") == []
+
+
+def test_a_shape_that_a_server_does_not_give_is_that_of_the_profile(tmp_path: Path) -> None:
+    store = Store()
+    store.load(WIDE.encode(), RdfFormat.TURTLE)
+    with SparqlServer(store) as server:
+        workspace = Workspace(tmp_path / "workspace")
+        workspace.add("wide", [server.url])
+        graph = workspace.graph("wide")
+        server.always = refused_where("UNION", "busy")
+        [piece] = result_of(shown("What is the weight of thing 1?", graph))
+        result_of(graph.endpoint.close())
+
+    assert "weight" in piece.texts[0]
+
+
+KIN = """
+@prefix : <http://kin.example/> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+@prefix xsd: <http://www.w3.org/2001/XMLSchema#> .
+:Town rdfs:subClassOf :Place . :Village rdfs:subClassOf :Place .
+:a a :Place, :Town, :City ; :founded "1200-01-01"^^xsd:date ; :within :b .
+:b a :Place, :Town, :City ; :founded "1300-01-01"^^xsd:date ; :within :c .
+:c a :Place, :Village ; :within :d . :d a :Place, :Village .
+"""
+
+
+async def test_classes_with_the_same_instances_share_a_shape(tmp_path: Path) -> None:
+    (tmp_path / "kin.ttl").write_text(KIN)
+    graph = Workspace(tmp_path / "workspace").open(tmp_path / "kin.ttl")
+    asked = AskedGraphs.of(Question("towns"), [graph], Limits())
+    linked = await linked_graph("towns", asked.every[0])
+    every = [NearClass(linked, f"http://kin.example/{c}") for c in ("Town", "City", "Place")]
+
+    town, place = await shape_pieces(every, ShapeParts())
+    [alone] = await shape_pieces(every, ShapeParts(), most=1)
+    await graph.endpoint.close()
+
+    kin = "}\n# :Town is a kind of: :Place\n# :Town has the same instances as: :City"
+    assert town.texts[0].endswith(kin)
+    assert ':founded xsd:date ;  # 100%: "1300-01-01"^^xsd:date' in town.texts[0]
+    assert "the same" not in place.texts[0] and ":Place EXTRA a" in place.texts[0]
+    assert "in steps: :within+" in place.texts[0]
+    assert alone == town
+
+
+async def test_beside_the_whole_schema_a_shape_has_the_lines_that_matter(
+    wide: KnowledgeGraph,
+) -> None:
+    asked = AskedGraphs.of(Question("What is the weight of thing 1?"), [wide], Limits())
+    linked = await linked_graph("What is the weight of thing 1?", asked.every[0])
+
+    [piece] = await shape_pieces([NearClass(linked, THING)] * 2, ShapeParts(), beside=True)
+
+    assert ":weight xsd:integer" in piece.texts[0] and ":part2" not in piece.texts[0]
+
+
+async def test_all_examples_of_a_shape_are_of_one_instance(tmp_path: Path) -> None:
+    (tmp_path / "kin.ttl").write_text(KIN + ":b :mayor :m . :m :age 50 . :a :mayor :n .")
+    graph = Workspace(tmp_path / "workspace").open(tmp_path / "kin.ttl")
+
+    [town, *_] = await shown("towns", graph, cls="http://kin.example/Town")
+    await graph.endpoint.close()
+
+    assert "one is :b" in town.texts[0]
+    assert '"1300-01-01"' in town.texts[0] and ":within :c" not in town.texts[0]
+    assert "targets without type have :age: :m" in town.texts[0]
+
+
+OWL = "@prefix owl: <http://www.w3.org/2002/07/owl#> . "
+
+
+async def beside(text: str, folder: Path) -> list[str]:
+    """What stands beside the whole schema for the class of towns."""
+    (folder / "kin.ttl").write_text(OWL + KIN + ":Town owl:equivalentClass :Borough .")
+    graph = Workspace(folder / "workspace").open(folder / "kin.ttl")
+    asked = AskedGraphs.of(Question(text), [graph], Limits())
+    linked = await linked_graph(text, asked.every[0])
+    near = [NearClass(linked, "http://kin.example/Town")]
+    pieces = await shape_pieces(near, ShapeParts(), beside=True)
+    await graph.endpoint.close()
+    return [piece.texts[0] for piece in pieces]
+
+
+async def test_what_is_equivalent_to_a_class_stands_behind_its_shape(tmp_path: Path) -> None:
+    assert "# :Town is the same as: :Borough" in await beside("towns", tmp_path)
+
+
+async def test_all_of_a_small_class_are_told_if_a_word_names_nothing(tmp_path: Path) -> None:
+    listed = "# all :Town: :a, :b"
+
+    assert any(listed in text for text in await beside("Which towns are xyzzy?", tmp_path / ""))
+    assert not any(listed in text for text in await beside("Which towns?", tmp_path / ""))

@@ -1,0 +1,85 @@
+"""Several graphs under one question: their prefixes, their names for SERVICE, what is known."""
+
+from collections.abc import Iterator
+
+import pytest
+from tests.graphs import MOONS, PETS
+
+from askgraph.errors import ForbiddenQuery
+from askgraph.graph import KnowledgeGraph
+from askgraph.methods.shared.several_graphs import AskedGraphs
+from askgraph.methods.tools import Limits
+from askgraph.trace import Question
+from askgraph.workspace import Workspace
+from askgraph.workspace.run_sync import result_of
+
+OTHER = "http://other.example/"
+
+
+@pytest.fixture(scope="module")
+def given(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[KnowledgeGraph]]:
+    folder = tmp_path_factory.mktemp("several")
+    opened = []
+    for name, text in (("moons", MOONS), ("pets", PETS.replace("http://example.org/", OTHER))):
+        (folder / f"{name}.ttl").write_text(text)
+        opened.append(Workspace(folder / "workspace").open(folder / f"{name}.ttl"))
+    yield opened
+    for graph in opened:
+        result_of(graph.endpoint.close())
+
+
+def asked(graphs: list[KnowledgeGraph], *, fraction: float = 1.0) -> AskedGraphs:
+    return AskedGraphs.of(Question("?"), graphs, Limits(), fraction=fraction)
+
+
+def test_one_prefix_means_one_thing_in_all_graphs(given: list[KnowledgeGraph]) -> None:
+    first, second = (one.context.graph.prefixes for one in asked(given).every)
+
+    assert first == second
+    assert first.shorten("http://example.org/Io") == ":Io"
+    assert first.shorten(f"{OTHER}Rex") == "ns2:Rex"
+    assert given[1].prefixes.shorten(f"{OTHER}Rex") == ":Rex"
+
+
+def test_one_graph_keeps_its_prefixes(given: list[KnowledgeGraph]) -> None:
+    assert asked(given[1:]).every[0].context.graph.prefixes is given[1].prefixes
+
+
+@pytest.mark.parametrize("name", ["pets", "askgraph:pets"])
+def test_a_graph_is_found_by_its_names(given: list[KnowledgeGraph], name: str) -> None:
+    both = asked(given)
+
+    assert both.named(name) is both.every[1]
+    assert both.named("cats") is None
+
+
+async def test_a_query_may_call_the_other_graph_and_no_third(given: list[KnowledgeGraph]) -> None:
+    both = asked(given)
+    endpoint = both.every[0].context.graph.endpoint
+
+    there = await endpoint.ask("ASK { SERVICE <askgraph:pets> { ?dog a ns2:Dog } }")
+
+    assert there and both.requests >= 1
+    with pytest.raises(ForbiddenQuery):
+        await endpoint.ask("ASK { SERVICE <askgraph:cats> { ?cat ?p ?o } }")
+
+
+def test_what_is_known_of_the_others_goes_with_a_graph(given: list[KnowledgeGraph]) -> None:
+    both = asked(given)
+
+    services = both.knowledge(both.every[0])
+
+    assert f"{OTHER}Dog" in services.others["askgraph:pets"].classes
+    assert f"{OTHER}Dog" not in services.own.classes
+    assert services.own.prefixes.namespaces["ns2"] == OTHER
+    alone = asked(given[:1])
+    assert alone.knowledge(alone.every[0]).others == {}
+
+
+def test_a_fraction_of_the_schema_is_shown_and_all_of_it_known(
+    given: list[KnowledgeGraph],
+) -> None:
+    part = asked(given[:1], fraction=0.5)
+
+    assert len(part.every[0].context.graph.profile.classes) == 1
+    assert len(part.knowledge(part.every[0]).own.classes) == 2

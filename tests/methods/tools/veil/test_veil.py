@@ -1,0 +1,375 @@
+"""What a model may see: placeholders for things and values, and the terms put back for them."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+from pyoxigraph import Literal, NamedNode
+from tests.methods.tools.exploring import explored
+from tests.odd_names import ODD
+
+from askgraph import plugins
+from askgraph.errors import QueryError
+from askgraph.graph import KnowledgeGraph
+from askgraph.llm import ToolCall
+from askgraph.methods.tools import Context, Sees
+from askgraph.methods.tools.masking import Veil
+from askgraph.methods.tools.mentions import mentioned
+from askgraph.methods.tools.rendering import Writer
+from askgraph.methods.tools.toolbox import GraphToolbox
+from askgraph.search.pipeline import link_text
+from askgraph.sparql import vocabulary as v
+from askgraph.trace import Question
+from askgraph.workspace import Workspace
+from askgraph.workspace.run_sync import result_of
+
+ASKED = "Which moons of Saturn were discovered after 1850?"
+PREFIXES = (
+    "PREFIX ont: <https://example.org/space/ontology#>\n"
+    "PREFIX space: <https://example.org/space/>\n"
+)
+
+
+def veil_of(graph: KnowledgeGraph, asked: str = ASKED, sees: Sees = "masked") -> Veil:
+    veil = Veil.of([(graph, link_text(asked, "en", graph.names))], sees=sees)
+    assert veil is not None
+    return veil
+
+
+def under(veil: Veil, asked: str = ASKED) -> Context:
+    return Context(veil.graphs[0], Question(asked, "en"), veil=veil)
+
+
+def test_with_everything_to_be_seen_there_is_no_veil(near: KnowledgeGraph) -> None:
+    linked = link_text(ASKED, "en", near.names)
+
+    assert Veil.of([(near, linked)], sees="everything") is None
+
+
+@pytest.mark.parametrize(
+    ("asked", "shown"),
+    [
+        (ASKED, "Which moons of hidden:e1 were discovered after hidden:v1 (a year, or a number)?"),
+        ("How heavy is Saturn's moon Titan?", "How heavy is hidden:e1's moon hidden:e2?"),
+        ("Who was born on 5 March 1934?", "Who was born on hidden:v1 (a date)?"),
+        ("Which moons are there?", "Which moons are there?"),
+        ("Which one of the planets is the largest?", "Which one of the planets is the largest?"),
+    ],
+)  # fmt: skip
+def test_a_question_names_no_thing_and_no_value(
+    near: KnowledgeGraph, asked: str, shown: str
+) -> None:
+    assert veil_of(near, asked).question() == shown
+
+
+def test_a_part_of_a_name_is_hidden_too(near: KnowledgeGraph) -> None:
+    assert "Armstrong" not in veil_of(near, "When was Armstrong born?").question()
+
+
+@pytest.mark.parametrize("meant", ["Galileo_Galilei", "Galileo_spacecraft"])
+def test_of_things_with_the_same_name_the_question_has_the_one_that_is_used(
+    near: KnowledgeGraph, meant: str
+) -> None:
+    asked = "Which moons of Jupiter were discovered by Galileo?"
+    linked = link_text(asked, "en", near.names)
+    iri = f"https://example.org/space/{meant}"
+
+    veil = Veil.of([(near, linked)], used=[iri])
+
+    assert veil is not None
+    assert veil.question() == "Which moons of hidden:e1 were discovered by hidden:e2?"
+    assert veil.unveiled("hidden:e2") == f"<{iri}>"
+
+
+def test_what_a_number_stands_for_has_one_placeholder_in_question_and_query(
+    near: KnowledgeGraph,
+) -> None:
+    veil = veil_of(near)
+
+    masked = veil.query('SELECT ?m { ?m ont:discoveryYear "1850"^^xsd:gYear }')
+
+    assert "hidden:v1^^xsd:gYear" in masked and "after hidden:v1 " in veil.question()
+    assert '"1850"^^xsd:gYear' in veil.unveiled(masked)
+
+
+@pytest.fixture(scope="module")
+def odd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KnowledgeGraph]:
+    folder = tmp_path_factory.mktemp("odd")
+    (folder / "odd.ttl").write_text(ODD, encoding="utf-8")
+    graph = Workspace(folder / "home").open(folder / "odd.ttl")
+    yield graph
+    result_of(graph.endpoint.close())
+
+
+@pytest.mark.parametrize(
+    ("asked", "shown"),
+    [
+        ("salary of r:p1?", "salary of hidden:e1?"),
+        ("ex:salary of <http://ex.org/res/p1>?", "ex:salary of hidden:e1?"),
+        ("Who is in http://ex.org/res/c1?", "Who is in hidden:e1?"),
+        ("Who has the code zz99?", "Who has the code hidden:v1 (a text)?"),
+        ("Who has the code QX-774-b?", "Who has the code hidden:v1 (a text)?"),
+        ("What has code 12/2004?", "What has code hidden:v1 (a text)?"),
+        ("Where does R2-D2 live?", "Where does hidden:e1 live?"),
+        ("Is the salary -4200?", "Is the salary hidden:v1 (a number)?"),
+        ("A salary of thirty-four?", "A salary of hidden:v1 (a number)?"),
+        ("Who was born on 12.03.1957?", "Who was born on hidden:v1 (a date)?"),
+        ("code at 2021-05-06T07:08:09Z?", "code at hidden:v1 (a date and time)?"),
+        ("Which city is 香港?", "Which city is hidden:e1?"),
+        ("李小龍的薪水?", "hidden:e1的薪水?"),
+        ("Where does Брюс Ли live?", "Where does hidden:e1 live?"),
+        (
+            "Author of How to Cook a Wolf Without Losing Your Patience or Your Favourite Pan?",
+            "Author of hidden:e1?",
+        ),
+        ("Who is Lovelace?", "Who is hidden:v1 (a text)?"),
+        ("Which persons are mentored by a city?", "Which persons are mentored by a city?"),
+        ("Is there a pension scheme?", "Is there a pension scheme?"),
+    ],
+)
+def test_what_is_odd_to_write_is_hidden_in_one_piece(
+    odd: KnowledgeGraph, asked: str, shown: str
+) -> None:
+    assert veil_of(odd, asked).question() == shown
+
+
+def test_a_signed_number_and_a_moment_are_terms_of_their_types(odd: KnowledgeGraph) -> None:
+    number, moment = veil_of(odd, "salary -4200?"), veil_of(odd, "since 2021-05-06T07:08:09Z?")
+
+    assert "hidden:v1" in number.question() and "hidden:v1" in moment.question()
+    assert number.unveiled("?x > hidden:v1") == "?x > -4200"
+    assert moment.unveiled("?x > hidden:v1").endswith(f'Z"^^<{v.XSD_DATE_TIME}>')
+
+
+@pytest.mark.parametrize("word", ["Lovelace", "Countess", "Stratford", "Lüdenscheidt", "Favourite"])
+def test_a_word_of_a_name_is_in_no_note_either(odd: KnowledgeGraph, word: str) -> None:
+    asked = f"Which city does {word} live in?"
+    veil = veil_of(odd, asked)
+
+    found = result_of(mentioned(replace(under(veil, asked), graph=odd), veil.linked[0]))
+
+    assert word not in veil.question() and word not in veil.words(word)
+    assert not [one for one in found if word in one.note]
+
+
+def test_the_last_look_finds_names_of_any_length(odd: KnowledgeGraph) -> None:
+    name = "Ada King, Countess of Lovelace and Several Other Distant Foreign Places"
+
+    assert veil_of(odd).checked(f"see {name}, 香港 and 李小龍的") == (
+        "see hidden:e1, hidden:e2 and hidden:e3的"
+    )
+
+
+def test_there_is_no_placeholder_of_a_placeholder(odd: KnowledgeGraph) -> None:
+    text = '<http://ex.org/hidden:e1> "hidden:v1"@en <hidden:e3>'
+
+    assert veil_of(odd).checked(text) == text
+    assert veil_of(odd).query("ASK { <http://ex.org/hidden:e1> ?p 'hidden:e1' }").count("e1") == 2
+
+
+def test_terms_that_are_declared_are_of_the_schema(odd: KnowledgeGraph) -> None:
+    veil = veil_of(odd)
+
+    assert veil.query("ASK { ?x ex:mentor ?y ; a ex:Pension, r:p1 }") == (
+        "ASK { ?x ex:mentor ?y ; a ex:Pension, hidden:e1 }"
+    )
+
+
+def test_what_another_graph_holds_is_not_made_up(odd: KnowledgeGraph, near: KnowledgeGraph) -> None:
+    linked = [(graph, link_text("Cologne?", "en", graph.names)) for graph in (odd, near)]
+    veil = Veil.of(linked)
+    assert veil is not None
+    alone = veil_of(near)
+    shown = alone.iri("https://example.org/space/Titan")
+
+    veil.made_up(["http://ex.org/res/c1", "http://ex.org/res/none"])
+    alone.made_up(["https://example.org/space/Titan"])
+
+    assert not veil.shows("http://ex.org/res/c1") and veil.shows("http://ex.org/res/none")
+    assert alone.checked("space:Titan") == shown
+
+
+def test_comments_and_declarations_of_a_model_are_left_out(near: KnowledgeGraph) -> None:
+    veil = veil_of(near)
+    veil.question()
+
+    query = veil.unveiled("PREFIX hidden: <http://x/>\nASK { HIDDEN:E1 ?p ?o } # hidden:e9")
+
+    assert query.split() == "ASK { <https://example.org/space/Saturn> ?p ?o }".split()
+
+
+def test_things_are_placeholders_and_the_schema_is_not(near: KnowledgeGraph) -> None:
+    words = Writer(under(veil_of(near)), {"https://example.org/space/Titan": "Titan"})
+
+    assert words.iri("https://example.org/space/ontology#orbits") == "ont:orbits"
+    assert words.iri("https://example.org/space/Titan") == "hidden:e1"
+    assert words.short("https://example.org/space/Titan") == "hidden:e1"
+    assert list(words.seen)[-1] == "https://example.org/space/Titan"
+
+
+@pytest.mark.parametrize(
+    ("literal", "shown"),
+    [
+        (Literal("Titan"), "hidden:v1"),
+        (Literal("Titan", language="en"), "hidden:v1@en"),
+        (Literal("1655-03-25", datatype=NamedNode(v.XSD_DATE)), "hidden:v1^^xsd:date"),
+        (Literal("5", datatype=NamedNode(v.XSD_INTEGER)), "hidden:v1^^xsd:integer"),
+        (Literal("true", datatype=NamedNode(v.XSD_BOOLEAN)), "hidden:v1^^xsd:boolean"),
+    ],
+)
+def test_a_literal_keeps_its_language_or_datatype(
+    near: KnowledgeGraph, literal: Literal, shown: str
+) -> None:
+    words = Writer(under(veil_of(near)))
+
+    assert words.literal(literal) == words.stored(str(literal)) == shown
+
+
+def test_every_literal_of_the_graph_is_written_as_a_placeholder(near: KnowledgeGraph) -> None:
+    words, arrays = Writer(under(veil_of(near))), near.arrays
+    assert arrays is not None
+
+    written = [words.term(arrays.terms.term(at)) for at in range(arrays.terms.first_iri)]
+
+    assert len({re.sub(r"[@^].*", "", one) for one in written}) == arrays.terms.first_iri > 2000
+    assert all(re.fullmatch(r"hidden:v\d+(@[\w-]+|\^\^xsd:\w+)?", one) for one in written)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT ?m { ?m ont:orbits space:Saturn ; rdfs:label \"Titan\"@en }",
+        "SELECT ?m { ?m ont:diameter ?d FILTER(?d > 500.5 && ?d < 1e4) } LIMIT 3",
+        'SELECT ?m { ?m ont:discoveryYear "1655"^^xsd:gYear FILTER(?x != "a \\"quote\\"") }',
+        "SELECT ?m { <https://example.org/space/Titan> ?p ?m FILTER(LANG(?m) = \"en\") }",
+        "ASK { ?m ont:orbits space:Saturn . FILTER(REGEX(?l, \"^Tit\", \"i\")) }",
+        "SELECT * { VALUES ?m { space:Titan space:Rhea } ?m ont:orbits+ ?s }",
+        "SELECT ?m { SERVICE <askgraph:sample> { ?m a ont:Moon } }",
+    ],
+)  # fmt: skip
+def test_a_masked_query_means_the_same_once_it_is_unveiled(
+    near: KnowledgeGraph, query: str
+) -> None:
+    veil = veil_of(near)
+
+    masked = veil.query(PREFIXES + query)
+
+    assert not re.search(r"Titan|Rhea|Saturn|\^Tit|quote|1655|500\.5|1e4", masked)
+    assert all(kept in masked for kept in re.findall(r"ont:\w+|LANG|\"i\"|SERVICE <[^>]*>", query))
+    full = PREFIXES + query.replace("space:", "<https://example.org/space/")
+    full = re.sub(r"(<https://example.org/space/\w+)\b(?![>/#])", r"\1>", full)
+    assert _plain(veil.unveiled(masked)) == _plain(full)
+
+
+def _plain(query: str) -> str:
+    """A query with its numbers as they are written bare, and its texts as N-Triples has them."""
+    typed = rf'"([^"]*)"\^\^<{v.XSD}(?:double|integer|decimal)>'
+    return re.sub(typed, r"\1", query).replace(f"<{v.XSD}gYear>", "xsd:gYear")
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("?m ont:orbits hidden:e1", "?m ont:orbits <https://example.org/space/Saturn>"),
+        ("?m ont:orbits <hidden:e1>", "?m ont:orbits <https://example.org/space/Saturn>"),
+        ('?m ont:orbits "hidden:e1"', "?m ont:orbits <https://example.org/space/Saturn>"),
+        ('FILTER(?name = "hidden:e1")', 'FILTER(?name = "Saturn")'),
+        ("FILTER(YEAR(?d) > hidden:v1)", "FILTER(YEAR(?d) > 1850)"),
+        ("FILTER(?y > hidden:v1^^xsd:gYear)", 'FILTER(?y > "1850"^^xsd:gYear)'),
+        ('FILTER(?d > "hidden:v1-01-01"^^xsd:date)', 'FILTER(?d > "1850-01-01"^^xsd:date)'),
+        ("} LIMIT hidden:v1", "} LIMIT 1850"),
+    ],
+)
+def test_a_placeholder_is_understood_wherever_a_model_puts_it(
+    near: KnowledgeGraph, written: str, meant: str
+) -> None:
+    veil = veil_of(near)
+    veil.question()
+
+    assert veil.unveiled(written) == meant
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    ["hidden:e99", "hidden:e1-orbiting", "zzhidden:e1", "<http://e/chidden:e1>", '"xhidden:v1"'],
+)
+def test_what_is_no_placeholder_is_named_in_a_query_and_nothing_in_words(
+    near: KnowledgeGraph, wrong: str
+) -> None:
+    veil = veil_of(near)
+    veil.question()
+
+    with pytest.raises(QueryError, match="stands for nothing"):
+        veil.unveiled(f"SELECT * {{ ?s ?p {wrong} }}")
+    assert "hidden:" not in veil.in_words(f"About {wrong}.")
+
+
+def test_words_of_a_model_get_their_names_back(near: KnowledgeGraph) -> None:
+    veil = veil_of(near)
+    veil.question()
+
+    assert veil.in_words("hidden:e1's (hidden:v1), hidden:e9!") == "Saturn's (1850), something!"
+
+
+def test_the_last_look_finds_names_values_and_iris(near: KnowledgeGraph) -> None:
+    veil = veil_of(near)
+    veil.literal(Literal("2575.5"), near.prefixes)
+
+    checked = veil.checked("Neil Armstrong | space:Titan | <https://example.org/space/Io> | 2575.5")
+
+    assert checked == "hidden:e1 | hidden:e2 | hidden:e3 | hidden:v1"
+
+
+def test_the_last_look_leaves_the_schema_and_our_own_lines(near: KnowledgeGraph) -> None:
+    text = 'classes: ont:Moon 55\nont:distanceFromSun "distance from the Sun" → xsd:decimal'
+
+    assert veil_of(near).checked(text) == text
+
+
+async def test_a_model_works_with_placeholders_through_the_tools(near: KnowledgeGraph) -> None:
+    veil = veil_of(near)
+    veil.question()
+    async with explored(near) as graph:
+        toolbox = GraphToolbox(
+            ("execute", "describe", "search_entity"), [graph], Question(ASKED), veil=veil
+        )
+        calls = (
+            ("execute", '{"query": "SELECT ?m { ?m ont:orbits hidden:e1 }"}'),
+            ("describe", '{"iri": "hidden:e1"}'),
+            ("search_entity", '{"query": "hidden:e1"}'),
+            ("execute", '{"query": "SELECT ?m { ?m ont:orbits hidden:e77 }"}'),
+        )  # fmt: skip
+        uses = [await toolbox.call(ToolCall("c", name, text)) for name, text in calls]
+    executed, described, found, wrong = [use.observation.text for use in uses]
+
+    assert executed.startswith("18 rows")
+    assert described.startswith("hidden:e1 a ont:Planet")
+    assert found.startswith("- hidden:e") and "a ont:Moon" in found
+    assert "hidden:e77" in wrong
+    assert not any("Saturn" in text for text in (executed, described, found, wrong))
+
+
+async def test_of_the_schema_alone_there_are_no_rows_and_no_counts(near: KnowledgeGraph) -> None:
+    veil = veil_of(near, sees="schema")
+    async with explored(near) as graph:
+        context = replace(under(veil), graph=graph)
+        overview = await plugins.load("tool", "overview")(context, question=ASKED)
+        executed = await plugins.load("tool", "execute")(context, query="SELECT * { ?s ?p ?o }")
+        toolbox = GraphToolbox(("describe",), [graph], Question(ASKED), veil=veil)
+        described = await toolbox.call(ToolCall("c", "describe", '{"iri": "ont:Moon"}'))
+
+    assert "ont:Moon" in overview.text
+    assert not re.search(r"(?<![\w:])\d", overview.text)
+    assert executed.text.startswith("there are rows, which are not shown")
+    assert described.observation.failed
+
+
+def test_a_query_is_read_by_its_own_prefixes(space: KnowledgeGraph) -> None:
+    veil = Veil.of([(space, link_text("Which moons are there?", None, space.names))])
+    assert veil is not None
+    query = "PREFIX s: <https://example.org/space/> SELECT ?m { ?m ?p s:Jupiter . ?m ?q s:Europa }"
+
+    masked = veil.query(query)
+    assert "Jupiter" not in masked and "Europa" not in masked
+    assert veil.unveiled(masked).count("https://example.org/space/") >= 2

@@ -1,0 +1,72 @@
+"""The writer without a model names nothing but what is listed, whatever is listed."""
+
+import asyncio
+from collections.abc import Iterator
+from itertools import pairwise
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from tests.graphs import MOONS
+
+from askgraph.answers.verbalize import iris_of
+from askgraph.graph import KnowledgeGraph
+from askgraph.index.names import Kind
+from askgraph.methods.writing import Hypothesis, Listed
+from askgraph.methods.writing.grown import GrownWriter
+from askgraph.trace import Question
+from askgraph.workspace import Workspace
+from askgraph.workspace.run_sync import result_of
+
+EX, ONTO = "http://example.org/", "http://example.org/onto#"
+TERMS = (
+    Listed(Kind.ENTITY, f"{EX}Jupiter", "Jupiter", score=1.0),
+    Listed(Kind.ENTITY, f"{EX}Io", "Io", score=1.0),
+    Listed(Kind.CLASS, f"{ONTO}Moon", "moon", score=1.0),
+    Listed(Kind.PREDICATE, f"{ONTO}orbits", "orbits", score=1.0),
+    Listed(Kind.PREDICATE, f"{ONTO}radius", "radius"),
+    Listed(Kind.PREDICATE, f"{ONTO}code", "code"),
+)
+
+
+@pytest.fixture(scope="module")
+def moons(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KnowledgeGraph]:
+    folder = tmp_path_factory.mktemp("grown")
+    (folder / "moons.ttl").write_text(MOONS)
+    graph = Workspace(folder / "workspace").open(folder / "moons.ttl")
+    yield graph
+    result_of(graph.endpoint.close())
+
+
+def written(graph: KnowledgeGraph, text: str, listed: list[Listed], n: int) -> list[Hypothesis]:
+    return asyncio.run(GrownWriter().write(Question(text), listed, graph, n=n))
+
+
+@settings(
+    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(
+    listed=st.lists(st.sampled_from(TERMS), unique=True),
+    text=st.sampled_from(["Which moons orbit Jupiter?", "What is the radius of Io?", "How many?"]),
+    n=st.integers(1, 6),
+)
+def test_only_listed_terms_are_named_and_no_query_comes_twice(
+    moons: KnowledgeGraph, listed: list[Listed], text: str, n: int
+) -> None:
+    found = written(moons, text, listed, n)
+
+    allowed = {one.target for one in listed}
+    assert all(allowed.issuperset(iris_of(one.query)) for one in found)
+    assert len({one.query for one in found}) == len(found) <= n
+    scores = [one.score for one in found]
+    assert all(a is not None and b is not None and 0 >= a > b for a, b in pairwise(scores))
+
+
+def test_a_listed_thing_that_no_word_names_is_used(moons: KnowledgeGraph) -> None:
+    (best,) = written(moons, "What circles the giant?", [TERMS[0], TERMS[3]], 1)
+
+    assert {f"{EX}Jupiter", f"{ONTO}orbits"} <= set(iris_of(best.query))
+
+
+def test_nothing_is_written_where_nothing_is_listed(moons: KnowledgeGraph) -> None:
+    assert written(moons, "Which moons orbit Jupiter?", [], 3) == []

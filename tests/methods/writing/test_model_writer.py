@@ -1,0 +1,202 @@
+"""All that a grammar admits is a query that names only what is listed."""
+
+import asyncio
+import random
+from collections.abc import Iterator
+
+import pytest
+import xgrammar
+from pyoxigraph import Store
+
+from askgraph import sample
+from askgraph.evaluation.benchmarks.formats import read_questions
+from askgraph.graph import KnowledgeGraph
+from askgraph.index.names import Kind
+from askgraph.llm import Choice, TokenLogprob
+from askgraph.llm.scripted import ScriptedModel
+from askgraph.methods.writing import Listed
+from askgraph.methods.writing.model_writer import PromptedWriter, query_grammar
+from askgraph.methods.writing.prompt import query_in, target
+from askgraph.methods.writing.references import FORMS, References, gold_terms, gold_values
+from askgraph.sparql.judge import checked
+from askgraph.sparql.read import read
+from askgraph.trace import Question
+from askgraph.workspace import Workspace
+
+EX = "http://example.org/"
+REFERENCES = References(
+    [
+        Listed(Kind.ENTITY, EX + "Jupiter", "Jupiter"),
+        Listed(Kind.CLASS, EX + "Moon", "moon"),
+        Listed(Kind.PREDICATE, EX + "orbits", "orbits"),
+        Listed(Kind.PREDICATE, EX + "discoverer", "discoverer"),
+        Listed(Kind.VALUE, '"red spot"@en', "red spot"),
+    ]
+)
+PLAIN = References(REFERENCES.listed, "plain")
+NAMED = References(REFERENCES.listed, "names")
+END = "</s>"
+VOCABULARY = [*map(chr, range(32, 127)), "\n", END]
+BEGINNINGS = [
+    "",
+    "SELECT ?v0 ",
+    "SELECT ?v0 (",
+    "SELECT DISTINCT ?v0 (COUNT(",
+    "SELECT (YEAR(?v1) AS ?v2) (SUM(?v1) AS ?v0) ?v3 WHERE { ?v0 P1 ?v1 . } GROUP BY",
+    "SELECT (?v0 AS ?v0) WHERE { BIND(3 AS ?v0) ",
+    "SELECT ?v0 WHERE { { SELECT ",
+    "SELECT (COUNT(?v0) AS ?v1) WHERE { ?v0 ?v1 ?v2 . } GROUP BY ?v0 HAVING ",
+    "SELECT ?v0 WHERE { ?v1 ?v2 ?v0 . } ORDER BY ",
+]
+
+
+@pytest.fixture(scope="module")
+def compiler() -> xgrammar.GrammarCompiler:
+    end = [VOCABULARY.index(END)]
+    letters = xgrammar.TokenizerInfo(
+        VOCABULARY, xgrammar.VocabType.RAW, vocab_size=len(VOCABULARY), stop_token_ids=end
+    )
+    return xgrammar.GrammarCompiler(letters, max_threads=1)
+
+
+def _wandered(
+    grammar: xgrammar.CompiledGrammar, chance: random.Random, references: References
+) -> str:
+    """A text that the grammar admits, letter by letter at random; a long one ends where it can."""
+    matcher = xgrammar.GrammarMatcher(grammar)
+    mask = xgrammar.allocate_token_bitmask(1, len(VOCABULARY))
+    text = chance.choice(BEGINNINGS).replace("P1", references.shown("P1"))
+    assert matcher.accept_string(text)
+    while True:
+        matcher.fill_next_token_bitmask(mask)
+        bits = mask[0].tolist()
+        allowed = [at for at in range(len(VOCABULARY)) if bits[at // 32] >> (at % 32) & 1]
+        if len(text) > 150:
+            ends = [at for at in allowed if VOCABULARY[at] in ("}", ")", END)]
+            allowed = ends or [at for at in allowed if VOCABULARY[at] in "?v0P1E.A"] or allowed
+        letter = chance.choice(allowed)
+        assert matcher.accept_token(letter)
+        if VOCABULARY[letter] == END:
+            return text
+        text += VOCABULARY[letter]
+
+
+@pytest.mark.parametrize(
+    ("references", "chains"),
+    [(REFERENCES, False), (REFERENCES, True), (PLAIN, False), (NAMED, False)],
+    ids=["one query", "chains", "plain", "names"],
+)
+def test_all_that_it_admits_is_a_query_of_listed_terms(
+    compiler: xgrammar.GrammarCompiler, references: References, chains: bool
+) -> None:
+    grammar = compiler.compile_grammar(
+        xgrammar.Grammar.from_ebnf(query_grammar(references, chains=chains))
+    )
+    chance = random.Random(7)
+
+    for _ in range(60):
+        query = query_in(_wandered(grammar, chance, references), references)
+        read(query)
+        checked(query)
+        Store().query(query)
+        assert gold_values(query) <= {each.target for each in REFERENCES.listed}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_it_admits_the_queries_of_the_sample(compiler: xgrammar.GrammarCompiler, form: str) -> None:
+    path = sample.questions_path().with_suffix(".jsonl")
+
+    for question in read_questions(path):
+        if question.sparql is None:
+            continue
+        terms = [Listed(kind, named, "") for kind, named in gold_terms(question.sparql)]
+        references = References(terms, form)
+        matcher = xgrammar.GrammarMatcher(
+            compiler.compile_grammar(xgrammar.Grammar.from_ebnf(query_grammar(references)))
+        )
+        text = target(question.sparql, references)
+        assert (matcher.accept_string(text), matcher.is_completed()) == (True, True), text
+        if form == "plain":  # as an endpoint takes it
+            Store().query(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT ?v0 WHERE { ?v0 P3 E1 . }",
+        "SELECT ?v0 WHERE { ?v0 P1 E2 . }",
+        "SELECT ?v0 WHERE { ?v0 P1 <http://example.org/x> . }",
+        'SELECT ?v0 WHERE { ?v0 P1 "x" . }',
+        "SELECT ?v0 WHERE { ?v0 wdt:P31 E1 . }",
+        "SELECT ?v0 WHERE { SERVICE E1 { ?v0 P1 E1 . } }",
+        "SELECT ?v0 WHERE { ?v0 rdf:type E1 . }",
+        "SELECT ?v0 WHERE { ?v0 P1 E1 . } THEN SELECT ?v0 WHERE { IT P1 ?v0 . }",
+        "INSERT",
+    ],
+)
+def test_it_refuses_what_is_not_listed(compiler: xgrammar.GrammarCompiler, text: str) -> None:
+    grammar = compiler.compile_grammar(xgrammar.Grammar.from_ebnf(query_grammar(REFERENCES)))
+
+    assert not xgrammar.GrammarMatcher(grammar).accept_string(text)
+
+
+@pytest.fixture(scope="module")
+def space(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KnowledgeGraph]:
+    graph = Workspace(tmp_path_factory.mktemp("written")).open(sample.graph_path())
+    yield graph
+    asyncio.run(graph.endpoint.close())
+
+
+EXAMPLE = "http://example.org/"
+LISTED = [
+    Listed(Kind.ENTITY, EXAMPLE + "Jupiter", "Jupiter"),
+    Listed(Kind.PREDICATE, EXAMPLE + "orbits", "orbits"),
+]
+ORBITS = f"SELECT ?v0 WHERE {{ ?v0 <{EXAMPLE}orbits> <{EXAMPLE}Jupiter> . }}"
+ORBITED = f"SELECT ?v0 WHERE {{ <{EXAMPLE}Jupiter> <{EXAMPLE}orbits> ?v0 . }}"
+
+
+def _said(text: str, logprob: float) -> Choice:
+    return Choice(text, logprobs=(TokenLogprob(text, logprob),))
+
+
+async def test_the_model_is_shown_references_and_its_query_names_iris(
+    space: KnowledgeGraph,
+) -> None:
+    model = ScriptedModel(["single-hop\nSELECT ?v0 WHERE { ?v0 P1 E1 . }"])
+
+    written = await PromptedWriter(model).write(Question("What orbits Jupiter?"), LISTED, space)
+
+    assert [each.query for each in written] == [ORBITS]
+    assert "E1: Jupiter" in str(model.requests[0].messages)
+    assert EXAMPLE not in str(model.requests[0].messages)
+
+
+async def test_the_same_query_in_other_words_is_one_and_the_likeliest_comes_first(
+    space: KnowledgeGraph,
+) -> None:
+    replies = [
+        _said("SELECT ?v0 WHERE { ?v0 P1 E1 . }", -2.0),
+        _said("SELECT ?v0 WHERE { E1 P1 ?v0 . }", -1.0),
+        _said("SELECT ?moon\nWHERE { ?moon P1 E1 }", -0.5),
+        _said("SELECT ?v0 WHERE { ?v0 P7 E1 . }", -0.1),
+        _said("Sorry.", -0.1),
+    ]
+    writer = PromptedWriter(ScriptedModel([replies]))
+
+    written = await writer.write(Question("What orbits Jupiter?"), LISTED, space, n=5)
+
+    assert [(each.query.replace("?moon", "?v0"), each.score) for each in written] == [
+        (ORBITS, -0.5),
+        (ORBITED, -1.0),
+    ]
+
+
+async def test_beams_are_asked_for_where_they_are_wanted(space: KnowledgeGraph) -> None:
+    model = ScriptedModel(["SELECT ?v0 WHERE { ?v0 P1 E1 . }"])
+
+    await PromptedWriter(model, search="beams").write(
+        Question("What orbits Jupiter?"), LISTED, space, n=3
+    )
+
+    assert (model.requests[0].beams, model.requests[0].n) == (True, 3)

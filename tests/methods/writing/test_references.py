@@ -1,0 +1,212 @@
+"""Queries with references mean what they meant before, and name nothing that is not listed."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pyoxigraph import Literal, Store
+
+from askgraph.errors import QuerySyntaxError
+from askgraph.index.names import Kind
+from askgraph.methods.writing import Listed
+from askgraph.methods.writing.references import References, Unlisted, gold_terms, gold_values
+from askgraph.sparql.rewrite.canonical import canonical_query
+
+EX = "http://example.org/"
+LISTED = (
+    Listed(Kind.ENTITY, EX + "Jupiter", "Jupiter"),
+    Listed(Kind.ENTITY, EX + "Galileo", "Galileo"),
+    Listed(Kind.CLASS, EX + "Moon", "moon"),
+    Listed(Kind.PREDICATE, EX + "orbits", "orbits"),
+    Listed(Kind.PREDICATE, EX + "discoverer", "discoverer"),
+    Listed(Kind.VALUE, '"red spot"@en', "red spot"),
+    Listed(Kind.VALUE, '"1610"^^<http://www.w3.org/2001/XMLSchema#gYear>', "1610"),
+)
+REFERENCES = References(LISTED)
+NAMED = References(LISTED, "names")
+PREFIX = f"PREFIX : <{EX}> PREFIX xsd: <http://www.w3.org/2001/XMLSchema#> "
+
+
+def test_each_kind_has_its_letter_and_counts_from_one() -> None:
+    assert list(REFERENCES.by_name) == ["E1", "E2", "C1", "P1", "P2", "V1", "V2"]
+    assert REFERENCES.names(Kind.PREDICATE) == ("P1", "P2")
+
+
+def test_what_is_listed_twice_keeps_its_first_reference() -> None:
+    twice = References([LISTED[0], LISTED[0], LISTED[1]])
+
+    assert list(twice.by_name) == ["E1", "E2"]
+
+
+@pytest.mark.parametrize(
+    ("query", "text"),
+    [
+        ("SELECT * { ?m a :Moon ; :orbits :Jupiter }",
+         "SELECT ?v0 WHERE { ?v0 rdf:type C1 . ?v0 P1 E1 . }"),
+        ("ASK { :Galileo ^:discoverer/:orbits* :Jupiter }", "ASK WHERE { E2 (^P2)/(P1*) E1 . }"),
+        ('SELECT ?m { ?m :name "red spot"@en }', None),
+        ('SELECT ?m { ?m :orbits "red spot"@en FILTER(LANG(?m) = "en") }',
+         'SELECT ?v0 WHERE { ?v0 P1 V1 . FILTER(LANG(?v0) = "en") }'),
+        ('SELECT ?m { ?m :orbits ?y FILTER(?y > "1610"^^xsd:gYear || ?y < -1.5) }',
+         "SELECT ?v0 WHERE { ?v0 P1 ?v1 . FILTER((?v1 > V2) || (?v1 < -1.5)) }"),
+        ('SELECT ?m { ?m :orbits ?y FILTER(?y < "1700-01-01"^^xsd:date && xsd:integer(?y) > 3) }',
+         'SELECT ?v0 WHERE { ?v0 P1 ?v1 . FILTER((?v1 < "1700-01-01"^^xsd:date) && '
+         "(xsd:integer(?v1) > 3)) }"),
+    ],
+)  # fmt: skip
+def test_terms_become_references(query: str, text: str | None) -> None:
+    if text is None:
+        with pytest.raises(Unlisted, match="name"):
+            REFERENCES.referenced(PREFIX + query)
+        return
+    assert REFERENCES.referenced(PREFIX + query) == text
+    back = canonical_query(REFERENCES.in_sparql(text))
+    assert back == canonical_query(PREFIX + query.replace("*", "?m", query.startswith("SELECT")))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT ?v0 WHERE { ?v0 P3 E1 . }",
+        "SELECT ?v0 WHERE { ?v0 P1 E01 . }",
+        "SELECT ?v0 WHERE { ?v0 P1 <http://example.org/Jupiter> . }",
+        "SELECT ?v0 WHERE { ?v0 wdt:P31 E1 . }",
+        'SELECT ?v0 WHERE { ?v0 P1 "Jupiter" . }',
+        'SELECT ?v0 WHERE { ?v0 P1 "Jupiter"@en . }',
+        'SELECT ?v0 WHERE { ?v0 P1 "a"^^xsd:string . }',
+        "SELECT ?v0 WHERE { SERVICE E1 { ?v0 P1 E1 . } }",
+        "SELECT ?v0 WHERE { GRAPH ?v1 { ?v0 P1 E1 . } }",
+        "SELECT ?v0 FROM E1 WHERE { ?v0 P1 E1 . }",
+        "CONSTRUCT { ?v0 P1 E1 } WHERE { ?v0 P1 E1 . }",
+        "SELECT ?v0 WHERE { V1 P1 ?v0 . }",
+        "SELECT * WHERE { E1 P1 E2 . }",
+        "SELECT ?v0 WHERE { ?v0 P1 E1 .",
+    ],
+)
+def test_what_is_not_listed_or_not_allowed_is_an_error(text: str) -> None:
+    with pytest.raises(QuerySyntaxError):
+        REFERENCES.in_sparql(text)
+
+
+@pytest.mark.parametrize(
+    ("slip", "mended"),
+    [
+        ("SELECT ?v0 (COUNT(?v1) AS ?v2) WHERE { ?v0 P1 ?v1 . }", "GROUP BY ?v0"),
+        ("SELECT ?v0 (COUNT(?v1) AS ?v1) WHERE { ?v0 P1 ?v1 . }", "(COUNT(?v1) AS ?w0)"),
+        ("SELECT ?v0 ?v0 WHERE { ?v0 P1 ?v1 . }", "SELECT ?v0 WHERE"),
+        ("SELECT ?v0 WHERE { ?v0 P1 ?v1 . BIND(3 AS ?v1) }", "BIND(3 AS ?w0)"),
+        ("ASK WHERE { ?v0 P1 ?v1 . } GROUP BY ?v0 LIMIT 3", "ASK WHERE"),
+        ("SELECT (YEAR(?v1) AS ?v2) (COUNT(?v0) AS ?v3) WHERE { ?v0 P1 ?v1 . } GROUP BY YEAR(?v1)",
+         "GROUP BY (YEAR(?v1) AS ?v2)"),
+        ("SELECT (COUNT(?v0) AS ?v2) (?v2 + 1 AS ?v3) WHERE { ?v0 P1 ?v1 . }",
+         "((COUNT(?v0) + 1) AS ?v3)"),
+        ("SELECT ?v0 WHERE { { SELECT ?v0 (1 AS ?v1) WHERE { ?v0 P1 E1 . } } BIND(2 AS ?v1) }",
+         "BIND(2 AS ?w0)"),
+        ("SELECT (YEAR(?v4) AS ?v2) (COUNT(?v0) AS ?v3) (true AS ?v4) WHERE { ?v0 P1 ?v1 . }",
+         "(true AS ?w0) WHERE"),
+    ],
+)  # fmt: skip
+def test_slips_against_the_rules_on_variables_are_mended(slip: str, mended: str) -> None:
+    query = REFERENCES.in_sparql(slip)
+
+    assert mended in query
+    Store().query(query)
+
+
+LABELS = st.one_of(
+    st.text(max_size=8), st.sampled_from(["a", "A", "a b", "a_b", "a <b>", "a_2", "en"])
+)
+NAMES = ["?a", "?b", "?c"]
+ENDS = st.sampled_from([*NAMES, ":Jupiter", ":Galileo", ":Moon"])
+OBJECTS = st.one_of(ENDS, st.sampled_from(['"red spot"@en', "3", "2.5", "-7", "true"]))
+PATHS = st.sampled_from(
+    ["a", ":orbits", ":discoverer", "^:orbits", ":orbits+", ":orbits/:discoverer*", "rdfs:label"]
+)
+PATTERNS = st.tuples(ENDS, PATHS, OBJECTS).map(lambda each: " ".join(each) + " .")
+BLOCKS = st.lists(PATTERNS, min_size=1, max_size=3).map(" ".join)
+VALUES = st.one_of(
+    st.integers(-99, 99).map(str),
+    st.floats(0, 1e6).map(lambda value: f"{value:.3f}"),
+    st.dates().map(lambda day: f'"{day}"^^xsd:date'),
+)
+CONDITIONS = st.tuples(st.sampled_from(NAMES), st.sampled_from("= != < > <= >=".split()), VALUES)
+FILTERS = CONDITIONS.map(lambda each: f"FILTER({' '.join(each)})")
+PARTS = st.one_of(
+    BLOCKS,
+    FILTERS,
+    BLOCKS.map(lambda block: f"OPTIONAL {{ {block} }}"),
+    BLOCKS.map(lambda block: f"FILTER NOT EXISTS {{ {block} }}"),
+    st.tuples(BLOCKS, BLOCKS).map(lambda two: f"{{ {two[0]} }} UNION {{ {two[1]} }}"),
+)
+ENDINGS = st.sampled_from(["", "LIMIT 3", "ORDER BY ?a", "ORDER BY DESC(?b) LIMIT 1 OFFSET 2"])
+QUERIES = st.tuples(
+    st.sampled_from(["SELECT ?a", "SELECT DISTINCT ?a ?b"]), BLOCKS, st.lists(PARTS), ENDINGS
+).map(lambda parts: f"{parts[0]} {{ {parts[1]} {' '.join(parts[2])} }} {parts[3]}")
+
+
+@given(QUERIES, st.sampled_from([REFERENCES, NAMED]))
+def test_a_query_comes_back_as_it_was(query: str, references: References) -> None:
+    text = references.referenced(PREFIX + query)
+
+    back = references.in_sparql(text)
+    assert EX not in text
+    assert canonical_query(back) == canonical_query(PREFIX + query)
+    assert references.referenced(back) == text
+    Store().query(back)
+
+
+def test_in_the_form_of_names_labels_stand_for_terms() -> None:
+    query = PREFIX + 'SELECT ?m { ?m a :Moon ; :orbits :Jupiter ; :discoverer "red spot"@en }'
+
+    assert NAMED.referenced(query) == (
+        "SELECT ?v0 WHERE { ?v0 rdf:type <Moon> . ?v0 <orbits> <Jupiter> . "
+        '?v0 <discoverer> "red spot" . }'
+    )
+
+
+@given(st.lists(st.tuples(st.sampled_from([*Kind]), LABELS), max_size=8))
+def test_no_two_terms_have_one_name_whatever_their_labels_are(
+    given_terms: list[tuple[Kind, str]],
+) -> None:
+    listed = [
+        Listed(kind, str(Literal(label)) if kind is Kind.VALUE else f"{EX}{at}", label)
+        for at, (kind, label) in enumerate(given_terms)
+    ]
+    references = References(listed, "names")
+    shown = [references.shown(name) for name in references.by_name]
+
+    assert len(set(shown)) == len(shown)
+    for name, text in zip(references.by_name, shown, strict=True):
+        predicate = references.by_name[name].kind is Kind.PREDICATE
+        asked = f"ASK {{ ?x {text} ?y }}" if predicate else f"ASK {{ ?x rdf:type {text} }}"
+        target = references.by_name[name].target
+        assert gold_values(references.in_sparql(asked)) == {target}
+        assert asked.split(" ", 1)[0] and references.referenced(references.in_sparql(asked))
+
+
+@given(st.text(alphabet='SELECTWHR {}?v01PEC.()*/ASK"<>:', max_size=60))
+def test_any_text_is_a_query_or_a_syntax_error(text: str) -> None:
+    try:
+        query = REFERENCES.in_sparql(text)
+    except QuerySyntaxError:
+        return
+    assert query.startswith(("SELECT", "ASK"))
+
+
+def test_each_term_has_its_kind_and_what_is_free_is_left_out() -> None:
+    query = """
+        PREFIX : <http://example.org/> PREFIX rdfs: <http://www.w3.org/2000/01/rdf-schema#>
+        SELECT ?m {
+          ?m a :Moon ; :orbits+ :Jupiter ; :tag "fr" ; :year 1610 ; rdfs:label "Io"@en
+          FILTER(LANG(?l) = "en" && ?n != "Ganymede")
+        }"""
+
+    assert gold_terms(query) == (
+        (Kind.CLASS, "http://example.org/Moon"),
+        (Kind.PREDICATE, "http://example.org/orbits"),
+        (Kind.ENTITY, "http://example.org/Jupiter"),
+        (Kind.PREDICATE, "http://example.org/tag"),
+        (Kind.VALUE, '"fr"'),
+        (Kind.PREDICATE, "http://example.org/year"),
+        (Kind.VALUE, '"Io"@en'),
+        (Kind.VALUE, '"Ganymede"'),
+    )

@@ -1,0 +1,27 @@
+"""Accounts on an empty store, by the server's settings."""
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from askgraph.server.auth.identify import Accounts
+from askgraph.server.settings import ServeSettings
+from askgraph.server.store import Store
+
+MakeAccounts = Callable[..., Awaitable[tuple[Accounts, Store]]]
+
+
+@pytest.fixture
+async def accounts(tmp_path: Path) -> AsyncIterator[MakeAccounts]:
+    """Makes accounts, and the store that they are in, for some settings."""
+    async with AsyncExitStack() as stack:
+
+        async def make(**settings: Any) -> tuple[Accounts, Store]:
+            store = await Store.open(str(tmp_path / "serve.db"))
+            stack.push_async_callback(store.close)
+            return Accounts(ServeSettings.of(tmp_path, settings), store), store
+
+        yield make

@@ -1,0 +1,242 @@
+"""Who a request is from, and what they may."""
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from starlette.types import Receive, Scope, Send
+from tests.server.auth.conftest import MakeAccounts
+
+from askgraph.errors import SetupError
+from askgraph.server.auth.api_keys import new_key
+from askgraph.server.auth.identify import VISITOR, BehindProxy, Credentials, new_visitor
+from askgraph.server.auth.principal import NotAllowed, OwnLimits, TooMany
+from askgraph.server.settings import ServeSettings
+
+ELSEWHERE = {"host": "192.0.2.1"}
+PROXY = {"proxy_header": "X-Forwarded-User", "trusted_proxies": ["10.0.0.0/8"], **ELSEWHERE}
+
+
+def by_key(text: str, client: str = "198.51.100.7") -> Credentials:
+    return Credentials({"authorization": f"Bearer {text}"}, client=client)
+
+
+async def test_on_this_machine_anybody_may_do_all_but_administer(accounts: MakeAccounts) -> None:
+    known, _ = await accounts()
+    caller = await known.identify(Credentials(client="127.0.0.1"))
+    assert (caller.id, caller.graphs) == ("anonymous", None)
+    assert caller.scopes == {"ask", "query", "confirm", "manage"}
+    with pytest.raises(NotAllowed) as caught:
+        caller.check("admin")
+    assert caught.value.status == 401
+
+
+async def test_elsewhere_nobody_may_do_anything_without_a_key(accounts: MakeAccounts) -> None:
+    known, _ = await accounts(**ELSEWHERE)
+    caller = await known.identify(Credentials(client="127.0.0.1"))
+    assert caller.scopes == frozenset()
+
+
+async def test_anonymous_callers_may_what_was_chosen(accounts: MakeAccounts) -> None:
+    known, _ = await accounts(anonymous=["ask"], **ELSEWHERE)
+    caller = await known.identify(Credentials(client="198.51.100.7"))
+    assert caller.scopes == {"ask"}
+
+
+async def test_a_proxy_before_a_server_on_this_machine_opens_it_to_nobody(
+    accounts: MakeAccounts,
+) -> None:
+    known, _ = await accounts()
+    handed_on = Credentials({"x-forwarded-for": "198.51.100.7"}, client="127.0.0.1")
+    assert (await known.identify(handed_on)).scopes == frozenset()
+    chosen, _ = await accounts(anonymous=["ask"])
+    assert (await chosen.identify(handed_on)).scopes == {"ask"}
+
+
+async def test_a_key_gives_what_it_was_made_for(accounts: MakeAccounts) -> None:
+    known, store = await accounts(requests_per_minute=100, **ELSEWHERE)
+    own = OwnLimits(requests_per_minute=5, parallel=0)
+    key, text = new_key("Ann's phone", ["ask", "query"], graphs=["space"], limits=own)
+    await store.add_key(key)
+    for asking in (by_key(text), Credentials({"x-api-key": text}), Credentials(key=text)):
+        caller = await known.identify(asking)
+        assert (caller.id, caller.name) == (f"key:{key.id}", "Ann's phone")
+        assert caller.may("ask") and not caller.may("confirm")
+        assert caller.sees("space") and not caller.sees("rocks")
+        assert caller.limits.requests_per_minute == 5
+        assert (caller.limits.parallel, caller.limits.tokens_per_day) == (0, 0)
+    with pytest.raises(NotAllowed, match="needs the scope 'admin'") as caught:
+        caller.check("admin")
+    assert caught.value.status == 403
+
+
+async def test_the_store_does_not_know_the_secret(accounts: MakeAccounts) -> None:
+    _, store = await accounts()
+    key, text = new_key("phone", ["ask"])
+    await store.add_key(key)
+    secret = text.removeprefix(f"askgraph_{key.id}_")
+    assert len(secret) == 43
+    assert secret not in repr(await store.keys())
+
+
+@pytest.mark.parametrize("change", ["another secret", "another id", "cut", "longer", "no key"])
+async def test_a_key_that_is_not_exactly_ours_is_refused(
+    accounts: MakeAccounts, change: str
+) -> None:
+    known, store = await accounts()
+    (key, text), (_, other) = new_key("phone", ["ask"]), new_key("other", ["ask"])
+    await store.add_key(key)
+    wrong = {
+        "another secret": f"askgraph_{key.id}_{other.split('_', 2)[2]}",
+        "another id": other,
+        "cut": text[:-1],
+        "longer": text + "A" * 500,
+        "no key": "askgraph_",
+    }[change]
+    with pytest.raises(NotAllowed, match="not known") as caught:
+        await known.identify(by_key(wrong))
+    assert caught.value.status == 401
+
+
+async def test_expired_and_revoked_keys_are_refused_with_the_reason(
+    accounts: MakeAccounts,
+) -> None:
+    known, store = await accounts()
+    over, old = new_key("old", ["ask"], expires=datetime.now(UTC) - timedelta(seconds=1))
+    gone, lost = new_key("lost", ["ask"])
+    await store.add_key(over)
+    await store.add_key(gone)
+    assert (await known.identify(by_key(lost))).name == "lost"
+    await store.revoke(gone.id)
+    with pytest.raises(NotAllowed, match="revoked"):
+        await known.identify(by_key(lost))
+    with pytest.raises(NotAllowed, match="expired"):
+        await known.identify(by_key(old))
+
+
+async def test_a_token_of_somebody_else_says_nothing(accounts: MakeAccounts) -> None:
+    known, _ = await accounts()
+    for given in ("Bearer sk-something", "Basic YW5uOnB3", "Bearer"):
+        asking = Credentials({"authorization": given}, client="127.0.0.1")
+        assert (await known.identify(asking)).id == "anonymous"
+
+
+async def test_guessing_is_stopped_and_a_good_key_of_the_neighbour_is_not(
+    accounts: MakeAccounts,
+) -> None:
+    known, store = await accounts()
+    (mine, text), (guessed, _) = new_key("mine", ["ask"]), new_key("guessed", ["ask"])
+    await store.add_key(mine)
+    await store.add_key(guessed)
+    ended: list[type[Exception]] = []
+    for at in range(15):
+        with pytest.raises((NotAllowed, TooMany)) as caught:
+            await known.identify(by_key(f"askgraph_{guessed.id}_{at}"))
+        ended.append(caught.type)
+    assert ended == [NotAllowed] * 10 + [TooMany] * 5
+    assert (await known.identify(by_key(text))).name == "mine"
+    with pytest.raises(NotAllowed):
+        await known.identify(by_key(f"askgraph_{guessed.id}_x", client="203.0.113.9"))
+
+
+async def test_a_trusted_proxy_says_who_the_user_is_and_nobody_else_does(
+    accounts: MakeAccounts,
+) -> None:
+    known, _ = await accounts(proxy_scopes=["ask"], **PROXY)
+    word = {"x-forwarded-user": "Zoë".encode().decode("latin-1")}
+    user = await known.identify(Credentials(word, client="203.0.113.9", peer="10.1.2.3"))
+    assert (user.id, user.name, set(user.scopes)) == ("user:Zoë", "Zoë", {"ask"})
+    forged = await known.identify(Credentials(word, client="198.51.100.7", peer="198.51.100.7"))
+    assert (forged.id, forged.scopes) == ("anonymous", frozenset())
+
+
+@pytest.mark.parametrize("name", ["", "  "])
+async def test_a_proxy_that_names_nobody_names_nobody(accounts: MakeAccounts, name: str) -> None:
+    known, _ = await accounts(**PROXY)
+    caller = await known.identify(Credentials({"x-forwarded-user": name}, peer="10.1.2.3"))
+    assert caller.id == "anonymous"
+
+
+@pytest.mark.parametrize("name", ["a" * 500, "ann\tadmin", "\xff\xfe"])
+async def test_a_proxy_that_names_no_name_is_refused(accounts: MakeAccounts, name: str) -> None:
+    known, _ = await accounts(**PROXY)
+    with pytest.raises(NotAllowed):
+        await known.identify(Credentials({"x-forwarded-user": name}, peer="10.1.2.3"))
+
+
+async def test_a_visitor_is_known_again_by_the_cookie_which_the_id_does_not_tell(
+    accounts: MakeAccounts,
+) -> None:
+    known, _ = await accounts()
+    cookie = new_visitor()
+    first = await known.identify(Credentials({}, {VISITOR: cookie}, "127.0.0.1"))
+    again = await known.identify(Credentials({}, {VISITOR: cookie}, "127.0.0.1"))
+    other = await known.identify(Credentials({}, {VISITOR: new_visitor()}, "127.0.0.1"))
+    assert first.id == again.id != other.id
+    assert first.id.startswith("visitor:") and cookie not in first.id
+    forged = await known.identify(
+        Credentials({}, {VISITOR: first.id.removeprefix("visitor:")}, "127.0.0.1")
+    )
+    assert forged.id != first.id
+
+
+@pytest.mark.parametrize("cookie", ["", "admin", "x" * 5000, "../../etc/passwd", "é" * 32])
+async def test_a_cookie_that_was_never_set_is_nobodys(accounts: MakeAccounts, cookie: str) -> None:
+    known, _ = await accounts()
+    caller = await known.identify(Credentials({}, {VISITOR: cookie}, "127.0.0.1"))
+    assert caller.id == "anonymous" and not caller.has_history
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"anonymous": ["ask", "admin"]}, "cannot be administrators"),
+        ({"proxy_header": "X-User"}, "needs trusted_proxies"),
+        ({"proxy_header": "X-User", "trusted_proxies": ["proxy.example"]}, "'proxy.example'"),
+    ],
+)
+async def test_settings_that_trust_too_much_are_refused(
+    accounts: MakeAccounts, settings: dict[str, Any], words: str
+) -> None:
+    with pytest.raises(SetupError, match=words):
+        await accounts(**settings)
+
+
+CALLER = b"203.0.113.9"
+
+
+async def client_seen(tmp_path: Path, *forwarded: bytes, peer: str = "10.0.0.1") -> str:
+    """The address that is counted for a request with these lines of X-Forwarded-For."""
+    seen: list[str] = []
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        seen.append(scope["client"][0])
+
+    async def nothing(*_: object) -> None:
+        raise AssertionError("nothing is read or sent")
+
+    settings = ServeSettings.of(tmp_path, {"trusted_proxies": ("10.0.0.0/8",)})
+    headers = [(b"x-forwarded-for", line) for line in forwarded]
+    scope = {"type": "http", "client": (peer, 1), "headers": headers, "scheme": "http"}
+    await BehindProxy(app, settings)(scope, nothing, nothing)  # type: ignore[arg-type]
+    return seen[0]
+
+
+@pytest.mark.parametrize(
+    "forwarded",
+    [
+        (CALLER,),
+        (b"192.0.2.1, " + CALLER,),
+        (b"192.0.2.1", CALLER),
+        (b"192.0.2.1", CALLER, b"10.0.0.2"),
+    ],
+)
+async def test_the_caller_is_who_the_proxy_saw_whatever_they_say_themselves(
+    tmp_path: Path, forwarded: tuple[bytes, ...]
+) -> None:
+    assert await client_seen(tmp_path, *forwarded) == CALLER.decode()
+
+
+async def test_nobody_else_is_believed(tmp_path: Path) -> None:
+    assert await client_seen(tmp_path, b"192.0.2.1", peer="203.0.113.9") == CALLER.decode()

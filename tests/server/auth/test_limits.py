@@ -1,0 +1,153 @@
+"""Callers are kept within their limits, by all processes together."""
+
+import pytest
+from tests.server.auth.conftest import MakeAccounts
+
+from askgraph.server.auth.identify import (
+    Accounts,
+    Credentials,
+    client_address,
+    counted_address,
+    networks,
+)
+from askgraph.server.auth.limits import KeyThrottle
+from askgraph.server.auth.principal import Limits, OwnLimits, Principal, TooMany
+from askgraph.server.store import RunRow, Store, new_id
+
+PUBLIC = {"host": "192.0.2.1", "anonymous": ["ask"]}
+
+
+async def admitted(known: Accounts, caller: Principal, times: int) -> int:
+    """How many of so many requests are let through."""
+    through = 0
+    for _ in range(times):
+        try:
+            await known.admit(caller)
+            through += 1
+        except TooMany as error:
+            assert 0 < error.retry_after <= 60
+    return through
+
+
+def caller(**limits: int) -> Principal:
+    return Principal("key:k1", "phone", frozenset({"ask"}), limits=Limits(**limits))
+
+
+async def test_requests_beyond_the_minutes_limit_are_refused(accounts: MakeAccounts) -> None:
+    known, _ = await accounts()
+    assert await admitted(known, caller(requests_per_minute=10), 15) == 10
+
+
+async def test_two_processes_count_together(accounts: MakeAccounts) -> None:
+    first, _ = await accounts()
+    second, _ = await accounts()
+    busy = caller(requests_per_minute=10)
+    through = 0
+    for _ in range(10):
+        through += await admitted(first, busy, 1) + await admitted(second, busy, 1)
+    assert through == 10
+
+
+async def test_large_limits_are_told_to_the_database_in_steps_and_hold_all_the_same(
+    accounts: MakeAccounts,
+) -> None:
+    known, store = await accounts()
+    busy = caller(requests_per_minute=100)
+    await admitted(known, busy, 12)
+    assert (await store.used("key:k1")).minute_requests == 10
+    assert await admitted(known, busy, 100) == 88
+
+
+async def test_callers_on_this_machine_are_not_counted(accounts: MakeAccounts) -> None:
+    known, store = await accounts(requests_per_minute=1)
+    here = await known.identify(Credentials(client="127.0.0.1"))
+    assert await admitted(known, here, 50) == 50
+    assert (await store.used(here.counted_as)).day_requests == 0
+
+
+async def test_a_visitor_does_not_escape_by_dropping_the_cookie(accounts: MakeAccounts) -> None:
+    known, _ = await accounts(requests_per_minute=3, **PUBLIC)
+    through = 0
+    for at in range(6):
+        cookies = {"askgraph_visitor": f"{at:032}"}
+        one = await known.identify(Credentials({}, cookies, "198.51.100.7"))
+        through += await admitted(known, one, 1)
+    assert through == 3
+    other = await known.identify(Credentials({}, {}, "198.51.100.8"))
+    assert await admitted(known, other, 1) == 1
+
+
+async def test_what_a_run_cost_is_its_callers_and_the_day_is_over_when_it_is_spent(
+    accounts: MakeAccounts,
+) -> None:
+    known, store = await accounts()
+    frugal = caller(tokens_per_day=100)
+    await known.check_budget(frugal)
+    await run_of(store, frugal, tokens=60)
+    await known.check_budget(frugal)
+    await run_of(store, frugal, tokens=60)
+    with pytest.raises(TooMany, match="100 tokens of this day") as caught:
+        await known.check_budget(frugal)
+    assert 0 < caught.value.retry_after <= 24 * 3600
+    await known.check_budget(caller(tokens_per_day=1000))
+
+
+async def test_money_is_limited_as_tokens_are(accounts: MakeAccounts) -> None:
+    known, store = await accounts()
+    poor = Principal("key:k2", "poor", frozenset({"ask"}), limits=Limits(money_per_day=0.5))
+    await run_of(store, poor, money=0.25)
+    await known.check_budget(poor)
+    await run_of(store, poor, money=0.25)
+    with pytest.raises(TooMany, match=r"money .*0\.5"):
+        await known.check_budget(poor)
+
+
+def test_a_keys_own_limits_hold_over_the_servers_and_zero_is_no_limit() -> None:
+    general = Limits(100, 8, 5000, 1.0)
+    own = OwnLimits(requests_per_minute=0, tokens_per_day=10)
+    assert own.over(general) == Limits(0, 8, 10, 1.0)
+
+
+def test_wrong_keys_are_forgotten_after_a_minute() -> None:
+    time = [0.0]
+    guesses = KeyThrottle(2, clock=lambda: time[0])
+    for _ in range(2):
+        guesses.check("198.51.100.7", "k1")
+        guesses.failed("198.51.100.7", "k1")
+    with pytest.raises(TooMany) as caught:
+        guesses.check("198.51.100.7", "k1")
+    assert caught.value.retry_after == 60
+    guesses.check("198.51.100.7", "k2")
+    guesses.check("198.51.100.8", "k1")
+    time[0] = 60.5
+    guesses.check("198.51.100.7", "k1")
+
+
+@pytest.mark.parametrize(
+    ("peer", "forwarded", "address"),
+    [
+        ("198.51.100.7", "", "198.51.100.7"),
+        ("198.51.100.7", "203.0.113.9", "198.51.100.7"),  # nobody trusts what it says
+        ("10.0.0.1", "203.0.113.9", "203.0.113.9"),
+        ("10.0.0.1", "1.1.1.1, 203.0.113.9, 10.0.0.2", "203.0.113.9"),
+        ("10.0.0.1", "1.1.1.1, nonsense", "10.0.0.1"),
+        ("::ffff:10.0.0.1", "203.0.113.9", "203.0.113.9"),
+        ("10.0.0.1", "", "10.0.0.1"),
+    ],
+)
+def test_the_caller_is_the_last_address_that_is_no_trusted_proxys(
+    peer: str, forwarded: str, address: str
+) -> None:
+    assert client_address(peer, forwarded, networks(["10.0.0.0/8"])) == address
+
+
+def test_all_addresses_of_one_site_count_as_one() -> None:
+    assert counted_address("2001:db8:1:2:3:4:5:6") == counted_address("2001:db8:1:2::1")
+    assert counted_address("2001:db8:1:2::1") != counted_address("2001:db8:1:3::1")
+    assert counted_address("198.51.100.7") == "198.51.100.7"
+
+
+async def run_of(store: Store, who: Principal, *, tokens: int = 0, money: float = 0.0) -> None:
+    run = RunRow(new_id(), who.id, "?", ("space",), "grasp", counted_as=who.counted_as)
+    assert await store.begin_run(run)
+    assert await store.finish_run(run.id, "done", tokens=tokens, money=money)

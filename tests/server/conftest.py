@@ -1,0 +1,32 @@
+"""One server on the sample graph for all tests that change nothing which another one looks at."""
+
+from collections.abc import Iterator
+
+import httpx2
+import pytest
+from tests.servers.served import ServedThread, sample_workspace
+
+from askgraph.server.auth.identify import VISITOR, new_visitor
+from askgraph.workspace import Workspace
+
+
+@pytest.fixture(scope="session")
+def sample_place(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
+    """A workspace with the sample graph, to be copied or read."""
+    return sample_workspace(tmp_path_factory.mktemp("sample"))
+
+
+@pytest.fixture(scope="session")
+def served(sample_place: Workspace, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a server on the sample graph."""
+    database = tmp_path_factory.mktemp("database") / "serve.db"
+    with ServedThread(sample_place, database=str(database)) as server:
+        yield server.url
+
+
+@pytest.fixture
+def client(served: str) -> Iterator[httpx2.Client]:
+    """A browser that has not been here before."""
+    cookies = {VISITOR: new_visitor()}
+    with httpx2.Client(base_url=served, cookies=cookies, timeout=30) as client:
+        yield client

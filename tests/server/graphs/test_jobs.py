@@ -1,0 +1,73 @@
+"""Jobs at their ends: stopped too late, cleared away, refused for there are too many."""
+
+import asyncio
+import io
+from pathlib import Path
+
+import pytest
+
+from askgraph.atomic_files import locked
+from askgraph.server.auth.principal import Limits, NotAllowed, Principal
+from askgraph.server.graphs.jobs import NewGraph, check_room
+from askgraph.server.graphs.uploads import Sent, clear_graph, stored, upload_folder
+from askgraph.server.hub import open_hub
+from askgraph.server.settings import ServeSettings
+from askgraph.workspace import Workspace
+
+ANN = Principal("user:ann", "ann", frozenset({"manage"}), limits=Limits(graphs=2))
+MOON = b"<http://e.org/io> <http://e.org/orbits> <http://e.org/jupiter> .\n"
+
+
+async def test_a_job_that_is_stopped_while_it_ends_is_kept_as_it_ended(tmp_path: Path) -> None:
+    new = NewGraph("large", "upload", ())
+    folder = upload_folder(tmp_path, new.job)
+    sent = [Sent("moons.nt", io.BytesIO(MOON + b"#" * 2**21))]
+    async with open_hub(ServeSettings(upload_mb=1), Workspace(tmp_path)) as hub:
+        with locked(tmp_path / "uploads" / ".locks" / "large"):  # what it leaves cannot be cleared
+            await hub.jobs.begin(new, ANN, lambda: stored(sent, folder))
+            while (await hub.jobs.view(new.job, ANN)).state != "failed":  # noqa: ASYNC110
+                await asyncio.sleep(0.02)
+            stops = [asyncio.create_task(hub.jobs.cancel(new.job, ANN)) for _ in range(2)]
+            await asyncio.sleep(0.05)
+        await asyncio.gather(*stops)
+        row = await hub.store.job(new.job)
+    assert row
+    assert row.state == "failed"
+    assert not folder.exists()
+
+
+def test_a_graph_that_came_to_be_of_the_uploads_of_a_job_goes_with_them(tmp_path: Path) -> None:
+    workspace = Workspace(tmp_path)
+    path = upload_folder(tmp_path, "job") / "01.nt"
+    path.parent.mkdir(parents=True)
+    path.write_bytes(MOON)
+    workspace.add("moons", [path])
+    other = upload_folder(tmp_path, "other")
+    other.mkdir()
+    clear_graph(workspace, "moons", "other")
+    assert (list(workspace.graphs()), path.exists(), other.exists()) == (["moons"], True, False)
+    clear_graph(workspace, "moons", "job")
+    assert (list(workspace.graphs()), path.exists()) == ([], False)
+    assert not workspace.data("moons").exists()
+
+
+def test_a_caller_adds_so_many_graphs_and_no_more() -> None:
+    check_room(ANN, ["user:ann", "user:bob", "", "visitor:1"])
+    with pytest.raises(NotAllowed, match="graphs_per_caller"):
+        check_room(ANN, ["user:ann", "user:ann"])
+    check_room(Principal("user:ann", "ann", frozenset({"admin"})), ["user:ann"] * 9)
+    visitor = Principal("visitor:3", "anonymous", frozenset({"manage"}), limits=Limits(graphs=2))
+    with pytest.raises(NotAllowed):
+        check_room(visitor, ["visitor:1", "anonymous"])
+    check_room(visitor, ["", "user:ann", "visitor:1"])
+
+
+async def test_a_graph_beyond_the_limit_is_refused_before_it_is_sent(tmp_path: Path) -> None:
+    path = tmp_path / "moons.nt"
+    path.write_bytes(MOON)
+    workspace = Workspace(tmp_path)
+    for name in ("a", "b"):
+        workspace.add(name, [path], settings={"added_by": ANN.id})
+    async with open_hub(ServeSettings(), workspace) as hub:
+        with pytest.raises(NotAllowed, match="2 graphs"):
+            hub.jobs.check("c", ANN)

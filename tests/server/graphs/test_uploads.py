@@ -1,0 +1,162 @@
+"""Uploaded files lie under the names that they came with, which say what the files are."""
+
+import bz2
+import gzip
+import io
+import lzma
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from askgraph.errors import SetupError
+from askgraph.server.graphs.uploads import (
+    Sent,
+    check_files,
+    clear_orphans,
+    stored,
+    upload_folder,
+    uploads_of,
+)
+from askgraph.server.problems import TooLarge
+from askgraph.workspace.settings import GraphSettings
+
+TURTLE = b"@prefix e: <http://e.org/> . e:a e:p e:b .\n"
+TRIPLE = b"# a comment\n<http://e.org/a> <http://e.org/p> <http://e.org/b> .\n"
+QUAD = b'<http://e.org/a> <http://e.org/p> "x y"@en <http://e.org/g> .\n'
+XML = b'\xef\xbb\xbf<?xml version="1.0"?><rdf:RDF/>'
+JSON = b'  {"@id": "http://e.org/a", "http://e.org/p": "x"}'
+
+
+def name_of(name: str, content: bytes, folder: Path) -> str:
+    (path,) = stored([Sent(name, io.BytesIO(content))], folder / "new")
+    assert path.parent == folder / "new"
+    assert path.read_bytes() == content
+    return path.name
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "kept"),
+    [
+        ("moons.ttl", TURTLE, "moons.ttl"),
+        ("MOONS.TTL", TURTLE, "MOONS.ttl"),
+        ("moons.txt", TURTLE, "moons-txt.ttl"),
+        ("moons", TRIPLE, "moons.ttl"),
+        ("moons", QUAD, "moons.nq"),
+        ("", XML, "file.rdf"),
+        ("", JSON, "file.jsonld"),
+        ("moons.ttl", gzip.compress(TURTLE), "moons.ttl.gz"),
+        ("moons.ttl.gz", TURTLE, "moons.ttl"),
+        ("moons.gz", bz2.compress(QUAD), "moons.nq.bz2"),
+        ("moons.nt.xz", lzma.compress(TRIPLE), "moons.nt.xz"),
+        ("../../etc/passwd.ttl", TURTLE, "passwd.ttl"),
+        ("..\\..\\autoexec.ttl", TURTLE, "autoexec.ttl"),
+        ("/etc/cron.d/x.ttl", TURTLE, "x.ttl"),
+        ("..", TURTLE, "file.ttl"),
+        ("a\x00b\n.ttl", TURTLE, "a-b.ttl"),
+        ("Mönde & mehr.ttl", TURTLE, "Mönde-mehr.ttl"),
+        ("x" * 500 + ".ttl", TURTLE, "x" * 60 + ".ttl"),
+    ],
+)
+def test_a_file_is_named_for_what_it_is(
+    tmp_path: Path, name: str, content: bytes, kept: str
+) -> None:
+    assert name_of(name, content, tmp_path) == kept
+
+
+def test_files_of_one_name_do_not_replace_each_other(tmp_path: Path) -> None:
+    twice = [Sent("a.ttl", io.BytesIO(TURTLE)), Sent("b/a.ttl", io.BytesIO(TRIPLE))]
+    paths = stored(twice, tmp_path / "new")
+    assert [path.name for path in paths] == ["a.ttl", "02-a.ttl"]
+    assert [path.read_bytes() for path in paths] == [TURTLE, TRIPLE]
+
+
+@pytest.mark.parametrize("content", [b"", b"hello", b"PK\x03\x04", b"\x1f\x8bno", b"a,b\n1,2\n"])
+def test_what_is_no_rdf_is_refused(tmp_path: Path, content: bytes) -> None:
+    with pytest.raises(SetupError):
+        name_of("notes.txt", content, tmp_path)
+
+
+def test_files_of_no_graph_go_after_a_while(tmp_path: Path) -> None:
+    used, lost = upload_folder(tmp_path, "a"), upload_folder(tmp_path, "b")
+    (path,) = stored([Sent("a.ttl", io.BytesIO(TURTLE))], used)
+    stored([Sent("b.ttl", io.BytesIO(TURTLE))], lost)
+    graph = GraphSettings(sources=(str(path),))
+    assert uploads_of(tmp_path, graph) == used
+    assert uploads_of(tmp_path, GraphSettings(sources=(str(tmp_path / "own.ttl"),))) is None
+    clear_orphans(tmp_path, [graph], before=0.0)
+    assert lost.is_dir()
+    clear_orphans(tmp_path, [graph], jobs=["a", "c"])
+    assert lost.is_dir()
+    clear_orphans(tmp_path, [graph], before=2e9 * 2)
+    assert (used.is_dir(), lost.is_dir()) == (True, False)
+
+
+MB = 2**20
+
+
+@pytest.mark.parametrize(
+    ("suffix", "pack"), [(".gz", gzip.compress), (".bz2", bz2.compress), (".xz", lzma.compress)]
+)
+def test_what_unpacks_to_too_much_is_refused(
+    tmp_path: Path, suffix: str, pack: Callable[[bytes], bytes]
+) -> None:
+    bomb = tmp_path / f"01-bomb.nt{suffix}"
+    bomb.write_bytes(pack(bytes(20 * MB)))
+    assert bomb.stat().st_size < 100_000
+    with pytest.raises(TooLarge, match="more than 10 MB"):
+        check_files([bomb], most=10 * MB)
+    check_files([bomb], most=20 * MB)
+
+
+def test_files_count_together(tmp_path: Path) -> None:
+    files = [tmp_path / f"{at}.nt" for at in range(3)]
+    for file in files:
+        file.write_bytes(bytes(MB))
+    with pytest.raises(TooLarge):
+        check_files(files, most=3 * MB - 1)
+
+
+def test_what_is_cut_off_is_said_to_be(tmp_path: Path) -> None:
+    broken = tmp_path / "a.ttl.gz"
+    broken.write_bytes(gzip.compress(b"@prefix e: <http://e.org/> ." * 1000)[:-20])
+    with pytest.raises(SetupError, match="cannot be unpacked"):
+        check_files([broken], most=MB)
+
+
+LAUGHS = "".join(f'<!ENTITY a{at} "{f"&a{at - 1};" * 10}">' for at in range(1, 10))
+
+
+@pytest.mark.parametrize(
+    "definitions",
+    [
+        f'<!ENTITY a0 "ha">{LAUGHS}',
+        f'<!ENTITY long "{"A" * 5000}">',
+        '<!ENTITY file SYSTEM "file:///etc/passwd">',
+        '<!ENTITY far PUBLIC "x" "http://127.0.0.1/">',
+        '<!ENTITY % parameter "x">',
+        "".join(f'<!ENTITY e{at} "x">' for at in range(2000)),
+    ],
+)
+def test_entities_that_grow_or_reach_out_are_refused(tmp_path: Path, definitions: str) -> None:
+    comment = f"<!--{'x' * 200_000}-->"  # definitions need not stand at the start
+    file = tmp_path / "a.rdf"
+    file.write_text(f"<?xml version='1.0'?>{comment}<!DOCTYPE r [{definitions}]><r/>")
+    with pytest.raises(SetupError, match="entit"):
+        check_files([file], most=MB)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '<!DOCTYPE r [<!ENTITY owl "http://w3.org/owl#"><!ENTITY x "a &amp; &#65;">]><r/>',
+        "<r>&undefined;</r>",
+        "<http://e.org/a> <http://e.org/p> <http://e.org/b> .",
+        "no xml",
+        "",
+    ],
+)
+def test_other_files_pass(tmp_path: Path, text: str) -> None:
+    file = tmp_path / "a.rdf"
+    file.write_text(text)
+    check_files([file], most=MB)

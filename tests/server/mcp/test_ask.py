@@ -1,0 +1,97 @@
+"""Where a question can be read in several ways, the user is asked, if the client can."""
+
+import base64
+import json
+
+import pytest
+from mcp.client.session import ClientRequestContext
+from mcp.shared.exceptions import MCPError
+from mcp_types import (
+    CallToolResult,
+    ElicitRequestFormParams,
+    ElicitRequestParams,
+    ElicitResult,
+    InputRequiredResult,
+)
+from tests.server.mcp.conftest import Agents
+
+QUESTION = {"question": "What is the population of Mars?", "limit": 3}
+MODERN = "2026-07-28"
+ASKED = "The graph seems to hold nothing on 'population'. Which of these do you mean?"
+
+
+async def third(context: ClientRequestContext, params: ElicitRequestParams) -> ElicitResult:
+    assert isinstance(params, ElicitRequestFormParams)
+    assert params.message == ASKED
+    readings = params.requested_schema["properties"]["reading"]["enum"]
+    return ElicitResult(action="accept", content={"reading": readings[2]})
+
+
+async def declines(context: ClientRequestContext, params: ElicitRequestParams) -> ElicitResult:
+    return ElicitResult(action="decline")
+
+
+@pytest.mark.parametrize("mode", ["legacy", MODERN])
+async def test_the_reading_that_the_user_takes_is_answered(agents: Agents, mode: str) -> None:
+    async with agents.client(mode=mode, elicitation_callback=third) as client:
+        found = (await client.call_tool("ask", QUESTION)).structured_content
+    assert found is not None
+    assert found["status"] == "answer"
+    assert found["words"] == "The discoverers of the things that orbit Mars."
+    assert (found["total"], found["confidence"], len(found["rows"])) == (1, None, 1)
+    assert found["chosen"] is True
+
+
+@pytest.mark.parametrize("mode", ["legacy", MODERN])
+async def test_without_a_way_to_ask_the_readings_are_the_result(agents: Agents, mode: str) -> None:
+    async with agents.client(mode=mode) as client:
+        found = (await client.call_tool("ask", QUESTION)).structured_content
+    assert found is not None
+    assert found["status"] == "clarification"
+    assert found["message"] == ASKED
+    assert [one["rows"] for one in found["readings"]] == [1, 2, 1, 3]
+    assert all("SELECT" in one["query"] for one in found["readings"])
+
+
+async def test_who_does_not_choose_gets_the_readings(agents: Agents) -> None:
+    async with agents.client(mode="legacy", elicitation_callback=declines) as client:
+        found = (await client.call_tool("ask", QUESTION)).structured_content
+    assert found is not None and found["status"] == "clarification"
+
+
+async def test_a_call_that_comes_again_without_a_choice_is_told_so(agents: Agents) -> None:
+    async with agents.client(mode=MODERN, elicitation_callback=declines) as client:
+        found = await client.call_tool("ask", QUESTION)
+    assert found.is_error and "no reading was chosen" in str(found.content)
+
+
+async def test_a_forged_state_with_an_update_in_it_changes_nothing(agents: Agents) -> None:
+    async with agents.client(mode=MODERN, elicitation_callback=declines) as client:
+        first = await client.session.call_tool("ask", QUESTION, allow_input_required=True)
+        assert isinstance(first, InputRequiredResult) and first.request_state
+        second = await client.session.call_tool(
+            "ask",
+            QUESTION,
+            input_responses={"reading": ElicitResult(action="accept", content={"reading": "1. x"})},
+            request_state=_with_query(first.request_state, "DELETE WHERE { ?s ?p ?o }"),
+            allow_input_required=True,
+        )
+    assert isinstance(second, CallToolResult) and second.is_error
+    assert "only SELECT, ASK, CONSTRUCT and DESCRIBE" in str(second.content)
+
+
+async def test_a_state_that_is_no_state_is_refused(agents: Agents) -> None:
+    async with agents.client(mode=MODERN, elicitation_callback=declines) as client:
+        with pytest.raises(MCPError, match="requestState"):
+            await client.session.call_tool(
+                "ask", QUESTION, request_state="!", allow_input_required=True
+            )
+
+
+def _with_query(state: str, query: str) -> str:
+    """The state of a call, with one reading of our own."""
+    envelope = json.loads(base64.urlsafe_b64decode(state))
+    content = json.loads(envelope["s"])
+    content["options"] = [{"words": "x", "count": 1, "query": query}]
+    forged = {**envelope, "s": json.dumps(content)}
+    return base64.urlsafe_b64encode(json.dumps(forged).encode()).decode()

@@ -1,0 +1,122 @@
+"""MCP over HTTP: the callers and graphs are the server's, and nothing is kept between requests."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import httpx2
+import pytest
+from mcp import Client
+from mcp.client.streamable_http import streamable_http_client
+from tests.server.mcp.test_ask import MODERN, QUESTION, third
+from tests.servers.key_holders import Locked, locked_server
+
+from askgraph.workspace import Workspace
+
+
+@pytest.fixture(scope="module")
+def locked(sample_place: Workspace, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Locked]:
+    with locked_server(sample_place, tmp_path_factory.mktemp("locked")) as server:
+        yield server
+
+
+def opening(**more: object) -> dict[str, Any]:
+    """The first message of a client."""
+    return {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}, **more}
+
+
+HEADERS = {"Accept": "application/json, text/event-stream", "Content-Type": "application/json"}
+
+
+@pytest.mark.parametrize("mode", ["legacy", "auto"])
+async def test_a_client_asks_and_hears_the_steps(served: str, mode: str) -> None:
+    told: list[str | None] = []
+
+    async def tell(progress: float, total: float | None, message: str | None) -> None:
+        told.append(message)
+
+    async with Client(f"{served}/mcp", mode=mode) as client:
+        found = await client.call_tool(
+            "ask", {"question": "Who discovered Titan?"}, progress_callback=tell
+        )
+        resources = (await client.list_resources()).resources
+    assert found.structured_content is not None
+    assert found.structured_content["message"] == "The discoverer of Titan is Christiaan Huygens."
+    assert told and "'Titan'" in str(told[0])
+    assert resources[0].uri == "askgraph://graphs/space/profile"
+
+
+async def test_a_question_with_a_nul_is_an_error_of_the_tool(served: str) -> None:
+    async with Client(f"{served}/mcp") as client:
+        found = await client.call_tool("ask", {"question": "Who discovered\0 Titan?"})
+    assert found.is_error
+    assert "'question' has to be a text without NUL" in found.content[0].model_dump()["text"]
+
+
+async def test_a_new_client_is_asked_which_reading_is_meant(served: str) -> None:
+    async with Client(f"{served}/mcp", mode=MODERN, elicitation_callback=third) as client:
+        found = (await client.call_tool("ask", QUESTION)).structured_content
+    assert found is not None and found["words"] == "The discoverers of the things that orbit Mars."
+
+
+async def test_an_old_client_gets_the_readings(served: str) -> None:
+    async with Client(f"{served}/mcp", mode="legacy", elicitation_callback=third) as client:
+        found = (await client.call_tool("ask", QUESTION)).structured_content
+    assert found is not None and len(found["readings"]) == 4
+
+
+async def test_questions_are_in_the_history_of_the_key(locked: Locked) -> None:
+    head = {"Authorization": f"Bearer {locked.key}"}
+    async with httpx2.AsyncClient(headers=head, timeout=30) as http:
+        transport = streamable_http_client(f"{locked.url}/mcp", http_client=http)
+        async with Client(transport) as client:
+            await client.call_tool("ask", {"question": "Who discovered Titan?"})
+        runs = (await http.get(f"{locked.url}/api/v1/runs")).json()["runs"]
+    assert [run["question"] for run in runs] == ["Who discovered Titan?"]
+
+
+async def test_a_key_without_a_graph_sees_none(locked: Locked) -> None:
+    head = {"Authorization": f"Bearer {locked.blind}"}
+    async with httpx2.AsyncClient(headers=head, timeout=30) as http:
+        transport = streamable_http_client(f"{locked.url}/mcp", http_client=http)
+        async with Client(transport) as client:
+            listed = await client.call_tool("list_graphs", {})
+            hidden = await client.call_tool("search", {"query": "Titan", "graph": "space"})
+            run = await client.call_tool("execute", {"query": "ASK {}", "graph": "space"})
+            resources = (await client.list_resources()).resources
+    assert listed.structured_content is not None and listed.structured_content["graphs"] == []
+    assert hidden.is_error and run.is_error
+    assert "there is no graph" in str(hidden.content)
+    assert "scope 'query'" in str(run.content)
+    assert resources == []
+
+
+@pytest.mark.parametrize("key", [None, "askgraph_aaaaaaaaaaaa_nothing"])
+def test_a_stranger_gets_401_before_the_protocol_is_spoken(locked: Locked, key: str | None) -> None:
+    head = {**HEADERS, **({"Authorization": f"Bearer {key}"} if key else {})}
+
+    reply = httpx2.post(f"{locked.url}/mcp", json=opening(), headers=head, timeout=60)
+
+    assert reply.status_code == 401
+    assert reply.headers["www-authenticate"].startswith("Bearer")
+
+
+@pytest.mark.parametrize("head", [{"Origin": "https://evil.example"}, {"Host": "evil.example"}])
+def test_other_sites_and_names_are_refused(served: str, head: dict[str, str]) -> None:
+    reply = httpx2.post(f"{served}/mcp", json=opening(), headers={**HEADERS, **head}, timeout=60)
+
+    assert reply.status_code in (400, 403, 421)
+
+
+@pytest.mark.parametrize("method", ["GET", "DELETE"])
+def test_no_stream_is_held_open_for_what_never_comes(served: str, method: str) -> None:
+    reply = httpx2.request(
+        method, f"{served}/mcp", headers={"Accept": "text/event-stream"}, timeout=60
+    )
+
+    assert (reply.status_code, reply.headers["allow"]) == (405, "POST")
+
+
+def test_what_is_no_message_is_an_error_of_the_sender(served: str) -> None:
+    for content in (b"", b"[", b'{"jsonrpc": "2.0"}', b"\xff"):
+        reply = httpx2.post(f"{served}/mcp", content=content, headers=HEADERS, timeout=60)
+        assert 400 <= reply.status_code < 500

@@ -1,0 +1,116 @@
+"""Secrets are taken out of texts and values, and nothing else is."""
+
+import json
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from askgraph.server.middleware.logs import MASK, masked, masked_value, without
+
+KEY = "askgraph_Zm9vYmFyYmF6cXV4Zm9v"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Authorization: Bearer s3cr3tvalue",
+        "authorization: Basic dXNlcjpzM2NyM3R2YWx1ZQ==",
+        '{"Authorization": "Bearer s3cr3tvalue"}',
+        '"headers: {\\"Authorization\\": \\"Bearer s3cr3tvalue\\"}"',
+        "X-API-Key: s3cr3tvalue",
+        "Cookie: askgraph_visitor=s3cr3tvalue; other=1",
+        "Set-Cookie: session=s3cr3tvalue; HttpOnly",
+        "postgresql://askgraph:s3cr3tvalue@db/askgraph",
+        "https://s3cr3tvalue@example.org/sparql",
+        "GET /sparql?query=x&api_key=s3cr3tvalue HTTP/1.1",
+        "https://example.org/sparql?apikey=s3cr3tvalue&query=1",
+        "https://example.org/?access_token=s3cr3tvalue",
+        '{"password": "s3cr3tvalue"}',
+        '{"openai_api_key": "s3cr3t\\"value"}',
+        "{'client_secret': 's3cr3tvalue'}",
+        '"{\\"password\\": \\"s3cr3tvalue\\"}"',
+        "OPENAI_API_KEY=s3cr3tvalue",
+        "password = s3cr3tvalue",
+        "got bearer s3cr3t_value_1",
+    ],
+)
+def test_a_secret_is_masked_wherever_it_stands(text: str) -> None:
+    for around in ("", "x" * 100 + "\n", "İ ſ K\n" * 30):
+        found = masked(around + text)
+
+        assert "s3cr3t" not in found
+        assert MASK in found
+
+
+def test_a_secret_is_masked_in_capitals_and_letters_that_count_as_them() -> None:
+    assert masked("OPENAI_API_KEY=s3cr3tvalue") == f"OPENAI_API_KEY={MASK}"
+    assert masked("api_\u212aey=s3cr3tvalue") == f"api_\u212aey={MASK}"
+    assert masked("pa\u017fsword=s3cr3tvalue") == f"pa\u017fsword={MASK}"
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        KEY,
+        "sk-proj-abcdefghijklmnopqrstuvwx",
+        "ghp_abcdefghijklmnopqrstuvwxyz0123",
+        "hf_abcdefghijklmnopqrstuvwxyz",
+        "AIzaSyA-abcdefghijklmnopqrstuvwxyz012345",
+        "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.abc-def_ghi",
+    ],
+)
+def test_a_key_is_known_by_how_it_begins(key: str) -> None:
+    assert key not in masked(f"the server said: {key} is no key")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "What is the basic structure of a bearer bond?",
+        "SELECT ?token { ?x <http://example.org/token> ?token FILTER(?token = ?other) }",
+        "SELECT ?s { ?s ?p ?signature FILTER(?signature=<http://example.org/x>) }",
+        "http://example.org/a@b and https://example.org/?q=tokens",
+        "Which token of the key was minted in 2001?",
+        '{"tokens": 120, "keyword": "secretary"}',
+        "https://w3id.org/sec#key",
+    ],
+)
+def test_other_texts_stay_as_they_are(text: str) -> None:
+    assert masked(text) == text
+
+
+def test_secrets_that_are_known_are_masked_as_such() -> None:
+    assert masked("the reply repeats hunter2hunter2", ["hunter2hunter2"]).endswith(MASK)
+
+
+def test_values_are_masked_by_the_names_of_their_fields() -> None:
+    value = {"a": [{"password": "p", "n": 1, "api_key": None}], "Cookie": "x=1", "text": f"k {KEY}"}
+    assert masked_value(value) == {
+        "a": [{"password": MASK, "n": 1, "api_key": None}],
+        "Cookie": MASK,
+        "text": f"k askgraph_{MASK}",
+    }
+
+
+_PIECES = st.sampled_from(
+    ["Authorization: ", "Bearer abc123456", "cookie=", '"', "\\", "'", "password", ": ", "=", "://",
+     "u:p@h", "?token=", "&", KEY, "\n", "x", "{", "}", '\\"password\\": \\"x\\"'],
+)  # fmt: skip
+_TEXT = st.lists(_PIECES, max_size=6).map("".join)
+_VALUES = _TEXT | st.dictionaries(
+    _TEXT, _TEXT | st.lists(_TEXT, max_size=2) | st.none(), max_size=3
+)
+
+
+@settings(max_examples=50, deadline=None)
+@given(_VALUES)
+def test_no_key_stays_and_masking_twice_changes_nothing(value: object) -> None:
+    found = masked_value(value)
+    assert KEY not in json.dumps(found)
+    assert masked_value(found) == found
+
+
+def test_of_data_only_the_secrets_themselves_are_taken_out() -> None:
+    rows = {"words": "password=hunter2hunter2", "rows": [["the-key", 3, None], ["sk-" + "a" * 30]]}
+    assert without(rows, ("the-key",)) == {**rows, "rows": [["***", 3, None], ["sk-" + "a" * 30]]}

@@ -1,0 +1,320 @@
+"""What stands before the handlers: who is let through, with which headers, and what is counted."""
+
+import io
+import json
+import logging
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import httpx2
+import pytest
+from fastapi import FastAPI, Request
+from httpx2 import ASGITransport, AsyncClient
+from pydantic import BaseModel
+from tests.servers.postgres import PostgresServer
+from tests.servers.served import ServedThread
+
+from askgraph.sample import graph_path
+from askgraph.server.app import create_app
+from askgraph.server.middleware.logs import log_handler
+from askgraph.server.middleware.protection import LARGEST, protect
+from askgraph.server.settings import ServeSettings
+from askgraph.workspace import Workspace
+
+Made = Callable[..., AsyncClient]
+
+
+class Body(BaseModel):
+    text: str
+
+
+def application(settings: ServeSettings) -> FastAPI:
+    app = FastAPI()
+    protect(app, settings)
+
+    @app.get("/items/{name}")
+    async def item(name: str) -> dict[str, str]:
+        if name == "broken":
+            raise RuntimeError("the password is hunter2hunter2")
+        return {"name": name}
+
+    @app.post("/json")
+    async def sent(body: Body) -> int:
+        return len(body.text)
+
+    @app.post("/api/v1/graphs/upload")
+    async def upload(request: Request) -> int:
+        return sum([len(part) async for part in request.stream()])
+
+    return app
+
+
+@pytest.fixture
+def made() -> Made:
+    def make(**settings: object) -> AsyncClient:
+        app = application(ServeSettings(**settings))  # type: ignore[arg-type]
+        return AsyncClient(transport=ASGITransport(app=app), base_url="http://localhost:8000")
+
+    return make
+
+
+@pytest.fixture
+def logged() -> Iterator[io.StringIO]:
+    out = io.StringIO()
+    handler = log_handler(ServeSettings(log_format="json"), out)
+    logger = logging.getLogger("askgraph.server")
+    level = logger.level
+    logger.addHandler(handler)
+    logger.setLevel(logging.INFO)
+    yield out
+    logger.removeHandler(handler)
+    logger.setLevel(level)
+
+
+async def test_every_response_has_the_headers_of_safety(made: Made) -> None:
+    for path in ("/items/a", "/nothing"):
+        headers = (await made().get(path)).headers
+        policy = headers["content-security-policy"]
+        assert "default-src 'none'" in policy
+        assert "script-src 'self';" in policy
+        assert "unsafe" not in policy
+        assert headers["x-content-type-options"] == "nosniff"
+        assert headers["x-frame-options"] == "DENY"
+        assert headers["referrer-policy"] == "no-referrer"
+        assert headers["cache-control"] == "no-store"
+        assert "server" not in headers
+
+
+async def test_images_and_tiles_come_from_elsewhere_only_where_they_are_wanted(made: Made) -> None:
+    plain = (await made().get("/items/a")).headers["content-security-policy"]
+    assert "img-src 'self' data:;" in plain
+    client = made(images=True, tiles="https://{s}.tiles.example/{z}/{x}/{y}.png")
+    wide = (await client.get("/items/a")).headers["content-security-policy"]
+    assert "img-src 'self' data: https: https://*.tiles.example;" in wide
+
+
+@pytest.mark.parametrize("host", ["localhost:8000", "127.0.0.1", "[::1]:8000", "LOCALHOST"])
+async def test_this_machine_is_asked_under_its_own_names(made: Made, host: str) -> None:
+    assert (await made().get("/items/a", headers={"Host": host})).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "host", ["evil.example", "localhost.evil.example", "127.0.0.1.nip.io", "", "evil.example:80"]
+)
+async def test_no_other_name_is_answered(made: Made, host: str) -> None:
+    refused = await made().get("/items/a", headers={"Host": host})
+    assert refused.status_code == 400
+    assert refused.json()["type"] == "urn:askgraph:problem:host"
+
+
+async def test_an_operator_names_further_hosts(made: Made) -> None:
+    own = made(host="Graphs.Example")
+    assert (await own.get("/items/a", headers={"Host": "graphs.example"})).status_code == 200
+    client = made(host="0.0.0.0", allowed_hosts=("graphs.example", "*.inside.example"))
+    for host, status in [("graphs.example", 200), ("a.inside.example", 200), ("0.0.0.0", 400)]:
+        assert (await client.get("/items/a", headers={"Host": host})).status_code == status
+
+
+ELSEWHERE = "https://evil.example"
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({}, 200),
+        ({"Origin": "http://localhost:8000"}, 200),
+        ({"Origin": "https://localhost:8000"}, 200),  # a proxy took TLS off
+        ({"Sec-Fetch-Site": "same-origin"}, 200),
+        ({"Origin": ELSEWHERE}, 403),
+        ({"Origin": "null"}, 403),
+        ({"Origin": "http://localhost:8001"}, 403),
+        ({"Sec-Fetch-Site": "cross-site"}, 403),
+        ({"Sec-Fetch-Site": "same-site"}, 403),
+        ({"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate"}, 403),
+    ],
+)
+async def test_pages_of_other_sites_change_nothing(
+    made: Made, headers: dict[str, str], status: int
+) -> None:
+    told = await made().post("/json", json={"text": "a"}, headers=headers)
+    assert told.status_code == status
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({"Sec-Fetch-Site": "none", "Sec-Fetch-Mode": "navigate"}, 200),
+        ({"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate"}, 200),
+        ({"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "no-cors"}, 403),
+        (
+            {
+                "Sec-Fetch-Site": "cross-site",
+                "Sec-Fetch-Mode": "navigate",
+                "Sec-Fetch-Dest": "iframe",
+            },
+            403,
+        ),
+    ],
+)
+async def test_links_may_be_followed_here_and_nothing_else(
+    made: Made, headers: dict[str, str], status: int
+) -> None:
+    assert (await made().get("/items/a", headers=headers)).status_code == status
+
+
+async def test_pages_elsewhere_read_nothing_unless_their_origin_is_allowed(made: Made) -> None:
+    origin = {"Origin": ELSEWHERE, "Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "cors"}
+    closed = await made().get("/items/a", headers=origin)
+    assert "access-control-allow-origin" not in closed.headers
+    allowed = made(cors_origins=(ELSEWHERE,))
+    open = await allowed.get("/items/a", headers=origin)
+    assert open.headers["access-control-allow-origin"] == ELSEWHERE
+    assert "access-control-allow-credentials" not in open.headers
+    preflight = await allowed.options(
+        "/json", headers={**origin, "Access-Control-Request-Method": "POST"}
+    )
+    assert preflight.status_code == 200
+    other = await allowed.post("/json", json={"text": "a"}, headers={"Origin": "https://b.example"})
+    assert other.status_code == 403
+
+
+async def test_a_body_is_bounded_by_what_it_says_and_by_what_comes(made: Made) -> None:
+    client = made(upload_mb=2)
+    large = "a" * LARGEST
+
+    async def drops() -> object:
+        for _ in range(40):
+            yield b'{"text": "' + b"a" * 100_000
+
+    assert (await client.post("/json", json={"text": large})).status_code == 413
+    unsaid = await client.post("/json", content=drops())  # type: ignore[arg-type]
+    assert unsaid.status_code == 413
+    upload = "/api/v1/graphs/upload"
+    assert (await client.post(upload, content=large.encode() * 2)).json() == 2 * LARGEST
+    assert (await client.post(upload, content=drops())).status_code == 413  # type: ignore[arg-type]
+    forged = await client.post("/json", content=b"{}", headers={"Content-Length": "-1"})
+    assert forged.status_code == 413
+
+
+async def test_a_bug_is_told_to_the_log_and_to_nobody_else(made: Made, logged: io.StringIO) -> None:
+    response = await made().get("/items/broken")
+    assert response.status_code == 500
+    assert "hunter2" not in response.text
+    assert "RuntimeError" not in response.text
+    lines = [json.loads(line) for line in logged.getvalue().splitlines()]
+    assert "RuntimeError" in lines[0]["exception"]
+    assert lines[1]["status"] == 500
+
+
+async def test_a_request_has_one_line_in_the_log_without_its_secrets(
+    made: Made, logged: io.StringIO
+) -> None:
+    response = await made().get(
+        "/items/a?api_key=s3cr3tvalue", headers={"Authorization": "Bearer s3cr3tvalue"}
+    )
+    (line,) = [json.loads(line) for line in logged.getvalue().splitlines()]
+    assert line["path"] == "/items/a"
+    assert line["status"] == 200
+    assert line["request"] == response.headers["x-request-id"]
+    assert "s3cr3t" not in logged.getvalue()
+
+
+async def test_an_id_of_the_caller_is_kept_unless_it_could_forge_a_line(made: Made) -> None:
+    client = made()
+    good = await client.get("/items/a", headers={"X-Request-Id": "abc-12345678"})
+    assert good.headers["x-request-id"] == "abc-12345678"
+    bad = await client.get("/items/a", headers={"X-Request-Id": "a b\t{}"})
+    assert bad.headers["x-request-id"].isalnum()
+
+
+def test_whatever_is_logged_is_masked(logged: io.StringIO) -> None:
+    log = logging.getLogger("askgraph.server.anything")
+    log.warning("asked %s", "https://user:s3cr3tvalue@example.org/?token=s3cr3tvalue")
+    try:
+        raise ValueError("Authorization: Bearer s3cr3tvalue")
+    except ValueError:
+        log.exception("it failed", extra={"headers": {"Cookie": "a=s3cr3tvalue"}})
+    assert len(logged.getvalue().splitlines()) == 2
+    assert "s3cr3t" not in logged.getvalue()
+
+
+async def test_metrics_count_by_route_and_not_by_address() -> None:
+    app = application(ServeSettings())
+    transport = ASGITransport(app=app)
+    async with AsyncClient(transport=transport, base_url="http://localhost") as client:
+        for name in ("a", "b", "broken"):
+            await client.get(f"/items/{name}")
+        await client.get("/etc/passwd")
+    told = app.state.metrics.text().decode()
+    assert 'askgraph_requests_total{method="GET",route="/items/{name}",status="200"} 2.0' in told
+    assert 'route="other",status="404"' in told
+    assert "passwd" not in told
+
+
+def test_the_server_says_how_it_is(served: str) -> None:
+    with httpx2.Client(base_url=served, timeout=60) as client:
+        assert client.get("/healthz").json() == {"status": "alive"}
+        assert client.get("/readyz").json() == {"status": "ready"}
+        run = client.post("/api/v1/ask", json={"question": "How many moons does Neptune have?"})
+        assert run.status_code == 200
+        told = client.get("/metrics").text
+        assert 'askgraph_questions_total{graph="space",method="graph-search"' in told
+        assert "askgraph_questions_waiting 0.0" in told
+        forwarded = client.get("/metrics", headers={"X-Forwarded-For": "203.0.113.7"})
+        assert forwarded.status_code == 404
+
+
+def test_metrics_count_questions_whose_model_failed_or_was_left_alone(tmp_path: Path) -> None:
+    workspace = Workspace(tmp_path)
+    workspace.add("space", [graph_path()])
+    with (tmp_path / "askgraph.toml").open("a") as file:
+        file.write('\n[models.default]\nmodel = "m"\nbase_url = "http://127.0.0.1:9/v1"\n')
+    asked = {"question": "Which moons orbit Jupiter?", "method": "guided"}
+    with ServedThread(workspace) as server, httpx2.Client(base_url=server.url, timeout=60) as one:
+        replies = [one.post("/api/v1/ask", json=asked).json()["answer"] for _ in range(3)]
+        told = one.get("/metrics").text
+
+    assert all(reply["cut_short"].startswith("without the model: ") for reply in replies)
+    counted = 'askgraph_questions_without_model_total{method="guided",model="%s"} %s'
+    assert counted % ("failed", "1.0") in told
+    assert counted % ("left alone", "2.0") in told
+
+
+def test_a_database_that_hangs_is_reported_soon(postgres: PostgresServer, tmp_path: Path) -> None:
+    with (
+        ServedThread(Workspace(tmp_path), database=postgres.database()) as server,
+        httpx2.Client(base_url=server.url, timeout=60) as client,
+    ):
+        assert client.get("/readyz").json() == {"status": "ready"}
+        with postgres.frozen():
+            for _ in range(3):
+                began = time.monotonic()
+                response = client.get("/readyz")
+                waited = time.monotonic() - began
+                assert (response.status_code, client.get("/healthz").status_code) == (503, 200)
+                assert waited < 10  # it hung for 60 s before
+        end = time.monotonic() + 60
+        while client.get("/readyz").status_code != 200:
+            assert time.monotonic() < end
+            time.sleep(0.1)
+
+
+async def test_a_server_that_has_not_started_is_not_ready(tmp_path: Path) -> None:
+    app = create_app(ServeSettings(), Workspace(tmp_path))
+    transport = ASGITransport(app=app)
+    async with AsyncClient(transport=transport, base_url="http://10.0.0.7") as probe:
+        response = await probe.get("/readyz")
+        assert (response.status_code, response.json()) == (503, {"status": "starting"})
+        assert (await probe.get("/healthz")).status_code == 200
+
+
+async def test_under_a_path_of_a_proxy_the_same_bounds_hold() -> None:
+    app = application(ServeSettings(upload_mb=2))
+    app.root_path = "/askgraph"
+    transport = ASGITransport(app=app)
+    async with AsyncClient(transport=transport, base_url="http://localhost") as client:
+        large = b"a" * (LARGEST + 1)
+        upload = await client.post("/askgraph/api/v1/graphs/upload", content=large)
+        assert upload.json() == len(large)
+        assert (await client.post("/askgraph/json", content=large)).status_code == 413

@@ -1,0 +1,246 @@
+"""OpenAI's own client works against the server, unchanged."""
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import openai
+import pytest
+from openai import AsyncOpenAI, OpenAI
+from openai.types.chat import ChatCompletionMessageParam
+from tests.servers.served import ServedThread, sample_workspace
+
+from askgraph.server.openai.answers import plain
+
+KEY = "none is needed on this machine"
+
+
+@pytest.fixture(scope="module")
+def chat(served: str) -> Iterator[OpenAI]:
+    with OpenAI(base_url=f"{served}/v1", api_key=KEY, max_retries=0) as client:
+        yield client
+
+
+def asked(*texts: str) -> list[ChatCompletionMessageParam]:
+    """A conversation, the user first."""
+    return [
+        {"role": "assistant", "content": text} if at % 2 else {"role": "user", "content": text}
+        for at, text in enumerate(texts)
+    ]
+
+
+def extra(value: Any) -> dict[str, Any]:
+    """What a message holds that the protocol does not name."""
+    held: dict[str, Any] = value.model_extra["askgraph"]
+    return held
+
+
+def test_methods_are_listed_as_models(chat: OpenAI) -> None:
+    ids = [model.id for model in chat.models.list()]
+
+    assert ids[0] == "askgraph" and "graph-search" in ids
+    assert "grasp" not in ids  # no language model is set up here
+    assert chat.models.retrieve("graph-search@space").id == "graph-search@space"
+
+
+def test_every_model_that_is_listed_answers_and_no_other_is_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("ASKGRAPH_MODEL", raising=False)
+    place = sample_workspace(tmp_path / "workspace")
+    (tmp_path / "towns.ttl").write_text("@prefix : <http://e.org/> . :Ulm a :Town ; :on :Danube .")
+    place.add("towns", [tmp_path / "towns.ttl"])
+    with (
+        ServedThread(place) as server,
+        OpenAI(base_url=f"{server.url}/v1", api_key=KEY, max_retries=0) as chat,
+    ):
+        ids = [model.id for model in chat.models.list()]
+        assert {"askgraph@space", "askgraph@towns"} < set(ids)
+        for model in ids:
+            assert chat.models.retrieve(model).id == model
+            reply = chat.chat.completions.create(model=model, messages=asked("What is there?"))
+            assert reply.choices[0].message.content, model
+        with pytest.raises(openai.NotFoundError, match="there is no model 'grasp'"):
+            chat.models.retrieve("grasp")
+
+
+def test_a_question_is_answered_with_its_sources(chat: OpenAI) -> None:
+    reply = chat.chat.completions.create(
+        model="askgraph", messages=asked("Which moons are larger than Mercury?")
+    )
+
+    [choice] = reply.choices
+    text = choice.message.content or ""
+    assert choice.finish_reason == "stop"
+    assert "| [Ganymede](<https://example.org/space/Ganymede>) |" in text
+    assert "**Read as:** The moons whose diameter is more than the diameter of Mercury." in text
+    assert "**Confidence:** sure (0.96)" in text
+    assert "```sparql\nPREFIX ont:" in text
+    assert "- row 1: Ganymede · diameter · 5268.2" in text
+    assert reply.usage is not None and reply.usage.total_tokens == 0
+
+
+def test_the_answer_is_there_for_programs_too(chat: OpenAI) -> None:
+    reply = chat.chat.completions.create(
+        model="graph-search@space", messages=asked("Who discovered Titan?")
+    )
+
+    answer = extra(reply.choices[0].message)["answer"]
+    assert answer["status"] == "answer"
+    assert answer["rows"] == [["https://example.org/space/Christiaan_Huygens"]]
+    assert answer["cells"][0][0]["label"] == "Christiaan Huygens"
+
+
+def test_next_questions_end_an_answer_and_near_names_a_refusal(chat: OpenAI) -> None:
+    said = asked("Which moons does Jupiter have?")
+    reply = chat.chat.completions.create(model="askgraph", messages=said)
+    message = reply.choices[0].message
+    following = extra(message)["next"]
+    lines = [f"- {plain(one)}" for one in following]
+    assert 1 <= len(following) <= 3
+    assert (message.content or "").endswith("\n\n".join(("**Ask next:**", "\n".join(lines))))
+    stream = chat.chat.completions.create(model="askgraph", messages=said, stream=True)
+    assert "".join(chunk.choices[0].delta.content or "" for chunk in stream) == message.content
+    said += [{"role": "assistant", "content": message.content}]
+    for one in following:
+        went_on = chat.chat.completions.create(
+            model="askgraph", messages=[*said, {"role": "user", "content": one}]
+        )
+        assert extra(went_on.choices[0].message)["answer"]["status"] == "answer", one
+
+    refused = chat.chat.completions.create(
+        model="askgraph", messages=asked("What is the population of Jupiter?")
+    )
+    text = refused.choices[0].message.content or ""
+    assert re.search("^Instead of “population”: .*mass", text, re.MULTILINE), text
+    assert "Ask next" not in text
+
+
+def test_a_stream_says_what_is_done_and_then_the_answer(chat: OpenAI) -> None:
+    stream = chat.chat.completions.create(
+        model="askgraph",
+        messages=asked("Which moons are larger than Mercury?"),
+        stream=True,
+        stream_options={"include_usage": True},
+    )
+
+    held: dict[str, Any] = {}
+    thoughts, text, usage, ends = [], "", None, []
+    for chunk in stream:
+        usage = chunk.usage or usage
+        for choice in chunk.choices:
+            more = choice.delta.model_extra or {}
+            thoughts += [more["reasoning_content"]] if "reasoning_content" in more else []
+            held = more.get("askgraph", held)
+            text += choice.delta.content or ""
+            ends += [choice.finish_reason] if choice.finish_reason else []
+    whole = chat.chat.completions.create(
+        model="askgraph", messages=asked("Which moons are larger than Mercury?")
+    )
+    assert "'Mercury' is the entity 'Mercury'" in thoughts[0]
+    assert text.splitlines()[:-1] == (whole.choices[0].message.content or "").splitlines()[:-1]
+    assert held["answer"]["total"] == 2
+    assert usage is not None and usage.completion_tokens == 0
+    assert ends == ["stop"]
+
+
+async def test_the_asynchronous_client_works_too(served: str) -> None:
+    async with AsyncOpenAI(base_url=f"{served}/v1", api_key=KEY) as client:
+        stream = await client.chat.completions.create(
+            model="askgraph", messages=asked("Is Titan a moon of Saturn?"), stream=True
+        )
+        texts = [choice.delta.content or "" async for chunk in stream for choice in chunk.choices]
+    assert "".join(texts).startswith("**Yes, Titan orbits Saturn.**")
+
+
+def test_a_question_back_is_answered_by_a_number(chat: OpenAI) -> None:
+    question = "What is the population of Mars?"
+    back = chat.chat.completions.create(model="askgraph", messages=asked(question))
+    text = back.choices[0].message.content or ""
+    assert text.startswith(
+        "The graph seems to hold nothing on 'population'. Which of these do you mean?\n\n"
+        "1. What Mars orbits. (1 row)"
+    )
+
+    reply = chat.chat.completions.create(model="askgraph", messages=asked(question, text, "2"))
+
+    answer = extra(reply.choices[0].message)["answer"]
+    assert answer["words"] == "The things that orbit Mars."
+    assert (answer["total"], answer["confidence"], answer["chosen"]) == (2, None, True)
+    spaced = " ".join(text.split())  # as a client may send it back
+    again = chat.chat.completions.create(model="askgraph", messages=asked(question, spaced, "#2"))
+    assert extra(again.choices[0].message)["answer"]["words"] == answer["words"]
+    with pytest.raises(openai.BadRequestError, match="answer with a number from 1 to"):
+        chat.chat.completions.create(model="askgraph", messages=asked(question, text, "99"))
+
+
+def test_a_refusal_is_said_in_words(chat: OpenAI) -> None:
+    reply = chat.chat.completions.create(
+        model="askgraph", messages=asked("What is the capital of Mongolia?")
+    )
+    assert (reply.choices[0].message.content or "").startswith("No answer.")
+
+
+def test_fields_that_mean_nothing_here_are_taken(chat: OpenAI) -> None:
+    reply = chat.chat.completions.create(
+        model="askgraph",
+        messages=[
+            {"role": "system", "content": "You are a pirate."},
+            {"role": "user", "content": [{"type": "text", "text": "Wer entdeckte Titan?"}]},
+        ],
+        temperature=0.7,
+        max_tokens=10,
+        extra_body={"graph": "space", "language": "de"},
+    )
+    assert "Christiaan Huygens" in (reply.choices[0].message.content or "")
+
+
+@pytest.mark.parametrize(
+    ("model", "body", "kind", "words"),
+    [
+        ("gpt-4o", {}, openai.NotFoundError, "there is no model 'gpt-4o'; models are askgraph"),
+        ("askgraph@nope", {}, openai.NotFoundError, "graphs are space"),
+        ("askgraph", {"graph": "nope"}, openai.NotFoundError, "there is no graph 'nope'"),
+        ("askgraph", {"n": 2}, openai.BadRequestError, "only one answer is given"),
+        ("askgraph", {"language": "!"}, openai.BadRequestError, "language"),
+        ("askgraph", {"messages": []}, openai.BadRequestError, "messages"),
+    ],
+)
+def test_what_is_wrong_with_a_request_is_said_as_clients_expect(
+    chat: OpenAI, model: str, body: dict[str, Any], kind: type[openai.APIStatusError], words: str
+) -> None:
+    with pytest.raises(kind, match=words) as caught:
+        chat.chat.completions.create(model=model, messages=asked("Moons?"), extra_body=body)
+
+    assert isinstance(caught.value.body, dict)
+    assert caught.value.type in ("not_found_error", "invalid_request_error")
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_a_method_that_has_no_model_is_refused_before_anything_is_sent(
+    chat: OpenAI, monkeypatch: pytest.MonkeyPatch, stream: bool
+) -> None:
+    monkeypatch.delenv("ASKGRAPH_MODEL", raising=False)
+
+    with pytest.raises(openai.BadRequestError, match="no language model is named"):
+        chat.chat.completions.create(model="grasp", messages=asked("Moons?"), stream=stream)
+
+
+def test_a_conversation_goes_on_from_what_was_answered(chat: OpenAI, served: str) -> None:
+    first = chat.chat.completions.create(
+        model="askgraph", messages=asked("Which moons orbit Mars?")
+    )
+    text = first.choices[0].message.content or ""
+
+    reply = chat.chat.completions.create(
+        model="askgraph", messages=asked("Which moons orbit Mars?", text, "Who discovered Titan?")
+    )
+
+    run = extra(reply.choices[0].message)["run"]
+    trace = httpx2.get(f"{served}/api/v1/runs/{run}/trace", timeout=60).text
+    [earlier] = json.loads(trace.splitlines()[0])["question"]["before"]
+    assert earlier["question"] == "Which moons orbit Mars?"
+    assert "ont:orbits space:Mars" in earlier["query"]

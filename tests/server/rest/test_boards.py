@@ -1,0 +1,276 @@
+"""Boards over HTTP: pinned, brought up to date, compared, shared to be read, and nobody else's."""
+
+import asyncio
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+from tests.servers.harbours import BEFORE, NOW, QUESTION, put_harbours
+from tests.servers.served import ServedThread
+
+from askgraph.server.auth.api_keys import new_key
+from askgraph.server.auth.identify import VISITOR, new_visitor
+from askgraph.server.auth.principal import OwnLimits
+from askgraph.server.store import KeyRow, Store
+from askgraph.workspace import Workspace
+
+Reply = dict[str, Any]
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Workspace:
+    workspace = Workspace(tmp_path)
+    put_harbours(workspace, BEFORE)
+    return workspace
+
+
+@pytest.fixture
+def address(place: Workspace) -> Iterator[str]:
+    with ServedThread(place, database=str(place.folder / "serve.db")) as server:
+        yield f"{server.url}/api/v1"
+
+
+@pytest.fixture
+def ann(address: str) -> Iterator[httpx2.Client]:
+    with visitor(address) as client:
+        yield client
+
+
+@pytest.fixture
+def bob(address: str) -> Iterator[httpx2.Client]:
+    with visitor(address) as client:
+        yield client
+
+
+def visitor(address: str) -> httpx2.Client:
+    return httpx2.Client(base_url=address, cookies={VISITOR: new_visitor()}, timeout=60)
+
+
+def done(response: httpx2.Response) -> Reply:
+    assert response.status_code in (200, 201), response.text
+    told: Reply = response.json()
+    return told
+
+
+def asked(client: httpx2.Client, question: str = QUESTION, **more: object) -> str:
+    run = done(client.post("/ask", json={"question": question, **more}))
+    return str(run["id"])
+
+
+def board_of(client: httpx2.Client, *questions: str) -> Reply:
+    """A board with a pin for each question."""
+    board = done(client.post("/boards", json={"title": "Harbours"}))
+    for question in questions:
+        pin = {"run": asked(client, question, graphs=["harbours"])}
+        board = done(client.post(f"/boards/{board['id']}/pins", json=pin))
+    return board
+
+
+def test_an_answer_is_pinned_as_it_was(ann: httpx2.Client) -> None:
+    board = done(ann.post("/boards", json={"title": "Harbours"}))
+    run = asked(ann)
+    shown = {"view": "chart", "chart": "bars berths"}
+    board = done(ann.post(f"/boards/{board['id']}/pins", json={"run": run, "shown": shown}))
+    (pin,) = board["content"]
+    assert (pin["question"], pin["graph"], pin["run"]) == (QUESTION, "harbours", run)
+    assert pin["shown"] == shown
+    assert pin["answer"] == done(ann.get(f"/runs/{run}"))["answer"]
+    assert (pin["changes"], pin["problem"], board["mine"]) == (None, None, True)
+    assert done(ann.get("/boards"))["boards"][0]["pins"] == 1
+
+
+def test_a_refresh_says_what_came_what_went_and_what_changed(
+    ann: httpx2.Client, place: Workspace
+) -> None:
+    board = board_of(ann, QUESTION)
+    path = f"/boards/{board['id']}"
+    (same,) = done(ann.post(f"{path}/refresh"))["content"]
+    assert same["changes"] is None
+    put_harbours(place, NOW)
+    (pin,) = done(ann.post(f"{path}/refresh"))["content"]
+    changes = pin["changes"]
+    assert (changes["added"], changes["gone"], changes["changed"]) == (1, 1, 1)
+    new = {
+        pin["answer"]["cells"][one["row"]][0]["label"]: one["was"] and one["was"][1]["value"]
+        for one in changes["rows"]
+    }
+    assert new == {"Brix": "7", "Dory": None}
+    assert [row[0]["label"] for row in changes["lost"]] == ["Cove"]
+    assert "Dory (1)" in pin["answer"]["sentence"]
+    assert pin["checked"] > pin["seen"]
+
+    (kept,) = done(ann.get(path))["content"]
+    assert (kept["answer"], kept["changes"]) == (pin["answer"], changes)
+    (seen,) = done(ann.post(f"{path}/seen"))["content"]
+    assert (seen["changes"], seen["seen"], seen["answer"]) == (
+        None,
+        pin["checked"],
+        pin["answer"],
+    )
+    assert done(ann.post(f"{path}/refresh"))["content"][0]["changes"] is None
+
+
+def test_a_number_and_a_yes_that_changed_are_changes(ann: httpx2.Client, place: Workspace) -> None:
+    board = board_of(ann, "How many harbours are there?", "Does Cove have 2 berths?")
+    counted, decided = (pin["answer"] for pin in board["content"])
+    assert (counted["rows"], decided["boolean"]) == ([[3]], True)
+    put_harbours(place, {**NOW, "Elm": 3})
+    number, truth = done(ann.post(f"/boards/{board['id']}/refresh"))["content"]
+    assert (number["changes"]["changed"], number["changes"]["rows"][0]["was"][0]["value"]) == (
+        1,
+        "3",
+    )
+    assert (truth["answer"]["boolean"], truth["changes"]["changed"]) == (False, 1)
+    assert truth["changes"]["boolean"] is True
+
+
+def test_a_pin_that_fails_does_not_lose_the_others(ann: httpx2.Client, place: Workspace) -> None:
+    put_harbours(place, BEFORE)
+    other = place.folder / "other.ttl"
+    other.write_text((place.folder / "harbours.ttl").read_text(), encoding="utf-8")
+    place.add("other", [other])
+    board = board_of(ann, QUESTION)
+    path = f"/boards/{board['id']}"
+    pin = {"run": asked(ann, graphs=["other"]), "title": "Elsewhere"}
+    done(ann.post(f"{path}/pins", json=pin))
+    place.remove("other")
+    put_harbours(place, NOW)
+    first, second = done(ann.post(f"{path}/refresh"))["content"]
+    assert (first["problem"], first["changes"]["added"]) == (None, 1)
+    assert second["problem"]["status"] == 404 and "'other'" in second["problem"]["detail"]
+    assert (second["title"], len(second["answer"]["rows"])) == ("Elsewhere", 3)
+
+
+def test_pins_are_moved_renamed_shown_otherwise_and_removed(ann: httpx2.Client) -> None:
+    board = board_of(ann, "How many harbours are there?", QUESTION)
+    path = f"/boards/{board['id']}"
+    count, each = (pin["id"] for pin in board["content"])
+    change = {"place": 0, "title": "Berths", "shown": {"view": "table"}}
+    moved = done(ann.patch(f"{path}/pins/{each}", json=change))
+    assert [pin["id"] for pin in moved["content"]] == [each, count]
+    assert (moved["content"][0]["title"], moved["content"][0]["shown"]["view"]) == (
+        "Berths",
+        "table",
+    )
+    assert ann.delete(f"{path}/pins/{each}").status_code == 204
+    assert ann.delete(f"{path}/pins/{each}").status_code == 404
+    assert ann.patch(f"{path}/pins/{each}", json={"title": "x"}).status_code == 404
+    renamed = done(ann.patch(path, json={"title": "All harbours"}))
+    assert (renamed["title"], [pin["id"] for pin in renamed["content"]]) == (
+        "All harbours",
+        [count],
+    )
+    assert ann.delete(path).status_code == 204
+    assert ann.get(path).status_code == 404
+
+
+def test_what_came_to_no_query_cannot_be_pinned(ann: httpx2.Client) -> None:
+    board = board_of(ann)
+    run = asked(ann, "hello")
+    refused = ann.post(f"/boards/{board['id']}/pins", json={"run": run})
+    assert refused.status_code == 422 and "nothing to pin" in refused.json()["detail"]
+
+
+def every_change(board: Reply, run: str) -> list[tuple[str, str, object]]:
+    path, pin = f"/boards/{board['id']}", board["content"][0]["id"]
+    return [
+        ("PATCH", path, {"title": "taken"}),
+        ("DELETE", path, None),
+        ("POST", f"{path}/share", {"shared": True}),
+        ("POST", f"{path}/seen", None),
+        ("POST", f"{path}/pins", {"run": run}),
+        ("PATCH", f"{path}/pins/{pin}", {"title": "taken"}),
+        ("DELETE", f"{path}/pins/{pin}", None),
+    ]
+
+
+def test_a_board_of_another_does_not_exist(ann: httpx2.Client, bob: httpx2.Client) -> None:
+    board, path = board_of(ann, QUESTION), ""
+    path = f"/boards/{board['id']}"
+    for method, where, body in [
+        ("GET", path, None),
+        ("POST", f"{path}/refresh", None),
+        *every_change(board, asked(bob)),
+    ]:
+        response = bob.request(method, where, json=body)
+        assert response.status_code == 404, (method, where)
+        assert response.json()["detail"] == ann.get("/boards/none").json()["detail"].replace(
+            "none", board["id"]
+        )
+    assert done(bob.get("/boards"))["boards"] == []
+    assert done(ann.get(path)) == board
+
+
+def test_a_shared_board_is_read_and_brought_up_to_date_but_not_changed_by_others(
+    ann: httpx2.Client, bob: httpx2.Client, place: Workspace
+) -> None:
+    board = board_of(ann, QUESTION)
+    path = f"/boards/{board['id']}"
+    done(ann.post(f"{path}/share", json={"shared": True}))
+    read = done(bob.get(path))
+    assert (read["mine"], read["content"][0]["run"]) == (False, None)
+    put_harbours(place, NOW)
+    fresh = done(bob.post(f"{path}/refresh"))
+    assert fresh["content"][0]["changes"]["added"] == 1
+    assert done(ann.get(path))["content"][0]["changes"] is None, "a reader's look was kept"
+    for method, where, body in every_change(board, asked(bob)):
+        assert bob.request(method, where, json=body).status_code == 404, (method, where)
+    assert done(bob.get("/boards"))["boards"] == []
+    done(ann.post(f"{path}/share", json={"shared": False}))
+    assert bob.get(path).status_code == 404
+
+
+def test_an_answer_of_another_cannot_be_pinned(ann: httpx2.Client, bob: httpx2.Client) -> None:
+    board = board_of(ann)
+    assert ann.post(f"/boards/{board['id']}/pins", json={"run": asked(bob)}).status_code == 404
+
+
+def kept(place: Workspace, *keys: KeyRow) -> None:
+    async def keep() -> None:
+        store = await Store.open(str(place.folder / "serve.db"))
+        for key in keys:
+            await store.add_key(key)
+        await store.close()
+
+    asyncio.run(keep())
+
+
+def keyed(address: str, key: str) -> httpx2.Client:
+    return httpx2.Client(base_url=address, headers={"Authorization": f"Bearer {key}"}, timeout=60)
+
+
+def test_a_board_hides_what_a_reader_may_not_ask(address: str, place: Workspace) -> None:
+    (key, secret), (narrow, narrows) = (
+        new_key("ann", ["ask"]),
+        new_key("bob", ["ask"], graphs=["other"]),
+    )
+    kept(place, key, narrow)
+    with keyed(address, secret) as ann, keyed(address, narrows) as other:
+        path = f"/boards/{board_of(ann, QUESTION)['id']}"
+        done(ann.post(f"{path}/share", json={"shared": True}))
+        for read in (done(other.get(path)), done(other.post(f"{path}/refresh"))):
+            assert (read["hidden"], read["content"]) == (1, [])
+
+
+def test_a_caller_without_key_and_cookie_has_no_boards(address: str) -> None:
+    with httpx2.Client(base_url=address, timeout=60) as nobody:
+        refused = nobody.post("/boards", json={"title": "Everybody's"})
+        assert refused.status_code == 422 and "cookie" in refused.json()["detail"]
+        assert done(nobody.get("/boards"))["boards"] == []
+
+
+def test_each_pin_counts_as_a_request(address: str, place: Workspace) -> None:
+    key, secret = new_key("ann", ["ask"], limits=OwnLimits(requests_per_minute=20))
+    kept(place, key)
+    with keyed(address, secret) as caller:
+        board = board_of(caller, QUESTION, QUESTION, QUESTION)
+        statuses: list[int] = []
+        while len(statuses) < 30 and 429 not in statuses:
+            response = caller.post(f"/boards/{board['id']}/refresh")
+            if response.status_code == 429:
+                break
+            pins = done(response)["content"]
+            statuses += [pin["problem"]["status"] if pin["problem"] else 200 for pin in pins]
+        assert len(statuses) <= 15

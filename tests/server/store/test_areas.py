@@ -1,0 +1,190 @@
+"""Feedback, verified answers, keys, usage, processes and jobs."""
+
+import asyncio
+from dataclasses import replace
+
+from askgraph.server.auth.principal import OwnLimits
+from askgraph.server.store import (
+    Feedback,
+    JobRow,
+    KeyRow,
+    RunRow,
+    Store,
+    Verified,
+    new_id,
+    now,
+)
+from askgraph.server.store.tables import ago
+
+MOONS = Verified(
+    "v1",
+    "space",
+    "Which moons does Jupiter have?",
+    "SELECT ?moon WHERE { ?moon ?orbits ?jupiter }",
+    "user:ann",
+    4,
+    language="en",
+    snapshot="abc",
+    digest="d1",
+    by="Ann",
+    run="r1",
+)
+
+
+async def test_feedback_is_one_a_person_and_run(store: Store) -> None:
+    run = RunRow(new_id(), "user:ann", "?", ("space",), "graph-search")
+    await store.begin_run(run)
+    assert await store.put_feedback(Feedback(run.id, "user:ann", "wrong", "no moons"))
+    assert await store.put_feedback(Feedback(run.id, "user:ann", "right"))
+    assert await store.put_feedback(Feedback(run.id, "user:bob", "wrong"))
+    said = {one.owner: (one.verdict, one.comment) for one in await store.feedback(run.id)}
+    assert said == {"user:ann": ("right", ""), "user:bob": ("wrong", "")}
+    assert not await store.put_feedback(Feedback("another", "user:ann", "right"))
+
+
+async def test_a_verified_answer_becomes_an_example_that_answers(store: Store) -> None:
+    await store.put_verified(MOONS)
+    assert await store.verified("space") == [MOONS]
+    assert await store.verified("rocks") == []
+    example = MOONS.example
+    assert (example.origin, example.question, example.language) == (
+        "confirmed",
+        MOONS.question,
+        "en",
+    )
+    assert example.confirmation is not None
+    assert (example.confirmation.rows, example.confirmation.by) == (4, "Ann")
+    assert (example.confirmation.snapshot, example.confirmation.digest) == ("abc", "d1")
+
+
+async def test_the_same_question_verified_again_replaces_its_owners_answer_only(
+    store: Store,
+) -> None:
+    await store.put_verified(MOONS)
+    other = replace(MOONS, id="v2", owner="user:bob", when=now())
+    await store.put_verified(other)
+    again = replace(MOONS, id="v3", question="which moons does jupiter have", when=now())
+    await store.put_verified(again)
+    assert await store.verified("space") == [other, again]
+    german = replace(MOONS, id="v4", language="de", when=now())
+    await store.put_verified(german)
+    assert [one.id for one in await store.verified("space")] == ["v2", "v3", "v4"]
+
+
+async def test_the_version_of_verified_answers_grows_with_every_change(store: Store) -> None:
+    versions = [await store.verified_version("space")]
+    await store.put_verified(MOONS)
+    versions.append(await store.verified_version("space"))
+    assert await store.withdraw("v1") and not await store.withdraw("v1")
+    versions.append(await store.verified_version("space"))
+    await store.put_verified(MOONS)
+    assert await store.withdraw_run("r1", "user:bob") == 0
+    assert await store.withdraw_run("r1", "user:ann") == 1
+    versions.append(await store.verified_version("space"))
+    assert versions == sorted(set(versions))
+    assert await store.verified_version("rocks") == 0
+    assert await store.verified_of(["r1"]) == []
+
+
+async def test_verified_answers_put_at_once_are_all_kept(store: Store) -> None:
+    many = [replace(MOONS, id=f"v{at}", question=f"Question {at}?") for at in range(20)]
+    await asyncio.gather(*map(store.put_verified, many))
+    assert {one.id for one in await store.verified("space")} == {one.id for one in many}
+    assert await store.verified_version("space") == 20
+
+
+async def test_keys_are_kept_with_all_they_allow(store: Store) -> None:
+    limited = KeyRow(
+        "k1",
+        "phone",
+        "d1",
+        frozenset({"ask", "query"}),
+        frozenset({"space"}),
+        OwnLimits(60, 2, None, 1.5),
+    )
+    free = KeyRow("k2", "admin", "d2", frozenset({"admin"}), expires=ago(1))
+    await store.add_key(free)
+    await store.add_key(limited)
+    assert await store.key("k1") == limited
+    assert {one.id for one in await store.keys()} == {"k1", "k2"}
+    assert await store.key("k3") is None
+
+
+async def test_a_key_is_revoked_once_and_stays_in_the_list(store: Store) -> None:
+    await store.add_key(KeyRow("k1", "phone", "d1", frozenset({"ask"})))
+    assert await store.revoke("k1") and not await store.revoke("k1")
+    found = await store.key("k1")
+    assert found is not None and found.revoked is not None
+
+
+async def test_a_key_knows_when_it_was_used(store: Store) -> None:
+    await store.add_key(KeyRow("k1", "phone", "d1", frozenset({"ask"})))
+    fresh = await store.key("k1")
+    assert fresh is not None and fresh.used is None
+    await store.touch(fresh)
+    touched = await store.key("k1")
+    assert touched is not None and touched.used is not None
+    await store.touch(touched)
+    assert await store.key("k1") == touched  # to the minute
+
+
+async def test_what_is_used_is_added_up_and_no_sum_is_seen_twice(store: Store) -> None:
+    sums = await asyncio.gather(
+        *(store.count("key:ann", requests=1, tokens=10, money=0.5) for _ in range(20))
+    )
+    assert sorted(one.day_requests for one in sums) == list(range(1, 21))
+    total = await store.used("key:ann")
+    assert (total.day_requests, total.day_tokens, total.day_money) == (20, 200, 10.0)
+    assert (await store.used("key:bob")).day_requests == 0
+
+
+async def test_what_a_silent_process_did_is_handed_back(store: Store) -> None:
+    await store.beat("dead")
+    await store.beat("alive")
+    await store.beat("alive")
+    runs = {}
+    for process in ("dead", "alive", ""):
+        run = RunRow(new_id(), "user:ann", "?", ("space",), "graph-search", process=process)
+        await store.begin_run(run)
+        await store.put_job(JobRow(f"job of {process}", "user:ann", "add", "g", process=process))
+        runs[process] = run.id
+    assert await store.alive() == ["alive", "dead"]
+    assert (await store.hand_back_orphans()).runs == ()
+    await asyncio.sleep(1.1)
+    await store.beat("alive")
+    given = await store.hand_back_orphans(silent=1.0)
+    assert await store.alive() == ["alive"]
+    assert set(given.runs) == {runs["dead"], runs[""]}
+    assert set(given.jobs) == {"job of dead", "job of "}
+    found = await store.run(runs["dead"])
+    assert found is not None and found.state == "handed_back"
+
+
+async def test_a_process_that_leaves_hands_its_runs_back_at_once(store: Store) -> None:
+    await store.beat("p1")
+    run = RunRow(new_id(), "user:ann", "?", ("space",), "graph-search", process="p1")
+    await store.begin_run(run)
+    assert (await store.leave("p1")).runs == (run.id,)
+    assert await store.alive() == []
+    assert await store.finish_run(run.id, "done", answer={})  # it came after all
+
+
+async def test_a_job_is_kept_as_it_goes_on_and_ends_once(store: Store) -> None:
+    job = JobRow("j1", "user:ann", "add", "rocks", about={"url": "http://example.org/"})
+    assert await store.put_job(job)
+    going = replace(job, state="running", progress={"triples": 5}, process="p1")
+    assert await store.put_job(going)
+    assert await store.ask_to_cancel_job("j1") and await store.job_cancel_wanted("j1")
+    assert await store.put_job(replace(going, state="failed", problem={"title": "no RDF"}))
+    assert not await store.put_job(going)
+    found = await store.job("j1")
+    assert found is not None
+    assert (found.state, found.problem, found.progress) == (
+        "failed",
+        {"title": "no RDF"},
+        {"triples": 5},
+    )
+    assert [one.id for one in await store.jobs("user:ann")] == ["j1"]
+    assert await store.jobs("user:bob") == []
+    assert not await store.ask_to_cancel_job("j1")
+    assert not await store.job_cancel_wanted("j2")

@@ -1,0 +1,134 @@
+"""Addresses of databases, and what happens where one does not do its part."""
+
+import asyncio
+import os
+import random
+import signal
+import socket
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from askgraph.errors import SetupError
+from askgraph.server.store import DatabaseFailed, RunRow, Store, new_id
+from askgraph.server.store.database import database_url
+
+WRITING = """
+import asyncio, itertools, sys
+from askgraph.server.store import Feedback, RunRow, Store, Verified, new_id
+
+async def write(store, worker):
+    for at in itertools.count():
+        id = f"{worker}-{at}"
+        await store.begin_run(RunRow(id, "user:ann", "?", ("space",), "graph-search"))
+        await store.finish_run(id, "done", answer={"at": at}, trace="t" * 1000)
+        await store.put_feedback(Feedback(id, "user:ann", "right"))
+        await store.put_verified(
+            Verified(id, "space", f"Question {id}?", "ASK {}", "user:ann", 1, run=id)
+        )
+        print(id, flush=True)
+
+async def main():
+    store = await Store.open(sys.argv[1])
+    await asyncio.gather(*(write(store, worker) for worker in range(4)))
+
+asyncio.run(main())
+"""
+
+
+async def test_what_was_acknowledged_survives_kill_9(made: str) -> None:
+    ids = await asyncio.to_thread(_acknowledged_until_killed, made)
+    assert len(ids) >= 25
+    store = await Store.open(made)
+    verified = {one.run for one in await store.verified("space")}
+    for id in ids:
+        run = await store.run(id)
+        assert run is not None and run.answer == {"at": int(id.split("-")[1])}
+        assert await store.trace(id) == "t" * 1000
+        assert [one.verdict for one in await store.feedback(id)] == ["right"]
+        assert id in verified
+    await store.close()
+
+
+async def test_callers_that_vanish_in_the_middle_leave_no_harm(store: Store) -> None:
+    chance = random.Random(7)
+    ids = [new_id() for _ in range(60)]
+
+    async def begin(id: str) -> bool:
+        return await store.begin_run(RunRow(id, "user:ann", "?", ("space",), "graph-search"))
+
+    tasks = [asyncio.create_task(begin(id)) for id in ids]
+    for task in tasks:
+        asyncio.get_running_loop().call_later(chance.random() / 5, task.cancel)
+    ended = await asyncio.gather(*tasks, return_exceptions=True)
+    there = {run.id for run in await store.runs("user:ann", limit=100)}
+    assert {id for id, end in zip(ids, ended, strict=True) if end is True} <= there
+    again = [new_id() for _ in range(30)]
+    assert all(await asyncio.gather(*map(begin, again)))
+
+
+@pytest.mark.parametrize(
+    ("text", "driver"),
+    [
+        ("serve.db", "sqlite"),
+        ("sqlite:////var/lib/askgraph/server.db", "sqlite"),
+        ("postgres://ann:pw@db/askgraph", "postgresql+asyncpg"),
+        ("postgresql://ann:pw@db:5433/askgraph?sslmode=require", "postgresql+asyncpg"),
+    ],
+)
+def test_a_database_is_named_by_a_file_or_an_address(text: str, driver: str) -> None:
+    url = database_url(text)
+    assert url.drivername == driver
+    assert "sslmode" not in url.query
+
+
+def test_encryption_is_asked_for_in_the_drivers_words() -> None:
+    assert database_url("postgresql://db/a?sslmode=require").query == {"ssl": "require"}
+
+
+@pytest.mark.parametrize("text", ["mysql://db/askgraph", "sqlite://", "sqlite:///:memory:", "://"])
+def test_other_databases_are_refused_with_words(text: str) -> None:
+    with pytest.raises(SetupError, match="postgresql://user:password@host/name"):
+        database_url(text)
+
+
+async def test_a_server_that_is_not_there_is_an_error_without_the_password() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+    with pytest.raises(DatabaseFailed, match="failed: ") as caught:
+        await Store.open(f"postgresql://ann:secret@127.0.0.1:{port}/askgraph")
+    assert "secret" not in str(caught.value)
+
+
+async def test_a_file_that_is_no_database_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("not a database " * 100)
+    for path in (tmp_path / "notes.txt", tmp_path):
+        with pytest.raises(SetupError, match="cannot be opened"):
+            await Store.open(str(path))
+
+
+async def test_nobody_else_on_the_machine_reads_the_file(tmp_path: Path) -> None:
+    before = os.umask(0o022)
+    try:
+        store = await Store.open(str(tmp_path / "new" / "serve.db"))
+        await store.beat("p1")
+        modes = {
+            path.name: stat.S_IMODE(path.stat().st_mode) for path in (tmp_path / "new").iterdir()
+        }
+        await store.close()
+    finally:
+        os.umask(before)
+    assert set(modes.values()) == {0o600}, modes
+
+
+def _acknowledged_until_killed(url: str) -> list[str]:
+    command = [sys.executable, "-c", WRITING, url]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        lines = [process.stdout.readline() for _ in range(25)]
+        process.send_signal(signal.SIGKILL)
+        lines += process.stdout.readlines()
+    return [line.strip() for line in lines if line.endswith("\n")]

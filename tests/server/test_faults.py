@@ -1,0 +1,240 @@
+"""What is wrong with a request is said in our words, whatever is wrong, wherever it is sent."""
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+from websockets.sync.client import connect
+
+from askgraph.errors import SetupError
+from askgraph.server.settings import ServeSettings
+from askgraph.workspace import Workspace
+
+FOREIGN = re.compile(
+    r"pydantic|Input should|Field required|Extra inputs|String should|List should|Value error|"
+    r"type=|loc\b.*msg|validation error|\bbody\.|string_|_parsing"
+)
+"""Words of the library that reads requests."""
+
+WRONG: tuple[Any, ...] = (
+    None, 7, 1.5, True, "", "text", "a\0b", "x" * 200_000, [], [7], [None], [[]], {},
+    {"nonsense": 1}, {"": None}, -1, 10**12, [{}] * 600,
+    "\ud83d", ["\ud83d"], {"\ud83d": 1}, [{"role": "user", "content": "\ud83d"}],
+)  # fmt: skip
+JSON = {"Accept": "application/json"}
+PATH = {"graph": "space", "id": "none-such", "model": "nope", "verified": "none"}
+Operation = tuple[str, str, dict[str, Any]]
+
+
+@pytest.fixture(scope="module")
+def description(served: str) -> dict[str, Any]:
+    found: dict[str, Any] = httpx2.get(f"{served}/api/v1/openapi.json").json()
+    return found
+
+
+def operations(description: dict[str, Any]) -> Iterator[Operation]:
+    """Every operation: its method, its address, what is said of it."""
+    for path, methods in description["paths"].items():
+        address = re.sub(r"\{(\w+)\}", lambda found: PATH.get(found[1], "none"), path)
+        for method, said in methods.items():
+            yield method.upper(), address, said
+
+
+def bodies(said: dict[str, Any], schemas: dict[str, Any]) -> Iterator[bytes]:
+    """Bodies that are wrong: no JSON, no object, unknown fields, fields of another kind."""
+    content = said.get("requestBody", {}).get("content", {}).get("application/json")
+    if content is None:
+        return
+    yield from (b"", b"{", b"[]", b"null", b'"text"', b"7", b"\xff\xfe", b'{"a": 1, "a"}', b"{}")
+    schema = schemas[content["schema"]["$ref"].rpartition("/")[2]]
+    yield json.dumps({"nonsense": 1}).encode()
+    for name in schema["properties"]:
+        others = {one: _fitting(schema["properties"][one]) for one in schema.get("required", ())}
+        for value in WRONG:
+            yield json.dumps({**others, name: value}).encode()
+
+
+def _fitting(schema: dict[str, Any]) -> Any:
+    kinds = {"string": "x", "integer": 0, "number": 1, "boolean": False, "array": [], "object": {}}
+    return kinds.get(schema.get("type", "string"), "x")
+
+
+def is_in_our_words(response: httpx2.Response, address: str) -> bool:
+    """Whether a reply is fine, or a problem in our form and words."""
+    if response.status_code < 400:
+        return True
+    told = response.json()
+    text = told["error"]["message"] if address.startswith("/v1/") else told["detail"]
+    return response.status_code < 500 and not FOREIGN.search(response.text) and len(text) > 10
+
+
+def test_no_wrong_body_of_any_operation_is_told_in_words_of_a_library(
+    client: httpx2.Client, description: dict[str, Any]
+) -> None:
+    schemas, tried, refused = description["components"]["schemas"], 0, 0
+    for method, address, said in operations(description):
+        for body in bodies(said, schemas):
+            kind = {"Content-Type": "application/json"}
+            response = client.request(method, address, content=body, headers=kind)
+            assert is_in_our_words(response, address), (method, address, body[:80], response.text)
+            tried, refused = tried + 1, refused + (response.status_code >= 400)
+    assert tried > 500 and refused > tried / 2
+
+
+def test_no_wrong_parameter_is_told_in_words_of_a_library(
+    client: httpx2.Client, description: dict[str, Any]
+) -> None:
+    refused = 0
+    for method, address, said in operations(description):
+        for one in said.get("parameters", []):
+            for value in (
+                ("", "x", "-1", "1e99", "x" * 3_000, "%00", "!") if method == "GET" else ()
+            ):
+                given = {one["name"]: value} if one["in"] == "query" else {}
+                response = client.request(method, address, params=given, headers=JSON)
+                assert is_in_our_words(response, address), (address, given, response.text)
+                refused += response.status_code == 422
+    assert refused > 30
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        (b"{", "the body is no JSON: expecting property name enclosed in double quotes"),
+        (b"", "the body is missing: send a JSON object"),
+        (b"[]", "the body has to be an object, not a list"),
+        (b"{}", "'question' is missing"),
+        (b'{"question": ""}', "'question' is empty"),
+        (b'{"question": " \\n"}', "the question is empty: ask something"),
+        (b'{"question": 7}', "'question' has to be a text, not 7"),
+        (b'{"question": "\\ud83d"}', "'question' has to be a text of whole characters, not \""),
+        (b'{"question": "a", "graphs": "space"}', "'graphs' has to be a list, not \"space\""),
+        (b'{"question": "a", "seconds": 0}', "'seconds' has to be more than 0, not 0"),
+        (b'{"question": "a", "language": "!"}', "has to be a tag of a language, as en or de-AT"),
+        (b'{"question": "a", "graph": "space"}', "there is no field 'graph' here; there are quest"),
+        (
+            b'{"question": "a", "settings": {"beam": []}}',
+            "'settings.beam' has to be true or false, a whole number, a number or a text, not a l",
+        ),
+    ],
+)
+def test_a_fault_says_where_it_is_and_what_to_send(
+    client: httpx2.Client, body: bytes, words: str
+) -> None:
+    kind = {"Content-Type": "application/json"}
+    response = client.post("/api/v1/ask", content=body, headers=kind)
+
+    assert response.status_code == 422
+    assert words in response.json()["detail"]
+
+
+def test_faults_of_settings_name_the_setting(
+    sample_place: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(SetupError, match="'port' has to be a whole number, not \"x\""):
+        ServeSettings.of(sample_place.folder, {"port": "x"})
+    with pytest.raises(SetupError, match="no setting 'prt' here; there are host, port"):
+        ServeSettings.of(sample_place.folder, {"prt": 1})
+    monkeypatch.setenv("ASKGRAPH_SERVE_METHODS", "grasp")
+    with pytest.raises(SetupError, match="ASKGRAPH_SERVE_METHODS has to hold JSON"):
+        ServeSettings.of(sample_place.folder)
+
+
+@pytest.mark.parametrize("value", ["x", [], {}, True, -1, 1e400, "x" * 10_000, None])
+def test_no_wrong_setting_in_a_file_or_a_variable_is_told_in_words_of_a_library(
+    value: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refused = 0
+    for name in ServeSettings.model_fields:
+        monkeypatch.setenv(f"ASKGRAPH_SERVE_{name.upper()}", str(value))
+        for given in ({name: value}, {}):
+            try:
+                ServeSettings.of(tmp_path, given)
+            except SetupError as error:
+                assert not FOREIGN.search(str(error)) and name in str(error).lower(), (name, error)
+                refused += 1
+        monkeypatch.delenv(f"ASKGRAPH_SERVE_{name.upper()}")
+    assert refused > 5
+
+
+@pytest.mark.parametrize("accept", ["application/json", "text/event-stream"])
+@pytest.mark.parametrize(
+    ("body", "status", "words"),
+    [
+        ({"method": "grasp"}, 422, "no language model is named"),
+        ({"method": "oracle"}, 422, "no method 'oracle' here; there are dfsl"),
+        ({"graphs": ["sky"]}, 404, "there is no graph 'sky'; there are: space"),
+        ({"settings": {"beam": "wide"}}, 403, "is no setting of"),
+        ({"settings": {"states": "many"}}, 422, "states"),
+        ({"model": "gpt"}, 403, "the model 'gpt' is none of this server's"),
+        ({"question": "  "}, 422, "the question is empty"),
+        ({"after": "none-such"}, 404, "there is no question 'none-such'"),
+        ({"session": "none-such"}, 404, "there is no session 'none-such'"),
+    ],
+)
+def test_a_question_that_cannot_be_worked_on_is_refused_streamed_or_not(
+    client: httpx2.Client,
+    monkeypatch: pytest.MonkeyPatch,
+    accept: str,
+    body: dict[str, Any],
+    status: int,
+    words: str,
+) -> None:
+    monkeypatch.delenv("ASKGRAPH_MODEL", raising=False)
+    asked = {"question": "Which moons orbit Mars?", **body}
+
+    response = client.post("/api/v1/ask", json=asked, headers={"Accept": accept})
+
+    assert response.status_code == status, response.text
+    assert response.headers["content-type"].startswith("application/problem+json")
+    assert words in response.json()["detail"]
+    assert client.get("/api/v1/runs").json()["runs"] == []  # nothing was begun
+
+
+def test_a_question_that_fails_on_the_way_has_the_status_of_its_problem_and_is_kept(
+    client: httpx2.Client,
+) -> None:
+    response = client.post("/api/v1/ask", json={"question": "Which moons?", "timeout": 1e-6})
+
+    assert response.status_code == 504
+    assert "no answer within" in response.json()["detail"]
+    kept = client.get(f"/api/v1/runs/{response.json()['run']}").json()
+    assert (kept["state"], kept["problem"]["status"]) == ("failed", 504)
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status", "words"),
+    [
+        ("GET", "/api/v1/nope", 404, "there is nothing at /api/v1/nope; /docs has the operations"),
+        ("GET", "/v1/nope", 404, "there is nothing at /v1/nope; /docs has the operations"),
+        ("GET", "/nope", 404, "there is nothing at /nope; /docs has the operations"),
+        ("GET", "/api/v1/ask", 405, "/api/v1/ask takes POST, not GET"),
+        ("PUT", "/v1/models", 405, "/v1/models takes GET, not PUT"),
+    ],
+)
+def test_an_address_that_leads_nowhere_says_where_to_look(
+    client: httpx2.Client, method: str, path: str, status: int, words: str
+) -> None:
+    response = client.request(method, path)
+
+    assert response.status_code == status
+    told = response.json()
+    assert words in (told["error"]["message"] if path.startswith("/v1/") else told["detail"])
+
+
+def test_no_wrong_message_of_a_socket_is_told_in_words_of_a_library(served: str) -> None:
+    address = f"{served.replace('http', 'ws')}/api/v1/socket"
+    with connect(address) as socket:
+        for kind, field in (("ask", "question"), ("choose", "option"), ("ask", "settings")):
+            for value in WRONG:
+                sent = {"question": "Moons?"} if field == "settings" else {}
+                socket.send(json.dumps({"type": kind, "id": "none-such", **sent, field: value}))
+                told = json.loads(socket.recv(60))
+                if told["event"] != "problem":  # a question that is one: it goes on
+                    continue
+                assert 400 <= told["problem"]["status"] < 500, told
+                assert not FOREIGN.search(json.dumps(told)), told

@@ -1,0 +1,135 @@
+"""The page's files come small, are kept for good where their names change, and nothing else is."""
+
+import gzip
+from pathlib import Path
+
+import pytest
+from fastapi import FastAPI
+from fastapi.testclient import TestClient
+
+from askgraph.server.page import PAGES, STATIC, is_built, page_router, start_note
+
+DOCUMENT = "<!doctype html><title>askgraph</title>"
+SCRIPT = "export const answer = 42;\n" * 50
+
+
+@pytest.fixture
+def static(tmp_path: Path) -> Path:
+    """A built page: a document, and one script, each also compressed."""
+    (tmp_path / "assets").mkdir()
+    for path, text in (("index.html", DOCUMENT), ("assets/main-AB12.js", SCRIPT)):
+        file = tmp_path / path
+        file.write_text(text, encoding="utf-8")
+        file.with_name(f"{file.name}.gz").write_bytes(gzip.compress(text.encode()))
+        file.with_name(f"{file.name}.br").write_bytes(b"in brotli")
+    (tmp_path / "assets" / "notes.txt").write_text("not of the page")
+    return tmp_path
+
+
+@pytest.fixture
+def client(static: Path) -> TestClient:
+    return client_of(static)
+
+
+def client_of(static: Path) -> TestClient:
+    app = FastAPI()
+    app.include_router(page_router(static))
+    return TestClient(app, headers={"accept-encoding": "identity"})
+
+
+def test_a_server_without_a_built_page_says_so_at_its_start(static: Path, tmp_path: Path) -> None:
+    assert start_note(static) is None
+    assert "make page" in str(start_note(tmp_path / "nothing"))
+
+
+@pytest.mark.parametrize(
+    "path", [*PAGES[:2], "/graphs/my%20graph", "/add", "/compare", "/history", "/run/abc"]
+)
+def test_all_addresses_of_the_page_give_its_document_which_is_asked_for_anew(
+    client: TestClient, path: str
+) -> None:
+    response = client.get(path)
+    assert response.text == DOCUMENT
+    assert response.headers["content-type"] == "text/html; charset=utf-8"
+    assert response.headers["cache-control"] == "no-cache"
+
+
+def test_a_file_whose_name_changes_with_its_content_is_kept_for_good(client: TestClient) -> None:
+    response = client.get("/assets/main-AB12.js")
+    assert response.text == SCRIPT
+    assert response.headers["content-type"] == "text/javascript; charset=utf-8"
+    assert response.headers["cache-control"] == "public, max-age=31536000, immutable"
+
+
+@pytest.mark.parametrize(
+    ("accepted", "encoding"),
+    [
+        ("gzip, deflate, br", "br"),
+        ("gzip", "gzip"),
+        ("gzip;q=1.0, br;q=0", "gzip"),
+        ("BR;q=0.5", "br"),
+        ("zstd", None),
+        ("", None),
+    ],
+)
+def test_a_file_comes_compressed_as_the_client_takes_it(
+    client: TestClient, accepted: str, encoding: str | None
+) -> None:
+    request = client.build_request(
+        "GET", "/assets/main-AB12.js", headers={"accept-encoding": accepted}
+    )
+    response = client.send(request, stream=True)
+    assert response.headers.get("content-encoding") == encoding
+    assert response.headers["vary"] == "Accept-Encoding"
+    size = int(response.headers["content-length"])
+    assert size == len(SCRIPT) if encoding is None else size < len(SCRIPT) / 2
+    response.close()
+
+
+def test_a_document_that_is_known_is_not_sent_again(client: TestClient) -> None:
+    etag = client.get("/").headers["etag"]
+    again = client.get("/", headers={"if-none-match": etag})
+    assert (again.status_code, again.content) == (304, b"")
+    compressed = client.head("/", headers={"if-none-match": etag, "accept-encoding": "gzip"})
+    assert compressed.status_code == 200
+
+
+def test_a_head_has_the_headers_without_the_content(client: TestClient) -> None:
+    response = client.head("/history")
+    assert response.content == b""
+    assert int(response.headers["content-length"]) == len(DOCUMENT)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/assets/nothing.js",
+        "/assets/notes.txt",
+        "/assets/main-AB12.js.gz",
+        "/assets/../index.html",
+        "/assets/..%2Findex.html",
+        "/assets/%2e%2e%2f%2e%2e%2fpage.py",
+        "/index.html",
+        "/run/a/b",
+    ],
+)
+def test_nothing_else_is_served(client: TestClient, path: str) -> None:
+    assert client.get(path).status_code == 404
+
+
+def test_a_page_that_is_not_built_says_how_to_build_it(tmp_path: Path) -> None:
+    response = client_of(tmp_path).get("/")
+    assert response.status_code == 503
+    assert "make page" in response.text
+
+
+@pytest.mark.skipif(not is_built(), reason="the page is not built: make page")
+def test_the_built_page_is_light() -> None:
+    """The first view at most 60 kB, all in all languages at most 420 kB, as sent with gzip."""
+    sizes = {path.name: path.stat().st_size for path in (STATIC / "assets").glob("*.gz")}
+    document = (STATIC / "index.html").read_text(encoding="utf-8")
+    first = sum(size for name, size in sizes.items() if name.removesuffix(".gz") in document)
+    assert 5_000 < first <= 60_000
+    assert sum(name.startswith("words_") for name in sizes) == 3  # and English, in the modules
+    assert sum(sizes.values()) <= 420_000
+    assert "http" not in document.replace("http://www.w3.org/2000/svg", "")

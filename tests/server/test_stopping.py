@@ -1,0 +1,159 @@
+"""Questions that are stopped: by their caller, by callers who vanish, by the server's own end."""
+
+import asyncio
+import json
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import httpx2
+import pytest
+from tests.servers.faults import slow_first_byte
+from tests.servers.served import ServedProcess, ServedThread
+from tests.servers.sparql import SparqlServer
+from websockets.asyncio.client import connect
+
+from askgraph.server.auth.identify import new_visitor
+from askgraph.workspace import Workspace
+
+QUESTION = "Which moons are larger than Mercury?"
+
+
+@pytest.fixture(scope="module")
+def place(sample_endpoint: SparqlServer, tmp_path_factory: pytest.TempPathFactory) -> Workspace:
+    workspace = Workspace(tmp_path_factory.mktemp("slow"))
+    workspace.add("slow", [sample_endpoint.url], settings={"cache_mb": 0, "timeout": 120.0})
+    return workspace
+
+
+@pytest.fixture
+def slow(sample_endpoint: SparqlServer) -> Iterator[SparqlServer]:
+    sample_endpoint.always = slow_first_byte(60)
+    yield sample_endpoint
+    sample_endpoint.always = None
+
+
+@pytest.fixture
+def server(place: Workspace, slow: SparqlServer, tmp_path: Path) -> Iterator[ServedThread]:
+    settings = {"patience": 0.3, "parallel": 3, "per_graph": 3, "grace": 0}
+    with ServedThread(place, database=str(tmp_path / "serve.db"), **settings) as served:
+        yield served
+
+
+def until(true: Callable[[], bool], what: str) -> None:
+    end = time.monotonic() + 120
+    while not true():
+        assert time.monotonic() < end, what
+        time.sleep(0.05)
+
+
+def at_rest(server: ServedThread) -> bool:
+    runs = server.app.state.hub.runs
+    return not runs.running and not runs.waiting
+
+
+def states(server: ServedThread) -> set[str]:
+    with httpx2.Client(base_url=server.url, cookies=VISITOR, timeout=60) as client:
+        return {run["state"] for run in client.get("/api/v1/runs?limit=200").json()["runs"]}
+
+
+VISITOR = {"askgraph_visitor": new_visitor()}
+STREAM = {"Accept": "text/event-stream"}
+
+
+def test_fifty_clients_that_vanish_leave_nothing_running(server: ServedThread) -> None:
+    async def vanish() -> None:
+        address = server.url.replace("http", "ws") + "/api/v1/socket"
+        head = {"Cookie": f"askgraph_visitor={VISITOR['askgraph_visitor']}"}
+        async with connect(address, additional_headers=head) as connection:
+            await connection.send(json.dumps({"type": "ask", "question": QUESTION}))
+            await connection.recv()
+            connection.transport.abort()
+
+    async def all_vanish() -> None:
+        await asyncio.gather(*(vanish() for _ in range(50)))
+
+    asyncio.run(all_vanish())
+    until(lambda: at_rest(server), "questions of clients that are gone still run")
+    until(lambda: states(server) == {"cancelled"}, "the history does not say what became of them")
+
+
+def test_a_stream_that_is_left_stops_its_question(server: ServedThread) -> None:
+    with httpx2.Client(base_url=server.url, cookies=VISITOR, timeout=60) as client:
+        body = {"question": QUESTION}
+        with client.stream("POST", "/api/v1/ask", json=body, headers=STREAM) as response:
+            next(response.iter_lines())
+            assert not at_rest(server)
+        until(lambda: at_rest(server), "the question goes on though nobody listens")
+
+
+def test_a_request_that_is_given_up_stops_its_question(server: ServedThread) -> None:
+    with pytest.raises(httpx2.ReadTimeout):
+        httpx2.post(f"{server.url}/api/v1/ask", json={"question": QUESTION}, timeout=1.0)
+    until(lambda: at_rest(server), "the question goes on though nobody waits for it")
+
+
+def test_a_caller_stops_a_question(server: ServedThread) -> None:
+    with httpx2.Client(base_url=server.url, cookies=VISITOR, timeout=60) as client:
+        body = {"question": QUESTION}
+        with client.stream("POST", "/api/v1/ask", json=body, headers=STREAM) as response:
+            lines = (line for line in response.iter_lines() if line.startswith("data: "))
+            id = json.loads(next(lines)[6:])["id"]
+            stopped = threading.Thread(
+                target=lambda: httpx2.post(
+                    f"{server.url}/api/v1/runs/{id}/cancel", cookies=VISITOR, timeout=60
+                ).raise_for_status()
+            )
+            stopped.start()
+            assert [json.loads(line[6:])["event"] for line in lines][-1] == "cancelled"
+            stopped.join()
+        assert client.get(f"/api/v1/runs/{id}").json()["state"] == "cancelled"
+        assert at_rest(server)
+
+
+def test_a_history_deleted_while_a_question_runs_leaves_nothing_running(
+    server: ServedThread,
+) -> None:
+    with httpx2.Client(base_url=server.url, cookies=VISITOR, timeout=60) as client:
+        body = {"question": QUESTION}
+        with client.stream("POST", "/api/v1/ask", json=body, headers=STREAM) as response:
+            lines = (line for line in response.iter_lines() if line.startswith("data: "))
+            next(lines)
+            deleted = httpx2.delete(f"{server.url}/api/v1/runs", cookies=VISITOR, timeout=60)
+            assert at_rest(server), "it goes on, and counts for nobody"
+            assert [json.loads(line[6:])["event"] for line in lines][-1] == "cancelled"
+        assert deleted.json()["deleted"] >= 1
+        assert states(server) == set()
+
+
+def test_a_server_that_ends_hands_its_questions_back(place: Workspace, slow: SparqlServer) -> None:
+    settings = {"ASKGRAPH_SERVE_GRACE": "1"}
+    told: list[str] = []
+    slow.requests.clear()
+
+    def listen(url: str) -> None:
+        with httpx2.stream(
+            "POST",
+            f"{url}/api/v1/ask",
+            json={"question": QUESTION},
+            headers=STREAM,
+            cookies=VISITOR,
+            timeout=60,
+        ) as response:
+            told.extend(
+                json.loads(line[6:])["event"]
+                for line in response.iter_lines()
+                if line.startswith("data: ")
+            )
+
+    with ServedProcess.start(place.folder, env=settings) as served, ThreadPoolExecutor() as pool:
+        listening = pool.submit(listen, served.url)
+        until(lambda: bool(slow.requests), "the question is not asked")
+        assert served.stop() == 0
+        listening.result(timeout=60)
+    assert told[-1] == "handed_back"
+    with ServedProcess.start(place.folder) as served:
+        runs = httpx2.get(f"{served.url}/api/v1/runs", cookies=VISITOR, timeout=60).json()["runs"]
+    assert runs[0]["state"] == "handed_back"

@@ -1,0 +1,108 @@
+"""TEXT2SPARQL: its published client works, and a dataset is found by its IRI or its name."""
+
+import json
+import subprocess
+from contextlib import suppress
+from pathlib import Path
+
+import httpx2
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.servers.clients import clients_python
+
+from askgraph.server.problems import Missing
+from askgraph.server.text2sparql import graph_of
+
+ASK = "from text2sparql_client.commands.ask import ask_command; ask_command()"
+QUESTIONS = """
+dataset: {id: "https://example.org/challenge/space/", prefix: space}
+questions:
+  - {id: 1, question: {en: "Which moons are larger than Mercury?"}}
+  - {id: 2, question: {en: "Who discovered Titan?", de: "Wer entdeckte Titan?"}}
+  - {id: 3, question: {en: "What is the capital of Mongolia?"}}
+"""
+
+
+def test_the_published_client_gets_its_answers(served: str, tmp_path: Path) -> None:
+    questions, answers = tmp_path / "questions.yml", tmp_path / "answers.json"
+    questions.write_text(QUESTIONS)
+    places = ("answers-db", "retries-log")
+    options = [f"--{name}={tmp_path / name}" for name in places]
+
+    done = subprocess.run(
+        [clients_python(), "-c", ASK, questions, served, "-o", answers, "-r", "0", *options],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+
+    assert done.returncode == 0, done.stderr
+    found = {one["qname"]: one["query"] for one in json.loads(answers.read_text())}
+    assert sorted(found) == ["space:1-en", "space:2-de", "space:2-en", "space:3-en"]
+    assert "FILTER(?diameter > ?their_diameter)" in found["space:1-en"]
+    assert "ont:discoverer" in found["space:2-en"]
+    assert "ont:discoverer" in found["space:2-de"]
+    assert found["space:3-en"] == ""
+
+
+def test_the_query_comes_with_how_sure_it_is(client: httpx2.Client) -> None:
+    reply = client.get("/", params={"dataset": "space", "question": "Who discovered Titan?"})
+
+    content = reply.json()
+    assert content["dataset"] == "space" and content["question"] == "Who discovered Titan?"
+    assert content["confidence"] > 0.8
+    assert client.get(f"/api/v1/runs/{content['run']}").json()["state"] == "done"
+
+
+def test_without_a_question_the_address_is_the_page(client: httpx2.Client) -> None:
+    assert client.get("/").headers["content-type"].startswith("text/html")
+    assert client.get("/", params={"utm": "x"}).headers["content-type"].startswith("text/html")
+
+
+@pytest.mark.parametrize(
+    ("given", "status"),
+    [
+        ({"question": "Moons?"}, 422),
+        ({"dataset": "space"}, 422),
+        ({"dataset": "space", "question": ""}, 422),
+        ({"dataset": "https://example.org/other/", "question": "Moons?"}, 404),
+    ],
+)
+def test_what_is_missing_is_said(client: httpx2.Client, given: dict[str, str], status: int) -> None:
+    reply = client.get("/", params=given)
+
+    assert reply.status_code == status
+    assert reply.headers["content-type"] == "application/problem+json"
+
+
+GRAPHS = ["products", "Space", "täst"]
+DATASETS = {"https://text2sparql.aksw.org/2025/corporate/": "products", "urn:x": "gone"}
+
+
+@pytest.mark.parametrize(
+    ("dataset", "graph"),
+    [
+        ("https://text2sparql.aksw.org/2025/corporate/", "products"),
+        ("https://text2sparql.aksw.org/2025/corporate", "products"),
+        ("products", "products"),
+        ("https://example.org/space/", "Space"),
+        ("https://example.org/space#", "Space"),
+        ("https://example.org/t%C3%A4st/", "täst"),
+    ],
+)
+def test_a_dataset_is_a_graph_by_its_iri_or_its_name(dataset: str, graph: str) -> None:
+    assert graph_of(dataset, GRAPHS, DATASETS) == graph
+
+
+@pytest.mark.parametrize("dataset", ["urn:x", "", "https://example.org/", "https://[/x"])
+def test_a_dataset_that_is_none_says_how_to_name_one(dataset: str) -> None:
+    with pytest.raises(Missing, match=r"\[serve.datasets\]"):
+        graph_of(dataset, GRAPHS, DATASETS)
+
+
+@given(st.text(max_size=50))
+def test_any_dataset_is_one_of_the_graphs_or_missing(dataset: str) -> None:
+    with suppress(Missing):
+        assert graph_of(dataset, GRAPHS, DATASETS) in GRAPHS

@@ -1,0 +1,110 @@
+"""Prefixed names are valid, lead back to their IRI, and read well."""
+
+import pyoxigraph
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rdflib.plugins.sparql import prepareQuery
+
+from askgraph.sparql.prefixes import WELL_KNOWN, PrefixMap, namespace_of
+
+EX = PrefixMap({"ex": "http://example.org/"})
+
+
+@pytest.mark.parametrize(
+    ("iri", "name"),
+    [
+        ("http://example.org/Moon", "ex:Moon"),
+        ("http://example.org/ship#name", r"ex:ship\#name"),
+        ("http://example.org/a/b", "<http://example.org/a/b>"),
+        ("http://example.org/1.1.1.353", r"ex:1\.1\.1\.353"),
+        ("http://example.org/a(b)", r"ex:a\(b\)"),
+        ("http://example.org/-a", r"ex:\-a"),
+        ("http://example.org/", "ex:"),
+        ("http://example.org/東京", "ex:東京"),
+        ("http://www.w3.org/2000/01/rdf-schema#label", "rdfs:label"),
+        ("http://unknown.org/x", "<http://unknown.org/x>"),
+    ],
+)
+def test_an_iri_is_shortened(iri: str, name: str) -> None:
+    assert EX.shorten(iri) == name
+
+
+@given(st.text(st.characters(exclude_characters='<>"{}|^`\\', exclude_categories=("C", "Z"))))
+def test_every_short_name_is_valid_for_both_parsers_and_leads_back(local: str) -> None:
+    iri = "http://example.org/" + local
+    name = EX.shorten(iri)
+    assert EX.expand(name) == iri
+    if name.startswith("<"):
+        return
+    query = EX.header(name) + f"SELECT (STR({name}) AS ?iri) {{}}"
+    solutions = pyoxigraph.Store().query(query)
+    assert isinstance(solutions, pyoxigraph.QuerySolutions)
+    text = next(solutions)[0]
+    assert isinstance(text, pyoxigraph.Literal)
+    assert text.value == iri
+    prepareQuery(query)
+
+
+def test_a_graphs_own_prefix_hides_a_well_known_one() -> None:
+    prefixes = PrefixMap({"dc": "http://example.org/dc#", "title": "http://purl.org/dc/terms/"})
+    assert prefixes.shorten("http://example.org/dc#x") == "dc:x"
+    assert prefixes.shorten("http://purl.org/dc/terms/x") == "title:x"
+
+
+def test_prefixes_that_sparql_forbids_are_left_out() -> None:
+    assert PrefixMap({"a b": "http://a/", "1": "http://b/"}).namespaces == dict(WELL_KNOWN)
+
+
+def test_the_header_declares_what_is_used_and_nothing_else() -> None:
+    body = """SELECT ?x { ?x a ex:Moon ; rdfs:label "owl:fake", 'sh:"fake' .  # dc:fake
+    ?x <http://foaf:fake/> _:skos . FILTER(?x = "skos:x"^^xsd:string || lang(?l) = "en") }"""
+    assert EX.header(body).splitlines() == [
+        "PREFIX ex: <http://example.org/>",
+        "PREFIX rdfs: <http://www.w3.org/2000/01/rdf-schema#>",
+        "PREFIX xsd: <http://www.w3.org/2001/XMLSchema#>",
+    ]
+
+
+def test_prefixes_are_derived_from_the_last_telling_part() -> None:
+    iris = [
+        "http://valuenet/ontop/ship#name",
+        "http://valuenet/ontop/ship#id",
+        "http://other/ship#name",
+        "http://other/ship#id",
+        "https://github.com/a/tree/main/space-kg/tbox.ttl#size",
+        "https://github.com/a/tree/main/space-kg/tbox.ttl#mass",
+        "http://www.example.org/ontology/v1.0#a",
+        "http://www.example.org/ontology/v1.0#b",
+        "http://single.org/thing",
+    ]
+    prefixes = PrefixMap().with_derived(iris)
+    assert prefixes.own == {
+        "ship": "http://other/ship#",
+        "ontop-ship": "http://valuenet/ontop/ship#",
+        "space-kg": "https://github.com/a/tree/main/space-kg/tbox.ttl#",
+        "example": "http://www.example.org/ontology/v1.0#",
+    }
+
+
+@given(st.permutations([f"http://h{n}/ns/x{n % 3}#{m}" for n in range(4) for m in "ab"]))
+def test_derived_prefixes_do_not_depend_on_the_order(iris: list[str]) -> None:
+    assert PrefixMap().with_derived(iris).own == PrefixMap().with_derived(sorted(iris)).own
+
+
+@given(st.lists(st.text("abc/#:. 12日", max_size=12), max_size=12))
+def test_derived_prefixes_are_valid_and_never_collide(tails: list[str]) -> None:
+    prefixes = PrefixMap().with_derived(["http://x/" + tail for tail in tails], least=1)
+    assert len(set(prefixes.own.values())) == len(prefixes.own)
+    assert set(prefixes.own) <= set(prefixes.namespaces)
+    assert not set(prefixes.own) & set(WELL_KNOWN)
+
+
+def test_more_prefixes_never_replace_those_there() -> None:
+    more = {"ex": "http://two/", "two": "http://example.org/", "three": "http://three/"}
+    assert EX.with_prefixes(more).own == {"ex": "http://example.org/", "three": "http://three/"}
+
+
+def test_a_namespace_ends_in_its_last_separator() -> None:
+    assert namespace_of("http://x/a#b") == "http://x/a#"
+    assert namespace_of("urn:isbn:1") == "urn:isbn:"

@@ -1,0 +1,258 @@
+"""An enriched graph answers with predicates that it does not have, and stays what it is."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from pyoxigraph import RdfFormat, Store, parse
+from tests.graphs import store_of
+from tests.graphs_in_regions import FIRMS
+from tests.servers.sparql import SparqlServer
+
+from askgraph.errors import SetupError
+from askgraph.graph.advice import AdviceKind
+from askgraph.graph.definitions import DefinedProperty, Definitions
+from askgraph.sparql.rewrite.virtual import read_path
+from askgraph.trace import Answer, Question
+from askgraph.workspace import Workspace
+from askgraph.workspace.enrichment import (
+    add_enriched,
+    definitions_for,
+    enrich_virtually,
+    write_enriched,
+)
+from askgraph.workspace.outcome import outcome_of
+from askgraph.workspace.run_sync import result_of
+
+PLACE = "http://example.org/"
+CLOSURE: tuple[AdviceKind, ...] = ("closure",)
+NARY: tuple[AdviceKind, ...] = ("nary",)
+NAME: tuple[AdviceKind, ...] = ("name",)
+VIRTUAL = "urn:askgraph:virtual:"
+SOUTH = f"SELECT DISTINCT ?x {{ ?x <{VIRTUAL}seatPartOf> <{PLACE}south> }}"
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Workspace:
+    (tmp_path / "firms.ttl").write_text(FIRMS)
+    place = Workspace(tmp_path / "workspace")
+    place.add("firms", [tmp_path / "firms.ttl"])
+    return place
+
+
+def rows(workspace: Workspace, name: str, query: str) -> set[str]:
+    graph = workspace.graph(name)
+    try:
+        return {
+            str(row[0]).replace(PLACE, "") for row in result_of(graph.endpoint.select(query)).rows
+        }
+    finally:
+        result_of(graph.endpoint.close())
+
+
+def test_a_virtual_predicate_is_asked_like_any_other(workspace: Workspace) -> None:
+    enrich_virtually(workspace, "firms", definitions_for(workspace, "firms"))
+
+    assert rows(workspace, "firms", SOUTH) == {"<f1>", "<f3>", "<f5>"}
+
+
+def test_it_is_known_to_the_profile_and_the_arrays(workspace: Workspace) -> None:
+    profile = enrich_virtually(workspace, "firms", definitions_for(workspace, "firms"))
+    _, arrays = workspace.known("firms")
+
+    found = next(p for p in profile.predicates if p.iri == VIRTUAL + "seatPartOf")
+    assert (found.triples, found.steps) == (18, 2)
+    assert arrays is not None
+    assert arrays.number(found.iri) is not None
+
+
+def test_all_that_leaves_a_thing_shows_virtual_predicates_too(workspace: Workspace) -> None:
+    enrich_virtually(workspace, "firms", definitions_for(workspace, "firms"))
+
+    found = rows(workspace, "firms", f"SELECT DISTINCT ?p {{ <{PLACE}f1> ?p ?o }}")
+    assert f"<{VIRTUAL}seatPartOf>" in found
+    said = rows(workspace, "firms", f"SELECT ?o {{ <{VIRTUAL}seatPartOf> ?p ?o }}")
+    assert '"seat part of"@en' in said
+
+
+def test_an_answer_has_a_query_that_the_graph_itself_understands(workspace: Workspace) -> None:
+    definitions = definitions_for(workspace, "firms")
+    enrich_virtually(workspace, "firms", definitions, as_name="virtual")
+    graph = workspace.graph("virtual")
+    try:
+        answer = result_of(
+            outcome_of(Question("Which firms are from Southland?"), workspace.method(), [graph])
+        )
+    finally:
+        result_of(graph.endpoint.close())
+
+    assert isinstance(answer, Answer)
+    assert VIRTUAL not in answer.query.replace(f"<{VIRTUAL}>", "")
+    assert ":hasSeat/" in answer.query
+    assert rows(workspace, "firms", answer.query) == {"<f1>", "<f3>", "<f5>"}
+
+
+def test_a_change_of_the_definitions_takes_effect(workspace: Workspace) -> None:
+    enrich_virtually(workspace, "firms", definitions_for(workspace, "firms"))
+    path = workspace.folder / "enrichments" / "firms.toml"
+    path.write_text(path.read_text().replace("hasSeat", "hasPlant"))
+
+    assert rows(workspace, "firms", SOUTH) == {"<f1>", "<f3>", "<f4>", "<f5>"}
+
+
+def test_taken_away_it_is_unknown_again(workspace: Workspace) -> None:
+    before = workspace.profile("firms").predicates
+    enrich_virtually(workspace, "firms", definitions := definitions_for(workspace, "firms"))
+    enrich_virtually(workspace, "firms", definitions.only(
+        inverse=False, shortcuts=False, comments=False, names=False
+    ))  # fmt: skip
+
+    assert workspace.profile("firms").predicates == before
+    assert rows(workspace, "firms", SOUTH) == set()
+
+
+def test_advice_does_not_build_upon_advice(workspace: Workspace) -> None:
+    plain = definitions_for(workspace, "firms", ("chain", "nary"))
+    enrich_virtually(workspace, "firms", plain)
+
+    assert definitions_for(workspace, "firms", ("chain", "nary")).properties == plain.properties
+
+
+def test_written_out_it_holds_the_graph_and_what_was_added(
+    workspace: Workspace, tmp_path: Path
+) -> None:
+    definitions = definitions_for(workspace, "firms", ("chain", "declared", "name"))
+    added = write_enriched(workspace, "firms", definitions, tmp_path / "new.ttl")
+
+    store = Store()
+    store.bulk_load((tmp_path / "new.ttl").read_bytes(), RdfFormat.TURTLE)
+    own = {quad.triple for quad in parse(FIRMS, RdfFormat.TURTLE)}
+    assert own <= {quad.triple for quad in store}
+    assert len(store) == len(own) + added
+    assert store.query(f"ASK {{ <{PLACE}f1> <{VIRTUAL}seatPartOf> <{PLACE}world> }}")
+    assert store.query(f"ASK {{ <{PLACE}f1> <{PLACE}sells> <{PLACE}deal1> }}")
+    assert store.query(f'ASK {{ <{PLACE}deal1> ?p "Firm 2 – Firm 1" }}')
+
+
+def test_made_a_graph_of_its_own_it_answers_the_same(workspace: Workspace) -> None:
+    definitions = definitions_for(workspace, "firms")
+    add_enriched(workspace, "firms", definitions, "more")
+    enrich_virtually(workspace, "firms", definitions)
+
+    assert rows(workspace, "more", SOUTH) == rows(workspace, "firms", SOUTH)
+
+
+def test_a_name_that_is_taken_is_refused(workspace: Workspace) -> None:
+    definitions = definitions_for(workspace, "firms")
+    with pytest.raises(SetupError, match="is a graph 'firms' already"):
+        add_enriched(workspace, "firms", definitions, "firms")
+    with pytest.raises(SetupError, match="is a graph 'firms' already"):
+        enrich_virtually(workspace, "firms", definitions, as_name="firms")
+
+
+def test_what_cannot_be_built_leaves_all_as_it_was(workspace: Workspace) -> None:
+    enrich_virtually(workspace, "firms", definitions_for(workspace, "firms"))
+    wrong = definitions_for(workspace, "firms", CLOSURE)
+    starred = replace(wrong.properties[0], path=read_path(":partOf*", {"": PLACE}))
+
+    with pytest.raises(SetupError, match="may be empty"):
+        enrich_virtually(workspace, "firms", Definitions((starred,)))
+
+    assert rows(workspace, "firms", SOUTH) == {"<f1>", "<f3>", "<f5>"}
+
+
+@pytest.fixture
+def behind(tmp_path: Path) -> Iterator[tuple[Workspace, SparqlServer]]:
+    with SparqlServer(store_of(FIRMS)) as server:
+        place = Workspace(tmp_path / "behind")
+        place.add("firms", [server.url])
+        yield place, server
+
+
+def test_behind_an_endpoint_virtual_predicates_are_asked_too(
+    behind: tuple[Workspace, SparqlServer],
+) -> None:
+    workspace, _ = behind
+    definitions = definitions_for(workspace, "firms", ("chain", "nary"))
+    profile = enrich_virtually(workspace, "firms", definitions)
+
+    known = {p.iri.removeprefix(VIRTUAL): p for p in profile.predicates}
+    assert known["seatPartOf"].object_classes[0][0] == PLACE + "Region"
+    assert known["hasBuyer"].subject_classes[0][0] == PLACE + "Firm"
+    assert rows(workspace, "firms", SOUTH) == {"<f1>", "<f3>", "<f5>"}
+
+
+def test_behind_an_endpoint_an_answer_is_found_by_a_virtual_predicate(
+    behind: tuple[Workspace, SparqlServer],
+) -> None:
+    workspace, _ = behind
+    enrich_virtually(workspace, "firms", definitions_for(workspace, "firms"))
+    graph = workspace.graph("firms")
+    try:
+        answer = result_of(
+            outcome_of(Question("Which firms are from Southland?"), workspace.method(), [graph])
+        )
+    finally:
+        result_of(graph.endpoint.close())
+
+    assert isinstance(answer, Answer)
+    assert {str(row[0]).replace(PLACE, "") for row in answer.result.rows} == {
+        "<f1>", "<f3>", "<f5>",
+    }  # fmt: skip
+    assert "hasSeat" in answer.query
+
+
+def test_behind_an_endpoint_it_is_taken_away_again(
+    behind: tuple[Workspace, SparqlServer],
+) -> None:
+    workspace, _ = behind
+    before = workspace.profile("firms")
+    enrich_virtually(workspace, "firms", definitions_for(workspace, "firms", NARY))
+    enrich_virtually(workspace, "firms", Definitions())
+
+    assert workspace.profile("firms") == before
+    assert rows(workspace, "firms", SOUTH) == set()
+    with pytest.raises(SetupError, match="not at an endpoint"):
+        enrich_virtually(workspace, "firms", definitions_for(workspace, "firms", NAME))
+
+
+def test_a_name_outside_the_workspace_is_refused_before_anything_is_written(
+    workspace: Workspace,
+) -> None:
+    with pytest.raises(SetupError, match="cannot be the name"):
+        add_enriched(workspace, "firms", Definitions(), "../../evil")
+    assert not list(workspace.folder.parent.parent.glob("evil*"))
+
+
+def test_what_the_graph_has_and_what_begins_at_literals_is_refused(workspace: Workspace) -> None:
+    for iri, path, said in (("buyer", ":seller", "already"), ("of", "^:year", "no subjects")):
+        one = DefinedProperty(PLACE + iri, read_path(path, {"": PLACE}))
+        with pytest.raises(SetupError, match=said):
+            enrich_virtually(workspace, "firms", Definitions((one,)))
+
+
+def test_what_is_virtual_is_not_written_as_the_graphs_own(
+    workspace: Workspace, tmp_path: Path
+) -> None:
+    enrich_virtually(workspace, "firms", definitions_for(workspace, "firms"))
+    with pytest.raises(SetupError, match="--plain"):
+        write_enriched(workspace, "firms", Definitions(), tmp_path / "new.nt")
+    assert not (tmp_path / "new.nt").exists()
+
+
+def test_removed_its_definitions_go_too(workspace: Workspace) -> None:
+    enrich_virtually(workspace, "firms", definitions_for(workspace, "firms"))
+    workspace.remove("firms")
+
+    assert not list((workspace.folder / "enrichments").iterdir())
+
+
+def test_behind_an_endpoint_asked_anew_it_stays_enriched(
+    behind: tuple[Workspace, SparqlServer],
+) -> None:
+    workspace, _ = behind
+    enrich_virtually(workspace, "firms", definitions_for(workspace, "firms"))
+    workspace.add("firms", replace=True)
+
+    assert rows(workspace, "firms", SOUTH) == {"<f1>", "<f3>", "<f5>"}

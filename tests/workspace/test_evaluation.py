@@ -1,0 +1,312 @@
+"""Runs over the sample graph: on one process and on several, with examples and without."""
+
+import json
+import os
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from tests.servers.llm import LlmServer
+
+from askgraph import plugins, sample
+from askgraph.errors import SetupError
+from askgraph.evaluation.runs import Options, Record, Run, read_run
+from askgraph.evaluation.runs.one_question import gold_links
+from askgraph.llm.scripted import ScriptedModel
+from askgraph.methods.graph_search import GraphSearch
+from askgraph.methods.guided import Guided
+from askgraph.trace import Usage
+from askgraph.workspace import Workspace
+from askgraph.workspace.evaluation import Crew, evaluated
+from askgraph.workspace.plans import Wishes, method_choices, sampled
+from askgraph.workspace.run_sync import result_of
+from askgraph.workspace.selection import Selection, selected
+
+NEEDS = {"processes": "concurrent.futures", "dask": "distributed", "ray": "ray"}
+QUESTIONS = str(sample.questions_path().with_suffix(".jsonl"))
+
+
+@pytest.fixture(scope="module")
+def workspace(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
+    place = Workspace(tmp_path_factory.mktemp("workspace"))
+    place.add("space", [sample.graph_path()])
+    return place
+
+
+def run(
+    workspace: Workspace,
+    *methods: str,
+    selection: Selection | None = None,
+    crew: Crew | None = None,
+    wishes: Wishes | None = None,
+    folder: Path | None = None,
+    benchmarks: tuple[str, ...] = (QUESTIONS,),
+) -> Run:
+    chosen = selection or Selection(sample=8)
+    asked = selected(workspace, benchmarks, chosen)
+    with_methods = replace(
+        wishes or Wishes(()), methods=method_choices(methods or ["graph-search"])
+    )
+    work = evaluated(workspace, asked, with_methods, chosen, crew or Crew(), folder=folder)
+    return result_of(work)
+
+
+def timeless(run: Run) -> list[Record]:
+    return [
+        replace(record, seconds=0, usage=replace(record.usage, seconds=0)) for record in run.records
+    ]
+
+
+def test_every_question_is_asked_with_every_method_as_often_as_wanted(
+    workspace: Workspace,
+) -> None:
+    methods = ("graph-search", "graph-search:operators=false")
+    done = run(workspace, *methods, wishes=Wishes((), repeat=2))
+    assert len(done.records) == 8 * 2 * 2
+    assert {(record.method, record.repeat) for record in done.records} == {
+        (method, repeat) for method in methods for repeat in (0, 1)
+    }
+    assert done.settings["graphs"] == [{"name": "space", "snapshot": _snapshot(workspace)}]
+
+
+def test_without_operators_questions_that_need_them_are_lost(workspace: Workspace) -> None:
+    done = run(workspace, "graph-search", "graph-search:operators=false", selection=Selection())
+    scores = {
+        method: [record.f1 for record in done.records if record.method == method]
+        for method in ("graph-search", "graph-search:operators=false")
+    }
+    whole, bare = scores.values()
+    assert sum(whole) > sum(bare) + 20
+
+
+@pytest.mark.parametrize("where", NEEDS)
+def test_elsewhere_the_run_is_the_same_as_here(workspace: Workspace, where: str) -> None:
+    pytest.importorskip(NEEDS[where])
+    methods = ("graph-search", "graph-search:operators=false")
+    here = run(workspace, *methods)
+    there = run(workspace, *methods, crew=Crew(where, workers=2))
+    assert timeless(there) == timeless(here)
+
+
+def test_every_executor_is_found_by_name() -> None:
+    assert plugins.names("executor") == ("dask", "processes", "ray")
+
+
+def test_a_cluster_is_only_for_other_processes(workspace: Workspace) -> None:
+    with pytest.raises(SetupError, match="--on processes"):
+        run(workspace, crew=Crew(address="tcp://127.0.0.1:8786"))
+    with pytest.raises(SetupError, match="no executor named 'moon'"):
+        run(workspace, crew=Crew("moon"))
+
+
+def test_many_questions_without_a_model_have_a_process_a_core() -> None:
+    crew, search = Crew("auto"), [GraphSearch()]
+    cores = os.cpu_count() or 1
+    many = crew.chosen(500, search)
+    assert (many.on, many.size) == ("processes" if cores > 1 else "local", cores)
+    assert crew.chosen(20, search).on == "local"
+    assert crew.chosen(500, [*search, Guided(ScriptedModel([]))]).on == "local"
+    assert replace(crew, workers=3).chosen(20, search) == Crew("processes", workers=3)
+    assert replace(crew, concurrency=4).chosen(500, search).on == "local"
+    assert Crew().chosen(500, search) == Crew()
+
+
+def test_another_state_of_the_graph_is_another_run(workspace: Workspace, tmp_path: Path) -> None:
+    graph = tmp_path / "space.ttl"
+    graph.write_bytes(sample.graph_path().read_bytes())
+    benchmarks = (f"{QUESTIONS}@{graph}",)
+    run(workspace, folder=tmp_path / "run", benchmarks=benchmarks)
+    with graph.open("a") as file:
+        file.write("<https://example.org/space/Vulcan> a <https://example.org/space/Hoax> .\n")
+    with pytest.raises(SetupError, match="another graph"):
+        run(workspace, folder=tmp_path / "run", benchmarks=benchmarks)
+
+
+def test_folds_never_show_a_method_its_own_question(workspace: Workspace, tmp_path: Path) -> None:
+    selection = Selection(folds=3)
+    done = run(workspace, "nearest-example", selection=selection, folder=tmp_path / "run")
+    kept = read_run(tmp_path / "run")
+    queries = {
+        question.id: question.sparql
+        for asked in selected(workspace, [QUESTIONS], Selection())
+        for question in asked.questions
+    }
+    files = sorted((tmp_path / "run" / "examples").iterdir())
+    texts = {record.id: record.question for record in done.records}
+    held = [ids(file) for file in files]
+
+    assert kept.records == done.records
+    assert len(files) == 3
+    assert set.intersection(*held) == set()
+    assert set.union(*held) == set(queries)
+    copied = {
+        detail.key.split("\t")[1]: step["words"]
+        for detail in kept.details()
+        for step in detail.steps
+        if step["step"] == "draft"
+    }
+    assert copied.keys() == texts.keys()
+    assert [identity for identity, text in copied.items() if text == texts[identity]] == []
+
+
+def test_a_method_that_is_to_have_links_gets_those_of_gold_and_no_other_does(
+    workspace: Workspace, llm_server: LlmServer, tmp_path: Path
+) -> None:
+    model = f"model=m,base_url={llm_server.base}/v1"
+    methods = [f"dfsl:links={how},variant=zero,{model}" for how in ("given", "linked")]
+    asked = sampled(selected(workspace, [QUESTIONS], Selection())[0].questions, 1, seed=1)
+
+    done = run(workspace, *methods, selection=Selection(sample=1, seed=1), folder=tmp_path / "run")
+
+    told = {record.method.partition(",")[0]: record.gold_links for record in done.records}
+    assert told == {'dfsl:links="given"': True, 'dfsl:links="linked"': False}
+    assert {detail.key for detail in read_run(tmp_path / "run").details()} == {
+        record.key for record in done.records
+    }
+    shown = llm_server.bodies[0]["messages"][1]["content"]
+    links = [re.split("[/#]", iri)[-1] for iri in gold_links(asked[0])]
+    assert links and [name for name in links if name not in shown] == []
+
+
+def test_leaving_a_graph_out_gives_few_shot_learning_the_questions_about_the_others(
+    workspace: Workspace, llm_server: LlmServer, tmp_path: Path
+) -> None:
+    lines = [
+        {"id": name, "kg": graph, "question": question, "sparql": "ASK { ?s ?p ?o }"}
+        for name, graph, question in (
+            ("own", "space", "Which moons orbit Mars?"),
+            ("other", "pets", "Which dogs has Ann?"),
+        )
+    ]
+    path = tmp_path / "both.jsonl"
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    chosen = Selection(leave_out="graph", kg="space")
+    method = f"dfsl:model=m,base_url={llm_server.base}/v1"
+
+    run(workspace, method, selection=chosen, benchmarks=(f"{path}@space",))
+
+    told = llm_server.bodies[0]["messages"][1]["content"]
+    assert "Which dogs has Ann?" in told
+    assert told.count("Which moons orbit Mars?") == 1
+
+
+def test_a_sample_is_taught_by_all_other_questions(workspace: Workspace, tmp_path: Path) -> None:
+    selection = Selection(folds=2, sample=3)
+    done = run(workspace, "nearest-example", selection=selection, folder=tmp_path / "run")
+    held = [ids(file) for file in sorted((tmp_path / "run" / "examples").iterdir())]
+    assert len(done.records) == 3
+    assert set.union(*held) == ids(Path(QUESTIONS))
+
+
+def test_leaving_a_data_set_out_teaches_from_the_others(
+    workspace: Workspace, tmp_path: Path
+) -> None:
+    lines = Path(QUESTIONS).read_text().splitlines()[:6]
+    for name, part in (("one", lines[:3]), ("other", lines[3:])):
+        (tmp_path / f"{name}.jsonl").write_text("\n".join(part) + "\n")
+    run(
+        workspace,
+        "nearest-example",
+        selection=Selection(leave_out="dataset"),
+        folder=tmp_path / "run",
+        benchmarks=(str(tmp_path / "one.jsonl"), str(tmp_path / "other.jsonl")),
+    )
+    first, second = map(ids, sorted((tmp_path / "run" / "examples").iterdir()))
+    assert first == ids(tmp_path / "other.jsonl")
+    assert second == ids(tmp_path / "one.jsonl")
+
+
+def test_examples_that_changed_make_another_run(workspace: Workspace, tmp_path: Path) -> None:
+    train = tmp_path / "train.jsonl"
+    lines = Path(QUESTIONS).read_text(encoding="utf-8").splitlines(keepends=True)
+    train.write_text("".join(lines[:20]), encoding="utf-8")
+    method = f"nearest-example:examples={train}"
+    before = run(workspace, method, folder=tmp_path / "run")
+    assert run(workspace, method, folder=tmp_path / "run").records == before.records
+    train.write_text("".join(lines[20:40]), encoding="utf-8")
+    with pytest.raises(SetupError, match="a run with other settings"):
+        run(workspace, method, folder=tmp_path / "run")
+
+
+def test_a_method_that_learns_nothing_is_not_cross_validated(workspace: Workspace) -> None:
+    with pytest.raises(SetupError, match="learns nothing from examples"):
+        run(workspace, "graph-search", selection=Selection(folds=2))
+
+
+def test_drafts_are_scored_for_the_oracle(workspace: Workspace) -> None:
+    done = run(workspace, wishes=Wishes((), options=Options(drafts=5)))
+    assert any(record.drafts for record in done.records)
+    assert all(len(record.drafts) <= 5 for record in done.records)
+    assert all(record.usage != Usage() for record in done.records if record.status == "answer")
+
+
+def test_a_metric_that_there_is_none_of_is_named(workspace: Workspace) -> None:
+    with pytest.raises(SetupError, match="no metric 'beauty'; there are"):
+        run(workspace, wishes=Wishes((), metric="beauty"))
+
+
+@pytest.mark.parametrize(
+    ("specs", "problem"),
+    [
+        (["no-such-method"], "no method named"),
+        (["graph-search:states"], "write NAME=VALUE"),
+        (["graph-search:speed=1"], "does not take these settings"),
+        (["graph-search", "graph-search"], "named twice"),
+    ],
+)
+def test_a_method_that_cannot_be_made_is_said(
+    workspace: Workspace, specs: list[str], problem: str
+) -> None:
+    with pytest.raises(SetupError, match=problem):
+        run(workspace, *specs)
+
+
+def test_settings_for_all_methods_give_way_to_a_methods_own() -> None:
+    one, other = method_choices(["a:x=1", "b"], ["x=2", "y=text"])
+    assert json.loads(one.settings) == {"x": 1, "y": "text"}
+    assert json.loads(other.settings) == {"x": 2, "y": "text"}
+    assert (one.label, other.label) == ('a:x=1,y="text"', 'b:x=2,y="text"')
+
+
+def test_a_sample_is_the_same_for_a_seed_and_holds_smaller_ones(workspace: Workspace) -> None:
+    [asked] = selected(workspace, [QUESTIONS], Selection())
+    ten, twenty = (sampled(asked.questions, size, seed=3) for size in (10, 20))
+    backwards = sampled(asked.questions[::-1], 10, seed=3)
+    other = sampled(asked.questions, 10, seed=4)
+    assert set(ten) < set(twenty)
+    assert set(backwards) == set(ten) != set(other)
+    assert list(ten) == [question for question in asked.questions if question in ten]
+
+
+def test_benchmarks_of_one_name_are_told_apart(workspace: Workspace, tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+        line = '{"id": "1", "question": "?", "sparql": "ASK {}"}'
+        (tmp_path / name / "dev.jsonl").write_text(line + "\n")
+    paths = [str(tmp_path / name / "dev.jsonl") for name in "ab"]
+    names = [asked.name for asked in selected(workspace, paths, Selection())]
+    assert names == ["dev", "b-dev"]
+
+
+def test_a_split_without_questions_is_an_error_that_names_the_others(
+    workspace: Workspace, tmp_path: Path
+) -> None:
+    path = tmp_path / "parts.jsonl"
+    line = '{"id": "%s", "question": "?", "sparql": "ASK {}", "split": "%s"}\n'
+    path.write_text(line % ("a", "test") + line % ("b", "dev"))
+    assert len(selected(workspace, [str(path)], Selection(split="dev"))[0].questions) == 1
+    with pytest.raises(
+        SetupError, match="no question is of the split 'train'; there are dev, test"
+    ):
+        selected(workspace, [str(path)], Selection(split="train"))
+
+
+def ids(file: Path) -> set[str]:
+    return {json.loads(line)["id"] for line in file.read_text().splitlines()}
+
+
+def _snapshot(workspace: Workspace) -> str:
+    graph = workspace.graph("space")
+    result_of(graph.endpoint.close())
+    return graph.snapshot

@@ -1,0 +1,259 @@
+"""Confirmed examples: kept with what they gave, found again, checked, withdrawn."""
+
+import logging
+from pathlib import Path
+
+import pytest
+from pyoxigraph import RdfFormat
+from tests.graphs import EXTRA, MOONS, store_of
+from tests.servers.sparql import SparqlServer
+
+from askgraph.errors import QueryError, SetupError
+from askgraph.evaluation.benchmarks.formats import examples_in
+from askgraph.graph.examples import QueryExample, Wording
+from askgraph.sample import questions_path
+from askgraph.workspace import Workspace
+from askgraph.workspace.examples import check, confirm, convert, read_source, stored, withdraw
+from askgraph.workspace.run_sync import result_of
+
+MARS = "SELECT ?m { ?m onto:orbits <http://example.org/Mars> }"
+ASKED = QueryExample("Which moons has Mars?", MARS, "en", (Wording("Welche Monde?", "de"),))
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Workspace:
+    (tmp_path / "moons.ttl").write_text(MOONS)
+    workspace = Workspace(tmp_path / "workspace")
+    workspace.add("moons", [tmp_path / "moons.ttl"])
+    return workspace
+
+
+def known(workspace: Workspace) -> list[tuple[str, str]]:
+    graph = workspace.graph("moons")
+    result_of(graph.endpoint.close())
+    return [(example.question, example.origin) for example in graph.examples]
+
+
+def statuses(workspace: Workspace) -> list[tuple[str, str]]:
+    return [(one.status, one.detail) for one in check(workspace)]
+
+
+def grow(tmp_path: Path, text: str = EXTRA) -> None:
+    (tmp_path / "moons.ttl").write_text(MOONS + text)
+
+
+def test_a_confirmed_question_is_kept_with_what_its_query_gives(workspace: Workspace) -> None:
+    kept = confirm(workspace, ASKED)
+
+    graph = workspace.graph("moons")
+    result_of(graph.endpoint.close())
+    assert graph.examples == (kept.example,)
+    assert kept.path.parent == workspace.folder / "examples" / "moons"
+    assert kept.example.query.startswith("PREFIX onto: <http://example.org/onto#>\n")
+    confirmation = kept.example.confirmation
+    assert confirmation is not None
+    assert (confirmation.graph, confirmation.rows) == ("moons", 1)
+    assert confirmation.snapshot == graph.snapshot
+
+
+def test_a_query_that_fails_is_not_kept(workspace: Workspace) -> None:
+    with pytest.raises(QueryError):
+        confirm(workspace, QueryExample("Why?", "SELECT ?m { ?m nosuch:prefix 1 }"))
+    assert stored(workspace) == []
+
+
+def test_another_query_for_the_same_question_takes_its_place(workspace: Workspace) -> None:
+    confirm(workspace, ASKED)
+    confirm(workspace, QueryExample("which moons has Mars", "ASK { ?s ?p ?o }"))
+    ((_, one),) = stored(workspace)
+    assert (one.example.query, one.example.language) == ("ASK { ?s ?p ?o }", "en")
+
+
+def test_unchanged_results_are_the_same(workspace: Workspace) -> None:
+    confirm(workspace, ASKED)
+    assert statuses(workspace) == [("same", "")]
+
+
+def test_a_graph_that_changed_is_flagged_with_how_the_result_did(
+    workspace: Workspace, tmp_path: Path
+) -> None:
+    confirm(workspace, ASKED)
+    confirm(workspace, QueryExample("Which planets?", "SELECT ?p { ?p a onto:Planet }"))
+
+    grow(tmp_path)
+
+    assert sorted(statuses(workspace)) == [
+        ("changed", "more rows: 1 then, 2 now"),
+        ("same", ""),
+    ]
+
+
+def test_a_result_that_is_empty_now_is_flagged(workspace: Workspace, tmp_path: Path) -> None:
+    confirm(workspace, ASKED)
+    (tmp_path / "moons.ttl").write_text(MOONS.replace("onto:orbits :Mars", "onto:orbits :Sun"))
+    assert statuses(workspace) == [("changed", "no rows: 1 then, 0 now")]
+
+
+def test_the_same_number_of_other_values_is_flagged(workspace: Workspace, tmp_path: Path) -> None:
+    confirm(
+        workspace, QueryExample("How many moons?", "SELECT (COUNT(*) AS ?n) { ?m a onto:Moon }")
+    )
+    grow(tmp_path)
+    assert statuses(workspace) == [("changed", "other values")]
+
+
+def test_examples_of_a_graph_that_is_gone_are_gone_but_stay(workspace: Workspace) -> None:
+    confirm(workspace, ASKED)
+    workspace.remove("moons")
+    assert [status for status, _ in statuses(workspace)] == ["gone"]
+    assert len(stored(workspace)) == 1
+
+
+def test_a_query_that_no_longer_runs_is_failed(workspace: Workspace) -> None:
+    kept = confirm(workspace, ASKED)
+    kept.path.write_text(kept.path.read_text().replace("onto:orbits", "nosuch:orbits"))
+    ((status, detail),) = statuses(workspace)
+    assert status == "failed" and "nosuch" in detail
+
+
+def test_an_example_written_by_hand_runs_but_cannot_be_compared(workspace: Workspace) -> None:
+    folder = workspace.examples("moons")
+    folder.mkdir(parents=True)
+    (folder / "mine.ttl").write_text(
+        "prefix sh: <http://www.w3.org/ns/shacl#> "
+        '[] a sh:SPARQLExecutable ; sh:ask "ASK { ?s ?p ?o }" ; '
+        '<http://www.w3.org/2000/01/rdf-schema#comment> "Is there anything?"@en .'
+    )
+    assert known(workspace) == [("Is there anything?", "written")]
+    assert statuses(workspace) == [("not compared", "1 rows")]
+
+
+def test_an_endpoint_is_asked_again_whatever_its_cache_holds(tmp_path: Path) -> None:
+    store = store_of(MOONS)
+    with SparqlServer(store) as server:
+        workspace = Workspace(tmp_path)
+        workspace.add("moons", [server.url])
+        kept = confirm(workspace, ASKED)
+        graph = workspace.graph("moons")
+        result_of(_ran(graph.endpoint, kept.example.query))
+        store.load(EXTRA.encode(), RdfFormat.TURTLE)
+
+        found = statuses(workspace)
+
+    assert kept.example.targets == (server.url,)
+    assert found == [("changed", "more rows: 1 then, 2 now")]
+
+
+@pytest.mark.parametrize("which", ["Which moons has Mars", "welche monde", "id", "iri"])
+def test_an_example_is_withdrawn_by_question_id_or_iri(workspace: Workspace, which: str) -> None:
+    kept = confirm(workspace, ASKED)
+    names = {"id": kept.id, "iri": str(kept.example.iri)}
+
+    name, gone = withdraw(workspace, names.get(which, which))
+
+    assert (name, gone.example) == ("moons", kept.example)
+    assert known(workspace) == []
+
+
+def test_withdrawing_what_is_not_there_is_a_setup_error(workspace: Workspace) -> None:
+    with pytest.raises(SetupError, match="no example is 'Why'"):
+        withdraw(workspace, "Why")
+
+
+def test_confirmed_examples_come_before_those_of_the_setting(
+    workspace: Workspace, tmp_path: Path
+) -> None:
+    (workspace.folder / "asked.jsonl").write_text(
+        '{"question": "Which planets?", "sparql": "SELECT ?p { ?p a onto:Planet }"}\n'
+    )
+    workspace.add(
+        "moons", [tmp_path / "moons.ttl"], settings={"examples": "asked.jsonl"}, replace=True
+    )
+    confirm(workspace, ASKED)
+    assert known(workspace) == [
+        ("Which moons has Mars?", "confirmed"),
+        ("Which planets?", "written"),
+    ]
+
+
+def test_a_setting_may_name_a_folder_and_tells_what_is_no_example(
+    workspace: Workspace, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    kept = confirm(workspace, ASKED)
+    shared = tmp_path / "shared"
+    shared.mkdir()
+    (shared / "prefixes.ttl").write_text((kept.path.parent / "prefixes.ttl").read_text())
+    (shared / "1.ttl").write_text(kept.path.read_text())
+    (shared / "2.ttl").write_text("oops")
+    withdraw(workspace, kept.id)
+
+    with caplog.at_level(logging.WARNING, "askgraph"):
+        workspace.add(
+            "moons", [tmp_path / "moons.ttl"], settings={"examples": str(shared)}, replace=True
+        )
+
+    assert known(workspace) == [("Which moons has Mars?", "confirmed")]
+    assert "1 items are no examples" in caplog.text and "2.ttl" in caplog.text
+
+
+def test_examples_are_read_from_a_graph_and_from_the_url_of_an_endpoint(
+    workspace: Workspace,
+) -> None:
+    kept = confirm(workspace, ASKED)
+    text = kept.path.read_text() + (kept.path.parent / "prefixes.ttl").read_text()
+    with SparqlServer(store_of(text)) as server:
+        theirs = read_source(workspace, server.url)
+    assert read_source(workspace, "moons").examples == (kept.example,)
+    assert [example.query for example in theirs.examples] == [kept.example.query]
+
+
+def test_a_source_that_is_not_there_is_a_setup_error(workspace: Workspace) -> None:
+    with pytest.raises(SetupError, match="no file, folder, URL or graph 'nowhere'"):
+        read_source(workspace, "nowhere")
+
+
+async def _ran(endpoint: object, query: str) -> None:
+    from askgraph.endpoint import Endpoint
+
+    assert isinstance(endpoint, Endpoint)
+    await endpoint.select(query)
+    await endpoint.close()
+
+
+@pytest.mark.parametrize("target", ["folder", "examples.ttl"])
+def test_turtle_holds_the_same_examples(tmp_path: Path, target: str) -> None:
+    found, faults = convert(Workspace(tmp_path), str(questions_path()), tmp_path / target)
+    again = examples_in(tmp_path / target).examples
+    assert {reason.partition(":")[0] for _, reason in faults} == {"it has no query"}
+    assert {one.iri: one for one in again} == {one.iri: one for one in found.examples}
+
+
+def test_lines_hold_every_wording(tmp_path: Path) -> None:
+    found, _ = convert(Workspace(tmp_path), str(questions_path()), tmp_path / "examples.jsonl")
+    wordings = sum(len(example.wordings) for example in found.examples)
+    assert len(examples_in(tmp_path / "examples.jsonl").examples) == wordings
+
+
+def test_a_query_that_does_not_parse_is_written_and_listed(tmp_path: Path) -> None:
+    source = tmp_path / "asked.jsonl"
+    source.write_text('{"question": "Why?", "sparql": "SELECT WHERE"}\n')
+    found, faults = convert(Workspace(tmp_path), str(source), tmp_path / "out.ttl")
+    assert len(found.examples) == 1
+    assert [place for place, _ in faults] == ["Why?"]
+
+
+def test_a_folder_that_holds_something_is_left_alone(tmp_path: Path) -> None:
+    target = tmp_path / "there"
+    target.mkdir()
+    (target / "mine.txt").write_text("keep me")
+    with pytest.raises(SetupError, match="is there already"):
+        convert(Workspace(tmp_path), str(questions_path()), target)
+    assert [path.name for path in target.iterdir()] == ["mine.txt"]
+
+
+def test_a_source_without_examples_is_a_setup_error(tmp_path: Path) -> None:
+    source = tmp_path / "asked.jsonl"
+    source.write_text('{"question": "Why?", "sparql": null}\n')
+    with pytest.raises(SetupError, match="holds no examples"):
+        convert(Workspace(tmp_path), str(source), tmp_path / "out.ttl")
+    assert not (tmp_path / "out.ttl").exists()

@@ -1,0 +1,74 @@
+"""Metadata of a graph: known, asked anew within a bound, read from what is published."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.graphs import MOONS, store_of
+from tests.servers.sparql import SparqlServer
+
+from askgraph.errors import SetupError
+from askgraph.graph.void_text import void_of
+from askgraph.workspace import Workspace, silent
+from askgraph.workspace.metadata import Bound, fetch, known_profile, profiled
+
+
+@pytest.fixture
+def server() -> Iterator[SparqlServer]:
+    with SparqlServer(store_of(MOONS)) as server:
+        yield server
+
+
+def test_the_profile_of_a_graph_is_known_and_comes_back_from_its_void(
+    space: Workspace, tmp_path: Path
+) -> None:
+    known = known_profile(space, "space", progress=silent)
+    file = tmp_path / "void.ttl"
+    file.write_text(void_of(known), encoding="utf-8")
+
+    read = known_profile(space, str(file), progress=silent)
+    published = fetch(space, str(file)).profile
+
+    assert known == known_profile(space, None, progress=silent)
+    assert {c.iri: c.instances for c in known.classes}.items() >= {
+        c.iri: c.instances for c in read.classes
+    }.items()
+    assert published is not None and published.classes == read.classes
+
+
+def test_triples_that_lie_here_are_counted_and_nothing_is_fetched(space: Workspace) -> None:
+    assert profiled(space, "space", progress=silent).triples == 8132
+    with pytest.raises(SetupError, match="askgraph metadata completeness space"):
+        fetch(space, "space")
+
+
+def test_an_endpoint_is_asked_within_the_bound(tmp_path: Path, server: SparqlServer) -> None:
+    place = Workspace(tmp_path)
+    found = profiled(place, server.url, bound=Bound(queries=40), progress=silent)
+
+    assert 0 < len(server.requests) <= 40
+    assert {c.iri.rpartition("#")[2] for c in found.classes} >= {"Moon", "Planet"}
+    assert not place.graphs()
+
+
+def test_a_home_page_that_is_a_file_describes_a_graph_and_is_kept(tmp_path: Path) -> None:
+    page = tmp_path / "page.jsonld"
+    page.write_text(
+        '{"@context": "https://schema.org/", "@type": "Dataset", "name": "Moons of ours"}'
+    )
+    (tmp_path / "moons.ttl").write_text(MOONS)
+    place = Workspace(tmp_path / "workspace")
+    place.add("moons", [tmp_path / "moons.ttl"])
+
+    found = fetch(place, "moons", page=str(page))
+
+    assert [one.name for one in found.descriptions] == ["Moons of ours"]
+    assert [one.name for one in found.places] == ["page"]
+    assert place.description("moons").is_file()
+
+
+def test_a_file_without_void_is_said_so(tmp_path: Path) -> None:
+    file = tmp_path / "moons.ttl"
+    file.write_text(MOONS)
+    with pytest.raises(SetupError, match="holds no VoID"):
+        known_profile(Workspace(tmp_path), str(file), progress=silent)

@@ -1,0 +1,97 @@
+"""One question within a time: steps as they come, the outcome, the head of a trace."""
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, field
+
+import pytest
+
+from askgraph.errors import TimedOut
+from askgraph.graph import KnowledgeGraph
+from askgraph.trace import Answer, Question, Refusal, Step, Thought, Usage
+from askgraph.workspace import Workspace
+from askgraph.workspace.outcome import head_of, outcome_of, steps_of
+from askgraph.workspace.run_sync import result_of
+
+MOONS = Question("Which moons does Jupiter have?")
+
+
+@dataclass
+class Slow:
+    """Thinks, waits, and refuses; it knows whether its stream was closed."""
+
+    wait: float
+    seconds: float | None = None
+    closed: list[bool] = field(default_factory=list)
+
+    async def answer(
+        self, question: Question, graphs: Sequence[KnowledgeGraph]
+    ) -> AsyncIterator[Step]:
+        try:
+            yield Thought("Well.")
+            await asyncio.sleep(self.wait)
+            yield Refusal("It took too long.")
+        finally:
+            self.closed.append(True)
+
+
+def test_the_steps_come_one_by_one_and_end_in_the_outcome(space: Workspace) -> None:
+    method, graph = space.method("graph-search"), space.graph("space")
+
+    async def asked() -> tuple[list[Step], object]:
+        steps = [step async for step in steps_of(MOONS, method, [graph])]
+        outcome = await outcome_of(MOONS, method, [graph])
+        await graph.endpoint.close()
+        return steps, outcome
+
+    steps, outcome = result_of(asked())
+    answer = steps[-1]
+    assert isinstance(answer, Answer) and isinstance(outcome, Answer)
+    assert not any(isinstance(step, Answer) for step in steps[:-1])
+    assert (answer.query, answer.result.rows) == (outcome.query, outcome.result.rows)
+    assert {"Io", "Europa"} <= set(answer.labels.values())
+
+
+async def test_a_question_that_takes_too_long_is_given_up_and_its_stream_closed() -> None:
+    slow = Slow(wait=60)
+
+    with pytest.raises(TimedOut, match=r"no answer within 0\.05 seconds"):
+        await outcome_of(MOONS, slow, [], timeout=0.05)
+
+    assert slow.closed == [True]
+
+
+async def test_a_method_that_misses_its_deadline_has_refused_and_its_stream_is_closed() -> None:
+    slow = Slow(wait=60, seconds=0.05)
+
+    outcome = await outcome_of(MOONS, slow, [])
+
+    reason = "No answer was found: the 0.05 seconds for the question are over."
+    assert outcome == Refusal(reason, usage=Usage(seconds=0.05))
+    assert slow.closed == [True]
+
+
+async def test_who_stops_reading_ends_the_run() -> None:
+    slow = Slow(wait=60)
+
+    async with aclosing(steps_of(MOONS, slow, [])) as stream:
+        assert isinstance(await anext(stream), Thought)
+
+    assert slow.closed == [True]
+
+
+async def test_a_refusal_in_time_is_the_outcome() -> None:
+    assert await outcome_of(MOONS, Slow(wait=0), [], timeout=5) == Refusal("It took too long.")
+
+
+def test_the_head_of_a_trace_has_the_settings_and_the_states_of_the_graphs(
+    space: Workspace,
+) -> None:
+    graph = space.graph("space")
+    result_of(graph.endpoint.close())
+
+    head = head_of(space.method("graph-search", {"operators": False}), [graph])
+
+    assert head.settings["operators"] is False
+    assert [(one.name, one.snapshot) for one in head.graphs] == [("space", graph.snapshot)]

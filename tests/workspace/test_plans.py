@@ -1,0 +1,144 @@
+"""The tasks of a run: a question, a method and a graph each, whose state is part of them."""
+
+import asyncio
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from askgraph import sample
+from askgraph.errors import SetupError
+from askgraph.evaluation.runs import Done
+from askgraph.workspace import Workspace
+from askgraph.workspace.plans import (
+    Asked,
+    Host,
+    Plan,
+    Site,
+    Wishes,
+    described,
+    file_hash,
+    method_choices,
+    planned,
+    sampled,
+)
+from askgraph.workspace.run_sync import result_of
+from askgraph.workspace.selection import Selection, selected
+
+QUESTIONS = sample.questions_path().with_suffix(".jsonl")
+METHODS = ("graph-search", "graph-search:operators=false")
+
+
+@pytest.fixture(scope="module")
+def asked(space: Workspace) -> tuple[Asked, ...]:
+    return selected(space, [str(QUESTIONS)], Selection(limit=2))
+
+
+def plan(space: Workspace, asked: tuple[Asked, ...], wishes: Wishes) -> Plan:
+    async def made() -> Plan:
+        host = Host(Site(space.folder, wishes.methods))
+        try:
+            return await planned(host, asked, wishes)
+        finally:
+            await host.close()
+
+    return result_of(made())
+
+
+def test_there_is_a_task_for_each_question_method_and_repetition(
+    space: Workspace, asked: tuple[Asked, ...]
+) -> None:
+    wishes = Wishes(method_choices(METHODS), repeat=2)
+
+    found = plan(space, asked, wishes)
+    graph = space.graph("space")
+    result_of(graph.endpoint.close())
+
+    keys = {(task.question.id, task.method, task.repeat) for task in found.tasks}
+    assert len(keys) == len(found.tasks) == 2 * 2 * 2
+    assert {task.snapshot for task in found.tasks} == {graph.snapshot}
+    assert [one["name"] for one in found.settings["methods"]] == list(METHODS)  # type: ignore[attr-defined]
+    assert found.settings["graphs"][0]["name"] == "space"  # type: ignore[index]
+
+
+def test_the_fingerprint_of_a_task_changes_with_what_decides_its_answer(
+    space: Workspace, asked: tuple[Asked, ...]
+) -> None:
+    wishes = Wishes(method_choices(METHODS[:1]))
+    changed = replace(asked[0], questions=(replace(asked[0].questions[0], text="Another?"),),
+                      graphs=asked[0].graphs[:1])  # fmt: skip
+
+    same, again = (plan(space, asked, wishes).tasks[0].fingerprint for _ in range(2))
+    other_method = plan(space, asked, Wishes(method_choices(METHODS[1:]))).tasks[0].fingerprint
+    other_text = plan(space, (changed,), wishes).tasks[0].fingerprint
+
+    assert same == again
+    assert len({same, other_method, other_text}) == 3
+
+
+def test_examples_are_refused_for_a_method_that_learns_nothing(
+    space: Workspace, asked: tuple[Asked, ...]
+) -> None:
+    given = replace(asked[0], examples=(QUESTIONS,) * 2)
+    with pytest.raises(SetupError, match="leave --folds and --leave-out away"):
+        plan(space, (given,), Wishes(method_choices(["graph-search"])))
+
+
+def test_methods_are_read_with_their_settings_and_those_of_all() -> None:
+    one, other = method_choices(["graph-search", "dfsl:n=3"], ["limit=5"])
+
+    assert one.label == "graph-search:limit=5"
+    assert (other.name, other.settings) == ("dfsl", '{"limit": 5, "n": 3}')
+    with pytest.raises(SetupError, match="named twice"):
+        method_choices(["dfsl", "dfsl"])
+
+
+def test_a_larger_sample_holds_the_smaller_one(asked: tuple[Asked, ...]) -> None:
+    questions = asked[0].contents.questions
+    small, large = (sampled(questions, size, seed=7) for size in (3, 9))
+
+    assert len(small) == 3 and set(small) < set(large)
+    assert sampled(questions[::-1], 3, seed=7) == small[::-1]
+
+
+def test_a_run_says_what_it_asked(asked: tuple[Asked, ...]) -> None:
+    said = described(asked[0])
+
+    assert (said["questions"], said["sha256"]) == (2, file_hash(QUESTIONS))
+
+
+def test_a_host_opens_a_graph_once_and_answers_tasks(
+    space: Workspace, asked: tuple[Asked, ...]
+) -> None:
+    wishes = Wishes(method_choices(METHODS[:1]))
+
+    async def worked() -> tuple[bool, list[Done]]:
+        host = Host(Site(space.folder, wishes.methods))
+        try:
+            async with host.graph("space") as one, host.graph("space") as other:
+                once = one is other
+            tasks = (await planned(host, asked, wishes)).tasks
+            return once, list(await asyncio.gather(*map(host.work, tasks)))
+        finally:
+            await host.close()
+
+    once, done = result_of(worked())
+    assert once
+    assert [one.record.score("best_column").f1 for one in done] == [1.0, 1.0]
+
+
+def test_a_graph_that_was_built_anew_is_not_the_one_of_the_plan(
+    space: Workspace, asked: tuple[Asked, ...]
+) -> None:
+    wishes = Wishes(method_choices(METHODS[:1]))
+
+    async def worked() -> None:
+        host = Host(Site(Path(space.folder), wishes.methods))
+        try:
+            task = (await planned(host, asked, wishes)).tasks[0]
+            await host.work(replace(task, snapshot="another"))
+        finally:
+            await host.close()
+
+    with pytest.raises(SetupError, match="another one than where the run was planned"):
+        result_of(worked())

@@ -1,0 +1,95 @@
+"""Which graph a question goes to."""
+
+from pathlib import Path
+
+import pytest
+from tests.graphs import MOONS
+
+from askgraph.errors import SetupError
+from askgraph.evaluation import Table
+from askgraph.evaluation.questions import GoldQuestion, write_questions
+from askgraph.workspace import Workspace
+from askgraph.workspace.selection import Selection, graph_of, selected
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Workspace:
+    (tmp_path / "moons.ttl").write_text(MOONS)
+    place = Workspace(tmp_path / "workspace")
+    place.add("moons", [tmp_path / "moons.ttl"])
+    return place
+
+
+@pytest.fixture
+def benchmark(tmp_path: Path) -> Path:
+    (tmp_path / "data" / "kg").mkdir(parents=True)
+    (tmp_path / "data" / "beside.ttl").write_text(MOONS)
+    (tmp_path / "data" / "kg" / "within.ttl").write_text(MOONS)
+    return tmp_path / "data" / "questions.jsonl"
+
+
+def about(graph: str | None) -> GoldQuestion:
+    return GoldQuestion("q", "?", graph=graph)
+
+
+@pytest.mark.parametrize(
+    ("graph", "named", "found"),
+    [
+        (None, None, "moons"),
+        ("cars.ttl", "moons", "moons"),
+        ("moons", None, "moons"),
+        ("moons.ttl", None, "moons"),
+        ("https://example.org/sparql", None, "https://example.org/sparql"),
+        ("beside.ttl", None, "beside.ttl"),
+        ("within.ttl", None, "kg/within.ttl"),
+        ("within", None, "kg/within.ttl"),
+    ],
+)
+def test_a_graph_is_found(
+    graph: str | None, named: str | None, found: str, workspace: Workspace, benchmark: Path
+) -> None:
+    source = graph_of(workspace, about(graph), benchmark, named)
+    expected = benchmark.parent / found if found.endswith(".ttl") else found
+    assert source == expected
+
+
+def test_what_is_nowhere_is_said_with_where_it_was_looked_for(
+    workspace: Workspace, benchmark: Path
+) -> None:
+    with pytest.raises(
+        SetupError, match=r"no graph 'cars\.ttl' for question 'q'.*askgraph add cars"
+    ):
+        graph_of(workspace, about("cars.ttl"), benchmark)
+
+
+def test_of_several_graphs_one_has_to_be_named(
+    workspace: Workspace, benchmark: Path, tmp_path: Path
+) -> None:
+    workspace.add("again", [tmp_path / "moons.ttl"])
+    with pytest.raises(SetupError, match=r"which graph it is about: .*there are moons, again"):
+        graph_of(workspace, about(None), benchmark)
+
+
+def test_questions_without_rows_are_left_out_before_a_sample(
+    workspace: Workspace, tmp_path: Path
+) -> None:
+    full, empty = Table.of_json(["x"], [["Io"]]), Table.of_json(["x"], [])
+    questions = [
+        GoldQuestion(f"q{n}", f"Moon {n}?", answers=full if n % 4 == 0 else empty)
+        for n in range(40)
+    ]
+    path = tmp_path / "questions.jsonl"
+    write_questions(path, questions)
+
+    (asked,) = selected(workspace, [str(path)], Selection(sample=10, with_rows=True))
+    (some,) = selected(workspace, [str(path)], Selection(sample=10))
+
+    assert [one.id for one in asked.questions] == [f"q{n}" for n in range(0, 40, 4)]
+    assert any(one.answers == empty for one in some.questions)
+
+
+def test_with_rows_needs_known_answers(workspace: Workspace, tmp_path: Path) -> None:
+    path = tmp_path / "questions.jsonl"
+    write_questions(path, [GoldQuestion("q", "Moons?", sparql="SELECT * {}")])
+    with pytest.raises(SetupError, match=r"not known of 1 questions, as 'q': .*benchmark freeze"):
+        selected(workspace, [str(path)], Selection(with_rows=True))

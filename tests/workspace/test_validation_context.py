@@ -1,0 +1,46 @@
+"""The graphs that a query asks are known to its validation, those behind a SERVICE too."""
+
+from pathlib import Path
+
+import pytest
+from tests.graphs import MOONS
+
+from askgraph import sample
+from askgraph.answers.validation.validate import validated
+from askgraph.cli.validate import known_services
+from askgraph.errors import SetupError
+from askgraph.workspace import Workspace
+from askgraph.workspace.run_sync import result_of
+
+CALLED = (
+    "SELECT * { ?planet a ?kind SERVICE <askgraph:moons> "
+    "{ ?moon <http://example.org/onto#orbitz> ?planet } }"
+)
+
+
+@pytest.fixture
+def two(tmp_path: Path) -> Workspace:
+    (tmp_path / "moons.ttl").write_text(MOONS)
+    place = Workspace(tmp_path / "workspace")
+    place.add("space", [sample.graph_path()])
+    place.add("moons", [tmp_path / "moons.ttl"])
+    return place
+
+
+def test_a_called_graph_of_the_workspace_is_known_by_its_target(two: Workspace) -> None:
+    services = result_of(known_services(two, "space", CALLED))
+
+    assert list(services.others) == ["askgraph:moons"]
+    said = [finding.message for finding in validated(CALLED, services, language="en").findings]
+    assert any("orbitz" in message for message in said)
+
+
+def test_a_service_outside_the_workspace_is_not_known(space: Workspace) -> None:
+    query = "SELECT * { SERVICE <https://example.org/sparql> { ?s ?p ?o } }"
+
+    assert not result_of(known_services(space, None, query)).others
+
+
+def test_a_graph_that_is_not_there_is_an_error(space: Workspace) -> None:
+    with pytest.raises(SetupError, match="no graph 'nowhere'"):
+        result_of(known_services(space, "nowhere", "ASK {}"))
