@@ -164,7 +164,7 @@ lock: ## resolve the dependencies anew into requirements/ (make lock UPGRADE=--u
 	$(COMPILE) $(UPGRADE) --output-file requirements/run.txt
 	$(COMPILE) $(UPGRADE) --extra serve --extra postgresql \
 		--constraints requirements/run.txt --output-file requirements/serve.txt
-	$(COMPILE) $(UPGRADE) --extra dev --extra evaluation --extra dask --extra ray --extra vector --extra spacy \
+	$(COMPILE) $(UPGRADE) --extra dev --extra evaluation --extra dask --extra vector --extra spacy \
 		--extra semantic --extra anthropic --extra google --extra telemetry --extra serve --extra postgresql \
 		--constraints requirements/serve.txt --output-file requirements/dev.txt
 	printf '%s; sys_platform == "never"\n' torch triton >build/lock/left-out.txt

@@ -1,14 +1,12 @@
 """What small models add to graph search, set by set and way by way.
 
     python benchmarks/small_models.py --out rows --meanings onnx:models/minilm
-    python benchmarks/small_models.py --out rows --writer models/writer --judge rankers/ranker.json
+    python benchmarks/small_models.py --out rows --writer models/writer
     python benchmarks/small_models.py --out rows --set spider-graphs --style C --style F --sample 6
 
-Ways: graph search alone; `+ meanings`, with an embedding model; `+ ranker`, with an encoder;
-`+ pointer`, with the pointer writer; `chooses`, with a language model as ranker; `writes`, the
-language model alone, of what graph search proposes; `both`, graph search with the language model as
-ranker, and a vote with what it writes where that is unsure. Only ways whose models are named are
-asked.
+Ways: graph search alone; `+ meanings`, with an embedding model; `writes`, the language model alone,
+of what graph search proposes; `both`, graph search, and a vote with what the model writes where
+that is unsure. Only ways whose models are named are asked.
 
 F1 is that of the best column, where a thing counts as its name (`by name`); what is asked back and
 refused counts with its best attempt, so that queries are compared. `gain` is against graph search
@@ -70,24 +68,14 @@ def methods(chosen: argparse.Namespace) -> dict[str, Mapping[str, object]]:
     found: dict[str, Mapping[str, object]] = {ALONE: {}}
     if chosen.meanings:
         found["+ meanings"] = {"meanings": chosen.meanings}
-    if chosen.ranker:
-        found["+ ranker"] = {"ranker": chosen.ranker}
-    if chosen.pointer:
-        found["+ pointer"] = {"pointer": chosen.pointer}
-    if chosen.judge:
-        found["chooses"] = {"ranker": chosen.judge}
     if chosen.writer:
-        found["writes"] = {"writer": chosen.writer}
-        more = {"ranker": chosen.judge} if chosen.judge else {}
-        found["both"] = {"writer": chosen.writer, **more}
+        found["writes"] = found["both"] = {"writer": chosen.writer}
     return found
 
 
 def made(way: str, settings: Mapping[str, object]) -> Method:
     """The method of a way."""
     given = dict(settings)
-    if pointer := given.pop("pointer", None):
-        return GraphSearch(seconds=60.0, writer=str(pointer))
     if not (path := given.pop("writer", None)):
         return GraphSearch(seconds=60.0, **given)  # type: ignore[arg-type]
     model: LanguageModel = TransformersModel(str(path))
@@ -202,9 +190,6 @@ def main() -> None:
     add("--style", action="append", default=[], help="only graphs of this style")
     add("--sample", type=int, metavar="N", help="so many questions of each graph")
     add("--meanings", default="", metavar="NAME", help="an embedding model")
-    add("--ranker", default="", metavar="PATH", help="an encoder's file")
-    add("--pointer", default="", metavar="PATH", help="the pointer writer's weights")
-    add("--judge", default="", metavar="PATH", help="a language model's ranker.json")
     add("--way", action="append", default=[], help="only these, beside graph search")
     add("--writer", default="", metavar="FOLDER", help="a language model that writes")
     chosen = parser.parse_args()

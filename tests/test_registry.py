@@ -1,12 +1,14 @@
 """Plugins are found by name, imported one by one, and explained where they are missing."""
 
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from shutil import copy
 
 import pytest
 
-from askgraph import plugins
+from askgraph import plugins, sample
 from askgraph.errors import SetupError
 
 MODULES = {
@@ -140,3 +142,28 @@ def test_a_kind_without_a_package_has_no_plugins(monkeypatch: pytest.MonkeyPatch
 )
 def test_every_plugin_of_ours_loads(kind: str, name: str) -> None:
     assert callable(plugins.load(kind, name))
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        (["ask", "?", "--method", "graph-search:ranker=r.npz"], "'ranker': rankers were removed"),
+        (["ask", "?", "--method", "graph-search:writer=w.npz"], "the pointer writer was removed"),
+        (["ask", "?", "--method", "multi-stage:writer=w.npz"], "the pointer writer was removed"),
+        (["evaluate", "q.jsonl", "--on", "ray"], "the Ray executor was removed"),
+        (["finetune", "ranker"], "rankers were removed"),
+        (["finetune", "writer"], "the pointer writer was removed"),
+    ],
+)
+def test_what_was_removed_names_the_last_version_that_had_it(
+    tmp_path: Path, command: list[str], said: str
+) -> None:
+    copy(sample.questions_path().with_suffix(".jsonl"), tmp_path / "q.jsonl")
+    call = [sys.executable, "-m", "askgraph", "--workspace", str(tmp_path), *command]
+    if command[0] != "finetune":
+        call += ["--graph", str(sample.graph_path())]
+
+    done = subprocess.run(call, capture_output=True, text=True, cwd=tmp_path, check=False)
+
+    assert done.returncode == 2
+    assert said in done.stderr and "askgraph 0.2 was the last version" in done.stderr

@@ -9,9 +9,6 @@ import numpy as np
 import torch
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 from transformers import (
-    BertConfig,
-    BertModel,
-    BertTokenizerFast,
     PreTrainedTokenizerFast,
     Qwen2Config,
     Qwen2ForCausalLM,
@@ -22,7 +19,7 @@ from transformers.utils.logging import disable_progress_bar
 
 disable_progress_bar()
 
-__all__ = ["tiny_bert", "tiny_gguf", "tiny_qwen", "tiny_t5"]
+__all__ = ["tiny_gguf", "tiny_qwen", "tiny_t5"]
 
 _TEMPLATE = (
     "{% for m in messages %}<|start|>{{ m.role }}\n{{ m.content }}<|end|>\n{% endfor %}"
@@ -68,28 +65,6 @@ def tiny_t5(folder: Path, texts: Iterable[str]) -> Path:
     )
     T5ForConditionalGeneration(config).save_pretrained(folder)
     tokenizer.save_pretrained(folder)
-    return folder
-
-
-def tiny_bert(folder: Path, texts: Iterable[str], *, width: int = 32) -> Path:
-    """Save a BERT of three layers with random weights, which knows the words of these texts."""
-    folder.mkdir(parents=True, exist_ok=True)
-    letters = "abcdefghijklmnopqrstuvwxyz0123456789?.,"
-    words = {word for text in texts for word in text.lower().replace("?", " ").split()}
-    marks = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
-    pieces = dict.fromkeys([*marks, *letters, *(f"##{one}" for one in letters), *sorted(words)])
-    (folder / "vocab.txt").write_text("\n".join(pieces), "utf-8")
-    BertTokenizerFast.from_pretrained(str(folder)).save_pretrained(folder)
-    torch.manual_seed(0)
-    config = BertConfig(
-        vocab_size=len(pieces),
-        hidden_size=width,
-        intermediate_size=2 * width,
-        num_hidden_layers=3,
-        num_attention_heads=4,
-        max_position_embeddings=128,
-    )
-    BertModel(config).save_pretrained(folder)
     return folder
 
 

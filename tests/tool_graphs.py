@@ -43,7 +43,9 @@ def behind(
     profile = profile_of(arrays)
     names = NameIndex.of(names_in(arrays, profile))
     endpoint = HttpEndpoint(url, timeout=timeout, connect_timeout=1.0, retries=0)
-    return KnowledgeGraph("remote", endpoint, profile, names, PrefixMap(prefixes))
+    return KnowledgeGraph(
+        name="remote", endpoint=endpoint, profile=profile, names=names, prefixes=PrefixMap(prefixes)
+    )
 
 
 @contextmanager

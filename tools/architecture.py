@@ -35,7 +35,7 @@ OTHERS = {
     "sample/questions.jsonl": "questions on the sample graph with their answers, one a line",
     "sample/questions.ttl": "the same questions with their queries, as SHACL examples",
     "sample/space.ttl": "the sample graph",
-    "serve/web/": "the page, in TypeScript: `make page` builds it into static/",
+    "server/web/": "the page, in TypeScript: `make page` builds it into static/",
 }
 """Descriptions of what has no docstring."""
 

@@ -25,7 +25,7 @@ __all__ = ["Code", "figures", "knots", "rules", "without_test"]
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = "askgraph"
-WEB = "serve/web/src"
+WEB = "server/web/src"
 
 _WORD = re.compile(r"[A-Za-z']+")
 _CONDITIONS = ("if", "when")

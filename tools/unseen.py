@@ -212,20 +212,18 @@ def measured(
     clusters: int | None = None,
     without: str | None = None,
     meanings: str = "",
-    ranker: str = "",
 ) -> list[Outcome]:
-    """Ask all questions; return how each went. `meanings` and `ranker` name models.
+    """Ask all questions; return how each went. `meanings` names a model.
 
     So many `clusters` questions of each graph, or all, have all their best candidates scored: for
     the ranking and the oracle. With `own_ranking` none have; nor if it is `without` a part.
     """
     if as_it_is:
-        attempts = work.over_graphs("as-it-is", Attempt, attempted, {}, without, meanings,
-                                    ranker)  # fmt: skip
+        attempts = work.over_graphs("as-it-is", Attempt, attempted, {}, without, meanings)
         return [_outcome(one, calibrated(weighed(one.evidence)) if one.evidence else 0.0)
                 for one in attempts]  # fmt: skip
-    if own_ranking or meanings or ranker or without is not None:
-        attempts = work.over_graphs("attempts", Attempt, attempted, {}, without, meanings, ranker)
+    if own_ranking or meanings or without is not None:
+        attempts = work.over_graphs("attempts", Attempt, attempted, {}, without, meanings)
         only = FIRST_EVIDENCE if without == "confidence" else ()
         given = confidences(attempts, confidence_without(attempts, only))
         return [_outcome(one, chance) for one, chance in zip(attempts, given, strict=True)]
@@ -277,7 +275,6 @@ def _arguments() -> argparse.Namespace:
     add("--as-it-is", action="store_true", help="the package's own weights; nothing is fitted")
     add("--without", choices=PARTS, help="leave a part out; with the package's ranking")
     add("--meanings", default="", metavar="NAME", help="an embedding model, as onnx:PATH")
-    add("--ranker", default="", metavar="PATH", help="a ranker, or a folder of such")
     add("--against", type=Path, metavar="CACHE", help="a finished run to set beside this one")
     add("--changes", action="store_true", help="list the questions whose F1 changed, too")
     return parser.parse_args()
@@ -302,7 +299,6 @@ def main() -> None:
         clusters=chosen.clusters,
         without=chosen.without,
         meanings=chosen.meanings,
-        ranker=chosen.ranker,
     )
     with replaced(chosen.cache / "outcomes.json.gz") as file:
         file.write(gzip.compress(json.dumps([asdict(one) for one in found]).encode()))

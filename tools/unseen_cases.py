@@ -17,7 +17,6 @@ from typing import Any
 
 from tools.unseen_without import left_out
 
-from askgraph.answers.ranker import listened
 from askgraph.answers.search_run import AHEAD, PASSED_OVER, SearchLimits
 from askgraph.errors import AskgraphError
 from askgraph.evaluation import Table
@@ -144,15 +143,14 @@ def attempted(
     weights: Weights | None,
     without: str | None = None,
     meanings: str = "",
-    ranker: str = "",
 ) -> list[Attempt]:
     """Return the answer to each question over a graph, with candidates ranked by some weights.
 
     It may be `without` a part of graph search, whose weights are then the package's; `meanings`
-    names an embedding model for a second look, `ranker` what reads candidates if that is unsure.
+    names an embedding model for a second look.
     """
     with _Judge.of(data, graph, cache) as judge, left_out(without) as (ways, own):
-        judge = replace(judge, without=ways, meanings=meanings, ranker=ranker)
+        judge = replace(judge, without=ways, meanings=meanings)
         return [judge.attempt(item, weights or own) for item in items]
 
 
@@ -165,7 +163,6 @@ class _Judge:
     path: Path
     without: Set[str] = frozenset()
     meanings: str = ""
-    ranker: str = ""
     runner: asyncio.Runner = field(default_factory=asyncio.Runner)
     known: dict[str, tuple[float, float, bool]] = field(default_factory=dict)
     golds: dict[str, Table] = field(default_factory=dict)
@@ -213,9 +210,6 @@ class _Judge:
             proposal = self.runner.run(
                 retry_with_embeddings(proposal, linked, graph, self.meanings, again)
             )
-        if self.ranker:
-            heard = listened(proposal, graph, writer="", ranker=self.ranker, below=0.0)
-            proposal = self.runner.run(heard)
         return proposal
 
     def found(self, item: Item, weights: Weights | None, most: int) -> Iterator[Found]:

@@ -125,7 +125,10 @@ def left_out(name: str | None) -> Iterator[tuple[frozenset[str], Mapping[str, fl
             patches.enter_context(patch.object(import_module(module), function, instead))
         if part.operators:
             patches.enter_context(
-                patch("askgraph.search.resolve_operators.resolve_times", _without(part.operators))
+                patch(
+                    "askgraph.search.resolve_operators.resolve_times",
+                    _without(part.operators),
+                )
             )
         own = weights_for("")
         weights = {one: 0.0 if one in part.weights else weight for one, weight in own.items()}

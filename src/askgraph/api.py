@@ -41,7 +41,7 @@ class Result:
         return answer_object(self.outcome)
 
     def __str__(self) -> str:
-        from askgraph.cli.steps import as_text  # rich, only to print
+        from askgraph.answers.console import as_text  # rich, only to print
 
         return as_text(self.outcome, self.prefixes)
 

@@ -42,6 +42,16 @@ PACKAGES = {
 }
 """Each kind of plugin, and the package that holds ours of that kind."""
 
+_REMOVED = {
+    ("executor", "ray"): "the Ray executor",
+    ("command", "finetune ranker"): "rankers",
+    ("setting", "ranker"): "rankers",
+    ("command", "finetune writer"): "the pointer writer",
+    ("setting", "writer"): "the pointer writer",
+    ("writer", ".npz"): "the pointer writer",
+}
+"""Kinds and names of what was removed after version 0.2, and what it belonged to."""
+
 _EXTRAS = {"metric": "evaluation", "benchmark": "evaluation"}
 _EXTRA_OF = {("llm", "transformers"): "local"}
 
@@ -68,6 +78,18 @@ def load(kind: str, name: str) -> Plugin:
     except ModuleNotFoundError as error:
         raise SetupError(_what_is_missing(kind, plain, error)) from error
     raise SetupError(_unknown(kind, name))
+
+
+def explain_removal(kind: str, name: str) -> str:
+    """Return a sentence that names the last version with a removed feature, else an empty text.
+
+    `kind` is a kind of plugins, or `command`, `setting` or `writer` (by the suffix of its file).
+    """
+    feature = _REMOVED.get((kind, name))
+    if feature is None:
+        return ""
+    verb = "were" if feature.endswith("rs") else "was"
+    return f"{name!r}: {feature} {verb} removed; askgraph 0.2 was the last version with this {kind}"
 
 
 def _plain(name: str) -> str:
@@ -149,6 +171,8 @@ def _what_is_missing(kind: str, plain: str, error: ModuleNotFoundError) -> str:
 
 
 def _unknown(kind: str, name: str) -> str:
+    if removal := explain_removal(kind, _plain(name)):
+        return removal
     written = "-" if kind == "method" else "_"  # as pages and help write them
     there = [one.replace("_", written) for one in names(kind)]
     near = difflib.get_close_matches(_plain(name).replace("_", written), there, n=3, cutoff=0.6)

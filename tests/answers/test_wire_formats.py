@@ -9,7 +9,7 @@ import pytest
 from pyoxigraph import BlankNode, Literal, NamedNode
 
 from askgraph.answers.codec import answer_object
-from askgraph.cli.steps import as_text
+from askgraph.answers.console import as_text
 from askgraph.evaluation.runs.one_question import step_object
 from askgraph.server.mcp.ask import answered
 from askgraph.server.openai.answers import message_parts

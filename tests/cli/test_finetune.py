@@ -1,8 +1,6 @@
-"""What a command says that it has cost; models trained on one data set and asked about others."""
+"""Models trained on one data set and asked about others."""
 
 import json
-import re
-import sys
 from pathlib import Path
 
 import pytest
@@ -11,23 +9,10 @@ from typer.testing import CliRunner
 
 from askgraph import sample
 from askgraph.cli import app
-from askgraph.cli.finetune import Spent
 from askgraph.training.settings import preset
 from askgraph.training.train import train
 from askgraph.workspace import Workspace
 from askgraph.workspace.stages import Cross, DataSet, crossed
-
-
-def test_time_on_the_clock_and_of_a_core_are_told_from_the_start() -> None:
-    now = Spent()
-    early = Spent(clock=now.clock - 125, core=now.core - 61)
-    assert re.match(r"2:\d\d min, 1:\d\d min of a core", early.told())
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="the system does not say it")
-def test_the_memory_is_that_of_a_python_process() -> None:
-    found = re.search(r", (\d+) MiB at most$", Spent().told())
-    assert found and 5 < int(found.group(1)) < 1_000_000
 
 
 @pytest.fixture

@@ -124,12 +124,12 @@ def test_a_build_that_was_killed_goes_on_and_every_name_is_there_once(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("executor", ["processes", "dask", "ray"])
+@pytest.mark.parametrize("executor", ["processes", "dask"])
 def test_several_processes_fill_one_index(
     index_database: str, workspace: Workspace, tmp_path: Path, executor: str
 ) -> None:
     if executor != "processes":
-        pytest.importorskip({"dask": "distributed", "ray": "ray"}[executor])
+        pytest.importorskip("distributed")
     count = 3 * BATCH + 5
     file = dump(tmp_path / "things.nt", count)
 
@@ -149,7 +149,7 @@ def test_several_processes_fill_one_index(
         (["--on", "mysql://me@localhost/names"], "is no server of indices; name postgresql://"),
         (["--on", NOWHERE, "--kind", "bm25"], "an index is of kind 'postgresql'"),
         (["--executor", "processes"], "an index in files is written by one process"),
-        (["--workers", "2"], "are for --executor processes, dask or ray"),
+        (["--workers", "2"], "are for --executor processes or dask"),
     ],
 )
 def test_what_cannot_work_says_what_to_do(

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from askgraph.cli.steps import as_text
+from askgraph.answers.console import as_text
 from askgraph.sparql.prefixes import PrefixMap
 from askgraph.sparql.results import SelectResult
 from askgraph.trace import Answer

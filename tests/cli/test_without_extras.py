@@ -8,7 +8,7 @@ import askgraph.cli
 
 LIBRARIES = (
     "torch", "transformers", "peft", "xgrammar", "accelerate", "gguf", "tokenizers", "onnxruntime",
-    "faiss", "spacy", "dask", "ray", "altair", "anthropic", "google",
+    "faiss", "spacy", "dask", "altair", "anthropic", "google",
 )  # fmt: skip
 
 PROGRAM = f"""

@@ -6,7 +6,6 @@ from contextlib import aclosing
 from pathlib import Path
 
 import pytest
-import torch
 from tests.tiny_models import tiny_qwen, tiny_t5
 
 from askgraph import plugins
@@ -22,7 +21,6 @@ from askgraph.llm import (
     User,
     completed,
 )
-from askgraph.llm.pretrained import chat_text, pretrained
 from askgraph.llm.structured import Structured, read_structured
 from askgraph.llm.transformers import TransformersModel
 from askgraph.methods.writing import Listed
@@ -208,37 +206,3 @@ async def test_a_template_that_fails_is_told_as_the_model_s_failure(tmp_path: Pa
     with pytest.raises(ErrorReply, match="system is not known"):
         await completed(model.complete(ASKED))
     await model.close()
-
-
-async def test_replies_are_as_likely_together_as_each_is_alone(model: TransformersModel) -> None:
-    replies = ["single-hop", "SELECT ?v0 WHERE { ?v0 P1 E1 . }", "single-hop\nSELECT"]
-
-    together = await model.log_probabilities(ASKED, replies)
-
-    alone = [(await model.log_probabilities(ASKED, [one]))[0] for one in replies]
-    assert together == pytest.approx(alone, abs=1e-3)
-    assert all(one < 0 for one in together)
-
-
-async def test_a_reply_is_as_likely_as_its_tokens_one_after_the_other(
-    folders: dict[str, Path],
-) -> None:
-    made = TransformersModel(str(folders["causal"]), device="cpu")
-    found = pretrained(str(folders["causal"]))
-    prompt = found.tokenizer(chat_text(ASKED, found.tokenizer))["input_ids"]
-    reply = [*found.tokenizer("single-hop")["input_ids"], found.tokenizer.eos_token_id]
-    with torch.inference_mode():
-        logits = found.model(torch.tensor([[*prompt, *reply]])).logits[0].log_softmax(-1)
-    wanted = sum(float(logits[len(prompt) - 1 + at, one]) for at, one in enumerate(reply))
-
-    [told] = await made.log_probabilities(ASKED, ["single-hop"])
-
-    assert told == pytest.approx(wanted, abs=1e-3)
-    await made.close()
-
-
-async def test_replies_that_do_not_fit_are_told(folders: dict[str, Path]) -> None:
-    made = TransformersModel(str(folders["causal"]), device="cpu")
-    with pytest.raises(PromptTooLong):
-        await made.log_probabilities(ASKED, ["single-hop " * 2_000])
-    await made.close()

@@ -302,7 +302,14 @@ def remote(url: str, *, local: bool = False, timeout: float = 60.0) -> Knowledge
     names = NameIndex.of(names_in(arrays, profile))
     endpoint = HttpEndpoint(url, timeout=timeout, connect_timeout=1.0, retries=0)
     prefixes = PrefixMap({"": "http://example.org/"})
-    return KnowledgeGraph("moons", endpoint, profile, names, prefixes, arrays if local else None)
+    return KnowledgeGraph(
+        name="moons",
+        endpoint=endpoint,
+        profile=profile,
+        names=names,
+        prefixes=prefixes,
+        arrays=arrays if local else None,
+    )
 
 
 @pytest.fixture

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pytest
 from pyoxigraph import Store
 from tests.graphs import MOONS, store_of
@@ -22,8 +21,6 @@ from askgraph.llm import Request as LlmRequest
 from askgraph.llm.scripted import ScriptedModel
 from askgraph.methods.multi_stage import MultiStage
 from askgraph.methods.shared.cooccurrence import REACHES
-from askgraph.methods.writing.pointer.network import Settings, shapes
-from askgraph.methods.writing.pointer.writer import saved
 from askgraph.trace import (
     Answer,
     Draft,
@@ -262,30 +259,9 @@ def test_where_the_model_writes_nothing_that_is_listed_the_question_is_refused(
     assert isinstance(trace.outcome, Refusal) and "writer says" in trace.outcome.reason
 
 
-SMALL = Settings(width=16, heads=2, inner=16, encoder=1, decoder=1)
-
-
-def test_trained_weights_write_one_file_for_each_graph(
-    moons: KnowledgeGraph, tmp_path: Path
-) -> None:
-    rng = np.random.default_rng(1)
-    drawn = {
-        name: rng.normal(0, 0.3, shape).astype(np.float32) for name, shape in shapes(SMALL).items()
-    }
-    with (tmp_path / f"{moons.name}.npz").open("wb") as file:
-        saved(file, drawn, SMALL, {})
-
-    trace = run(moons, writer=str(tmp_path / "{graph}.npz"))
-
-    drafts = [step for step in trace.steps if isinstance(step, Draft)]
-    assert drafts and all(draft.score <= 0 for draft in drafts)
-
-
-def test_weights_that_are_not_there_are_told_of(moons: KnowledgeGraph, tmp_path: Path) -> None:
-    with pytest.raises(SetupError, match="no file"):
-        MultiStage(writer=str(tmp_path / "none.npz"))
-    with pytest.raises(SetupError, match=rf"no file .*{moons.name}\.npz"):
-        run(moons, writer=str(tmp_path / "{graph}.npz"))
+def test_weights_of_the_removed_pointer_writer_are_refused() -> None:
+    with pytest.raises(SetupError, match=r"pointer writer was removed; askgraph 0\.2 was the last"):
+        MultiStage(writer="weights/{graph}.npz")
 
 
 def test_a_linker_outside_finds_the_entities(moons: KnowledgeGraph) -> None:

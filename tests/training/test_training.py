@@ -16,7 +16,6 @@ from askgraph.evaluation.benchmarks.formats import read_questions
 from askgraph.evaluation.runs.one_question import trace_of
 from askgraph.graph import KnowledgeGraph
 from askgraph.llm import completed
-from askgraph.llm.pretrained import pretrained
 from askgraph.llm.transformers import TransformersModel
 from askgraph.methods.multi_stage import MultiStage
 from askgraph.methods.writing.model_writer import PromptedWriter, query_grammar
@@ -26,7 +25,7 @@ from askgraph.sparql.read import read
 from askgraph.trace import Draft, Prompt, Question
 from askgraph.training.pairs import Asked, Pair, evaluated, made_pairs, near_terms
 from askgraph.training.settings import TrainSettings, preset
-from askgraph.training.train import Collated, encoded, merge, result_object, sparing, train
+from askgraph.training.train import merge, result_object, train
 from askgraph.workspace import Workspace
 from askgraph.workspace.run_sync import result_of
 
@@ -225,23 +224,6 @@ def test_a_device_that_is_not_there_is_told_before_anything_is_read(
 ) -> None:
     with pytest.raises(SetupError, match=device):
         train("nowhere", [], tmp_path / "m", settings=QUICK, data="d", device=device)
-
-
-def test_a_batch_whose_prompts_have_no_logits_gives_the_same_loss(
-    base: Path, pairs: list[Pair]
-) -> None:
-    found = pretrained(str(base), dtype="float32")
-    examples, _ = encoded(pairs[:3], found.tokenizer, length=600, encoder_decoder=False)
-    assert len({len(one["input_ids"]) for one in examples}) > 1
-
-    losses = []
-    for spared in (False, True):
-        batch = Collated(found.tokenizer.pad_token_id, sparing=spared)(examples)
-        output = found.model.eval()(**batch)
-        losses.append(float(output.loss.detach()))
-    assert sparing(found.model)
-    assert output.logits.shape[1] < batch["input_ids"].shape[1]
-    assert losses[1] == pytest.approx(losses[0], abs=1e-5)
 
 
 def test_what_learns_is_kept_whole_and_saved_as_wished(

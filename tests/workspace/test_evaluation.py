@@ -23,7 +23,7 @@ from askgraph.workspace.plans import Wishes, method_choices, sampled
 from askgraph.workspace.run_sync import result_of
 from askgraph.workspace.selection import Selection, selected
 
-NEEDS = {"processes": "concurrent.futures", "dask": "distributed", "ray": "ray"}
+NEEDS = {"processes": "concurrent.futures", "dask": "distributed"}
 QUESTIONS = str(sample.questions_path().with_suffix(".jsonl"))
 
 
@@ -90,7 +90,7 @@ def test_elsewhere_the_run_is_the_same_as_here(workspace: Workspace, where: str)
 
 
 def test_every_executor_is_found_by_name() -> None:
-    assert plugins.names("executor") == ("dask", "processes", "ray")
+    assert plugins.names("executor") == ("dask", "processes")
 
 
 def test_a_cluster_is_only_for_other_processes(workspace: Workspace) -> None:

@@ -1,9 +1,13 @@
-"""The answer of a query: built here from its result for every method, and for the reading chosen.
+"""Answers: a query and its result as columns, words, evidence and confidence, for every method.
 
 builder = AnswerBuilder(graph, ["en"])
 query, labels = await builder.layout(query)
 result = await graph.endpoint.select(query)
 answer = await builder.answer(query, result, columns=["moon"], confidence=0.9, labels=labels)
+
+What lives here: this builder, `verbalize` (a query in plain words), `headline` (a result in a
+sentence), `evidence`, `validation` (checks of a query), `suggestions`, and what may come next.
+May import: `search` and the rooms below it. Start reading at `AnswerBuilder`.
 """
 
 import asyncio

@@ -18,13 +18,12 @@ from askgraph.search.decide import (
     Thresholds,
     choose_options,
     choose_outcome,
-    decide,
     left_out,
     share_left,
 )
 from askgraph.search.link import Link
 from askgraph.search.operators.query_builder import Candidate
-from askgraph.search.pipeline import propose
+from askgraph.search.pipeline import decide, propose
 from askgraph.search.rank import Cluster, Proposal
 from askgraph.sparql.prefixes import PrefixMap
 from askgraph.sparql.results import SelectResult
@@ -66,10 +65,8 @@ class SearchLimits:
     ask_from: float = 0.2
     operators: bool = True
     today: str = ""
-    writer: str = ""
     ranking: str = ""
     meanings: str = ""
-    ranker: str = ""
 
 
 @dataclass
@@ -84,9 +81,9 @@ class SearchRun:
     """Whether a query took too long."""
 
     async def proposal(self) -> Proposal:
-        """Read, link, grow; if unsure, listen to trained weights if there are any."""
+        """Read the question, link it and grow candidates."""
         limits = self.limits
-        grown = await propose(
+        return await propose(
             self.question,
             self.counted,
             states=limits.states,
@@ -94,17 +91,6 @@ class SearchRun:
             ranking=limits.ranking,
             meanings=limits.meanings,
             today=date.fromisoformat(limits.today) if limits.today else None,
-        )
-        if not limits.writer and not limits.ranker:
-            return grown
-        from askgraph.answers.ranker import listened  # only with trained weights
-
-        return await listened(
-            grown,
-            self.counted,
-            writer=limits.writer,
-            ranker=limits.ranker,
-            below=limits.answer_from,
         )
 
     def findings(self, proposal: Proposal) -> Findings:
@@ -188,12 +174,7 @@ class SearchRun:
             if answer.boolean is not None:
                 return answer
             rows = len(answer.result.rows)
-            less = replace(
-                answer,
-                confidence=round(
-                    (answer.confidence or 0.0) * share_left(proposal, cluster.best, rows), 4
-                ),
-            )
+            less = _less_sure(answer, share_left(proposal, cluster.best, rows))
             if rows:
                 return less
             fallback = fallback or less
@@ -296,6 +277,11 @@ def _in_words(one: Candidate, iris: Set[str]) -> str:
 def top_score(proposal: Proposal) -> float:
     """Return the score of the best candidate, minus infinity if there is none."""
     return proposal.candidates[0].score if proposal.candidates else float("-inf")
+
+
+def _less_sure(answer: Answer, left: float) -> Answer:
+    """Return an answer with a share of its confidence."""
+    return replace(answer, confidence=round((answer.confidence or 0.0) * left, 4))
 
 
 def _which(proposal: Proposal) -> str:

@@ -1,7 +1,8 @@
 """The command `askgraph`: one file per command, imported when the command is called.
 
-What all share is here: the workspace folder, debugging, exit codes, and bundles of options. Nothing
-heavy is imported: this much is known before a command is.
+What lives here: this module (the workspace folder, debugging, exit codes, bundles of options), the
+commands, and `output` and `steps`, which print. Nothing heavy is imported before a command runs.
+May import: every other room. Start reading at `cli/ask.py`.
 """
 
 import inspect
@@ -25,6 +26,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from askgraph.atomic_files import no_space
 from askgraph.errors import AskgraphError, QueryError, ServiceError, SetupError
+from askgraph.plugins import explain_removal
 
 NO_ANSWER = 1
 
@@ -299,7 +301,8 @@ def _mistake(error: typer.TyperException, command: Any, name: str) -> str:
             return f"{max(param.opts, key=len)}: {message.rstrip('.')}"
     if (unknown := re.match("No such command '(.*?)'", message)) is not None:
         given, known = unknown[1], list(command.commands)
-        return f"{name} has no command {given!r}{_nearest(given, known)}"
+        removal = explain_removal("command", f"{name.rpartition(' ')[2]} {given}")
+        return removal or f"{name} has no command {given!r}{_nearest(given, known)}"
     if (more := re.search(r"unexpected extra arguments?\S* \((.*)\)", message)) is not None:
         return f"{name} cannot take {more[1]!r}, too; put quotation marks around several words"
     return message.rstrip(".")

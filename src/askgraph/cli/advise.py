@@ -2,8 +2,9 @@
 
 import typer
 
+from askgraph.answers.console import listing
 from askgraph.cli.options import Common
-from askgraph.cli.output import listing, print_json, progress_bar, show
+from askgraph.cli.output import print_json, progress_bar, show
 from askgraph.graph.advice import ADVICE_KINDS, Advice
 from askgraph.graph.definitions import DefinedProperty, definitions_text
 from askgraph.sparql.write import text_of

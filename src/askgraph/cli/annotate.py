@@ -9,9 +9,10 @@ from pathlib import Path
 
 import typer
 
+from askgraph.answers.console import counted, listing
 from askgraph.atomic_files import write_whole
 from askgraph.cli.options import Common
-from askgraph.cli.output import counted, listing, print_json, progress_bar, show
+from askgraph.cli.output import print_json, progress_bar, show
 from askgraph.errors import SetupError
 from askgraph.workspace.annotation import Annotated, Candidate, annotated, read_table
 from askgraph.workspace.graphs import build_missing

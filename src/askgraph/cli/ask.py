@@ -11,10 +11,11 @@ from pathlib import Path
 import typer
 
 from askgraph.answers import chosen_answer
+from askgraph.answers.console import next_ones, shown
 from askgraph.cli import NO_ANSWER
 from askgraph.cli.options import Asking, Common
 from askgraph.cli.output import csv_text, on_terminal, print_json, progress_bar, show
-from askgraph.cli.steps import live_view, next_ones, shown
+from askgraph.cli.steps import live_view
 from askgraph.errors import AskgraphError, SetupError
 from askgraph.graph import KnowledgeGraph
 from askgraph.methods import Method, closed, converses

@@ -9,10 +9,11 @@ from pathlib import Path
 import typer
 
 from askgraph import plugins
+from askgraph.answers.console import listing
 from askgraph.cli import Commands, DebugOption
 from askgraph.cli.figures import Form, Reading, Selected, Workers
 from askgraph.cli.options import Common
-from askgraph.cli.output import listing, print_json, progress_bar, show
+from askgraph.cli.output import print_json, progress_bar, show
 from askgraph.errors import SetupError
 from askgraph.evaluation.benchmarks import Benchmark, Contents
 from askgraph.evaluation.gold import KINDS, Finding
@@ -180,7 +181,6 @@ def stages(
     form: Form,
     benchmarks: list[str],
     setting: list[str] | None = None,
-    weights: Path | None = None,
     metric: str = "best_column",
     out: Path | None = None,
 ) -> None:
@@ -194,8 +194,6 @@ def stages(
     place = common.workspace
     selection = select.selection()
     settings = dict(map(named_setting, setting or []))
-    if weights is not None:
-        settings["writer"] = str(weights.absolute() / "{graph}.npz")
     asked = selected(place, benchmarks, selection)
     with progress_bar() as tell:
         work = staged(

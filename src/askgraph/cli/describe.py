@@ -6,9 +6,10 @@ from dataclasses import asdict
 from rich.console import RenderableType
 from rich.text import Text
 
+from askgraph.answers.console import listing
 from askgraph.answers.example_questions import Examples, examples_of
 from askgraph.cli.options import Common
-from askgraph.cli.output import listing, print_json, progress_bar, show
+from askgraph.cli.output import print_json, progress_bar, show
 from askgraph.graph.profile import ClassProfile, PredicateProfile, Profile
 from askgraph.sparql.prefixes import PrefixMap
 

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import typer
 
+from askgraph.answers.console import counted
 from askgraph.cli import Commands
 from askgraph.cli.figures import as_table
 from askgraph.cli.options import Common, Drafting
-from askgraph.cli.output import counted, print_json, progress_bar, show
+from askgraph.cli.output import print_json, progress_bar, show
 from askgraph.cli.query import text_of_argument
 from askgraph.errors import SetupError
 from askgraph.graph.examples import Collection, QueryExample, Wording

@@ -9,8 +9,9 @@ from typing import Any, Self
 import typer
 from rich.console import RenderableType
 
+from askgraph.answers.console import plain_text
 from askgraph.cli import Bundle
-from askgraph.cli.output import WIDE, plain_text, room, show
+from askgraph.cli.output import WIDE, room, show
 from askgraph.errors import SetupError
 from askgraph.evaluation.benchmarks import Contents
 from askgraph.evaluation.benchmarks.formats import read_benchmark

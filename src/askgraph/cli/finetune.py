@@ -1,12 +1,9 @@
 """`askgraph finetune`: train models to write queries, and see how well they do."""
 
-import sys
-import time
-from dataclasses import asdict, astuple, dataclass, field
+from dataclasses import asdict
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING
 
 import typer
 
@@ -25,137 +22,7 @@ from askgraph.workspace.selection import benchmark_name
 from askgraph.workspace.settings import named_setting
 from askgraph.workspace.stages import Cross, DataSet, crossed
 
-if TYPE_CHECKING:
-    from askgraph.answers.ranker import Say
-    from askgraph.evaluation.reports.statistics import Difference
-
-
-def writer(
-    common: Common,
-    out: Path,
-    questions: int = 2_000,
-    benchmark: list[str] | None = None,
-    tag: list[str] | None = None,
-    number: int | None = None,
-    without: list[str] | None = None,
-    folds: int = 0,
-    start: Path | None = None,
-    ranking: Path | None = None,
-    seed: int = 42,
-    json: bool = False,
-) -> None:
-    """Train the pointer writer: a small network that graph search can listen to.
-
-    It learns from questions made up over made-up graphs, then from those of --benchmark, and needs
-    no pretrained weights. Training needs the extra 'local'; using the weights does not:
-
-    \b
-      askgraph finetune writer --out writer.npz
-      askgraph finetune writer --start writer.npz --benchmark q.jsonl --folds 5 --out weights
-
-    Graph search listens to the weights that its setting 'writer' names.
-    """
-    try:
-        from askgraph.workspace.writer import Wished, train_folds, train_writer
-    except ModuleNotFoundError as missing:
-        raise SetupError(
-            f"'finetune' needs {missing.name}: pip install 'askgraph[local]'"
-        ) from missing
-    asked = tuple(_asked(one) for one in benchmark or ())
-    left_out, tags = tuple(without or ()), tuple(tag or ())
-    wished = Wished(questions, asked, start, left_out, str(ranking or ""), seed, tags, number)
-    spent = Spent()
-    with progress_bar() as progress:
-        place = common.workspace
-        if folds:
-            made = train_folds(place, wished, out, folds=folds, progress=progress)
-        else:
-            made = [train_writer(place, wished, out, progress=progress)]
-    typer.echo(spent.told(), err=True)
-    if json:
-        print_json([{"path": str(m.path), "lessons": m.lessons, "loss": m.loss} for m in made])
-        return
-    for one in made:
-        typer.echo(f"{one.path}: {one.lessons} questions that people asked, loss {one.loss:.3f}")
-
-
-def _asked(text: str) -> tuple[Path, str | None]:
-    """A file of questions, and the graph that it is said to ask."""
-    graph, sign, path = text.partition("=")
-    return (Path(path), graph) if sign else (Path(text), None)
-
-
 finetune = Commands()
-finetune.command("writer")(writer)
-
-
-@finetune.command("ranker")
-def ranker(
-    common: Common,
-    base: Path,
-    out: Path,
-    benchmark: list[str],
-    folds: int = 0,
-    by: str = "",
-    without: list[str] | None = None,
-    tag: list[str] | None = None,
-    questions: int | None = None,
-    ranking: Path | None = None,
-    layers: int = 3,
-    epochs: int = 2,
-    batch: int = 16,
-    rate: float = 1e-4,
-    dtype: str = "float32",
-    seed: int = 42,
-    json: bool = False,
-) -> None:
-    """Train a ranker: a small encoder that reads unsure candidates beside the question.
-
-    BASE is the folder of a BERT, such as MiniLM; a language model that writes queries is only given
-    a say. The same command goes on with a training that was stopped. Folds tell what a ranker is
-    worth on graphs that it never saw:
-
-    \b
-      askgraph finetune ranker models/minilm --benchmark q.jsonl --folds 3 --by style: --out rankers
-
-    Graph search listens to what its setting 'ranker' names. Training needs the extra 'local'; using
-    a ranker needs 'semantic'.
-    """
-    operations = local_module("askgraph.workspace.ranker")
-    plan = local_module("askgraph.training.ranker").Plan(
-        layers=layers, epochs=epochs, batch=batch, rate=rate, dtype=dtype, seed=seed
-    )
-    wished = operations.Wished(
-        base, tuple(map(_asked, benchmark)), folds, by, tuple(without or ()), questions,
-        str(ranking or ""), tuple(tag or ()), plan,
-    )  # fmt: skip
-    spent = Spent()
-    with progress_bar() as progress:
-        made = operations.train_ranker(common.workspace, wished, out, progress=progress)
-    typer.echo(spent.told(), err=True)
-    if json:
-        print_json([one.record() for one in made])
-        return
-    for one in made:
-        typer.echo(f"{one.path}: {one.lessons} questions, loss {one.loss:.3f}, {_say(one.say)}")
-        if one.gain is not None:
-            typer.echo(f"  {len(one.held)} graphs left out, {_gained(one.gain)}")
-
-
-def _gained(found: "Difference") -> str:
-    """What a ranker changes, in words."""
-    mean, low, high = (100 * x for x in astuple(found.difference))
-    return (
-        f"{found.n} questions: F1 {100 * found.a:.1f} to {100 * found.b:.1f}, {mean:+.1f} "
-        f"[{low:+.1f}, {high:+.1f}], better {found.better}, worse {found.worse}"
-    )
-
-
-def _say(say: "Say") -> str:
-    """How much of a say a ranker has, in words."""
-    if not say.weight:
-        return "no say: it gained nothing on graphs left out"
-    return f"weight {say.weight:g} below a confidence of {say.below:g}"
 
 
 @finetune.command("pairs")
@@ -349,7 +216,9 @@ def evaluate(
     typer.echo(f"{found.sound} of {found.hypotheses} hypotheses parse and name only what is listed")
 
 
-_LIBRARIES = frozenset(["accelerate", "peft", "tokenizers", "torch", "transformers", "xgrammar"])
+_LIBRARIES = frozenset(
+    ["accelerate", "datasets", "peft", "tokenizers", "torch", "transformers", "trl", "xgrammar"]
+)
 
 
 def local_module(name: str) -> ModuleType:
@@ -363,35 +232,3 @@ def local_module(name: str) -> ModuleType:
         raise SetupError(
             f"this needs {library}, which is not installed: pip install 'askgraph[local]'"
         ) from problem
-
-
-_MIB = 1024 * 1024
-
-
-@dataclass(frozen=True)
-class Spent:
-    """A stopwatch that runs from when it is made; memory is that of this process alone."""
-
-    clock: float = field(default_factory=time.perf_counter)
-    core: float = field(default_factory=time.process_time)
-
-    def told(self) -> str:
-        """Return it in words, as in "12:04 min, 19:30 min of a core, 760 MiB at most"."""
-        clock = _minutes(time.perf_counter() - self.clock)
-        core = _minutes(time.process_time() - self.core)
-        peak = _peak()
-        return f"{clock} min, {core} min of a core" + (f", {peak} MiB at most" if peak else "")
-
-
-def _minutes(seconds: float) -> str:
-    return f"{int(seconds) // 60}:{int(seconds) % 60:02}"
-
-
-def _peak() -> int | None:
-    """The most memory this process has held, in MiB; None if the system does not say."""
-    if sys.platform == "win32":
-        return None
-    import resource
-
-    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return most // _MIB if sys.platform == "darwin" else most // 1024

@@ -2,8 +2,9 @@
 
 import typer
 
+from askgraph.answers.console import listing
 from askgraph.cli.options import Common
-from askgraph.cli.output import listing, print_json, show
+from askgraph.cli.output import print_json, show
 from askgraph.errors import SetupError
 from askgraph.workspace import GraphSettings, Workspace
 

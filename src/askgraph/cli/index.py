@@ -7,9 +7,10 @@ from pathlib import Path
 
 import typer
 
+from askgraph.answers.console import listing
 from askgraph.cli import Commands
 from askgraph.cli.options import Common
-from askgraph.cli.output import listing, print_json, progress_bar, show
+from askgraph.cli.output import print_json, progress_bar, show
 from askgraph.errors import SetupError
 from askgraph.index import Hit, Resource
 from askgraph.sparql.prefixes import PrefixMap
@@ -56,7 +57,7 @@ def build(
     password of the user that the URL names is in ASKGRAPH_INDEX_PASSWORD.
     """
     if executor == "local" and (workers or address):
-        raise SetupError("--workers and --address are for --executor processes, dask or ray")
+        raise SetupError("--workers and --address are for --executor processes or dask")
     given: dict[str, object] = {
         "index": kind,
         "properties_index": properties_kind,

@@ -8,10 +8,11 @@ import typer
 from rich.console import RenderableType
 from rich.text import Text
 
+from askgraph.answers.console import listing
 from askgraph.atomic_files import write_whole
 from askgraph.cli import Commands
 from askgraph.cli.options import Common
-from askgraph.cli.output import listing, print_json, progress_bar, show
+from askgraph.cli.output import print_json, progress_bar, show
 from askgraph.graph.descriptions import Description
 from askgraph.graph.profile import Profile
 from askgraph.graph.shapes import Shape

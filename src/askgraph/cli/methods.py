@@ -8,8 +8,9 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from askgraph import plugins
+from askgraph.answers.console import listing
 from askgraph.cli.options import Common
-from askgraph.cli.output import listing, print_json, show
+from askgraph.cli.output import print_json, show
 from askgraph.methods import PRESETS, preset_settings
 
 _OBJECTS = ("model", "further", "others", "prices")  # which the workspace makes of settings

@@ -7,9 +7,10 @@ from dataclasses import asdict
 from rich.console import RenderableType
 from rich.text import Text
 
+from askgraph.answers.console import listing
 from askgraph.cli import Commands
 from askgraph.cli.options import Common
-from askgraph.cli.output import listing, print_json, show
+from askgraph.cli.output import print_json, show
 from askgraph.errors import SetupError
 from askgraph.llm.capability_probe import Checked, checked
 from askgraph.workspace.models import Models, ModelSettings

@@ -6,8 +6,9 @@ from pathlib import Path
 import typer
 
 from askgraph.answers.codec import plain_value
+from askgraph.answers.console import counted, result_table
 from askgraph.cli.options import Common
-from askgraph.cli.output import counted, csv_text, print_json, progress_bar, result_table, show
+from askgraph.cli.output import csv_text, print_json, progress_bar, show
 from askgraph.endpoint import run
 from askgraph.errors import SetupError
 from askgraph.graph import KnowledgeGraph

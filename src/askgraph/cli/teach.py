@@ -4,9 +4,10 @@ from pathlib import Path
 
 import typer
 
+from askgraph.answers.console import counted, listing
 from askgraph.atomic_files import write_whole
 from askgraph.cli.options import Common
-from askgraph.cli.output import counted, listing, print_json, show
+from askgraph.cli.output import print_json, show
 from askgraph.cli.query import text_of_argument
 from askgraph.errors import SetupError
 from askgraph.graph.glossary import (

@@ -5,8 +5,9 @@ import json as jsons
 from rich.text import Text
 
 from askgraph import plugins
+from askgraph.answers.console import listing
 from askgraph.cli.options import Common
-from askgraph.cli.output import listing, print_json, show
+from askgraph.cli.output import print_json, show
 from askgraph.llm import ToolSchema
 from askgraph.llm.budget import estimated_tool
 from askgraph.methods.tools import SETS

@@ -1,4 +1,9 @@
-"""Endpoints: the one contract of all that answer SPARQL queries."""
+"""Endpoints: the one contract of all that answer SPARQL queries.
+
+What lives here: the contract, `http` and `oxigraph`, which answer, and `cached`, `federated` and
+`recorded`, which wrap others. May import: `sparql` and the modules below it; may use the network.
+Start reading at `Endpoint`.
+"""
 
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable

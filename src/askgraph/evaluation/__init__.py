@@ -2,6 +2,10 @@
 
 Adding a metric is adding one file to `metrics/` whose `__all__` names one function that fits
 `Metric`.
+
+What lives here: `benchmarks` (readers of published files), `metrics`, `runs`, `reports`, `gold`
+(audits of gold queries), `studies` (tables of papers) and `executors`. May import: `methods` and
+the rooms below it. Start reading at `runs/run.py`.
 """
 
 from collections.abc import Iterable, Sequence, Set

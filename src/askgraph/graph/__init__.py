@@ -1,4 +1,10 @@
-"""A knowledge graph: an endpoint, and all that is known of its content."""
+"""A knowledge graph: an endpoint, and all that is known of its content.
+
+What lives here: `KnowledgeGraph`, `profile` (its classes and predicates), `arrays` (its triples as
+sorted integers), `shapes`, `examples`, `glossary`, and the surveys that find these out.
+May import: `index`, `endpoint`, `llm`, `sparql` and the modules below them.
+Start reading at `KnowledgeGraph`, then `profile.py`.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -24,7 +30,7 @@ if TYPE_CHECKING:
     from askgraph.sparql.rewrite.virtual import VirtualPaths
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class KnowledgeGraph:
     """An endpoint with its profile, its names, and its triples as arrays if they lie here.
 

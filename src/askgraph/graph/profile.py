@@ -115,7 +115,7 @@ class Profile:
     """A graph as a whole, as far as it is known; `cuts` lists what a bound left out.
 
     `graphs` are its named graphs with their numbers of triples (0 if not counted),
-    `completeness` says of each part how much of it is known; see `askgraph.graph.profile`. `types` are
+    `completeness` says of each part how much of it is known; see `graph.profile`. `types` are
     the standard predicates that tell what things are, if the graph has other ones for them, each
     with the graph's own.
     `name_search` is the search by which its endpoint is asked for names that were not read.

@@ -8,6 +8,10 @@ An index on disk is a folder that `build` writes and `open` maps into memory:
     >>> index = KeywordIndex.build([physicist], Path(mkdtemp(), "names"))
     >>> [hit.item.iri for hit in index.search("albert e")]
     ['http://example.org/7']
+
+What lives here: the contract, one module for each kind of index, `names` (the search of a graph's
+names), `linkers` and `name_search` (search by the endpoint itself). May import: `sparql` and the
+modules below it; may use the network. Start reading at `SearchIndex`, then `keyword.py`.
 """
 
 import re

@@ -6,6 +6,10 @@
 >>> model = ScriptedModel(["The Moon."])
 >>> asyncio.run(completed(model.complete([User("What orbits the Earth?")]))).first.text
 'The Moon.'
+
+What lives here: the contract, one module for each kind of model, and wrappers that cache, record,
+limit or retry. May import: `sparql` and the modules below it; may use the network. Start reading at
+`LanguageModel`, then `openai.py`.
 """
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
@@ -304,16 +308,6 @@ class LanguageModel(Protocol):
 
     async def close(self) -> None:
         """Release connections and files; a second call does nothing."""
-        ...
-
-
-class Judges(Protocol):
-    """Tells how likely a model would reply so."""
-
-    async def log_probabilities(
-        self, messages: Sequence[Message], replies: Sequence[str]
-    ) -> tuple[float, ...]:
-        """Return the logarithm of the probability of each reply and its end (natural)."""
         ...
 
 

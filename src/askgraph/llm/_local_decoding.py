@@ -194,45 +194,6 @@ def completion(
     return Completion(tuple(_different(choices, request)), usage, name)
 
 
-def log_probabilities(local: Loaded, prompt: str, replies: Sequence[str]) -> tuple[float, ...]:
-    """Return the log-probability of each reply to a prompt, its end included.
-
-    The prompt is read once. Raises `PromptTooLong` if one of them does not fit.
-    """
-    tokenizer = local.tokenizer
-    own = bool(tokenizer.chat_template)
-    read = tokenizer(prompt, return_tensors="pt", add_special_tokens=not own)["input_ids"]
-    read = read.to(local.model.device)
-    rows = [
-        [*tokenizer(one, add_special_tokens=False)["input_ids"], tokenizer.eos_token_id]
-        for one in replies
-    ]
-    before = 0 if local.is_encoder_decoder else read.shape[1]
-    if (longest := before + max(map(len, rows))) > local.room:
-        raise PromptTooLong(f"prompt and reply have {longest:,} tokens; it takes {local.room:,}")
-    with torch.inference_mode():
-        if local.is_encoder_decoder:
-            return tuple(sum(one.logprob for one in _logprobs(local, read, row)) for row in rows)
-        return _after(local.model, read, rows)
-
-
-def _after(model: Any, prompt: Any, rows: Sequence[Sequence[int]]) -> tuple[float, ...]:
-    """The log-probability of each row of tokens after a prompt, whose memory they share."""
-    width = max(map(len, rows))
-    ids = torch.tensor([[*row, *[0] * (width - len(row))] for row in rows], device=prompt.device)
-    there = torch.tensor([[1] * len(row) + [0] * (width - len(row)) for row in rows])
-    there = there.to(prompt.device)
-    first = model(prompt, use_cache=True)
-    memory = first.past_key_values
-    memory.batch_repeat_interleave(len(rows))
-    seen = torch.ones((len(rows), prompt.shape[1]), dtype=there.dtype, device=prompt.device)
-    mask = torch.cat([seen, there], dim=1)
-    rest = model(ids, attention_mask=mask, past_key_values=memory).logits[:, :-1]
-    logits = torch.cat([first.logits[:, -1:].expand(len(rows), -1, -1), rest], dim=1)
-    chosen = torch.log_softmax(logits.float(), dim=-1).gather(2, ids[..., None])[..., 0]
-    return tuple((chosen * there).sum(1).tolist())
-
-
 @dataclass
 class _Watch:
     """Hears each token; ends what has come to a stop text, and all if no more is wanted."""

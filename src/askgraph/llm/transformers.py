@@ -16,7 +16,7 @@ from jinja2 import TemplateError
 
 from askgraph import llm
 from askgraph.errors import ErrorReply
-from askgraph.llm._local_decoding import Loaded, Told, completion, loaded, log_probabilities
+from askgraph.llm._local_decoding import Loaded, Told, completion, loaded
 from askgraph.llm.pretrained import chat_text, told_tools
 
 __all__ = ["TransformersModel"]
@@ -93,13 +93,6 @@ class TransformersModel:
                 yield llm.CallPart(call, number)
         yield whole
 
-    async def log_probabilities(
-        self, messages: Sequence[llm.Message], replies: Sequence[str]
-    ) -> tuple[float, ...]:
-        """Return the logarithm of the probability of each reply and its end (natural)."""
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._worker, self._judged, tuple(messages), replies)
-
     async def close(self) -> None:
         """Forget the model; the next request loads it again."""
         if self._thread is not None:
@@ -114,10 +107,6 @@ class TransformersModel:
     def _written(self, request: llm.Request, told: Told) -> llm.Completion:
         with self._ready(request.messages) as (local, prompt):
             return completion(local, prompt, request, told, name=self._identity.model)
-
-    def _judged(self, messages: Sequence[llm.Message], replies: Sequence[str]) -> tuple[float, ...]:
-        with self._ready(messages) as (local, prompt):
-            return log_probabilities(local, prompt, replies)
 
     @contextmanager
     def _ready(self, messages: Sequence[llm.Message]) -> Iterator[tuple[Loaded, str]]:

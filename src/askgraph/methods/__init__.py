@@ -1,6 +1,11 @@
 """The one contract of all methods: a question goes in, a stream of steps comes out.
 
 Settings that make no sense are refused when a method is made, not when it runs.
+
+What lives here: a module or package for each method, `tools` (functions that a model may call),
+`shared` (what several methods have in common) and `writing` (queries from references). No method
+imports another. May import: `answers` and the rooms below it. Start reading at `Method`, then
+`graph_search.py`.
 """
 
 import asyncio

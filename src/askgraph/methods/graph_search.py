@@ -39,14 +39,10 @@ class GraphSearch(SearchLimits):
     back, below `ask_from` it refuses. Without `operators` no question is read as a count, a
     comparison, an order or a negation: for measuring what these are worth. What is current, and
     how old something is, is so `today` (2024-06-30); on the day of the clock if it is empty.
-    `writer` is the path of trained weights (`askgraph finetune writer`) that have a say in the
-    order of the candidates if the confidence is below `answer_from`; `{graph}` in it stands for
-    the graph's name. `ranking` is the path of weights to rank candidates by, in the place of the
+    `ranking` is the path of weights to rank candidates by, in the place of the
     package's `search/rank/ranking.toml`. `meanings` names an embedding model (`onnx:PATH`, see
     `askgraph.index.embeddings`): words that nothing names are then linked by meaning if the answer
-    is unsure without. `ranker` is the path of a small language model (`askgraph finetune ranker`),
-    or of a folder of such, that reads unsure candidates beside the question and has a say in their
-    order.
+    is unsure without.
 
     With `interpret` the `model`, which is asked nothing else, says the answer in words. A question
     that leans on the one before it ("And Saturn?", "Who discovered it?") is completed
@@ -135,7 +131,9 @@ class GraphSearch(SearchLimits):
 
 def _changing_nothing(question: Question, graph: KnowledgeGraph) -> Refusal | None:
     """Refuse a change ("only the first two") that has no result before it."""
-    from askgraph.search import follow_up  # most questions ask for something
+    from askgraph.search.query_pieces import (
+        follow_up,  # most questions ask for something
+    )
 
     text, language = question.text, question.language
     changes = follow_up.change_of(text, graph.names, language=language)

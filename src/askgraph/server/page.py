@@ -1,6 +1,6 @@
 """Serves the page: its built files, and one document for all addresses that the page has.
 
-`make page` builds them from `serve/web` into `serve/web/static`; a wheel carries them built.
+`make page` builds them from `server/web` into `server/web/static`; a wheel carries them built.
 """
 
 from collections.abc import Iterator, Mapping

@@ -1,4 +1,8 @@
-"""SPARQL as a tree: the nodes of a query in the order as written, and its traversals."""
+"""SPARQL as a tree: the nodes of a query in the order as written, and its traversals.
+
+What lives here: the tree, its parser and serializer, prefixes, vocabularies, results, `rewrite`
+and `federation`. May import: `errors`, `plugins`, `deadline`. Start reading at `Query`.
+"""
 
 from __future__ import annotations
 

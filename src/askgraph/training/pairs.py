@@ -1,4 +1,4 @@
-"""Lessons and pairs: what rankers and language models learn from, made of questions and graphs.
+"""Lessons and pairs: what language models learn from, made of questions and graphs.
 
 A lesson is a question with graph search's candidates, each run and worth the F1 of what it gives. A
 pair is a question with what a query may name, and the query.
@@ -17,10 +17,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from askgraph import plugins
-from askgraph.answers.ranker import CONSIDERED, listed_of, readings_of
 from askgraph.errors import AskgraphError, QueryError, QuerySyntaxError, SetupError
 from askgraph.evaluation import Table
 from askgraph.evaluation.by_name import by_name
@@ -32,6 +30,7 @@ from askgraph.index.names import Kind
 from askgraph.llm import Choice, LanguageModel, Options, completed
 from askgraph.llm.structured import takes_grammar
 from askgraph.methods.writing import Listed
+from askgraph.methods.writing.candidate_terms import CONSIDERED, listed_of, readings_of
 from askgraph.methods.writing.model_writer import query_grammar
 from askgraph.methods.writing.prompt import THEN, messages, query_in, target
 from askgraph.methods.writing.references import (
@@ -53,9 +52,6 @@ from askgraph.sparql.write import plain_text
 
 RIGHT = 0.999
 """From this worth on a candidate is right."""
-
-ALIKE = 0.05
-"""A question whose candidates' worths lie no further apart teaches no preference."""
 
 _SECONDS = 2.0  # for a candidate's query
 
@@ -87,18 +83,6 @@ class Lesson:
     confidence: float
     readings: tuple[Reading, ...]
     terms: tuple[Listed, ...] = ()
-
-    @property
-    def teaches(self) -> bool:
-        """Whether its candidates are not all worth the same."""
-        worths = [one.worth for one in self.readings]
-        return bool(worths) and max(worths) - min(worths) > ALIKE
-
-    @property
-    def named(self) -> tuple[Listed, ...]:
-        """What its candidates name."""
-        named = terms_in(one.query for one in self.readings)
-        return tuple(one for one in self.terms if (one.kind, one.target) in named)
 
     @property
     def wanted(self) -> str:
@@ -148,34 +132,6 @@ async def lesson_of(
         tuple(readings),
         terms,
     )
-
-
-def lessons_text(lessons: Sequence[Lesson]) -> str:
-    """Return lessons as text, a line each."""
-    return "".join(json.dumps(_record(one)) + "\n" for one in lessons)
-
-
-def _record(one: Lesson) -> list[object]:
-    readings = [[r.words, r.query, r.score, r.worth, r.empty] for r in one.readings]
-    terms = [[term.kind.name, term.target, term.label] for term in one.terms]
-    return [one.id, one.text, one.gold, one.confidence, readings, terms]
-
-
-def lessons_in(text: str) -> list[Lesson]:
-    """Return the lessons of such a text."""
-    return [_lesson(*json.loads(line)) for line in text.splitlines()]
-
-
-def _lesson(
-    name: str, text: str, gold: str, confidence: float, readings: list[list[Any]],
-    terms: list[list[str]],
-) -> Lesson:  # fmt: skip
-    read = tuple(Reading(*one) for one in readings)
-    return Lesson(name, text, gold, confidence, read, tuple(_term(*one) for one in terms))
-
-
-def _term(kind: str, target: str, label: str) -> Listed:
-    return Listed(Kind[kind], target, label, score=1.0)
 
 
 _KEYS = {

@@ -8,7 +8,6 @@ curve of the loss (`log.jsonl`, and `loss.svg` if altair is installed), `trainin
 the end, the model with its card.
 """
 
-import inspect
 import json
 import os
 import shutil
@@ -20,7 +19,9 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from transformers import PrinterCallback, Trainer, TrainerCallback, TrainingArguments
+from datasets import Dataset
+from transformers import DataCollatorForSeq2Seq, PrinterCallback, Trainer, TrainerCallback
+from trl import SFTConfig, SFTTrainer
 
 from askgraph.atomic_files import fresh
 from askgraph.errors import SetupError
@@ -31,6 +32,7 @@ from askgraph.training.pairs import Pair
 from askgraph.training.settings import TrainSettings, begun, last_whole_checkpoint
 
 Progress = Callable[[str, int, int | None], None]
+_IGNORED = -100  # a label that no loss is taken of
 
 
 @dataclass(frozen=True)
@@ -86,20 +88,20 @@ def train(
         folder.mkdir(parents=True, exist_ok=True)
         _write(folder / "training.json", plan)
     curve = Curve(folder / "log.jsonl", progress)
-    trainer = Trainer(
+    kind = Trainer if whole else SFTTrainer  # trl trains no encoder-decoder models
+    trainer = kind(
         model=made,
         args=_arguments(folder, settings, len(examples), bool(held), device),
-        train_dataset=examples,
-        eval_dataset=held or None,
-        data_collator=Collated(tokenizer.pad_token_id, sparing=sparing(made)),
+        train_dataset=Dataset.from_list(examples),
+        eval_dataset=Dataset.from_list(held) if held else None,
+        processing_class=tokenizer,
+        data_collator=DataCollatorForSeq2Seq(tokenizer),
         callbacks=[curve.callback],
-        compute_metrics=_whole_replies,
-        preprocess_logits_for_metrics=_likeliest,
     )
     trainer.remove_callback(PrinterCallback)
     last = last_whole_checkpoint(folder / "checkpoints")
     output = trainer.train(resume_from_checkpoint=last)
-    measured = _plain(_last_measured(trainer)) if held else {}
+    measured = _measured(trainer) if held else {}
     trainer.model.to(torch_dtype(settings.dtype))
     trainer.save_model(str(folder))
     tokenizer.save_pretrained(str(folder))
@@ -153,7 +155,7 @@ def _arguments(
     folder: Path, settings: TrainSettings, examples: int, measures: bool, device: str | None
 ) -> Any:
     steps = max(1, examples // (settings.batch * settings.gather) // settings.evaluations)
-    return TrainingArguments(
+    return SFTConfig(
         output_dir=str(folder / "checkpoints"),
         num_train_epochs=settings.epochs,
         per_device_train_batch_size=settings.batch,
@@ -174,36 +176,30 @@ def _arguments(
         report_to="none",
         disable_tqdm=True,
         remove_unused_columns=False,
+        dataset_kwargs={"skip_prepare_dataset": True},
+        activation_checkpointing=False,
         dataloader_pin_memory=False,
         use_cpu=device == "cpu",
         bf16=settings.dtype == "bfloat16",
     )
 
 
-def _likeliest(logits: Any, labels: Any) -> Any:
-    return (logits[0] if isinstance(logits, tuple) else logits).argmax(dim=-1)
-
-
-def _whole_replies(predicted: Any) -> dict[str, float]:
-    """Return the share of replies whose every token is the likeliest one after the right ones."""
-    told, labels = torch.tensor(predicted.predictions), torch.tensor(predicted.label_ids)
-    if told.shape == labels.shape and not (labels[:, 0] != -100).any():
-        told, labels = told[:, :-1], labels[:, 1:]  # of a causal model, the next token
-    right = (told == labels) | (labels == -100)
-    return {"whole": float(right.all(dim=1).float().mean())}
-
-
-def _last_measured(trainer: Trainer) -> Mapping[str, object]:
-    """What was measured after the last step, which is not measured twice."""
+def _measured(trainer: Any) -> dict[str, float]:
+    """Measure the loss after the last step, unless it is known, and the share of whole replies."""
     step = trainer.state.global_step
     known = [one for one in trainer.state.log_history if "eval_loss" in one and one["step"] == step]
-    found: Mapping[str, object] = known[-1] if known else trainer.evaluate()
-    return found
-
-
-def _plain(measured: Mapping[str, object]) -> dict[str, float]:
-    wanted = {"eval_loss": "loss", "eval_whole": "whole"}
-    return {name: round(float(str(measured[key])), 4) for key, name in wanted.items()}
+    loss = (known[-1] if known else trainer.evaluate())["eval_loss"]
+    right, model = [], trainer.model.eval()
+    for batch in trainer.get_eval_dataloader():
+        with torch.no_grad():
+            likeliest = model(**batch).logits.argmax(dim=-1)
+        labels = batch["labels"]
+        if not model.config.is_encoder_decoder:
+            likeliest, labels = likeliest[:, :-1], labels[:, 1:]
+        hits = ((likeliest == labels) | (labels == _IGNORED)).all(dim=1)
+        right.append(trainer.accelerator.gather_for_metrics(hits).float())
+    whole = float(torch.cat(right).mean())
+    return {"loss": round(float(loss), 4), "whole": round(whole, 4)}
 
 
 def result_object(trained: Trained) -> dict[str, object]:
@@ -222,7 +218,7 @@ def _write(path: Path, value: Mapping[str, object]) -> None:
         file.write((json.dumps(value, indent=2) + "\n").encode())
 
 
-_KEPT = ("loss", "eval_loss", "eval_whole", "learning_rate", "grad_norm")
+_KEPT = ("loss", "eval_loss", "learning_rate", "grad_norm")
 
 
 class Curve:
@@ -350,9 +346,6 @@ def merge(adapters: Path, folder: Path, *, download: bool = False) -> None:
         shutil.rmtree(beside, ignore_errors=True)
 
 
-_IGNORED = -100  # a label that no loss is taken of
-
-
 def encoded(
     pairs: Iterable[Pair], tokenizer: Any, *, length: int, encoder_decoder: bool
 ) -> tuple[list[dict[str, list[int]]], int]:
@@ -379,53 +372,3 @@ def encoded(
             labels = [_IGNORED] * len(prompt) + reply
             found.append({"input_ids": [*prompt, *reply], "labels": labels})
     return found, long
-
-
-def sparing(model: Any) -> bool:
-    """Return whether a model can leave out the logits of what stands before the replies.
-
-    They are most of what a batch takes if the vocabulary is large.
-    """
-    takes = inspect.signature(getattr(model, "base_model", model).forward).parameters
-    below = inspect.signature(getattr(model, "get_base_model", lambda: model)().forward).parameters
-    wanted = {"logits_to_keep", "position_ids"}
-    return wanted <= takes.keys() or wanted <= below.keys()
-
-
-class Collated:
-    """Puts examples into one batch: shorter ones are filled up on the right.
-
-    For a `sparing` model they are filled up on the left, so that all replies stand at the end, and
-    only their logits are wanted.
-    """
-
-    def __init__(self, padding: int, *, sparing: bool = False) -> None:
-        self._padding = padding
-        self._sparing = sparing
-
-    def __call__(self, examples: Sequence[dict[str, list[int]]]) -> dict[str, Any]:
-        """Return the tensors of a batch."""
-        left = self._sparing
-        ids = _filled([one["input_ids"] for one in examples], self._padding, left=left)
-        mask = _filled([[1] * len(one["input_ids"]) for one in examples], 0, left=left)
-        labels = _filled([one["labels"] for one in examples], _IGNORED, left=left)
-        batch = {"input_ids": ids, "attention_mask": mask, "labels": labels}
-        if not left:
-            return batch
-        wanted = (labels != _IGNORED).any(0).nonzero()
-        kept = labels.shape[1] - int(wanted.min()) + 1  # and the one that foretells the first
-        places = (mask.cumsum(1) - 1).clamp(min=0)
-        return {
-            **batch,
-            "labels": labels[:, -kept:],
-            "position_ids": places,
-            "logits_to_keep": kept,
-        }
-
-
-def _filled(rows: Sequence[list[int]], filling: int, *, left: bool = False) -> Any:
-    width = max(map(len, rows))
-    spare = [[filling] * (width - len(row)) for row in rows]
-    if left:
-        return torch.tensor([[*more, *row] for more, row in zip(spare, rows, strict=True)])
-    return torch.tensor([[*row, *more] for more, row in zip(spare, rows, strict=True)])

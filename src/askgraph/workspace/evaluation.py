@@ -117,7 +117,7 @@ def _place_for_examples(folder: Path | None) -> Iterator[Path]:
 async def _worker(crew: Crew, site: Site, host: Host) -> AsyncIterator[Worker]:
     if crew.on == "local":
         if crew.address or crew.workers:
-            raise SetupError("--workers and --address are for --on processes, dask or ray")
+            raise SetupError("--workers and --address are for --on processes or dask")
         yield host.work
         return
     plugin = plugins.load("executor", crew.on)

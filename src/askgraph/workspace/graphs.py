@@ -82,22 +82,22 @@ def open_graph(
         snapshot = known_snapshot(data, profile)
         ground = Ground(short, data, settings, snapshot, profile, names, arrays)
         return KnowledgeGraph(
-            short,
-            endpoint,
-            profile,
-            names,
-            prefixes,
-            arrays,
-            snapshot,
-            GraphIndices(ground),
-            examples,
-            services.url_of(short),
-            kept_descriptions(description) if description else (),
-            all_paths(data),
-            search,
-            glossary,
-            data / "indices" / "kept",
-            notes,
+            name=short,
+            endpoint=endpoint,
+            profile=profile,
+            names=names,
+            prefixes=prefixes,
+            arrays=arrays,
+            snapshot=snapshot,
+            indices=GraphIndices(ground),
+            examples=examples,
+            service=services.url_of(short),
+            described=kept_descriptions(description) if description else (),
+            virtual=all_paths(data),
+            name_search=search,
+            glossary=glossary,
+            kept=data / "indices" / "kept",
+            notes=notes,
         )
     except BaseException:
         result_of(endpoint.close())

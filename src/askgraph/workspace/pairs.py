@@ -5,7 +5,6 @@ query of it may name, and the reply that is wanted of a language model.
 """
 
 import asyncio
-import gzip
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,7 +13,6 @@ from random import Random
 from askgraph.errors import AskgraphError, SetupError
 from askgraph.evaluation.benchmarks.formats import read_benchmark
 from askgraph.evaluation.by_name import names_of_things
-from askgraph.evaluation.files import replaced
 from askgraph.evaluation.questions import GoldQuestion, gold_table, of_graph
 from askgraph.graph import KnowledgeGraph
 from askgraph.methods.writing.references import REFERENCES
@@ -25,8 +23,6 @@ from askgraph.training.pairs import (
     Lesson,
     Pair,
     lesson_of,
-    lessons_in,
-    lessons_text,
     made_pairs,
     near_terms,
     pair_of,
@@ -96,21 +92,6 @@ def lessons_of(
 ) -> list[Lesson]:
     """Return the lessons of a graph that lies here; none of another one."""
     return result_of(_lessons(workspace.find(place), questions, ranking))
-
-
-def kept_lessons(
-    file: Path,
-    workspace: Workspace,
-    place: str | Path,
-    questions: Sequence[GoldQuestion],
-    ranking: str,
-) -> list[Lesson]:
-    """Return the lessons of a graph that a file keeps, or make and keep them."""
-    if not file.is_file():
-        text = lessons_text(lessons_of(workspace, place, questions, ranking))
-        with replaced(file) as kept:
-            kept.write(gzip.compress(text.encode("utf-8"), mtime=0))
-    return lessons_in(gzip.decompress(file.read_bytes()).decode("utf-8"))
 
 
 async def _lessons(

@@ -123,8 +123,14 @@ class _Silent(Delegating):
 
 def _silent(name: str, prefixes: Mapping[str, str]) -> KnowledgeGraph:
     """A graph that holds nothing and says nothing."""
-    nothing = Profile(0, (), ()), NameIndex.of(()), PrefixMap(prefixes), build_arrays(())
-    return KnowledgeGraph(name, _Silent(name), *nothing)
+    return KnowledgeGraph(
+        name=name,
+        endpoint=_Silent(name),
+        profile=Profile(0, (), ()),
+        names=NameIndex.of(()),
+        prefixes=PrefixMap(prefixes),
+        arrays=build_arrays(()),
+    )
 
 
 class _Unasked:

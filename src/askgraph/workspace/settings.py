@@ -32,12 +32,13 @@ from typing import TYPE_CHECKING, Any, Self, Union, get_args, get_origin, get_ty
 
 from askgraph.atomic_files import write_whole
 from askgraph.errors import SetupError
+from askgraph.plugins import explain_removal
 
 if TYPE_CHECKING:
     from tomlkit import TOMLDocument
 
 FILE = "askgraph.toml"
-_PATHS = ("ranking", "ranker", "writer")
+_PATHS = ("ranking",)
 _KINDS: dict[type, str] = {
     bool: "true or false",
     float: "a number",
@@ -151,7 +152,7 @@ def graph_settings(folder: Path) -> dict[str, GraphSettings]:
 def method_settings(folder: Path, method: str) -> dict[str, Any]:
     """Return the `[methods.NAME]` table of a method; dashes and underscores are alike.
 
-    Relative paths in it (`ranking`, `writer`) start at the workspace's folder.
+    Relative paths in it (`ranking`) start at the workspace's folder.
     """
     tables = _table(folder, "methods")
     plain = {name.replace("-", "_"): table for name, table in tables.items()}
@@ -160,7 +161,7 @@ def method_settings(folder: Path, method: str) -> dict[str, Any]:
 
 
 def _placed(folder: Path, value: object) -> object:
-    """A path of the file as it is from anywhere; what is no path (the name of a writer) stays."""
+    """A path of the file as it is from anywhere; what is no path stays."""
     if not isinstance(value, str) or not (Path(value).suffix or Path(value).parent.name):
         return value
     return str(folder / Path(value).expanduser())
@@ -305,6 +306,8 @@ def check_fields(whose: str, kind: type, settings: Mapping[str, object]) -> None
     types = _types(kind)
     for setting, value in settings.items():
         if setting not in known:
+            if removal := explain_removal("setting", setting):
+                raise SetupError(f"{whose}: {removal}")
             there = f"it has {', '.join(known)}" if known else "it has none"
             raise SetupError(
                 f"{whose} does not take these settings: there is no {setting!r}; {there}"

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from askgraph.cli.output import plain_text
+from askgraph.answers.console import plain_text
 from askgraph.evaluation.reports.sheet import (
     Cell,
     Column,

@@ -58,12 +58,12 @@ def served(
     with SparqlServer(store) as server:
         endpoint = HttpEndpoint(server.url, prefixes=dict(map_.namespaces))
         graph = KnowledgeGraph(
-            "sample",
-            endpoint,
-            profile,
-            NameIndex.of(names),
-            map_,
-            arrays if local else None,
+            name="sample",
+            endpoint=endpoint,
+            profile=profile,
+            names=NameIndex.of(names),
+            prefixes=map_,
+            arrays=arrays if local else None,
             indices=indices,
             examples=examples,
         )

@@ -44,7 +44,14 @@ def known(store: Store) -> KnowledgeGraph:
     names = NameIndex.of(schema_names(profile))
     search = name_search("plain", naming_of(profile))
     endpoint = HttpEndpoint("http://127.0.0.1:9/sparql")
-    return KnowledgeGraph("space", endpoint, profile, names, PrefixMap({}), name_search=search)
+    return KnowledgeGraph(
+        name="space",
+        endpoint=endpoint,
+        profile=profile,
+        names=names,
+        prefixes=PrefixMap({}),
+        name_search=search,
+    )
 
 
 @pytest.fixture
@@ -177,7 +184,12 @@ async def test_names_in_other_languages_than_the_questions_are_linked_and_told(
     with SparqlServer(store) as server:
         endpoint = HttpEndpoint(server.url)
         graph = KnowledgeGraph(
-            "one", endpoint, profile, NameIndex.of([]), PrefixMap({}), name_search=search
+            name="one",
+            endpoint=endpoint,
+            profile=profile,
+            names=NameIndex.of([]),
+            prefixes=PrefixMap({}),
+            name_search=search,
         )
         linked = await link_to_graph(tokenize(question, language), graph)
         await endpoint.close()
@@ -192,7 +204,12 @@ async def test_a_graph_whose_names_are_iris_says_so() -> None:
     with SparqlServer(store) as server:
         endpoint = HttpEndpoint(server.url)
         graph = KnowledgeGraph(
-            "one", endpoint, profile, NameIndex.of([]), PrefixMap({}), name_search=search
+            name="one",
+            endpoint=endpoint,
+            profile=profile,
+            names=NameIndex.of([]),
+            prefixes=PrefixMap({}),
+            name_search=search,
         )
         linked = await link_to_graph(tokenize("What is Berlin in?", None), graph)
         await endpoint.close()
@@ -211,7 +228,12 @@ async def test_of_many_things_of_one_name_those_that_fit_the_question_are_linked
     names, search = NameIndex.of(schema_names(profile)), name_search("plain", naming_of(profile))
     with SparqlServer(store) as server:
         graph = KnowledgeGraph(
-            "towns", HttpEndpoint(server.url), profile, names, PrefixMap({}), name_search=search
+            name="towns",
+            endpoint=HttpEndpoint(server.url),
+            profile=profile,
+            names=names,
+            prefixes=PrefixMap({}),
+            name_search=search,
         )
         linked = await asked("Who is the mayor of Orlen?", graph, server)
 
@@ -233,7 +255,14 @@ async def test_what_has_only_a_name_left_is_what_it_was_merged_into_at_an_endpoi
     names, search = NameIndex.of(schema_names(profile)), name_search("plain", naming_of(profile))
     with SparqlServer(store) as server:
         endpoint = Counted(HttpEndpoint(server.url, retries=0))
-        graph = KnowledgeGraph("towns", endpoint, profile, names, PrefixMap({}), name_search=search)
+        graph = KnowledgeGraph(
+            name="towns",
+            endpoint=endpoint,
+            profile=profile,
+            names=names,
+            prefixes=PrefixMap({}),
+            name_search=search,
+        )
         question = Question("What is the population of Mutzopolis?", "en")
         proposal = await propose(question, graph)
         await endpoint.close()
@@ -256,7 +285,12 @@ async def test_of_many_things_of_one_name_those_are_linked_to_which_most_leads()
     names, search = NameIndex.of(schema_names(profile)), name_search("plain", naming_of(profile))
     with SparqlServer(store) as server:
         graph = KnowledgeGraph(
-            "towns", HttpEndpoint(server.url), profile, names, PrefixMap({}), name_search=search
+            name="towns",
+            endpoint=HttpEndpoint(server.url),
+            profile=profile,
+            names=names,
+            prefixes=PrefixMap({}),
+            name_search=search,
         )
         linked = await asked("What is the area of Orlen?", graph, server)
 

@@ -18,7 +18,7 @@ from askgraph.evaluation.reports.payload import CLOCK, payload_of, told_apart
 from askgraph.evaluation.reports.sheet import Sheet
 from askgraph.evaluation.runs import Run
 
-# Built from serve/web/src/report with the web page, whose parts it uses; a wheel carries it.
+# Built from server/web/src/report with the web page, whose parts it uses; a wheel carries it.
 BUILT = files("askgraph") / "server" / "web" / "static" / "report"
 
 

@@ -43,7 +43,7 @@ class StageCase:
     """One question in one configuration: its record, what each stage found, what gold has.
 
     `found` are the entities of the first stage and the predicates of the second; `listed` are both
-    as they went on to the writer. `reach` is one of `askgraph.methods.shared.cooccurrence.REACHES`, `written` the
+    as they went on to the writer. `reach` is one of `cooccurrence.REACHES`, `written` the
     number of queries.
     """
 

@@ -70,8 +70,8 @@ class Guided:
     `sure_from`) or never. The prompt shows up to so many `candidates`, without `values` no rows of
     theirs and no example values; `shots` similar examples, those of the graphs or those that
     `examples` names (a file or folder), found by meaning too with an `embedder`; so many `classes`;
-    linked `names`; all in `room` tokens besides the instruction. `meanings` and `ranker` are graph
-    search's. The `schema` is written as shapes or as a list; "both" asks with each. With `detail`
+    linked `names`; all in `room` tokens besides the instruction. `meanings` is graph search's. The
+    `schema` is written as shapes or as a list; "both" asks with each. With `detail`
     "brief" a prompt has at most 900 tokens (six candidates, and names) and small models only
     choose; "written" is for one that was trained to write queries: it writes one of what graph
     search proposes, and the two are voted on. Without `validate` a query runs as it was written. A
@@ -98,7 +98,6 @@ class Guided:
     examples: str = ""
     embedder: str = ""
     meanings: str = ""
-    ranker: str = ""
     classes: int = 5
     names: bool = True
     room: int = 830
@@ -213,7 +212,6 @@ class _Run:
                 answer_from=method.answer_from,
                 ask_from=method.ask_from,
                 meanings=method.meanings,
-                ranker=method.ranker,
             ),
         )
         if candidates.veil is None:

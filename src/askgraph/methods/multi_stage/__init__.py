@@ -3,7 +3,7 @@
 Alekseev et al., "The benefits of query-based KGQA systems for complex and temporal questions in
 LLM era" (NLDB 2025): entity linking (4.1), predicate matching (4.2), a small model that writes the
 query (4.3), the filter before it and the refusal of what fails or is empty (4.4, appendix D). The
-writer is grown without a model, a language model, or trained weights. Ours are the restriction of
+writer is grown without a model, or is a language model. Ours are the restriction of
 predicates to those that exist at the entities, the predicates there that no word names, and a
 writer without a language model.
 """
@@ -66,8 +66,8 @@ from askgraph.methods.tools.query_run import Ran, built_answer, ready, run
 from askgraph.methods.writing import Hypothesis, Listed, QueryWriter
 from askgraph.methods.writing.grown import GrownWriter
 from askgraph.methods.writing.model_writer import PromptedWriter
-from askgraph.methods.writing.pointer.writer import pointer_writer
 from askgraph.methods.writing.references import FORMS, PLAIN, References
+from askgraph.plugins import explain_removal
 from askgraph.sparql.results import GraphResult, SelectResult
 from askgraph.trace import (
     Answer,
@@ -79,12 +79,12 @@ from askgraph.trace import (
     Step,
     Thought,
     heard,
-    replays,
 )
 
 __all__ = ["MultiStage"]
 
 SEARCHES = ("samples", "beams")
+WRITERS = ("grown", "model", "sparql")
 _MODELS = ("model", "sparql")  # writers that ask a model
 _LINKS = ("linked", "reason", "given", "outside", "proposed")
 _Listings = tuple[Listed, ...]
@@ -137,13 +137,12 @@ class MultiStage:
     entity has any matched predicate, as the paper has it; reach, if none has one within two
     steps; or off.
 
-    The `writer` is grown (by a `ranking`, as in graph search), model, sparql, or the path of
-    trained weights, with `{graph}` for the name of the graph. A model writes in a `form`:
-    references, plain (SPARQL with IRIs) or names (labels), by a `search`: samples, or beams; sparql
-    is the plain form of a model that was not trained and that no grammar holds. In it so many
-    `shots` of the graph's examples are shown. Of `n` queries the first with a result is the answer,
-    and below `answer_from` (a confidence) there is none. With `interpret` the model says the answer
-    in words.
+    The `writer` is grown (by a `ranking`, as in graph search), model or sparql. A model writes in a
+    `form`: references, plain (SPARQL with IRIs) or names (labels), by a `search`: samples, or
+    beams; sparql is the plain form of a model that was not trained and that no grammar holds. In it
+    so many `shots` of the graph's examples are shown. Of `n` queries the first with a result is the
+    answer, and below `answer_from` (a confidence) there is none. With `interpret` the model says
+    the answer in words.
     `rows` caps the result, `timeout` is in seconds a query.
     """
 
@@ -186,8 +185,16 @@ class MultiStage:
     prices: Prices | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
+        if removal := explain_removal("writer", Path(self.writer).suffix):
+            raise SetupError(removal)
         one_of(
-            self, entities=_LINKS, predicates=_LINKS, filter=FILTERS, form=FORMS, search=SEARCHES
+            self,
+            entities=_LINKS,
+            predicates=_LINKS,
+            filter=FILTERS,
+            form=FORMS,
+            search=SEARCHES,
+            writer=WRITERS,
         )
         at_least(self, 0, "near", "shots", "least_predicates")
         at_least(self, 1, "candidates", "readings", "n", "rows")
@@ -195,7 +202,10 @@ class MultiStage:
         shares(self, "answer_from")
         bm25_of(self.bm25_entities)
         bm25_of(self.bm25_predicates)
-        check_writer(self.writer, self.model)
+        if self.writer in _MODELS and self.model is None:
+            raise SetupError(
+                f"writer={self.writer} needs a language model: name one with the setting 'model'"
+            )
         if "reason" in (self.entities, self.predicates) and self.model is None:
             raise SetupError("to reason needs a language model: name one with the setting 'model'")
         if self.interpret and self.model is None:
@@ -210,8 +220,6 @@ class MultiStage:
         return in_full(question, graphs[:1], partial(self._answer, graphs=graphs))
 
     def _answer(self, question: Question, graphs: Sequence[KnowledgeGraph]) -> AsyncIterator[Step]:
-        if not replays():
-            check_writer(self.writer, self.model, graph=graphs[0].name)
         timeout = within(self.timeout, self.seconds)
         context, account, requests = over_one_graph(self, question, graphs[0], timeout=timeout)
         model = charged(self.model, account, prices=self.prices) if self.model else None
@@ -391,7 +399,7 @@ class _Run:
             if model is not None and method.writer in _MODELS:
                 writer = self.prompted(model, known)
             else:
-                writer = writer_of(method.writer, graph=graph.name, ranking=method.ranking)
+                writer = GrownWriter(ranking=method.ranking)
             return await writer.write(self.context.question, listed, graph, n=method.n)
 
         queries = await (
@@ -462,8 +470,6 @@ def _mismatch(things: Sequence[Listed], predicates: Sequence[Listed]) -> str:
 
 _UNSAID = 0.6  # what is believed of a query whose writer does not say
 _PASSED = 0.8  # what is left of that for each query before it
-GRAPH = "{graph}"
-"""Stands for the name of the graph in the path of trained weights."""
 
 
 @dataclass(frozen=True)
@@ -515,31 +521,3 @@ async def chosen_of(
     if best.belief < answer_from:
         return Refusal("No query is sure enough; the nearest one is shown.", answer)
     return answer
-
-
-def check_writer(name: str, model: LanguageModel | None, *, graph: str = "") -> None:
-    """Raise `SetupError` for a writer that there is none of, and for `model` without one.
-
-    The file of a graph is looked for if `graph` names it.
-    """
-    if name in ("model", "sparql") and model is None:
-        raise SetupError(f"writer={name} needs a language model: name one with the setting 'model'")
-    if name in ("grown", "model", "sparql") or (GRAPH in name and not graph):
-        return
-    if not Path(path := name.replace(GRAPH, graph)).is_file():
-        raise SetupError(
-            "'writer' is grown, model, sparql, or the path of trained weights; there is no file "
-            f"{path!r}"
-        )
-
-
-def writer_of(name: str, *, graph: str = "", ranking: str = "") -> QueryWriter:
-    """Return a writer that needs no language model, for a graph; see `check_writer`.
-
-    `ranking` is a file of weights by which the grown writer ranks, in the place of the package's.
-    Raises `SetupError` for a file that holds no weights.
-    """
-    check_writer(name, None, graph=graph)
-    if name == "grown":
-        return GrownWriter(ranking=ranking)
-    return pointer_writer(name.replace(GRAPH, graph))

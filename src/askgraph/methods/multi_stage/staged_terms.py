@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 
 from pyoxigraph import NamedNode
 
-from askgraph.answers.ranker import CONSIDERED, listed_of
 from askgraph.errors import SetupError
 from askgraph.graph.profile import PredicateProfile
 from askgraph.index.linkers import Span
@@ -20,6 +19,7 @@ from askgraph.methods.tools import Context
 from askgraph.methods.tools.rendering import labels_in
 from askgraph.methods.tools.terms import relations_among, unknown_iris
 from askgraph.methods.writing import Listed
+from askgraph.methods.writing.candidate_terms import CONSIDERED, listed_of
 from askgraph.search.expand.schema import Schema
 from askgraph.search.link import Link, LinkedQuestion
 from askgraph.search.pipeline import link_to_graph, load_schema, propose

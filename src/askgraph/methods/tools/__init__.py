@@ -16,15 +16,15 @@ It gives an `Observation`, whose text is written for a model with little room: a
 
 What tools share, by what it is for:
 
-    what a model wrote      terms (its IRIs and literals), named (the IRIs of a query)
-    a query                 query_run (as it is, or as an answer), _faults (what is wrong with it)
+    what a model wrote      terms (its IRIs and literals), term_text (the IRIs of a query)
+    a query                 query_run (as it is, or as an answer), query_faults (its faults)
     searching               _search (also within a pattern), hits (a line each)
     a thing or a class      _statements, _facts (of several)
     triples by predicate    _triples
     the overview            mentions (what is named), slice, schema_lines
     candidates              candidates (graph search's, with results)
-    words for a model       shown, _examples; toolbox and replay: a run's tools
-    what it may not see     veil
+    words for a model       rendering, _examples; toolbox and replay: a run's tools
+    what it may not see     masking
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence

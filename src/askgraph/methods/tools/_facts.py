@@ -1,7 +1,7 @@
 """Facts of a few nodes at once: their classes, the predicates that meet there, and their variants.
 
 From the arrays if the triples lie here, else by one query for all of them. Predicates that are one
-property (`askgraph.graph.profile.variants`) are told under the one that leads straight to the values.
+property (`graph.profile.variants`) are told under the one that leads straight to the values.
 """
 
 import asyncio

@@ -169,7 +169,7 @@ class References:
     def in_sparql(self, text: str, prefixes: Mapping[str, str] | None = None) -> str:
         """Return the query that a text with references means, its IRIs in full.
 
-        Small slips against the rules on variables are mended (`askgraph.methods.writing._sound`). Raises
+        Small slips against the rules on variables are mended (`methods.writing._sound`). Raises
         `Unlisted` for a reference or a term that is not listed, `QuerySyntaxError` for what cannot
         be read. A plain query may use the `prefixes`, and name any literal and what is the W3C's.
         """

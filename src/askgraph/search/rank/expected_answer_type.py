@@ -120,9 +120,9 @@ def owner_of(
 ) -> Item | None:
     """Return the noun of which the last of some items is said: "customers" of "names of customers".
 
-    >>> from askgraph.search.tokenize import read
-    >>> linked = Linked(read("Show the names and ages of all customers."), ())
-    >>> frame = frame_of(linked.reading)
+    >>> from askgraph.search.tokenize import tokenize
+    >>> linked = LinkedQuestion(tokenize("Show the names and ages of all customers."), ())
+    >>> frame = detect_operators(linked.reading)
     >>> owner_of(linked, frame, items_of(linked, frame)).positions
     (7,)
     """
@@ -372,8 +372,8 @@ class ExpectedAnswer:
 def expect_answer(linked: LinkedQuestion) -> ExpectedAnswer:
     """Return what a linked question asks for; in doubt less is said.
 
-    >>> from askgraph.search.tokenize import read
-    >>> expected_of(Linked(read("How many moons has Mars?"), ())).kind
+    >>> from askgraph.search.tokenize import tokenize
+    >>> expect_answer(LinkedQuestion(tokenize("How many moons has Mars?"), ())).kind
     'count'
     """
     reading = linked.reading

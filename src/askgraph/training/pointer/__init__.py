@@ -1,1 +1,0 @@
-"""Lessons and training of the pointer writer."""
