@@ -16,7 +16,6 @@ import sys
 import tempfile
 import threading
 from collections import Counter
-from collections.abc import Callable
 from contextlib import redirect_stdout
 from inspect import CO_ASYNC_GENERATOR, CO_COROUTINE, CO_GENERATOR, CO_OPTIMIZED
 from pathlib import Path
@@ -38,11 +37,14 @@ class CallTracer:
         self.prefix = f"{Path(askgraph.__file__).parent}{os.sep}"
         self.functions: Counter[str] = Counter()
         self.calls: set[tuple[str, str]] = set()
+        self.is_counting = False
+        threading.setprofile(self)  # threads of a warm server start before its last question
+        sys.setprofile(self)
 
     def __call__(self, frame: FrameType, event: str, argument: object) -> None:
         """Note that a function starts; one that goes on, and the body of a class, do not."""
         code, caller = frame.f_code, frame.f_back
-        if event != "call" or not code.co_filename.startswith(self.prefix):
+        if not self.is_counting or event != "call" or not code.co_filename.startswith(self.prefix):
             return
         goes_on = code.co_flags & (CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR)
         if code.co_name.startswith("<") or not code.co_flags & CO_OPTIMIZED:
@@ -54,20 +56,15 @@ class CallTracer:
         if caller is not None and caller.f_code.co_filename.startswith(self.prefix):
             self.calls.add((caller.f_code.co_filename.removeprefix(self.prefix), name))
 
-    def start(self) -> None:
-        """Trace this thread and those that start from now on."""
-        threading.setprofile(self)
-        sys.setprofile(self)
 
-
-def ask_question(way: str, folder: str, start: Callable[[], None]) -> None:
-    """Ask by one way in; tracing starts when all is ready."""
+def ask_question(way: str, folder: str, tracer: CallTracer) -> None:
+    """Ask by one way in; the tracer counts from where all is ready."""
     question = "Which moons orbit Mars?"
     if way == "cli":
         from askgraph.cli import main
 
         sys.argv = ["askgraph", "ask", question, "-g", "space", "--workspace", folder]
-        start()
+        tracer.is_counting = True
         try:
             main()
         except SystemExit as end:
@@ -76,13 +73,13 @@ def ask_question(way: str, folder: str, start: Callable[[], None]) -> None:
         from askgraph.llm.scripted import ScriptedModel
 
         model = ScriptedModel(lambda request: json.dumps(REPLY))
-        start()
+        tracer.is_counting = True
         askgraph.ask(question, "space", method="guided", model=model, workspace=folder)
     else:
-        asyncio.run(_post_question(question, folder, start))
+        asyncio.run(_post_question(question, folder, tracer))
 
 
-async def _post_question(question: str, folder: str, start: Callable[[], None]) -> None:
+async def _post_question(question: str, folder: str, tracer: CallTracer) -> None:
     from httpx2 import ASGITransport, AsyncClient
 
     from askgraph.server.app import create_app
@@ -93,8 +90,7 @@ async def _post_question(question: str, folder: str, start: Callable[[], None]) 
     transport = ASGITransport(app=app)
     async with app.router.lifespan_context(app), AsyncClient(transport=transport) as client:
         for text in (question.replace("Mars", "Neptune"), question):
-            if text == question:
-                start()
+            tracer.is_counting = text == question
             reply = await client.post("http://localhost/api/v1/ask", json={"question": text})
             assert reply.is_success, reply.text
 
@@ -123,8 +119,8 @@ def main() -> None:
     if options.inside:
         tracer = CallTracer()
         with Path(os.devnull).open("w") as nowhere, redirect_stdout(nowhere):
-            ask_question(options.ways[0], options.inside, tracer.start)
-            sys.setprofile(None)
+            ask_question(options.ways[0], options.inside, tracer)
+        tracer.is_counting = False
         print(json.dumps([tracer.functions, sorted(tracer.calls)]))
         return
     for way in options.ways:

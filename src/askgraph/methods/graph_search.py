@@ -131,9 +131,7 @@ class GraphSearch(SearchLimits):
 
 def _changing_nothing(question: Question, graph: KnowledgeGraph) -> Refusal | None:
     """Refuse a change ("only the first two") that has no result before it."""
-    from askgraph.search.query_pieces import (
-        follow_up,  # most questions ask for something
-    )
+    from askgraph.search import follow_up  # most questions ask for something
 
     text, language = question.text, question.language
     changes = follow_up.change_of(text, graph.names, language=language)

@@ -82,7 +82,7 @@ def relatives(word: str) -> tuple[Relative, ...]:
     """Return the relatives of a stem, or of the words that it is a form of; nearest first.
 
     >>> [one.words for one in relatives("deep") if one.how == "more"][0]
-    ('depth',)
+    ('deepness',)
     """
     best: dict[tuple[str, tuple[str, ...]], float] = {}
     for base in bases(word):
