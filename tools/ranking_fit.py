@@ -25,6 +25,7 @@ PRIOR = {
     "covered": 2.0,
     "patterns": -0.05,
     "unknown": -0.16,
+    "spread": -0.01,
     "nameless": -0.35,
     "asks": 0.35,
     "head": 0.25,

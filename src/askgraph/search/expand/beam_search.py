@@ -124,7 +124,7 @@ class BeamSearch:
         self.total = sum(self.linked.weights) or 1.0
         weights = self.weights
         self._covered, self._patterns = weights["covered"], weights["patterns"]
-        self._unknown = BEAM_DOUBT * weights["unknown"]
+        self._unknown, self._spread = BEAM_DOUBT * weights["unknown"], weights["spread"]
 
     def _plausible(self, link: Link) -> bool:
         """Whether a link's words are free for it: an operator's words name things only exactly."""
@@ -157,7 +157,8 @@ class BeamSearch:
 
     def score(self, state: PartialMatch) -> float:
         """How good a state is to go on with."""
-        return self.worth(state.gain, state.patterns, state.unknown)
+        worth = self.worth(state.gain, state.patterns, state.unknown)
+        return worth + self._spread * state.spread
 
     def worth(self, gain: float, patterns: int = 0, unknown: float = 0.0) -> float:
         """What words, patterns and doubts speak for or against, by the weights of the ranking."""

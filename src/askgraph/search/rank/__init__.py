@@ -55,6 +55,7 @@ FEATURES = (
     "covered",
     "patterns",
     "unknown",
+    "spread",
     "nameless",
     "asks",
     "head",
@@ -156,6 +157,7 @@ class FeatureExtractor:
             "covered": candidate.gain / self.total,
             "patterns": float(candidate.patterns),
             "unknown": candidate.unknown,
+            "spread": candidate.state.spread,
         }
 
     def hope(self, found: Mapping[str, float]) -> float:
