@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.search.linking.conftest import ENTITIES, PLACE
+from tests.search.link.conftest import ENTITIES, PLACE
 
 from askgraph.index.names import Kind, Name, NameIndex
 from askgraph.search.link import Link, Variant, also_meant, link_question, variants
