@@ -7,6 +7,8 @@ import httpcore2
 import pytest
 from hypothesis import HealthCheck, settings
 
+from askgraph.workspace import build
+
 pytest_plugins = ["tests.servers.fixtures", "tests.servers.postgres"]
 
 # A script's shell has what it starts in the background ignore Ctrl-C, and so would all that the
@@ -16,6 +18,10 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 # Reading the certificates takes longer than most tests, and nearly every client of HTTP is new.
 pytest.MonkeyPatch().setattr(httpcore2, "default_ssl_context", cache(httpcore2.default_ssl_context))
+
+# A busy machine's endpoints are slow: `add` waits for them, and leaves no process behind that asks
+# for the rest.
+pytest.MonkeyPatch().setattr(build, "_FIRST", 240.0)
 
 # How long an example takes says how busy the machine is.
 settings.register_profile(

@@ -15,7 +15,6 @@ from askgraph.answers.verbalize import descriptions_of, labels_of
 from askgraph.endpoint import Endpoint
 from askgraph.errors import QueryError, QuerySyntaxError, ServiceError
 from askgraph.graph import KnowledgeGraph
-from askgraph.graph.profile import Profile
 from askgraph.index.names import Kind, name_tokens
 from askgraph.sparql import (
     Call,
@@ -127,7 +126,24 @@ class _Search:
             label = _label(part.term, labels)
             same, like = await asyncio.to_thread(_named, label, _KINDS[part.kind], self.graph)
             same = [*self.meant.get(part.term.value, ())[: self.limit // 2], *same]
-            like += _fitting(part, self.graph.profile)
+            profile = self.graph.profile
+            if part.kind == "class":
+                own = next((c for c in profile.classes if c.iri == part.term.value), None)
+                for other in profile.classes if own and own.parents else ():
+                    if set(other.parents) & set(own.parents if own else ()):
+                        like.append(other.iri)
+            if part.kind == "predicate":
+                mine = next((p for p in profile.predicates if p.iri == part.term.value), None)
+                of = {iri for iri, _ in mine.subject_classes[:3]} if mine else set()
+                for one in profile.predicates if mine else ():
+                    shared = of & {iri for iri, _ in one.subject_classes}
+                    if (
+                        mine
+                        and shared
+                        and one.literal == mine.literal
+                        and one.iri not in _SAYS_NOTHING
+                    ):
+                        like.append(one.iri)
         async with gate:
             is_late = time.monotonic() > self.began + self.timeout
             placed = await self.placed(part) if self.asking and not is_late else {}
@@ -191,22 +207,6 @@ def _named(label: str, kind: Kind, graph: KnowledgeGraph) -> tuple[list[str], li
     found = [match.name for match in matches if match.name.kind is kind][:_NAMED]
     same = [name.target for name in found if sorted(name_tokens(name.text)) == sorted(stems)]
     return same, [name.target for name in found if name.target not in same]
-
-
-def _fitting(part: Part, profile: Profile) -> Iterator[str]:
-    """Classes below the same ones, predicates of the same things and with the same kind of ends."""
-    if part.kind == "class":
-        own = next((c for c in profile.classes if c.iri == part.term.value), None)
-        for other in profile.classes if own and own.parents else ():
-            if set(other.parents) & set(own.parents if own else ()):
-                yield other.iri
-    if part.kind == "predicate":
-        mine = next((p for p in profile.predicates if p.iri == part.term.value), None)
-        of = {iri for iri, _ in mine.subject_classes[:3]} if mine else set()
-        for one in profile.predicates if mine else ():
-            shared = of & {iri for iri, _ in one.subject_classes}
-            if mine and shared and one.literal == mine.literal and one.iri not in _SAYS_NOTHING:
-                yield one.iri
 
 
 def _label(term: NamedNode | Literal, labels: Mapping[str, str]) -> str:

@@ -36,7 +36,13 @@ def shown(
         case Clarification():
             yield Text(outcome.question, style="bold")
             yield ""
-            yield _options(outcome)
+            grid = Table.grid(padding=(0, 2))
+            grid.add_column(justify="right")
+            grid.add_column(overflow="fold")
+            for number, option in enumerate(outcome.options, 1):
+                rows = f"  ({counted(option.count, 'row')})"
+                grid.add_row(f"  {number}", Text.assemble(option.words, (rows, "dim")))
+            yield grid
             yield from _instead(outcome)
         case Refusal():
             yield Text("No answer. " + outcome.reason, style="bold")
@@ -72,7 +78,15 @@ def _answer(
     limit: int | None,
     colour: bool,
 ) -> Iterator[RenderableType]:
-    yield from _result(answer, prefixes, limit)
+    result = answer.result
+    if answer.sentence:
+        yield Text(plain(answer.sentence), style="bold")
+    yield from _rows(answer, prefixes, limit)
+    if answer.why_empty:
+        yield Text(answer.why_empty)
+    if result.truncated:
+        by = "askgraph" if result.truncated.by == "askgraph" else "the server"
+        yield Text(f"Cut off by {by}: {result.truncated.reason}", style="yellow")
     yield ""
     sure = "you chose this" if answer.chosen else confidence_in_words(answer.confidence)
     cut = f"{answer.cut_short}; this is the best so far" if answer.cut_short else ""
@@ -101,18 +115,6 @@ def _confirmation(confirmed: Confirmed) -> str:
     return f"{on}{by}as the answer to {confirmed.question!r}{since}"
 
 
-def _result(answer: Answer, prefixes: PrefixMap, limit: int | None) -> Iterator[RenderableType]:
-    result = answer.result
-    if answer.sentence:
-        yield Text(plain(answer.sentence), style="bold")
-    yield from _rows(answer, prefixes, limit)
-    if answer.why_empty:
-        yield Text(answer.why_empty)
-    if result.truncated:
-        by = "askgraph" if result.truncated.by == "askgraph" else "the server"
-        yield Text(f"Cut off by {by}: {result.truncated.reason}", style="yellow")
-
-
 def _rows(answer: Answer, prefixes: PrefixMap, limit: int | None) -> Iterator[RenderableType]:
     """What the sentence leaves to say: all if there is none, else a table, or a thing's IRI."""
     result, is_said = answer.result, bool(answer.sentence)
@@ -122,32 +124,17 @@ def _rows(answer: Answer, prefixes: PrefixMap, limit: int | None) -> Iterator[Re
         yield from () if is_said else [Text("Nothing found.", style="bold")]
     elif len(result.rows) == 1 and len(answer.answer_columns) == 1:
         if not is_said or isinstance(result.rows[0][0], NamedNode):
-            yield from _single(answer, prefixes)
+            row = dict(zip(answer.result.variables, answer.result.rows[0], strict=True))
+            value = row.pop(answer.answer_columns[0])
+            yield Text.from_markup(f"[bold]{cell(value, prefixes, answer.labels)}[/bold]")
+            for variable, term in row.items():
+                text = cell(term, prefixes, answer.labels)
+                yield Text.from_markup(f"[dim]{escape(variable.replace('_', ' '))}:[/dim] {text}")
     else:
         context = [v for v in result.variables if v not in answer.answer_columns]
         yield result_table(result, prefixes, answer.labels, context=context, limit=limit)
         if limit is not None and len(result.rows) > limit:
             yield Text(f"… and {len(result.rows) - limit:,} more rows (--limit)", style="dim")
-
-
-def _single(answer: Answer, prefixes: PrefixMap) -> Iterator[RenderableType]:
-    """One value, large, and beside it what it hangs on."""
-    row = dict(zip(answer.result.variables, answer.result.rows[0], strict=True))
-    value = row.pop(answer.answer_columns[0])
-    yield Text.from_markup(f"[bold]{cell(value, prefixes, answer.labels)}[/bold]")
-    for variable, term in row.items():
-        text = cell(term, prefixes, answer.labels)
-        yield Text.from_markup(f"[dim]{escape(variable.replace('_', ' '))}:[/dim] {text}")
-
-
-def _options(clarification: Clarification) -> RenderableType:
-    grid = Table.grid(padding=(0, 2))
-    grid.add_column(justify="right")
-    grid.add_column(overflow="fold")
-    for number, option in enumerate(clarification.options, 1):
-        rows = f"  ({counted(option.count, 'row')})"
-        grid.add_row(f"  {number}", Text.assemble(option.words, (rows, "dim")))
-    return grid
 
 
 def _query(query: str, colour: bool) -> RenderableType:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from pyoxigraph import BlankNode, Literal, NamedNode, Variable
@@ -100,7 +100,16 @@ async def evidence(
     shown = [_Bound.of(tree, result, row) for row in result.rows[:rows]]
     if not shown:
         return Behind()
-    batch = _batch(where, shown, parts, most=_OF_A_GROUP + 1 if tree.is_aggregate else 1)
+    # One query for all rows: a sub-select a row, joined by UNION.
+    most = _OF_A_GROUP + 1 if tree.is_aggregate else 1
+    row, names = Variable(_ROW), tuple((name, None) for name in parts.variables())
+    selects = []
+    for number, bound in enumerate(shown):
+        given = Values(tuple(map(Variable, bound.terms)), (tuple(bound.terms.values()),))
+        inner = Group((given, *where.elements) if bound.terms else where.elements)
+        columns = ((row, _number(number)), *names)
+        selects.append(Group((Query("SELECT", inner, columns, limit=most),)))
+    batch = Query("SELECT", Group((Union(tuple(selects)),)), ((row, None), *names))
     try:
         solutions = await endpoint.select(text_of(batch))
     except QueryError:
@@ -157,7 +166,9 @@ class _Parts:
                 return [element]
             case Nested():
                 return [replace(element, group=self.marked(element.group, marks))]
-            case Query() if _is_plain(element):
+            case Query() if (
+                not element.is_aggregate and element.limit is None and not element.having
+            ):
                 return [self.opened(element, marks)]
             case Filter(condition=Call(name="NOT EXISTS", arguments=(Group() as group,))):
                 self.note_absence(group)
@@ -166,7 +177,9 @@ class _Parts:
                 return [element]
 
     def note_absence(self, group: Group) -> None:
-        if patterns := _patterns(group):
+        if patterns := tuple(
+            node for node in walk(group, into=_joined) if isinstance(node, Pattern)
+        ):
             self.absent.append(patterns)
 
     def branch(self, group: Group, marks: tuple[str, ...]) -> Group:
@@ -189,11 +202,6 @@ class _Parts:
         return list(dict.fromkeys([*names, *marks]))
 
 
-def _patterns(group: Group) -> tuple[Pattern, ...]:
-    """The patterns of a group, those of its plain groups and sub-selects too."""
-    return tuple(node for node in walk(group, into=_joined) if isinstance(node, Pattern))
-
-
 def _joined(node: object) -> tuple[object, ...]:
     match node:
         case Group(elements=elements):
@@ -202,10 +210,6 @@ def _joined(node: object) -> tuple[object, ...]:
             return (inner,)
         case _:
             return ()
-
-
-def _is_plain(select: Query) -> bool:
-    return not select.is_aggregate and select.limit is None and not select.having
 
 
 @dataclass(frozen=True)
@@ -244,18 +248,6 @@ def _given_by(expression: Expression) -> Variable | None:
 
 def _is_count(expression: Expression | None) -> bool:
     return isinstance(expression, Call) and expression.name.startswith("COUNT")
-
-
-def _batch(where: Group, shown: Iterable[_Bound], parts: _Parts, *, most: int) -> Query:
-    """One query for all rows: a sub-select a row, joined by UNION."""
-    row, names = Variable(_ROW), tuple((name, None) for name in parts.variables())
-    selects = []
-    for number, bound in enumerate(shown):
-        given = Values(tuple(map(Variable, bound.terms)), (tuple(bound.terms.values()),))
-        inner = Group((given, *where.elements) if bound.terms else where.elements)
-        columns = ((row, _number(number)), *names)
-        selects.append(Group((Query("SELECT", inner, columns, limit=most),)))
-    return Query("SELECT", Group((Union(tuple(selects)),)), ((row, None), *names))
 
 
 @dataclass(frozen=True)

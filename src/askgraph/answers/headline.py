@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal, InvalidOperation
 from functools import cached_property
@@ -105,20 +105,16 @@ def _compared(query: Query) -> list[Variable]:
     found = [unwrapped(value) for value, _ in query.order[:1]]
     for one in query.where.elements:
         if isinstance(one, Filter):
-            found += _sides(one.condition)
+            condition = one.condition
+            for call in walk(condition):
+                if not isinstance(call, Call) or not (call.name in _BOUNDS or call.name == "="):
+                    continue
+                sides = [unwrapped(side) for side in call.arguments]
+                parts = [one for one in sides if isinstance(one, Call) and one.name in _PARTS]
+                found.extend(unwrapped(one.arguments[0]) for one in parts)
+                if call.name in _BOUNDS or all(isinstance(side, Variable) for side in sides):
+                    found.extend(sides)
     return list(dict.fromkeys(one for one in found if isinstance(one, Variable)))
-
-
-def _sides(condition: Expression) -> Iterator[Expression]:
-    """What is bounded in a condition, or equal to something of its own kind."""
-    for call in walk(condition):
-        if not isinstance(call, Call) or not (call.name in _BOUNDS or call.name == "="):
-            continue
-        sides = [unwrapped(side) for side in call.arguments]
-        parts = [one for one in sides if isinstance(one, Call) and one.name in _PARTS]
-        yield from (unwrapped(one.arguments[0]) for one in parts)
-        if call.name in _BOUNDS or all(isinstance(side, Variable) for side in sides):
-            yield from sides
 
 
 def _counted(query: Query) -> list[Call]:
@@ -210,13 +206,9 @@ class Headline:
             return ""
         text = visible(text)
         said = self._names.phrases.punctuated(text) if text else ""
-        return text[:1] + said[1:] if self._starts_with_name(text) else said
-
-    def _starts_with_name(self, text: str) -> bool:
-        """Whether a text begins with the label of a thing, whose first letter stays as it is."""
         rows = () if isinstance(self.given, bool) else self.given.rows
         first = self.labels.get(str(value_of(rows[0][0]))) if rows and rows[0] else None
-        return bool(first) and text.startswith(str(first))
+        return text[:1] + said[1:] if bool(first) and text.startswith(str(first)) else said
 
     @cached_property
     def _values(self) -> Values:
@@ -276,7 +268,19 @@ class Headline:
         if len(given.rows) == 1 < len(given.variables) and isinstance(given.rows[0][0], Literal):
             return self.say("said list", self._each(told, given), phrase)
         is_description = told.described() is not None
-        items = self._facts(given) if is_description else self._items(given)
+        if is_description:
+            found: dict[str, list[str]] = {}
+            rows = sorted(given.rows, key=lambda row: value_of(row[0]) != v.RDF_TYPE)
+            for predicate, value, *_ in rows:
+                if isinstance(predicate, NamedNode):
+                    is_class = predicate.value == v.RDF_TYPE
+                    noun = "" if is_class else self._names.relation(predicate).text.strip("“”„«» ")
+                    found.setdefault(noun, []).append(self._values.text(value, predicate.value))
+            items = {
+                noun: list(dict.fromkeys(filter(None, values))) for noun, values in found.items()
+            }
+        else:
+            items = self._items(given)
         if not items or ("" in items and not is_description):
             return ""
         if is_description:
@@ -328,17 +332,6 @@ class Headline:
             name: list(dict.fromkeys(one for one in values if one))
             for name, values in found.items()
         }
-
-    def _facts(self, given: SelectResult) -> dict[str, list[str]]:
-        """The values of one thing by its properties, its classes first, under no name."""
-        found: dict[str, list[str]] = {}
-        rows = sorted(given.rows, key=lambda row: value_of(row[0]) != v.RDF_TYPE)
-        for predicate, value, *_ in rows:
-            if isinstance(predicate, NamedNode):
-                is_class = predicate.value == v.RDF_TYPE
-                noun = "" if is_class else self._names.relation(predicate).text.strip("“”„«» ")
-                found.setdefault(noun, []).append(self._values.text(value, predicate.value))
-        return {noun: list(dict.fromkeys(filter(None, values))) for noun, values in found.items()}
 
     def _each(self, told: Sentence, given: SelectResult) -> str:
         """The values of one row by what they are: `diameter 6,792 km and mass …`."""

@@ -121,7 +121,13 @@ def _walked(part: object) -> Iterator[Part]:
         case Literal():
             yield Part("value", part)
         case Pattern():
-            yield from _of_pattern(part)
+            yield from _walked(part.subject)
+            yield from _predicates(part.predicate)
+            is_type = part.predicate == NamedNode(RDF_TYPE)
+            if is_type and isinstance(part.object, NamedNode):
+                yield Part("class", part.object)
+            else:
+                yield from _walked(part.object)
         case Call():
             yield from _of_call(part)
         case tuple():
@@ -142,16 +148,6 @@ def _inside(part: object) -> tuple[object, ...]:
             return (part.columns, part.where, part.having, part.resources)
         case _:
             return children(part)
-
-
-def _of_pattern(pattern: Pattern) -> Iterator[Part]:
-    yield from _walked(pattern.subject)
-    yield from _predicates(pattern.predicate)
-    is_type = pattern.predicate == NamedNode(RDF_TYPE)
-    if is_type and isinstance(pattern.object, NamedNode):
-        yield Part("class", pattern.object)
-    else:
-        yield from _walked(pattern.object)
 
 
 def _of_call(call: Call) -> Iterator[Part]:

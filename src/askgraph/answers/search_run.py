@@ -18,12 +18,13 @@ from askgraph.search.decide import (
     Thresholds,
     choose_options,
     choose_outcome,
+    decide,
     left_out,
     share_left,
 )
 from askgraph.search.link import Link
 from askgraph.search.operators.query_builder import Candidate
-from askgraph.search.pipeline import decide, propose
+from askgraph.search.pipeline import propose
 from askgraph.search.rank import Cluster, Proposal
 from askgraph.sparql.prefixes import PrefixMap
 from askgraph.sparql.results import SelectResult
@@ -174,7 +175,12 @@ class SearchRun:
             if answer.boolean is not None:
                 return answer
             rows = len(answer.result.rows)
-            less = _less_sure(answer, share_left(proposal, cluster.best, rows))
+            less = replace(
+                answer,
+                confidence=round(
+                    (answer.confidence or 0.0) * share_left(proposal, cluster.best, rows), 4
+                ),
+            )
             if rows:
                 return less
             fallback = fallback or less
@@ -277,11 +283,6 @@ def _in_words(one: Candidate, iris: Set[str]) -> str:
 def top_score(proposal: Proposal) -> float:
     """Return the score of the best candidate, minus infinity if there is none."""
     return proposal.candidates[0].score if proposal.candidates else float("-inf")
-
-
-def _less_sure(answer: Answer, left: float) -> Answer:
-    """Return an answer with a share of its confidence."""
-    return replace(answer, confidence=round((answer.confidence or 0.0) * left, 4))
 
 
 def _which(proposal: Proposal) -> str:

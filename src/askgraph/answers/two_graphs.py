@@ -123,36 +123,59 @@ async def over_two(found: Sequence[Found]) -> Answer | None:
         return None
     with suppress(QueryError, ServiceError):
         begun = _requests(found)
-        for head, other in _pairs(found):
+        graphs = [
+            [
+                Part(run, proposal, one, frozenset(left_out(proposal, one)))
+                for one in proposal.candidates[:_CANDIDATES]
+            ]
+            for run, proposal in found
+        ]
+        pairs = [
+            (head, other)
+            for ours, theirs in permutations(graphs, 2)
+            for head, other in product(ours, theirs)
+            if not head.left & other.left and head.left and other.left
+            if other.is_plain and _is_head(head, other) and _may_join(head, other)
+        ]
+        for head, other in sorted(pairs, key=lambda two: -_score(*two))[:_PAIRS]:
             if _requests(found) - begun > _REQUESTS:
                 break
             link = await _link(head, other)
             if link is not None:
-                return await _answer(head, other, link)
+                sure = (
+                    min(_confidence(head, other, heads=True), _confidence(other, head, heads=False))
+                    * JOINED
+                )
+                service = f"askgraph:{other.run.graph.name}"
+                both = Counted(Federated(head.run.endpoint, {service: other.run.endpoint}))
+                run, candidate = (
+                    replace(head.run, endpoint=both),
+                    _joined(head, other, link, service),
+                )
+                labels: dict[str, str] = {}
+                said: list[str] = []
+                for part in (other, head):
+                    builder = part.run.builder(part.proposal)
+                    query, own = await builder.layout(part.candidate.query)
+                    words = (await builder.reading(query, True, columns=(), labels=own)).words
+                    labels, said = labels | own, [part.run.graph.name, words, *said]
+                builder = run.builder(head.proposal)
+                query, own = await builder.layout(candidate.query)
+                answer = await builder.answer(
+                    query,
+                    await run.ran(query, candidate),
+                    columns=candidate.columns,
+                    confidence=sure,
+                    ordered=bool(candidate.tree.order),
+                    labels=labels | own,
+                )
+                words = phrases_in(head.proposal.reading.language).say("two graphs", *said)
+                return None if answer.is_empty else replace(answer, words=words)
     return None
 
 
 def _requests(found: Sequence[Found]) -> int:
     return sum(run.endpoint.requests for run, _ in found)
-
-
-def _pairs(found: Sequence[Found]) -> list[tuple[Part, Part]]:
-    """The best pairs of a head and another part that leave no word out, best first."""
-    graphs = [
-        [
-            Part(run, proposal, one, frozenset(left_out(proposal, one)))
-            for one in proposal.candidates[:_CANDIDATES]
-        ]
-        for run, proposal in found
-    ]
-    pairs = [
-        (head, other)
-        for ours, theirs in permutations(graphs, 2)
-        for head, other in product(ours, theirs)
-        if not head.left & other.left and head.left and other.left
-        if other.is_plain and _is_head(head, other) and _may_join(head, other)
-    ]
-    return sorted(pairs, key=lambda two: -_score(*two))[:_PAIRS]
 
 
 def _score(head: Part, other: Part) -> float:
@@ -210,33 +233,6 @@ def _holding(tree: Query, at: Variable, things: Iterable[str]) -> Query:
 
 def _values(at: Variable, things: Iterable[str]) -> Values:
     return Values((at,), tuple((NamedNode(one),) for one in things))
-
-
-async def _answer(head: Part, other: Part, link: Link) -> Answer | None:
-    """Return the answer of two parts that have a link; None if it has no row."""
-    sure = min(_confidence(head, other, heads=True), _confidence(other, head, heads=False)) * JOINED
-    service = f"askgraph:{other.run.graph.name}"
-    both = Counted(Federated(head.run.endpoint, {service: other.run.endpoint}))
-    run, candidate = replace(head.run, endpoint=both), _joined(head, other, link, service)
-    labels: dict[str, str] = {}
-    said: list[str] = []
-    for part in (other, head):
-        builder = part.run.builder(part.proposal)
-        query, own = await builder.layout(part.candidate.query)
-        words = (await builder.reading(query, True, columns=(), labels=own)).words
-        labels, said = labels | own, [part.run.graph.name, words, *said]
-    builder = run.builder(head.proposal)
-    query, own = await builder.layout(candidate.query)
-    answer = await builder.answer(
-        query,
-        await run.ran(query, candidate),
-        columns=candidate.columns,
-        confidence=sure,
-        ordered=bool(candidate.tree.order),
-        labels=labels | own,
-    )
-    words = phrases_in(head.proposal.reading.language).say("two graphs", *said)
-    return None if answer.is_empty else replace(answer, words=words)
 
 
 def _confidence(part: Part, other: Part, *, heads: bool) -> float:

@@ -66,7 +66,19 @@ def changes_of(element: Element) -> Iterator[Change]:
     """Yield small changes to an element, the likeliest first; the last resort is to drop it."""
     match element:
         case Pattern():
-            yield from _pattern_changes(element)
+            subject, predicate, value = element.subject, element.predicate, element.object
+            if isinstance(value, Literal):
+                tagged = value.language or value.datatype.value != XSD_STRING
+                kinds = "any language or datatype" if tagged else "a language tag or a datatype"
+                found = Pattern(subject, predicate, _VALUE)
+                yield from _alike(f"with {kinds}", Call("STR", (_VALUE,)), value.value, (found,))
+                return
+            if not isinstance(subject, Literal):
+                yield Change("in the other direction", (Pattern(value, predicate, subject),))
+            is_type = isinstance(predicate, NamedNode) and predicate.value == RDF_TYPE
+            if isinstance(predicate, NamedNode) and not is_type:
+                steps = Path("+", (predicate,))
+                yield Change("over several steps", (Pattern(subject, steps, value),))
         case Filter():
             yield from _filter_changes(element)
             yield Change("without this condition", ())
@@ -114,22 +126,6 @@ def _nearest(name: str, left: object, right: object) -> Lookup | None:
 
 def _is_ordered(term: object) -> bool:
     return isinstance(term, Literal) and term.datatype.value in NUMERIC_DATATYPES | DATE_DATATYPES
-
-
-def _pattern_changes(pattern: Pattern) -> Iterator[Change]:
-    subject, predicate, value = pattern.subject, pattern.predicate, pattern.object
-    if isinstance(value, Literal):
-        tagged = value.language or value.datatype.value != XSD_STRING
-        kinds = "any language or datatype" if tagged else "a language tag or a datatype"
-        found = Pattern(subject, predicate, _VALUE)
-        yield from _alike(f"with {kinds}", Call("STR", (_VALUE,)), value.value, (found,))
-        return
-    if not isinstance(subject, Literal):
-        yield Change("in the other direction", (Pattern(value, predicate, subject),))
-    is_type = isinstance(predicate, NamedNode) and predicate.value == RDF_TYPE
-    if isinstance(predicate, NamedNode) and not is_type:
-        steps = Path("+", (predicate,))
-        yield Change("over several steps", (Pattern(subject, steps, value),))
 
 
 def _alike(

@@ -8,7 +8,6 @@ import typer
 
 from askgraph.cli.options import Common
 from askgraph.cli.output import print_json, progress_bar
-from askgraph.workspace import Workspace
 
 
 def add(
@@ -60,7 +59,18 @@ def add(
             place.add(name, sources or [], settings=changes, replace=replace, progress=progress)
         found = place.grow(name, progress=progress) if grow else place.profile(name)
     if place.unasked(name):
-        _grow_later(place, name)
+        command = [
+            sys.executable,
+            "-m",
+            "askgraph",
+            "--workspace",
+            str(place.folder),
+            "add",
+            name,
+            "--grow",
+        ]
+        quiet = subprocess.DEVNULL
+        subprocess.Popen(command, stdin=quiet, stdout=quiet, stderr=quiet, start_new_session=True)
     if json:
         print_json(
             {
@@ -81,19 +91,3 @@ def add(
         typer.echo(f"  left out: {cut}", err=True)
     if place.unasked(name):
         typer.echo("  it is asked for more in the background, for two minutes at most", err=True)
-
-
-def _grow_later(place: Workspace, name: str) -> None:
-    """Ask an endpoint for the rest in a process of its own, which outlives this one."""
-    command = [
-        sys.executable,
-        "-m",
-        "askgraph",
-        "--workspace",
-        str(place.folder),
-        "add",
-        name,
-        "--grow",
-    ]
-    quiet = subprocess.DEVNULL
-    subprocess.Popen(command, stdin=quiet, stdout=quiet, stderr=quiet, start_new_session=True)

@@ -28,7 +28,19 @@ def advise(
     elif definitions:
         typer.echo(definitions_text(made), nl=False)
     else:
-        _show(found)
+        rows = [
+            (
+                "*" if one.default else "",
+                one.kind,
+                ADVICE_KINDS[one.kind],
+                one.definition.label if isinstance(one.definition, DefinedProperty) else "",
+                one.why,
+            )
+            for one in found
+        ]
+        show([listing(("", "kind", "helps", "label", "why"), rows)])
+        if not found:
+            typer.echo("nothing to add was found", err=True)
 
 
 def _plain(one: Advice) -> dict[str, object]:
@@ -43,19 +55,3 @@ def _plain(one: Advice) -> dict[str, object]:
         made = one.definition
         plain |= {"property": made.iri, "path": text_of(made.path), "label": made.label}
     return plain
-
-
-def _show(found: tuple[Advice, ...]) -> None:
-    rows = [
-        (
-            "*" if one.default else "",
-            one.kind,
-            ADVICE_KINDS[one.kind],
-            one.definition.label if isinstance(one.definition, DefinedProperty) else "",
-            one.why,
-        )
-        for one in found
-    ]
-    show([listing(("", "kind", "helps", "label", "why"), rows)])
-    if not found:
-        typer.echo("nothing to add was found", err=True)

@@ -56,7 +56,22 @@ def annotate(
     if json:
         print_json(asdict(found))
     else:
-        _show(found)
+        columns = (
+            (one.name, "things" if one.things else "values", *_best(one.classes))
+            for one in found.columns
+        )
+        blocks = [listing(("column", "holds", "class", "IRI", "score"), columns, right=["score"])]
+        pairs = [
+            (found.heads[one.subject], found.heads[one.object], *_best(one.predicates))
+            for one in found.pairs
+        ]
+        if pairs:
+            blocks.append(
+                listing(("from", "to", "predicate", "IRI", "score"), pairs, right=["score"])
+            )
+        show(blocks)
+        cells = counted(len(found.cells), "cell")
+        typer.echo(f"{found.linked:,} of {cells} linked to things", err=True)
     if found.headless and not no_heads:
         typer.echo("the first line looks like a row: --no-heads takes it as one", err=True)
 
@@ -79,23 +94,6 @@ def _csv(found: Annotated) -> str:
     text = StringIO()
     csv.writer(text).writerows(found.csv_rows())
     return text.getvalue()
-
-
-def _show(found: Annotated) -> None:
-    columns = (
-        (one.name, "things" if one.things else "values", *_best(one.classes))
-        for one in found.columns
-    )
-    blocks = [listing(("column", "holds", "class", "IRI", "score"), columns, right=["score"])]
-    pairs = [
-        (found.heads[one.subject], found.heads[one.object], *_best(one.predicates))
-        for one in found.pairs
-    ]
-    if pairs:
-        blocks.append(listing(("from", "to", "predicate", "IRI", "score"), pairs, right=["score"]))
-    show(blocks)
-    cells = counted(len(found.cells), "cell")
-    typer.echo(f"{found.linked:,} of {cells} linked to things", err=True)
 
 
 def _best(candidates: Sequence[Candidate]) -> tuple[str, str, str]:

@@ -47,7 +47,12 @@ def ask(
     """
     place = common.workspace
     if trace is not None:
-        _check_place(trace)
+        if not trace.absolute().parent.is_dir():
+            raise SetupError(f"there is no folder {str(trace.parent)!r} to keep the trace in")
+        if trace.is_dir():
+            raise SetupError(f"{str(trace)!r} is a folder: name a file to keep the trace in")
+        if not os.access(trace.absolute().parent, os.W_OK):
+            raise SetupError(f"the folder {str(trace.parent)!r} for the trace cannot be written")
     text = " ".join(question)
     if not text.strip():
         raise SetupError('the question is empty: askgraph ask "Which moons are there?"')
@@ -117,16 +122,6 @@ def _warn(name: str, method: Method, after: Path | None) -> None:
     if after is not None and not converses(method):
         said = "does not look at earlier questions: --after changes nothing for it"
         typer.echo(f"method {name!r} {said}", err=True)
-
-
-def _check_place(trace: Path) -> None:
-    """Raise `SetupError` for a trace that could not be written once its run is paid for."""
-    if not trace.absolute().parent.is_dir():
-        raise SetupError(f"there is no folder {str(trace.parent)!r} to keep the trace in")
-    if trace.is_dir():
-        raise SetupError(f"{str(trace)!r} is a folder: name a file to keep the trace in")
-    if not os.access(trace.absolute().parent, os.W_OK):
-        raise SetupError(f"the folder {str(trace.parent)!r} for the trace cannot be written")
 
 
 def _conversation(

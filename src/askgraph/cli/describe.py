@@ -10,7 +10,7 @@ from askgraph.answers.console import listing
 from askgraph.answers.example_questions import Examples, examples_of
 from askgraph.cli.options import Common
 from askgraph.cli.output import print_json, progress_bar, show
-from askgraph.graph.profile import ClassProfile, PredicateProfile, Profile
+from askgraph.graph.profile import ClassProfile, Profile
 from askgraph.sparql.prefixes import PrefixMap
 
 _SHOWN = 20
@@ -57,7 +57,26 @@ def _blocks(
     yield _classes(profile.classes[:limit], prefixes, examples)
     yield from _more(len(profile.classes) - limit, "classes")
     yield ""
-    yield _predicates(profile.predicates[:limit], prefixes, examples)
+    predicates = profile.predicates[:limit]
+
+    def listed(pairs: Sequence[tuple[str, int]]) -> str:
+        names = [examples.labels.get(iri) or prefixes.shorten(iri) for iri, _ in pairs]
+        rest = len(names) - _ENDS
+        return ", ".join(names[:_ENDS]) + (f" +{rest}" if rest > 0 else "")
+
+    heads = ("predicate", "triples", "of", "gives", "example", "IRI")
+    rows = [
+        (
+            examples.labels[one.iri],
+            f"{one.triples:,}",
+            listed(one.subject_classes),
+            listed([*one.object_classes, *one.datatypes]),
+            examples.values.get(one.iri, ""),
+            prefixes.shorten(one.iri),
+        )
+        for one in predicates
+    ]
+    yield listing(heads, rows, right=("triples",), dim=("IRI",))
     yield from _more(len(profile.predicates) - limit, "predicates")
     if profile.cuts:
         yield ""
@@ -81,29 +100,6 @@ def _classes(
         for one in classes
     ]
     return listing(("class", "instances", "IRI"), rows, right=("instances",), dim=("IRI",))
-
-
-def _predicates(
-    predicates: Sequence[PredicateProfile], prefixes: PrefixMap, examples: Examples
-) -> RenderableType:
-    def listed(pairs: Sequence[tuple[str, int]]) -> str:
-        names = [examples.labels.get(iri) or prefixes.shorten(iri) for iri, _ in pairs]
-        rest = len(names) - _ENDS
-        return ", ".join(names[:_ENDS]) + (f" +{rest}" if rest > 0 else "")
-
-    heads = ("predicate", "triples", "of", "gives", "example", "IRI")
-    rows = [
-        (
-            examples.labels[one.iri],
-            f"{one.triples:,}",
-            listed(one.subject_classes),
-            listed([*one.object_classes, *one.datatypes]),
-            examples.values.get(one.iri, ""),
-            prefixes.shorten(one.iri),
-        )
-        for one in predicates
-    ]
-    return listing(heads, rows, right=("triples",), dim=("IRI",))
 
 
 def _more(rest: int, what: str) -> Iterator[RenderableType]:

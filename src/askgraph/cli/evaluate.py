@@ -16,7 +16,7 @@ from askgraph.evaluation.runs.run import Budget, Spent
 from askgraph.workspace import DEFAULT_METHOD, Progress
 from askgraph.workspace.evaluation import evaluated
 from askgraph.workspace.models import Models
-from askgraph.workspace.plans import Asked, Wishes, method_choices
+from askgraph.workspace.plans import Wishes, method_choices
 from askgraph.workspace.run_sync import result_of
 from askgraph.workspace.selection import selected
 
@@ -73,7 +73,17 @@ def evaluate(
     limits = Budget.of(budget or [])
     asked = selected(place, benchmarks, selection)
     for one in asked:
-        _say_what_is_left_out(one)
+        unreadable, there = one.contents.unreadable, len(one.contents.questions)
+        if len(one.questions) < there:
+            asks = f"{len(one.questions)} of the {there} questions are asked"
+            typer.echo(f"{one.name}: {asks}", err=True)
+        if unreadable:
+            first = unreadable[0]
+            typer.echo(
+                f"{one.name}: items that cannot be scored: {len(unreadable)}, the first: "
+                f"{first.place}: {first.reason} (askgraph benchmark check lists all)",
+                err=True,
+            )
     with progress_bar() as tell:
         work = evaluated(
             place, asked, wishes, selection, workers.crew, budget=limits, folder=out,
@@ -92,21 +102,6 @@ def evaluate(
     form.give(
         lambda: report_sheets([run], metric=metric), lambda: report_json([run], metric=metric)
     )
-
-
-def _say_what_is_left_out(asked: Asked) -> None:
-    """Say on standard error which items of a file are not asked, and why."""
-    unreadable, there = asked.contents.unreadable, len(asked.contents.questions)
-    if len(asked.questions) < there:
-        asks = f"{len(asked.questions)} of the {there} questions are asked"
-        typer.echo(f"{asked.name}: {asks}", err=True)
-    if unreadable:
-        first = unreadable[0]
-        typer.echo(
-            f"{asked.name}: items that cannot be scored: {len(unreadable)}, the first: "
-            f"{first.place}: {first.reason} (askgraph benchmark check lists all)",
-            err=True,
-        )
 
 
 def _running_score(metric: str, tell: Progress) -> Callable[[Record, int, int], None]:

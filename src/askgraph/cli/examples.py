@@ -14,14 +14,13 @@ from askgraph.cli.options import Common, Drafting
 from askgraph.cli.output import print_json, progress_bar, show
 from askgraph.cli.query import text_of_argument
 from askgraph.errors import SetupError
-from askgraph.graph.examples import Collection, QueryExample, Wording
+from askgraph.graph.examples import QueryExample, Wording
 from askgraph.graph.examples.folder import Stored
-from askgraph.workspace import Workspace
 from askgraph.workspace.examples import Checked, confirm, stored, traced_example
 from askgraph.workspace.examples import check as check_kept
 from askgraph.workspace.examples import convert as converted
 from askgraph.workspace.examples import withdraw as withdraw_kept
-from askgraph.workspace.generation import Generated, Worder, worder_of
+from askgraph.workspace.generation import Generated, worder_of
 from askgraph.workspace.generation import generate as generated
 
 DRIFTED = 1
@@ -131,7 +130,20 @@ def generate(
     read again. Exit code 1 if none was kept.
     """
     place = common.workspace
-    words = _worder(place, drafts, lang or [])
+    languages = lang or []
+    if drafts.model is None:
+        given = {"--base-url": drafts.base_url, "--lang": languages, "--budget": drafts.budget}
+        if idle := [name for name, value in given.items() if value]:
+            raise SetupError(f"{' and '.join(idle)}: for a model that words the questions; --model")
+        words = None
+    else:
+        words = worder_of(
+            place,
+            drafts.model,
+            base_url=drafts.base_url,
+            languages=languages or ["en"],
+            budget=drafts.bounds,
+        )
     with progress_bar() as progress:
         made = generated(
             place, graph, number=number, seconds=seconds, seed=seed, worder=words,
@@ -140,7 +152,14 @@ def generate(
     if json:
         print_json(_generated_object(made))
     else:
-        questions, said = _generated_lines(made)
+        lines = [" / ".join(wording.text for wording in one.wordings) for one in made.examples]
+        worded = sum(1 for one in made.examples if one.confirmation and one.confirmation.by)
+        kept = f"kept {len(made.examples)} of {counted(made.drafted, 'draft')}"
+        by_model = f", {worded} in a model's words" if worded else ""
+        questions, said = (
+            "".join(f"{line}\n" for line in lines),
+            f"{made.graph}: {kept}{by_model}; {made.ended}",
+        )
         typer.echo(questions, nl=False)
         typer.echo(said, err=True)
     if not made.examples:
@@ -161,7 +180,8 @@ def convert(
             common.workspace, source, target, format=format, progress=progress
         )
     if json:
-        print_json(_converted_object(found, faults))
+        listed = [{"place": place, "reason": reason} for place, reason in faults]
+        print_json({"examples": len(found.examples), "faults": listed})
         return
     for place, reason in faults:
         typer.echo(f"{place}: {reason}", err=True)
@@ -195,22 +215,6 @@ def _with_more(example: QueryExample, also: list[str], keywords: list[str]) -> Q
     return replace(example, others=tuple(others), keywords=tuple(keywords))
 
 
-def _worder(place: Workspace, drafts: Drafting, languages: list[str]) -> Worder | None:
-    """The model that words the questions; the templates do alone if none is named."""
-    if drafts.model is None:
-        given = {"--base-url": drafts.base_url, "--lang": languages, "--budget": drafts.budget}
-        if idle := [name for name, value in given.items() if value]:
-            raise SetupError(f"{' and '.join(idle)}: for a model that words the questions; --model")
-        return None
-    return worder_of(
-        place,
-        drafts.model,
-        base_url=drafts.base_url,
-        languages=languages or ["en"],
-        budget=drafts.bounds,
-    )
-
-
 def _example_object(graph: str, one: Stored) -> dict[str, object]:
     """An example with its graph, id and file."""
     stored = asdict(one.example)
@@ -225,12 +229,6 @@ def _verdict_object(one: Checked) -> dict[str, object]:
         "status": one.status,
         "detail": one.detail,
     }
-
-
-def _converted_object(found: Collection, faults: list[tuple[str, str]]) -> dict[str, object]:
-    """How many examples were written, and what was wrong in their source."""
-    listed = [{"place": place, "reason": reason} for place, reason in faults]
-    return {"examples": len(found.examples), "faults": listed}
 
 
 def _generated_object(made: Generated) -> dict[str, object]:
@@ -248,15 +246,6 @@ def _generated_object(made: Generated) -> dict[str, object]:
     return {
         "graph": made.graph, "drafts": made.drafted, "ended": made.ended, "examples": examples,
     }  # fmt: skip
-
-
-def _generated_lines(made: Generated) -> tuple[str, str]:
-    """The questions, all wordings of one on one line, and what is said of them."""
-    lines = [" / ".join(wording.text for wording in one.wordings) for one in made.examples]
-    worded = sum(1 for one in made.examples if one.confirmation and one.confirmation.by)
-    kept = f"kept {len(made.examples)} of {counted(made.drafted, 'draft')}"
-    by_model = f", {worded} in a model's words" if worded else ""
-    return "".join(f"{line}\n" for line in lines), f"{made.graph}: {kept}{by_model}; {made.ended}"
 
 
 def _result_cells(example: QueryExample) -> tuple[str, str]:

@@ -12,7 +12,6 @@ from askgraph.cli import Commands
 from askgraph.cli.options import Common
 from askgraph.cli.output import print_json, progress_bar, show
 from askgraph.errors import SetupError
-from askgraph.index import Hit, Resource
 from askgraph.sparql.prefixes import PrefixMap
 from askgraph.workspace.evaluation import Crew
 from askgraph.workspace.graphs import GraphIndices
@@ -117,7 +116,22 @@ def search(
             [asdict(hit.item) | {"match": hit.score, "matched_name": hit.name} for hit in hits]
         )
     else:
-        _show_hits(hits, prefixes)
+        if not hits:
+            typer.echo("nothing found", err=True)
+            return
+        rows = [
+            (
+                hit.item.label,
+                f"{hit.score:.2f}",
+                f"{hit.item.score:,.0f}",
+                "" if hit.name == hit.item.label else hit.name,
+                "; ".join(hit.item.infos)[:80],
+                hit.item.iri if hit.item.iri.startswith('"') else prefixes.shorten(hit.item.iri),
+            )
+            for hit in hits
+        ]
+        heads = ("label", "match", "used", "found by", "infos", "IRI")
+        show([listing(heads, rows, right=("match", "used"))])
 
 
 def _absolute(path: Path) -> str:
@@ -173,22 +187,3 @@ def _id(text: str, prefixes: PrefixMap) -> str:
     if prefix == text:
         raise SetupError(f"--within: there is no file {text!r}, and an IRI has a ':' in it")
     return prefixes.expand(text) if prefix in prefixes.namespaces else text
-
-
-def _show_hits(hits: Sequence[Hit[Resource]], prefixes: PrefixMap) -> None:
-    if not hits:
-        typer.echo("nothing found", err=True)
-        return
-    rows = [
-        (
-            hit.item.label,
-            f"{hit.score:.2f}",
-            f"{hit.item.score:,.0f}",
-            "" if hit.name == hit.item.label else hit.name,
-            "; ".join(hit.item.infos)[:80],
-            hit.item.iri if hit.item.iri.startswith('"') else prefixes.shorten(hit.item.iri),
-        )
-        for hit in hits
-    ]
-    heads = ("label", "match", "used", "found by", "infos", "IRI")
-    show([listing(heads, rows, right=("match", "used"))])

@@ -58,7 +58,14 @@ def check(
         raise SetupError(
             f"{error}. No table [models.NAME] is {name!r}; there are: {there}"
         ) from error
-    written = _table(name, settings, found)
+    own = _given(settings)
+    if own.get("key_env") == "OPENAI_API_KEY" and "base_url" not in own:
+        del own["key_env"]  # as without it
+    title = name if name and name.isidentifier() else "default"
+    lines = [f"{key} = {_toml(value)}" for key, value in {**found.settings, **own}.items()]
+    written = "\n".join(
+        [f"[models.{title}]", *sorted(lines, key=lambda line: line[:6] != "model ")]
+    )
     if json:
         print_json({**asdict(found), "toml": written})
         return
@@ -73,16 +80,6 @@ def _given(settings: ModelSettings) -> dict[str, object]:
     return {
         key: one for key, one in asdict(settings).items() if key == "model" or one != plain[key]
     }
-
-
-def _table(name: str | None, settings: ModelSettings, found: Checked) -> str:
-    """The table of the model as it is best set."""
-    own = _given(settings)
-    if own.get("key_env") == "OPENAI_API_KEY" and "base_url" not in own:
-        del own["key_env"]  # as without it
-    title = name if name and name.isidentifier() else "default"
-    lines = [f"{key} = {_toml(value)}" for key, value in {**found.settings, **own}.items()]
-    return "\n".join([f"[models.{title}]", *sorted(lines, key=lambda line: line[:6] != "model ")])
 
 
 def _toml(value: object) -> str:

@@ -79,7 +79,13 @@ async def _run(
         ready = admitted(text, allowed_services=allowed, prefixes=graph.prefixes.namespaces)
         match await run(endpoint, ready.form, ready.text, timeout=timeout, limit=limit):
             case bool() as truth:
-                _print_boolean(truth, form)
+                match form:
+                    case "json":
+                        print_json({"boolean": truth})
+                    case "csv":
+                        typer.echo(f"answer\n{str(truth).lower()}")
+                    case _:
+                        typer.echo("Yes" if truth else "No")
             case SelectResult() as result:
                 _print_rows(result, graph, form)
             case triples:
@@ -99,16 +105,6 @@ def _print_rows(result: SelectResult, graph: KnowledgeGraph, form: str) -> None:
         count = f"[dim]{counted(len(result.rows), 'row')}[/dim]"
         show([result_table(result, graph.prefixes, {}), count])
     _say_cut(result.truncated)
-
-
-def _print_boolean(holds: bool, form: str) -> None:
-    match form:
-        case "json":
-            print_json({"boolean": holds})
-        case "csv":
-            typer.echo(f"answer\n{str(holds).lower()}")
-        case _:
-            typer.echo("Yes" if holds else "No")
 
 
 def _print_triples(result: GraphResult, form: str) -> None:

@@ -50,7 +50,11 @@ def step_lines(step: Step, *, most: int | None) -> Iterator[Text]:
         case ToolUse(observation=seen):
             yield from _lines(seen.text, most, style="red" if seen.failed else "dim")
         case Prompt():
-            yield from _prompt(step, most)
+            if step.tools:
+                yield Text(f"tools: {', '.join(tool.name for tool in step.tools)}", style="dim")
+            for message in step.messages:
+                yield Text(f"{type(message).__name__.lower()}:", style="bold dim")
+                yield from _lines(message.text, most, style="dim")
         case Thought(text=text):
             yield from _lines(text, most)
         case Draft(query=query, score=score, words=words):
@@ -60,14 +64,6 @@ def step_lines(step: Step, *, most: int | None) -> Iterator[Text]:
             yield from _lines("\n".join(map(plain, read)), most)
         case _:  # an outcome is shown as such
             return
-
-
-def _prompt(prompt: Prompt, most: int | None) -> Iterator[Text]:
-    if prompt.tools:
-        yield Text(f"tools: {', '.join(tool.name for tool in prompt.tools)}", style="dim")
-    for message in prompt.messages:
-        yield Text(f"{type(message).__name__.lower()}:", style="bold dim")
-        yield from _lines(message.text, most, style="dim")
 
 
 def costs(usage: Usage) -> str:

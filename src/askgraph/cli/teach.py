@@ -50,11 +50,23 @@ def teach(
     Files are TOML or Turtle, by their ending.
     """
     place = common.workspace
-    _check(word, bool(means or same_as or query), remove)
+    has_meaning = bool(means or same_as or query)
+    if word is None and (has_meaning or remove):
+        raise SetupError("name the word first: askgraph teach GRAPH WORD …")
+    if has_meaning and remove:
+        raise SetupError("--remove takes a word away: give it no meaning")
     entries: tuple[Entry, ...] = ()
     said = instructions
     if glossary is not None:
-        read = _imported(glossary)
+        try:
+            text = glossary.read_text(encoding="utf-8-sig")
+        except (OSError, UnicodeDecodeError) as error:
+            raise SetupError(f"the glossary {glossary} cannot be read: {error}") from error
+        form = FORMATS.get(glossary.suffix.lower())
+        if form is None:
+            read = read_glossary(text, str(glossary))
+        else:
+            read = read_turtle_glossary(text, str(glossary), format=form)
         entries, said = read.entries, read.instructions or said
     if word is not None and not remove:
         table = {
@@ -71,24 +83,6 @@ def teach(
         _export(place.glossary(name), export, place.profile(name))
     elif json or not (entries or said is not None or remove):
         _print(place.glossary(name), place.profile(name), json=json)
-
-
-def _check(word: str | None, has_meaning: bool, remove: bool) -> None:
-    if word is None and (has_meaning or remove):
-        raise SetupError("name the word first: askgraph teach GRAPH WORD …")
-    if has_meaning and remove:
-        raise SetupError("--remove takes a word away: give it no meaning")
-
-
-def _imported(path: Path) -> Glossary:
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise SetupError(f"the glossary {path} cannot be read: {error}") from error
-    form = FORMATS.get(path.suffix.lower())
-    if form is None:
-        return read_glossary(text, str(path))
-    return read_turtle_glossary(text, str(path), format=form)
 
 
 def _export(known: Glossary, path: Path, profile: Profile) -> None:

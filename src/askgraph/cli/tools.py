@@ -23,9 +23,21 @@ def tools(common: Common, json: bool = False, set_: str | None = None) -> None:
     if json:
         print_json([_object(schema) for schema in schemas])
     elif set_ is None:
-        _listing(schemas)
+        rows = [
+            (one.name, str(estimated_tool(one)), " ".join(_sets(one.name)), one.description)
+            for one in schemas
+        ]
+        show([listing(("tool", "tokens", "sets", "does"), rows, right=("tokens",))])
     else:
-        _schemas(schemas)
+        blocks = []
+        for schema in schemas:
+            title = Text.assemble(
+                (schema.name, "bold"), (f"  {estimated_tool(schema)} tokens", "dim")
+            )
+            parameters = jsons.dumps(schema.parameters, indent=2, ensure_ascii=False)
+            blocks += [title, Text(schema.description), Text(parameters), Text("")]
+        total = sum(map(estimated_tool, schemas))
+        show([*blocks, Text(f"{len(schemas)} tools, about {total:,} tokens")])
 
 
 def _object(schema: ToolSchema) -> dict[str, object]:
@@ -36,24 +48,6 @@ def _object(schema: ToolSchema) -> dict[str, object]:
         "sets": _sets(schema.name),
         "tokens": estimated_tool(schema),
     }
-
-
-def _listing(schemas: tuple[ToolSchema, ...]) -> None:
-    rows = [
-        (one.name, str(estimated_tool(one)), " ".join(_sets(one.name)), one.description)
-        for one in schemas
-    ]
-    show([listing(("tool", "tokens", "sets", "does"), rows, right=("tokens",))])
-
-
-def _schemas(schemas: tuple[ToolSchema, ...]) -> None:
-    blocks = []
-    for schema in schemas:
-        title = Text.assemble((schema.name, "bold"), (f"  {estimated_tool(schema)} tokens", "dim"))
-        parameters = jsons.dumps(schema.parameters, indent=2, ensure_ascii=False)
-        blocks += [title, Text(schema.description), Text(parameters), Text("")]
-    total = sum(map(estimated_tool, schemas))
-    show([*blocks, Text(f"{len(schemas)} tools, about {total:,} tokens")])
 
 
 def _sets(name: str) -> list[str]:

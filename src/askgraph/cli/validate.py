@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import typer
 
-from askgraph.answers.validation import WRONG, Finding, Knowledge, Services, Validation
+from askgraph.answers.validation import WRONG, Finding, Knowledge, Services
 from askgraph.answers.validation.graph_knowledge import graph_knowledge
 from askgraph.answers.validation.validate import validated
 from askgraph.cli.options import Common
@@ -44,19 +44,15 @@ def validate(
         for finding in found.remaining:
             typer.echo("\n".join(_lines(finding, found.repaired)), err=True)
     else:
-        _show(found)
+        if not found.findings:
+            typer.echo("nothing found")
+        for finding in found.findings:
+            typer.echo("\n".join(_lines(finding, found.query)))
+        if found.repairs:
+            typer.echo(f"\n{len(found.repairs)} can be repaired: --repair")
     wrong = found.remaining if repair else found.findings
     if any(finding.certainty >= WRONG for finding in wrong):
         raise typer.Exit(WRONG_QUERY)
-
-
-def _show(found: Validation) -> None:
-    if not found.findings:
-        typer.echo("nothing found")
-    for finding in found.findings:
-        typer.echo("\n".join(_lines(finding, found.query)))
-    if found.repairs:
-        typer.echo(f"\n{len(found.repairs)} can be repaired: --repair")
 
 
 def _lines(finding: Finding, query: str) -> Iterator[str]:

@@ -7,7 +7,7 @@ import os
 import random
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -185,7 +185,19 @@ class Exchange:
         self, parameters: list[tuple[str, str]], accept: str, deadline: float
     ) -> httpx2.Response:
         for attempt in itertools.count():
-            await self._turn(deadline)
+            # Wait until a request may be sent: the server's wish and the budget of a minute hold.
+            while (now := time.monotonic()) < (free := max(self._not_before, self._budgeted(now))):
+                if free >= deadline:
+                    wished = free == self._not_before
+                    why = "it asked to wait" if wished else f"{self._a_minute} requests a minute"
+                    raise Overloaded(
+                        f"{self.address} is to be left alone for {free - now:.0f} seconds ({why}),"
+                        f" longer than the {max(0.0, deadline - now):.0f} left",
+                        retry_after=free - now,
+                    )
+                await asyncio.sleep(free - now)
+            if self._a_minute:
+                self._sent.append(now)
             try:
                 response = await self._send(parameters, accept)
             except httpx2.HTTPError as problem:
@@ -199,23 +211,20 @@ class Exchange:
                     await response.aclose()
             if attempt >= failure.retries:
                 raise failure.error
-            await self._wait(failure, attempt, deadline)
-        raise AssertionError
-
-    async def _turn(self, deadline: float) -> None:
-        """Wait until a request may be sent: the server's wish and the budget of a minute hold."""
-        while (now := time.monotonic()) < (free := max(self._not_before, self._budgeted(now))):
-            if free >= deadline:
-                wished = free == self._not_before
-                why = "it asked to wait" if wished else f"{self._a_minute} requests a minute"
+            backoff = min(LONGEST_DELAY, FIRST_DELAY * 2**attempt) * random.uniform(0.5, 1.0)
+            delay = failure.wait if failure.wait is not None else backoff
+            left = deadline - time.monotonic()
+            if delay < left:
+                await asyncio.sleep(delay)
+                continue
+            if failure.wait is not None and isinstance(failure.error, Overloaded):
                 raise Overloaded(
-                    f"{self.address} is to be left alone for {free - now:.0f} seconds ({why}),"
-                    f" longer than the {max(0.0, deadline - now):.0f} left",
-                    retry_after=free - now,
+                    f"{failure.error}; it asks to wait {failure.wait:.0f} seconds,"
+                    f" longer than the {max(0.0, left):.0f} left",
+                    retry_after=failure.wait,
                 )
-            await asyncio.sleep(free - now)
-        if self._a_minute:
-            self._sent.append(now)
+            raise failure.error
+        raise AssertionError
 
     def _budgeted(self, now: float) -> float:
         """Return when the next request may be sent, as far as the budget goes."""
@@ -224,28 +233,36 @@ class Exchange:
         full = self._a_minute and len(self._sent) >= self._a_minute
         return self._sent[-self._a_minute] + _MINUTE if full else now
 
-    async def _wait(self, failure: _Failure, attempt: int, deadline: float) -> None:
-        backoff = min(LONGEST_DELAY, FIRST_DELAY * 2**attempt) * random.uniform(0.5, 1.0)
-        delay = failure.wait if failure.wait is not None else backoff
-        left = deadline - time.monotonic()
-        if delay < left:
-            await asyncio.sleep(delay)
-            return
-        if failure.wait is not None and isinstance(failure.error, Overloaded):
-            raise Overloaded(
-                f"{failure.error}; it asks to wait {failure.wait:.0f} seconds,"
-                f" longer than the {max(0.0, left):.0f} left",
-                retry_after=failure.wait,
-            )
-        raise failure.error
-
     async def _send(self, parameters: list[tuple[str, str]], accept: str) -> httpx2.Response:
         url = self.url
-        address = _with_parameters(url, parameters)
+        if sum(len(value) for _, value in parameters) > GET_LENGTH:
+            address = None
+        else:
+            given = httpx2.QueryParams([*url.params.multi_items(), *parameters])
+            address = url.copy_merge_params(given)
+            address = address if len(str(address)) <= GET_LENGTH else None
         method = "POST" if address is None else "GET"
         url = url if address is None else address
         for _ in range(REDIRECTS):
-            response = await self._once(method, url, parameters, accept)
+            loop = asyncio.get_running_loop()
+            if self._client is None or self._loop is not loop:
+                self._client = httpx2.AsyncClient(
+                    headers={"User-Agent": USER_AGENT},
+                    timeout=self._timeout,
+                    transport=self._guard.transport() if self._guard else None,
+                )
+                self._loop = loop
+            client = self._client
+            data = dict[str, str | list[str]]()
+            for name, value in parameters:
+                data[name] = [*data.get(name, []), value]
+            request = client.build_request(
+                method,
+                url,
+                data=data if method == "POST" else None,
+                headers={"Accept": accept, **self._credentials.headers},
+            )
+            response = await client.send(request, stream=True)
             if not response.has_redirect_location:
                 return response
             await response.aclose()
@@ -255,32 +272,6 @@ class Exchange:
             if response.status_code == 303:
                 method = "GET"
         raise ErrorReply(f"{self.address} redirects in a circle")
-
-    async def _once(
-        self, method: str, url: httpx2.URL, parameters: list[tuple[str, str]], accept: str
-    ) -> httpx2.Response:
-        client = self._connected()
-        data = dict[str, str | list[str]]()
-        for name, value in parameters:
-            data[name] = [*data.get(name, []), value]
-        request = client.build_request(
-            method,
-            url,
-            data=data if method == "POST" else None,
-            headers={"Accept": accept, **self._credentials.headers},
-        )
-        return await client.send(request, stream=True)
-
-    def _connected(self) -> httpx2.AsyncClient:
-        loop = asyncio.get_running_loop()
-        if self._client is None or self._loop is not loop:
-            self._client = httpx2.AsyncClient(
-                headers={"User-Agent": USER_AGENT},
-                timeout=self._timeout,
-                transport=self._guard.transport() if self._guard else None,
-            )
-            self._loop = loop
-        return self._client
 
     def _check_redirect(self, source: httpx2.URL, target: httpx2.URL) -> None:
         if own_origin(source, target):
@@ -321,7 +312,17 @@ class Exchange:
         if kind == "timeout" or status == 408:
             return _Failure(TimedOut(f"the server's own time limit was reached: {told}"))
         if status in _BUSY:
-            wait = _retry_after(response.headers)
+            value = response.headers.get("retry-after", "").strip()
+            if value.isdecimal():
+                wait = float(value)
+            else:
+                try:
+                    moment = parsedate_to_datetime(value)
+                except (TypeError, ValueError):
+                    wait = None
+                else:
+                    moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+                    wait = max(0.0, (moment - datetime.now(UTC)).total_seconds())
             self._not_before = max(self._not_before, time.monotonic() + (wait or 0.0))
             return _Failure(Overloaded(told, retry_after=wait), self._retries, wait)
         if kind == "syntax":
@@ -337,15 +338,6 @@ class Exchange:
         reset = isinstance(problem, httpx2.NetworkError)
         unsaid = "it was reset" if reset else type(problem).__name__
         return self.scrubbed(str(problem)) or unsaid
-
-
-def _with_parameters(url: httpx2.URL, parameters: list[tuple[str, str]]) -> httpx2.URL | None:
-    """Return the address of a GET; None if it would be too long for one."""
-    if sum(len(value) for _, value in parameters) > GET_LENGTH:
-        return None
-    given = httpx2.QueryParams([*url.params.multi_items(), *parameters])
-    address = url.copy_merge_params(given)
-    return address if len(str(address)) <= GET_LENGTH else None
 
 
 async def some_text(parts: AsyncIterator[bytes], start: bytes = b"") -> str:
@@ -376,16 +368,3 @@ def page_problem(address: str, text: str) -> ServiceError:
     if text.lstrip().startswith("<"):
         return MalformedReply(f"{address} sent XML, though JSON was asked for: {said}")
     return ErrorReply(f"{address} sent an error message instead of results: {said}")
-
-
-def _retry_after(headers: Mapping[str, str]) -> float | None:
-    """Return the seconds that `Retry-After` asks for, given as such or as a date."""
-    value = headers.get("retry-after", "").strip()
-    if value.isdecimal():
-        return float(value)
-    try:
-        moment = parsedate_to_datetime(value)
-    except (TypeError, ValueError):
-        return None
-    moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-    return max(0.0, (moment - datetime.now(UTC)).total_seconds())

@@ -232,21 +232,17 @@ class Join:
         found = [each for each in clauses(self.text) if each.target not in self.left_alone]
         waiting = found
         while waiting:
-            ready = self._ready(waiting)
+            ranked = sorted(waiting, key=lambda clause: (-self._rank(clause), clause.start))
+            ready = [
+                clause
+                for at, clause in enumerate(ranked)
+                if not any(_restrict(better, clause) for better in ranked[:at])
+            ]
             done = await together([self._evaluated(clause) for clause in ready])
             for clause, solutions in zip(ready, done, strict=True):
                 self._keep(clause, solutions)
             waiting = [clause for clause in waiting if clause not in ready]
         return self._filled(found)
-
-    def _ready(self, waiting: Sequence[Clause]) -> list[Clause]:
-        """Return the clauses to evaluate now: those that no better one would restrict."""
-        ranked = sorted(waiting, key=lambda clause: (-self._rank(clause), clause.start))
-        return [
-            clause
-            for at, clause in enumerate(ranked)
-            if not any(_restrict(better, clause) for better in ranked[:at])
-        ]
 
     def _rank(self, clause: Clause) -> int:
         around = self._around(clause)

@@ -96,7 +96,10 @@ class ResultsParser:
             return
         yield from self._only_space()
         if not self._found:
-            self._complain()
+            for key in ("exception", "error", "message", "errors", "detail"):
+                if message := self._others.get(key):
+                    raise ErrorReply(" ".join(str(message).split())[:500])
+            raise MalformedReply("the reply is JSON, but no SPARQL result")
 
     def _root_member(self, key: str) -> Generator[None, None, None]:
         if key == "results":
@@ -177,7 +180,16 @@ class ResultsParser:
             try:
                 value, end = _DECODE(self._text, self._at)
             except json.JSONDecodeError as problem:
-                self._check_incomplete(problem)
+                # Raise if more text cannot mend it.
+                open_end = (
+                    problem.msg.startswith("Unterminated") or problem.pos >= len(self._text) - 8
+                )
+                if self._ended and open_end:
+                    raise MalformedReply(
+                        f"the reply is cut off after {len(self._rows):,} rows"
+                    ) from problem
+                if not open_end:
+                    self._wrong("JSON")
             except RecursionError as problem:
                 raise MalformedReply("the reply is nested too deeply") from problem
             else:
@@ -185,25 +197,12 @@ class ResultsParser:
                 if whole or not _NUMBER_OR_WORD.fullmatch(self._text, self._at):
                     self._at = end
                     return value
-            yield from self._more()
-
-    def _check_incomplete(self, problem: json.JSONDecodeError) -> None:
-        """Raise if more text cannot mend it."""
-        open_end = problem.msg.startswith("Unterminated") or problem.pos >= len(self._text) - 8
-        if self._ended and open_end:
-            raise MalformedReply(
-                f"the reply is cut off after {len(self._rows):,} rows"
-            ) from problem
-        if not open_end:
-            self._wrong("JSON")
-
-    def _more(self) -> Generator[None, None, None]:
-        """Wait until there is twice as much text, so that a long value is not read too often."""
-        size = len(self._text) - self._at
-        if size > MAX_VALUE:
-            raise MalformedReply("one value of the reply is unreasonably long")
-        while not self._ended and len(self._text) - self._at < 2 * size:
-            yield
+            # Wait until there is twice as much text, so that a long value is not read too often.
+            size = len(self._text) - self._at
+            if size > MAX_VALUE:
+                raise MalformedReply("one value of the reply is unreasonably long")
+            while not self._ended and len(self._text) - self._at < 2 * size:
+                yield
 
     def _only_space(self) -> Generator[None, None, None]:
         while True:
@@ -219,12 +218,6 @@ class ResultsParser:
             f"the reply is no SPARQL JSON: after {len(self._rows):,} rows there should be"
             f" {wanted}, but there is {found!r}"
         )
-
-    def _complain(self) -> None:
-        for key in ("exception", "error", "message", "errors", "detail"):
-            if message := self._others.get(key):
-                raise ErrorReply(" ".join(str(message).split())[:500])
-        raise MalformedReply("the reply is JSON, but no SPARQL result")
 
 
 class _Terms:
@@ -294,14 +287,10 @@ def _literal(value: str, datatype: str, language: str, direction: str) -> Litera
         try:
             return Literal(value, language=language, direction=_DIRECTIONS.get(direction))
         except ValueError:
-            return _with_mended_tag(value, language)
+            try:
+                return Literal(value, language=language.replace("_", "-"))
+            except ValueError:
+                return Literal(value)
     if not datatype:
         return Literal(value)
     return Literal(mended(value, datatype), datatype=_iri(datatype))
-
-
-def _with_mended_tag(value: str, language: str) -> Literal:
-    try:
-        return Literal(value, language=language.replace("_", "-"))
-    except ValueError:
-        return Literal(value)

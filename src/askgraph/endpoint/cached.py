@@ -85,9 +85,7 @@ class CachedEndpoint(Delegating):
         if len(data) > self._max_bytes // 4:
             return
         write_private(self._file(key), data)
-        self._make_room(len(data))
-
-    def _make_room(self, added: int) -> None:
+        added = len(data)
         if self._size is None or self._size + added > self._max_bytes:
             self._size = _trimmed(self._folder, self._max_bytes)
         else:

@@ -68,7 +68,11 @@ async def fetched(
             ) as client,
             client.stream("GET", address) as response,
         ):
-            _check(response, address)
+            status = response.status_code
+            if status in (401, 403):
+                raise Unauthorised(f"{address} is not open to everybody (status {status})")
+            if not response.is_success:
+                raise ErrorReply(f"{address} answered with status {status}")
             content = await _content(response, largest)
             kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
             return Document(str(response.url), kind, content)
@@ -90,14 +94,6 @@ async def _stays(response: httpx2.Response) -> None:
             f"{response.url} redirects to {target.host}, and is not followed there: name that"
             " address instead"
         )
-
-
-def _check(response: httpx2.Response, address: str) -> None:
-    status = response.status_code
-    if status in (401, 403):
-        raise Unauthorised(f"{address} is not open to everybody (status {status})")
-    if not response.is_success:
-        raise ErrorReply(f"{address} answered with status {status}")
 
 
 async def _content(response: httpx2.Response, largest: int) -> bytes:

@@ -39,7 +39,7 @@ from askgraph.errors import (
     SetupError,
     TimedOut,
 )
-from askgraph.sparql.judge import CheckedQuery, Form, admitted, checked, datasets, starred
+from askgraph.sparql.judge import Form, admitted, checked, datasets, starred
 from askgraph.sparql.results import GraphResult, Row, SelectResult, Truncation
 
 __all__ = ["AWAKE", "OxigraphEndpoint", "keep_awake"]
@@ -184,7 +184,13 @@ class OxigraphEndpoint:
         ready = admitted(query, prefixes=self.prefixes)
         if ready.form != form:
             raise QueryError(f"{form} was asked for, but the query is {ready.form}")
-        graphs, union = self._dataset(ready)
+        named = datasets(ready.text)
+        if not named:
+            graphs, union = self._graphs, self._graphs is None and not self._united
+        else:
+            if self._graphs is not None and (other := sorted(set(named) - set(self._graphs))):
+                raise ForbiddenQuery(f"the graph <{other[0]}> is not among those that may be read")
+            graphs, union = None, False
 
         def received(reply: bytes) -> tuple[Value, bool]:
             letter, body = reply[:1], reply[1:]
@@ -200,18 +206,6 @@ class OxigraphEndpoint:
             text = stepwise(ready.text)
         request = (text, cap, graphs, union)
         return await self._pool.run(request, received, seconds=seconds)
-
-    def _dataset(self, ready: CheckedQuery) -> tuple[list[str] | None, bool]:
-        """Return the graphs to read, and whether the default graph is the union of all.
-
-        Oxigraph lets both settings override a query's own FROM, so it gets neither there.
-        """
-        named = datasets(ready.text)
-        if not named:
-            return self._graphs, self._graphs is None and not self._united
-        if self._graphs is not None and (other := sorted(set(named) - set(self._graphs))):
-            raise ForbiddenQuery(f"the graph <{other[0]}> is not among those that may be read")
-        return None, False
 
     def _failure(self, letter: bytes, message: str, query: str) -> Exception:
         match letter:
@@ -517,7 +511,10 @@ class _Worker:
         """Send a request and return its reply."""
         self.idle = False
         try:
-            self._send(len(body).to_bytes(8, "little") + body, call)
+            view = memoryview(len(body).to_bytes(8, "little") + body)
+            while view:
+                self._wait(self._to, select.POLLOUT, call)
+                view = view[os.write(self._to, view) :]
             length = int.from_bytes(self._receive(8, call), "little")
             reply = self._receive(length, call)
         except (BrokenPipeError, EOFError) as problem:
@@ -530,12 +527,6 @@ class _Worker:
         for stream in (self._process.stdin, self._process.stdout):
             if stream:
                 stream.close()
-
-    def _send(self, data: bytes, call: _Call) -> None:
-        view = memoryview(data)
-        while view:
-            self._wait(self._to, select.POLLOUT, call)
-            view = view[os.write(self._to, view) :]
 
     def _receive(self, count: int, call: _Call) -> bytes:
         data = bytearray(count)

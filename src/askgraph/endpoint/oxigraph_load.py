@@ -69,7 +69,11 @@ def load_store(
         contents = _contents(files, _LINES, progress)
         runs = groupby(contents, key=lambda one: isinstance(one, Lines))
         pieces = sum(_put(store, run) for _, run in runs)
-        _unite(store)
+        for graph in store.named_graphs():
+            quads = store.quads_for_pattern(None, None, None, graph)
+            store.bulk_extend(
+                Quad(quad.subject, quad.predicate, quad.object, DefaultGraph()) for quad in quads
+            )
         if pieces > 1:
             store.optimize()  # joins the pieces: each question would look into all of them
         store.flush()
@@ -252,26 +256,13 @@ class _Blanks:
     def _term(self, term: Any) -> Any:
         if isinstance(term, Triple):
             return Triple(self._term(term.subject), term.predicate, self._term(term.object))
-        return self._blank(term) if isinstance(term, BlankNode) else term
-
-    def _blank(self, node: BlankNode) -> BlankNode:
-        number = self._numbers.get(node.value)
-        if number is None:
-            self.last += 1
-            number = self._numbers[node.value] = self.last
-        return BlankNode(f"b{number}")
-
-
-def _unite(store: Store) -> None:
-    """Put the triples of all named graphs into the default graph too.
-
-    Oxigraph's own union has a triple once for each graph that holds it, and so counts wrongly.
-    """
-    for graph in store.named_graphs():
-        quads = store.quads_for_pattern(None, None, None, graph)
-        store.bulk_extend(
-            Quad(quad.subject, quad.predicate, quad.object, DefaultGraph()) for quad in quads
-        )
+        if isinstance(term, BlankNode):
+            number = self._numbers.get(term.value)
+            if number is None:
+                self.last += 1
+                number = self._numbers[term.value] = self.last
+            return BlankNode(f"b{number}")
+        return term
 
 
 def _files(source: Path) -> list[Path]:
@@ -310,7 +301,14 @@ def _format(file: Path) -> RdfFormat:
 
 def _quads(file: Path, tell: "_Progress") -> Iterator[Quad]:
     with _explained(file), _opened(file, tell) as told:
-        format = _sniffed(file, told)
+        found = _format(file)
+        if found == RdfFormat.RDF_XML and not told.start.lstrip().startswith(
+            (b"<?xml", b"<!", b"<rdf:")
+        ):
+            looks_turtle = re.match(rb"\s*(@prefix|@base|PREFIX|BASE|#)", told.start)
+            format = RdfFormat.TURTLE if looks_turtle else found
+        else:
+            format = found
         if format in (RdfFormat.RDF_XML, RdfFormat.JSON_LD):
             with file.open("rb") as raw, _unpacked(file, raw) as again:
                 check_document(str(file), format, iter(lambda: again.read(1 << 16), b""))
@@ -399,17 +397,6 @@ class _Told:
             self._read = 0
             self._tell(self._raw.tell())
         return data
-
-
-def _sniffed(file: Path, told: _Told) -> RdfFormat:
-    """Take an .owl or .rdf file that does not look like XML for Turtle, as others do."""
-    found = _format(file)
-    if found == RdfFormat.RDF_XML and not told.start.lstrip().startswith(
-        (b"<?xml", b"<!", b"<rdf:")
-    ):
-        looks_turtle = re.match(rb"\s*(@prefix|@base|PREFIX|BASE|#)", told.start)
-        return RdfFormat.TURTLE if looks_turtle else found
-    return found
 
 
 def _place(problem: SyntaxError, before: int) -> str:

@@ -135,19 +135,16 @@ class LineFile:
         whole = content.rfind(b"\n") + 1
         for number, line in enumerate(content[:whole].split(b"\n"), start=1):
             if line.strip():
-                self._take(self._record(line, number))
+                place = f"{self.path}, line {number}"
+                record = object_in(line, place)
+                if self._name not in record:
+                    raise SetupError(f"{place}: not a line of results: it has no {self._name!r}")
+                self._take(record)
         return whole
 
     def _take(self, line: Mapping[str, object]) -> None:
         self.lines[str(line[self._name])] = line
         self._written.append(str(line[self._name]))
-
-    def _record(self, line: bytes, number: int) -> Mapping[str, object]:
-        place = f"{self.path}, line {number}"
-        record = object_in(line, place)
-        if self._name not in record:
-            raise SetupError(f"{place}: not a line of results: it has no {self._name!r}")
-        return record
 
 
 class TraceFile:

@@ -114,7 +114,23 @@ class _Advisor:
             for first in self._links:
                 if first.transitive or above.iri in first.inverse_of:
                     continue
-                share, depth = self._leads_on(first, above)
+                if self.arrays is None:
+                    shared = {cls for cls, _ in first.object_classes} & {
+                        cls for cls, _ in above.subject_classes
+                    }
+                    share, depth = (1.0, 2) if shared else (0.0, 0)
+                else:
+                    graph = self.arrays
+                    one, other = graph.number(first.iri), graph.number(above.iri)
+                    if one is None or other is None:
+                        share, depth = 0.0, 0
+                    else:
+                        objects = graph.ends(one, inverse=True)
+                        sample = objects[:: max(1, len(objects) // _SPARE)]
+                        share, depth = (
+                            len(graph.bearers(sample, other)) / len(sample),
+                            _depth(graph, sample, other),
+                        )
                 if share < _LEADING_ON or depth < 2:
                     continue
                 path = Path("/", (NamedNode(first.iri), Path("+", (NamedNode(above.iri),))))
@@ -239,21 +255,6 @@ class _Advisor:
             if part.triples >= 0.5 * cls.instances and predicate.functional:
                 found.append(predicate)
         return found
-
-    def _leads_on(self, first: PredicateProfile, above: PredicateProfile) -> tuple[float, int]:
-        """Return how many of a predicate's objects a hierarchy leads on from, and how far."""
-        if self.arrays is None:
-            shared = {cls for cls, _ in first.object_classes} & {
-                cls for cls, _ in above.subject_classes
-            }
-            return (1.0, 2) if shared else (0.0, 0)
-        graph = self.arrays
-        one, other = graph.number(first.iri), graph.number(above.iri)
-        if one is None or other is None:
-            return 0.0, 0
-        objects = graph.ends(one, inverse=True)
-        sample = objects[:: max(1, len(objects) // _SPARE)]
-        return len(graph.bearers(sample, other)) / len(sample), _depth(graph, sample, other)
 
     def _property(self, label: str, path: Predicate, *, unnamed: bool = False) -> DefinedProperty:
         return DefinedProperty(virtual_iri(label), path, label, unnamed=unnamed)

@@ -53,7 +53,9 @@ def members(path: Path, suffix: str) -> Iterator[tuple[PurePosixPath, bytes]]:
 
     Hidden files and folders are no part of a collection and are left out.
     """
-    wanted = [name for name in _names(path) if _is_kind(name, suffix)]
+    wanted = [
+        name for name in _names(path) if name.name.lower().removesuffix(".gz").endswith(suffix)
+    ]
     if path.is_dir():
         for name in wanted:
             yield name, _bytes(path / name, -1)
@@ -117,7 +119,3 @@ def _packed(path: Path, wanted: list[PurePosixPath]) -> Iterator[tuple[PurePosix
 
 def _unzipped(name: PurePosixPath, content: bytes) -> bytes:
     return gzip.decompress(content) if name.suffix.lower() == ".gz" else content
-
-
-def _is_kind(name: PurePosixPath, suffix: str) -> bool:
-    return name.name.lower().removesuffix(".gz").endswith(suffix)

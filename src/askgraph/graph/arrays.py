@@ -216,7 +216,14 @@ class GraphArrays:
         """Return (source, target) of each edge that leaves the nodes, in the order of sources."""
         sources, targets = self._order(predicate, inverse=inverse)
         if len(nodes) * 8 > len(sources):
-            kept = self._member(sources, nodes)
+            if not len(nodes):
+                kept = np.zeros(len(sources), dtype=np.bool_)
+            elif len(sources) > _MANY and (last := max(nodes[-1], sources[-1])) < _SPARSE * len(
+                sources
+            ):
+                kept = _marks(nodes, int(last))[sources]
+            else:
+                kept = np.asarray(nodes.take(nodes.searchsorted(sources), mode="clip") == sources)
             return sources[kept], targets[kept]
         left = sources.searchsorted(nodes, side="left")
         right = sources.searchsorted(nodes, side="right")
@@ -335,13 +342,6 @@ class GraphArrays:
         """The offsets of predicates as Python's numbers, by which slicing is faster."""
         return [int(offset) for offset in self.predicate_offsets]
 
-    def _member(self, sources: Ids, nodes: Ids) -> NDArray[np.bool_]:
-        if not len(nodes):
-            return np.zeros(len(sources), dtype=np.bool_)
-        if len(sources) > _MANY and (last := max(nodes[-1], sources[-1])) < _SPARSE * len(sources):
-            return _marks(nodes, int(last))[sources]
-        return np.asarray(nodes.take(nodes.searchsorted(sources), mode="clip") == sources)
-
 
 def in_both(one: Ids, other: Ids) -> Ids:
     """Return the ids that are in both sets; faster than `numpy.intersect1d` on small sets."""
@@ -413,18 +413,6 @@ def build_arrays(
     `progress` is told the number of triples read so far, every 50,000. With `as_stored`
     literals have the form in which a store of ours gives them back.
     """
-    texts, numbered = _interned(triples, progress)
-    if as_stored:
-        put_as_stored(texts)
-    terms, rank = _ranked(texts)
-    del texts
-    rank.take(numbered, out=numbered, mode="clip")  # in place: there may be many millions
-    return _arranged(terms, numbered, complete=complete)
-
-
-def _interned(
-    triples: Iterable[Triple | Quad | Row], progress: Callable[[int], None] | None
-) -> tuple[list[str], NDArray[np.int32]]:
     ids: defaultdict[str, int] = defaultdict(count().__next__)
     flat = array("i")
     rows = _rows(triples)
@@ -432,7 +420,13 @@ def _interned(
         flat.extend(map(ids.__getitem__, chain.from_iterable(some)))
         if len(some) == _TOLD and progress is not None:
             progress(len(flat) // 3)
-    return list(ids), np.frombuffer(flat, dtype=np.int32).reshape(-1, 3)
+    texts, numbered = list(ids), np.frombuffer(flat, dtype=np.int32).reshape(-1, 3)
+    if as_stored:
+        put_as_stored(texts)
+    terms, rank = _ranked(texts)
+    del texts
+    rank.take(numbered, out=numbered, mode="clip")  # in place: there may be many millions
+    return _arranged(terms, numbered, complete=complete)
 
 
 def _rows(triples: Iterable[Triple | Quad | Row]) -> Iterator[Row]:

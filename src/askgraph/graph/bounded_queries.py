@@ -201,7 +201,12 @@ class Inquiry:
             self.asked += 1
             began = time.monotonic()
             try:
-                result = await self._endpoint.select(query, timeout=self._allowed(costly))
+                share = (self._patience if costly else _SHARE) * self._max_seconds
+                unknown = min(_FIRST, self._max_seconds / 3)
+                usual = unknown if self._fastest is None else _SLOWER * self._fastest
+                result = await self._endpoint.select(
+                    query, timeout=min(_SLOWEST, max(_LEAST, share, usual), self._left())
+                )
             except MalformedReply as error:
                 if last or self.exhausted:
                     self._fails(what, error)
@@ -222,12 +227,6 @@ class Inquiry:
         if self.cap is not None:
             return rows >= self.cap
         return rows > PROBE and rows % 1_000 == 0 and own_limit(query) != rows
-
-    def _allowed(self, costly: bool) -> float:
-        share = (self._patience if costly else _SHARE) * self._max_seconds
-        unknown = min(_FIRST, self._max_seconds / 3)
-        usual = unknown if self._fastest is None else _SLOWER * self._fastest
-        return min(_SLOWEST, max(_LEAST, share, usual), self._left())
 
     def _left(self) -> float:
         return self._max_seconds - (time.monotonic() - self._began)
@@ -281,10 +280,7 @@ async def all_triples(inquiry: Inquiry, total: int) -> Pages | None:
     if len(whole.rows) >= total and not whole.cut:
         return Pages(tuple(triples_in(whole.rows)))
     inquiry.cap = len(whole.rows)
-    return await _paged(inquiry, total, cap=len(whole.rows))
-
-
-async def _paged(inquiry: Inquiry, total: int, *, cap: int) -> Pages | None:
+    cap = len(whole.rows)
     counted = await inquiry.rows(
         "predicates", "SELECT ?p (COUNT(*) AS ?n) { ?s ?p ?o } GROUP BY ?p ORDER BY ?n"
     )

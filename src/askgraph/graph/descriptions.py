@@ -54,7 +54,31 @@ def descriptions_in(text: str) -> tuple[Description, ...]:
         except ValueError as error:
             raise SetupError(f"the JSON-LD of the page is broken: {error}") from error
         for node in _nodes(content, 0):
-            description = _description(node)
+            plain = {_local(key): value for key, value in node.items()}
+            kinds = [_local(kind) for kind in _texts(plain.get("@type"))]
+            kind = next((known for known in _KINDS if known in kinds), None)
+            name = _first(plain, "name", "headline", "title")
+            told = _first(plain, "description")
+            if kind is None or not (name or told):
+                description = None
+            else:
+                keywords = [
+                    word.strip()
+                    for text in _texts(plain.get("keywords"))
+                    for word in text.split(",")
+                ]
+                description = Description(
+                    kind,
+                    name,
+                    _plain(told),
+                    tuple(dict.fromkeys(word for word in keywords if word)),
+                    _first(plain, "publisher", "provider", "creator"),
+                    _first(plain, "license"),
+                    _first(plain, "url"),
+                    _endpoint(plain),
+                    _first(plain, "version"),
+                    _first(plain, "dateModified"),
+                )
             if description is not None:
                 found[description] = None
     return tuple(sorted(found, key=lambda one: _KINDS.index(one.kind)))
@@ -120,29 +144,6 @@ def _nodes(content: Any, depth: int) -> Iterator[Mapping[str, Any]]:
         yield content
         for value in content.values():
             yield from _nodes(value, depth + 1)
-
-
-def _description(node: Mapping[str, Any]) -> Description | None:
-    plain = {_local(key): value for key, value in node.items()}
-    kinds = [_local(kind) for kind in _texts(plain.get("@type"))]
-    kind = next((known for known in _KINDS if known in kinds), None)
-    name = _first(plain, "name", "headline", "title")
-    told = _first(plain, "description")
-    if kind is None or not (name or told):
-        return None
-    keywords = [word.strip() for text in _texts(plain.get("keywords")) for word in text.split(",")]
-    return Description(
-        kind,
-        name,
-        _plain(told),
-        tuple(dict.fromkeys(word for word in keywords if word)),
-        _first(plain, "publisher", "provider", "creator"),
-        _first(plain, "license"),
-        _first(plain, "url"),
-        _endpoint(plain),
-        _first(plain, "version"),
-        _first(plain, "dateModified"),
-    )
 
 
 def _local(name: str) -> str:

@@ -12,7 +12,7 @@ from pyoxigraph import Literal, NamedNode, Triple
 
 from askgraph.errors import SetupError
 from askgraph.graph.arrays import GraphArrays, Ids
-from askgraph.graph.definitions import DefinedProperty, Definitions, NodeName, virtual_paths
+from askgraph.graph.definitions import Definitions, virtual_paths
 from askgraph.graph.names import names_of
 from askgraph.sparql import Path, Predicate
 from askgraph.sparql import vocabulary as v
@@ -26,7 +26,13 @@ _TIMES = 20
 def statements(definitions: Definitions) -> Iterator[Triple]:
     """Yield the statements about the terms: kinds, labels, comments, inverses."""
     for one in definitions.properties:
-        yield from _of_property(one)
+        yield _triple(one.iri, v.RDF_TYPE, NamedNode(v.OWL_OBJECT_PROPERTY))
+        label = one.label or words_of_local_name(one.iri)
+        yield _triple(one.iri, v.RDFS_LABEL, Literal(label, language=one.language))
+        if one.comment:
+            yield _triple(one.iri, v.RDFS_COMMENT, Literal(one.comment, language=one.language))
+        if one.inverse_of is not None:
+            yield _triple(one.iri, v.OWL_INVERSE_OF, NamedNode(one.inverse_of))
     for comment in definitions.comments:
         text = Literal(comment.text, language=comment.language)
         yield _triple(comment.term, v.RDFS_COMMENT, text)
@@ -58,31 +64,17 @@ def links(definitions: Definitions, graph: GraphArrays) -> Iterator[Triple]:
 def told_names(definitions: Definitions, graph: GraphArrays) -> Iterator[Triple]:
     """Yield the labels of instances that have none, made of the names of what they link."""
     for name in definitions.names:
-        yield from _names(name, graph)
-
-
-def _of_property(one: DefinedProperty) -> Iterator[Triple]:
-    yield _triple(one.iri, v.RDF_TYPE, NamedNode(v.OWL_OBJECT_PROPERTY))
-    label = one.label or words_of_local_name(one.iri)
-    yield _triple(one.iri, v.RDFS_LABEL, Literal(label, language=one.language))
-    if one.comment:
-        yield _triple(one.iri, v.RDFS_COMMENT, Literal(one.comment, language=one.language))
-    if one.inverse_of is not None:
-        yield _triple(one.iri, v.OWL_INVERSE_OF, NamedNode(one.inverse_of))
-
-
-def _names(name: NodeName, graph: GraphArrays) -> Iterator[Triple]:
-    cls, kind = graph.terms.iri(name.cls), graph.number(v.RDF_TYPE)
-    if cls is None or kind is None:
-        return
-    numbers = [graph.number(iri) for iri in name.predicates]
-    for node in graph.step(np.array([cls], dtype=np.int32), kind, inverse=True).tolist():
-        at = np.array([node], dtype=np.int32)
-        ends = [graph.step(at, number).tolist() for number in numbers if number is not None]
-        told = [_called(graph, end[0]) for end in ends if end]
-        subject = graph.terms.term(node)
-        if told and not isinstance(subject, Literal):
-            yield Triple(subject, NamedNode(v.RDFS_LABEL), Literal(" – ".join(told)))
+        cls, kind = graph.terms.iri(name.cls), graph.number(v.RDF_TYPE)
+        if cls is None or kind is None:
+            continue
+        numbers = [graph.number(iri) for iri in name.predicates]
+        for node in graph.step(np.array([cls], dtype=np.int32), kind, inverse=True).tolist():
+            at = np.array([node], dtype=np.int32)
+            ends = [graph.step(at, number).tolist() for number in numbers if number is not None]
+            told = [_called(graph, end[0]) for end in ends if end]
+            subject = graph.terms.term(node)
+            if told and not isinstance(subject, Literal):
+                yield Triple(subject, NamedNode(v.RDFS_LABEL), Literal(" – ".join(told)))
 
 
 def _called(graph: GraphArrays, node: int) -> str:
@@ -135,7 +127,9 @@ class _Walk:
                 return _Reached(self._edges(iri))
             case Path(operator="^", parts=(inner,)):
                 turned = self.of(inner)
-                return _Reached(np.sort(_turned(turned.pairs)), turned.empty)
+                return _Reached(
+                    np.sort((turned.pairs & 0xFFFFFFFF) << 32 | turned.pairs >> 32), turned.empty
+                )
             case Path(operator="/", parts=parts):
                 return self._sequence([self.of(part) for part in parts])
             case Path(operator="|", parts=parts):
@@ -146,7 +140,15 @@ class _Walk:
                 return _Reached(self.of(inner).pairs, empty=True)
             case Path(operator="+" | "*" as operator, parts=(inner,)):
                 step = self.of(inner)
-                return _Reached(self._closed(step.pairs), step.empty or operator == "*")
+                # One or more steps: what the last round found is all that the next has to go on
+                # from.
+                pairs = step.pairs
+                known = last = pairs
+                while len(last):
+                    found = self._joined(last, pairs)
+                    last = np.setdiff1d(found, known, assume_unique=True)
+                    known = self._distinct(np.concatenate([known, last]))
+                return _Reached(known, step.empty or operator == "*")
         raise SetupError(f"the path {text_of(self.whole)} has a negated set or a variable")
 
     def _edges(self, iri: str) -> _Pairs:
@@ -165,15 +167,6 @@ class _Walk:
             pairs = self._distinct(np.concatenate(ways))
             done = _Reached(pairs, done.empty and step.empty)
         return done
-
-    def _closed(self, pairs: _Pairs) -> _Pairs:
-        """One or more steps: what the last round found is all that the next has to go on from."""
-        known = last = pairs
-        while len(last):
-            found = self._joined(last, pairs)
-            last = np.setdiff1d(found, known, assume_unique=True)
-            known = self._distinct(np.concatenate([known, last]))
-        return known
 
     def _joined(self, first: _Pairs, second: _Pairs) -> _Pairs:
         starts = (second >> 32).searchsorted(first & 0xFFFFFFFF, side="left")
@@ -197,7 +190,3 @@ class _Walk:
                 f"the path {text_of(self.whole)} would link more than {self.limit:,} pairs of "
                 "nodes: take it out of the definitions, or make it narrower"
             )
-
-
-def _turned(pairs: _Pairs) -> _Pairs:
-    return (pairs & 0xFFFFFFFF) << 32 | pairs >> 32

@@ -40,7 +40,20 @@ def profile_of(graph: GraphArrays, *, source: str = "") -> Profile:
     """Profile a whole graph; time grows with its triples, not with classes times predicates."""
     instances = _instances(graph)
     predicates = tuple(_predicate(graph, p) for p in range(len(graph.predicates)))
-    predicates = _with_inverses(graph, predicates)
+    declared = {(p.iri, q) for p in predicates for q in p.inverse_of}
+    linking = [p for p in predicates if p.object_classes and p.triples > 1]
+    turned: dict[tuple[int, int, int], list[PredicateProfile]] = defaultdict(list)
+    for q in linking:
+        turned[q.triples, q.objects, q.subjects].append(q)
+    for p in linking:
+        for q in turned[p.triples, p.subjects, p.objects]:
+            if p.iri < q.iri and _mirrored(graph, p.iri, q.iri):
+                declared.add((p.iri, q.iri))
+    both = declared | {(q, p) for p, q in declared}
+    predicates = tuple(
+        replace(p, inverse_of=tuple(sorted(q for x, q in both if x == p.iri and q != p.iri)))
+        for p in predicates
+    )
     classes = tuple(_class(graph, iri, members, predicates) for iri, members in instances.items())
     profile = Profile(
         triples=len(graph),
@@ -195,25 +208,6 @@ def _kind(terms: TermTable, at: int) -> tuple[str, str | None]:
 @lru_cache(maxsize=1000)
 def _kind_of(ending: str) -> tuple[str, str | None]:
     return split_literal(f'"{ending}')[1:]
-
-
-def _with_inverses(
-    graph: GraphArrays, predicates: tuple[PredicateProfile, ...]
-) -> tuple[PredicateProfile, ...]:
-    declared = {(p.iri, q) for p in predicates for q in p.inverse_of}
-    linking = [p for p in predicates if p.object_classes and p.triples > 1]
-    turned: dict[tuple[int, int, int], list[PredicateProfile]] = defaultdict(list)
-    for q in linking:
-        turned[q.triples, q.objects, q.subjects].append(q)
-    for p in linking:
-        for q in turned[p.triples, p.subjects, p.objects]:
-            if p.iri < q.iri and _mirrored(graph, p.iri, q.iri):
-                declared.add((p.iri, q.iri))
-    both = declared | {(q, p) for p, q in declared}
-    return tuple(
-        replace(p, inverse_of=tuple(sorted(q for x, q in both if x == p.iri and q != p.iri)))
-        for p in predicates
-    )
 
 
 def _mirrored(graph: GraphArrays, first: str, second: str) -> bool:

@@ -215,7 +215,9 @@ def times_of(profile: Profile, arrays: GraphArrays | None = None) -> Times:
         named = [pair for pair in pairs if _fit(pair[1], end)] or _only(pairs, end)
         if named:
             best = max(named, key=lambda pair: (_fit(pair[1], end), pair[0].things))
-            found.append(replace(best[0], life=_is_life(best[1], end)))
+            start = best[1]
+            starts, ends = _read()[0][_LIFE]
+            found.append(replace(best[0], life=bool(_words(start) & starts and _words(end) & ends)))
     found.sort(key=lambda span: (-span.things, span.start, span.end))
     used = {iri for span in found for iri in (span.start, span.end)}
     ranked = any(p.iri == WIKIBASE_RANK for p in profile.predicates)
@@ -283,11 +285,6 @@ def _fit(start: PredicateProfile, end: PredicateProfile) -> float:
                     left, right = one - starts - plain, other - ends - plain
                     best = max(best, 1.0 if left == right else 0.6)
     return best
-
-
-def _is_life(start: PredicateProfile, end: PredicateProfile) -> bool:
-    starts, ends = _read()[0][_LIFE]
-    return bool(_words(start) & starts and _words(end) & ends)
 
 
 def _words(p: PredicateProfile) -> frozenset[str]:

@@ -9,7 +9,6 @@ from itertools import chain
 from urllib.parse import urlsplit
 
 import numpy as np
-from numpy.typing import NDArray
 
 from askgraph.graph.arrays import GraphArrays, Ids
 from askgraph.graph.literals import Sort, split_literal
@@ -29,7 +28,14 @@ _SENTENCE, _SHORT = 4, 3  # words of a label, and letters of words that tell not
 
 def schema_names(profile: Profile) -> Iterator[Name]:
     """Names of classes and predicates: their labels, and their readable local names."""
-    owners = _owners(profile)
+    names = {c.iri: [text for text, _ in c.names] or [local_name(c.iri)] for c in profile.classes}
+    owners = {
+        p.iri: frozenset(
+            stem(word) for text in names.get(p.subject_classes[0][0], []) for word in tokens(text)
+        )
+        for p in profile.predicates
+        if len(p.subject_classes) == 1
+    }
     both: tuple[tuple[Sequence[ClassProfile | PredicateProfile], Kind], ...] = (
         (profile.classes, Kind.CLASS),
         (profile.predicates, Kind.PREDICATE),
@@ -46,18 +52,6 @@ def schema_names(profile: Profile) -> Iterator[Name]:
             if kind is Kind.PREDICATE:
                 texts = [text for text, _ in item.names] + [local]
                 yield from _shorter(item.iri, texts, owners.get(item.iri, frozenset()))
-
-
-def _owners(profile: Profile) -> dict[str, frozenset[str]]:
-    """Return the words of the class that alone uses a predicate: they add nothing to its name."""
-    names = {c.iri: [text for text, _ in c.names] or [local_name(c.iri)] for c in profile.classes}
-    return {
-        p.iri: frozenset(
-            stem(word) for text in names.get(p.subject_classes[0][0], []) for word in tokens(text)
-        )
-        for p in profile.predicates
-        if len(p.subject_classes) == 1
-    }
 
 
 def _shorter(iri: str, texts: list[str], owner: frozenset[str]) -> Iterator[Name]:
@@ -132,7 +126,13 @@ def short_value(text: str) -> bool:
 
 def _entities(graph: GraphArrays, profile: Profile, schema: set[str]) -> Iterator[Name]:
     named = np.zeros(len(graph.terms), dtype=np.bool_)
-    aside = _aside(graph)
+    # What is no thing in a Wikibase: pages and properties; predicates have the names of these.
+    direct, about = graph.number(v.WIKIBASE_DIRECT), graph.number(v.SCHEMA_ABOUT)
+    if direct is None:
+        aside = np.zeros(0, dtype=np.int32)
+    else:
+        properties = graph.ends(direct)
+        aside = properties if about is None else np.union1d(properties, graph.ends(about))
     for predicate in profile.predicates:
         if not predicate.naming:
             continue
@@ -145,37 +145,7 @@ def _entities(graph: GraphArrays, profile: Profile, schema: set[str]) -> Iterato
             kept = ~np.isin(subjects, aside)
             subjects, objects = subjects[kept], objects[kept]
             yield from _labelled(graph, subjects, objects, schema, predicate.naming == "name")
-    yield from _readable(graph, named, schema)
-
-
-def _aside(graph: GraphArrays) -> Ids:
-    """What is no thing in a Wikibase: pages and properties; predicates have the names of these."""
-    direct, about = graph.number(v.WIKIBASE_DIRECT), graph.number(v.SCHEMA_ABOUT)
-    if direct is None:
-        return np.zeros(0, dtype=np.int32)
-    properties = graph.ends(direct)
-    return properties if about is None else np.union1d(properties, graph.ends(about))
-
-
-def _labelled(
-    graph: GraphArrays, subjects: Ids, objects: Ids, schema: set[str], main: bool
-) -> Iterator[Name]:
-    terms, last = graph.terms, ("", "")
-    kept = (subjects >= terms.first_iri) & (subjects < terms.first_blank)
-    kept &= objects < terms.first_iri
-    pairs = zip(terms.values(subjects[kept]), terms.values(objects[kept]), strict=True)
-    for target, text in pairs:
-        if target in schema or (target, text) == last:
-            continue
-        last = target, text
-        yield Name(text, target, Kind.ENTITY, main)
-        initials = acronym(text)
-        if initials:
-            yield Name(initials, target, Kind.ENTITY, preferred=False)
-
-
-def _readable(graph: GraphArrays, named: NDArray[np.bool_], schema: set[str]) -> Iterator[Name]:
-    """Local names of IRIs without a name, if they are words and not numbered alike."""
+    # Local names of IRIs without a name, if they are words and not numbered alike.
     nameless = np.diff(graph.out_offsets) + np.diff(graph.in_offsets) > 0
     nameless[named] = False
     nameless[: graph.terms.first_iri] = nameless[graph.terms.first_blank :] = False
@@ -194,6 +164,23 @@ def _readable(graph: GraphArrays, named: NDArray[np.bool_], schema: set[str]) ->
         local = local_name(iri)
         if local and shapes[_NUMBER.sub("#", local)] <= _ALIKE:
             yield Name(local, iri, Kind.ENTITY, preferred=False)
+
+
+def _labelled(
+    graph: GraphArrays, subjects: Ids, objects: Ids, schema: set[str], main: bool
+) -> Iterator[Name]:
+    terms, last = graph.terms, ("", "")
+    kept = (subjects >= terms.first_iri) & (subjects < terms.first_blank)
+    kept &= objects < terms.first_iri
+    pairs = zip(terms.values(subjects[kept]), terms.values(objects[kept]), strict=True)
+    for target, text in pairs:
+        if target in schema or (target, text) == last:
+            continue
+        last = target, text
+        yield Name(text, target, Kind.ENTITY, main)
+        initials = acronym(text)
+        if initials:
+            yield Name(initials, target, Kind.ENTITY, preferred=False)
 
 
 def short_texts(graph: GraphArrays) -> Iterator[tuple[int, str]]:

@@ -173,13 +173,12 @@ class _Walk:
                 own.sort(key=lambda cls: self.sizes[cls])
                 found[at] = tuple(self.labels[cls] for cls in own[:_MOST_TYPES])
         for at, texts in _texts(self.graph, first, last, self.descriptions).items():
-            described = best_label(self._described(texts), self.languages)
+            described = best_label(
+                [split_literal(self.graph.terms.text(at))[::2] for at in texts], self.languages
+            )
             if described:
                 found[at] = (*found.get(at, ()), _clipped(described))
         return found
-
-    def _described(self, literals: Sequence[int]) -> list[tuple[str, str | None]]:
-        return [split_literal(self.graph.terms.text(at))[::2] for at in literals]
 
     def _label(self, cls: int) -> str:
         return self.labels.get(cls) or words_of_local_name(self.graph.terms.value(cls))
@@ -338,50 +337,46 @@ class Neighbours:
         empty = np.zeros(0, dtype=np.int32)
         sources, targets, orders = [empty], [empty], [np.zeros(0, dtype=np.int8)]
         for inverse in (False, True):
-            for number in self._present(first, last, inverse=inverse):
+            graph = self.graph
+            offsets = graph.in_offsets if inverse else graph.out_offsets
+            listed = graph.in_predicates if inverse else graph.out_predicates
+            tally = np.bincount(
+                listed[offsets[first] : offsets[last]], minlength=len(graph.predicates)
+            )
+            for number in np.flatnonzero((tally > 0) & self.followed).tolist():
                 near, far = self.graph.between(first, last, number, inverse=inverse)
                 kept = wanted[near - first]
                 near, far = near[kept], far[kept]
-                few = _places(near) < _EACH
+                starts = np.flatnonzero(np.diff(near, prepend=-1))
+                lengths = np.diff(starts, append=len(near))
+                few = np.arange(len(near)) - np.repeat(starts, lengths) < _EACH
                 near, far = near[few], far[few]
                 sources.append(near)
                 targets.append(far)
-                orders.append(self._order(far, inverse=inverse))
+                found = np.full(len(far), int(inverse), dtype=np.int8)
+                literal = far < self.graph.terms.first_iri
+                sorts = self.graph.sorts[far[literal]]
+                found[literal] = np.where(sorts == Sort.TEXT, 2, 3)
+                orders.append(found)
         return np.concatenate(sources), np.concatenate(targets), np.concatenate(orders)
-
-    def _present(self, first: int, last: int, *, inverse: bool) -> list[int]:
-        graph = self.graph
-        offsets = graph.in_offsets if inverse else graph.out_offsets
-        listed = graph.in_predicates if inverse else graph.out_predicates
-        tally = np.bincount(listed[offsets[first] : offsets[last]], minlength=len(graph.predicates))
-        return np.flatnonzero((tally > 0) & self.followed).tolist()
-
-    def _order(self, targets: Ids, *, inverse: bool) -> NDArray[np.int8]:
-        """0 for a thing, 1 for one that points here, 2 for a text, 3 for any other literal."""
-        found = np.full(len(targets), int(inverse), dtype=np.int8)
-        literal = targets < self.graph.terms.first_iri
-        sorts = self.graph.sorts[targets[literal]]
-        found[literal] = np.where(sorts == Sort.TEXT, 2, 3)
-        return found
 
     def _told(self, targets: dict[int, None]) -> str:
         parts: dict[str, None] = {}
         for target in targets:
-            text = self._called(target)
+            terms = self.graph.terms
+            if terms.is_literal(target):
+                text = terms.value(target)
+            else:
+                named = int(self.label[target])
+                if named >= 0:
+                    text = terms.value(named)
+                else:
+                    text = local_name(terms.value(target)) if terms.is_iri(target) else ""
             if text and len(text) <= _LONGEST_VALUE:
                 parts[text] = None
             if len(parts) == _MOST:
                 break
         return ", ".join(parts)[:_LONGEST_AROUND]
-
-    def _called(self, target: int) -> str:
-        terms = self.graph.terms
-        if terms.is_literal(target):
-            return terms.value(target)
-        named = int(self.label[target])
-        if named >= 0:
-            return terms.value(named)
-        return local_name(terms.value(target)) if terms.is_iri(target) else ""
 
 
 def _ranks(graph: GraphArrays, targets: Ids, languages: Sequence[str]) -> NDArray[np.int8]:
@@ -399,10 +394,3 @@ def _ranks(graph: GraphArrays, targets: Ids, languages: Sequence[str]) -> NDArra
         ranks[same] = rank
     ranks[targets >= graph.terms.first_iri] = -1
     return ranks
-
-
-def _places(sources: Ids) -> NDArray[np.int64]:
-    """Return the place of each among those that are equal and follow each other."""
-    starts = np.flatnonzero(np.diff(sources, prepend=-1))
-    lengths = np.diff(starts, append=len(sources))
-    return np.arange(len(sources)) - np.repeat(starts, lengths)

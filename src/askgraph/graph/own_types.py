@@ -22,7 +22,13 @@ _MOST = 0.5
 
 def own_types(graph: GraphArrays) -> OwnTypes:
     """Return the predicates of a Wikibase that say what things and classes are; empty elsewhere."""
-    direct = _direct(graph)
+    claims = graph.number(v.WIKIBASE_DIRECT)
+    if claims is None:
+        direct: list[int] = []
+    else:
+        named = graph.ends(claims, inverse=True).tolist()
+        numbers = [graph.numbers[at] for at in named if at in graph.numbers]
+        direct = [at for at in numbers if graph.terms.is_iri(int(graph.ends(at, inverse=True)[-1]))]
     if not direct:
         return {}
     starts = {number: graph.ends(number) for number in direct}
@@ -45,16 +51,6 @@ def own_types(graph: GraphArrays) -> OwnTypes:
             above = max(fitting)[1]
             return {v.RDF_TYPE: graph.iri_of(kind), v.RDFS_SUB_CLASS_OF: graph.iri_of(above)}
     return {}
-
-
-def _direct(graph: GraphArrays) -> list[int]:
-    """The predicates that say something of a thing itself, and that lead to things."""
-    claims = graph.number(v.WIKIBASE_DIRECT)
-    if claims is None:
-        return []
-    named = graph.ends(claims, inverse=True).tolist()
-    numbers = [graph.numbers[at] for at in named if at in graph.numbers]
-    return [at for at in numbers if graph.terms.is_iri(int(graph.ends(at, inverse=True)[-1]))]
 
 
 def _both(graph: GraphArrays, order: int, nodes: Ids) -> Ids:

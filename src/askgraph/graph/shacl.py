@@ -35,7 +35,21 @@ def shapes_of_shacl(described: Statements) -> tuple[Shape, ...]:
             own = lines.setdefault(cls, {})
             for line in _lines(described, node, _DEEPEST):
                 key = (line.predicate, line.inverse)
-                own[key] = _both(own[key], line) if key in own else line
+                if key in own:
+                    first = own[key]
+                    most = [limit for limit in (first.most, line.most) if limit is not None]
+                    own[key] = ShapeLine(
+                        first.predicate,
+                        None,
+                        None,
+                        tuple(dict.fromkeys((*first.kinds, *line.kinds))),
+                        first.inverse,
+                        first.example if first.example is not None else line.example,
+                        max(first.least or 0, line.least or 0),
+                        min(most, default=None),
+                    )
+                else:
+                    own[key] = line
     return tuple(
         Shape(cls, 0, tuple(own[key] for key in sorted(own, key=lambda key: (key[1], key[0]))))
         for cls, own in sorted(lines.items())
@@ -55,24 +69,20 @@ def _targets(described: Statements, node: Node) -> list[str]:
 def _lines(described: Statements, node: Node, depth: int) -> Iterator[ShapeLine]:
     """Yield the lines of a shape, and of those that it says instances also have to fit."""
     for part in described.nodes(node, v.SH_PROPERTY):
-        yield from _line(described, part)
+        for predicate, inverse in _paths(described, part):
+            yield ShapeLine(
+                predicate,
+                None,
+                None,
+                tuple(dict.fromkeys(_kinds(described, part, _DEEPEST))),
+                inverse,
+                _example(described, part),
+                described.number(part, v.SH_MIN_COUNT) or 0,
+                described.number(part, v.SH_MAX_COUNT),
+            )
     if depth:
         for other in described.nodes(node, v.SH_NODE):
             yield from _lines(described, other, depth - 1)
-
-
-def _line(described: Statements, part: Node) -> Iterator[ShapeLine]:
-    for predicate, inverse in _paths(described, part):
-        yield ShapeLine(
-            predicate,
-            None,
-            None,
-            tuple(dict.fromkeys(_kinds(described, part, _DEEPEST))),
-            inverse,
-            _example(described, part),
-            described.number(part, v.SH_MIN_COUNT) or 0,
-            described.number(part, v.SH_MAX_COUNT),
-        )
 
 
 def _paths(described: Statements, part: Node) -> Iterator[tuple[str, bool]]:
@@ -118,18 +128,3 @@ def _example(described: Statements, part: Node) -> Term | None:
         for term in described.listed(head):
             return term
     return None
-
-
-def _both(first: ShapeLine, second: ShapeLine) -> ShapeLine:
-    """Two statements of one line: both have to hold."""
-    most = [limit for limit in (first.most, second.most) if limit is not None]
-    return ShapeLine(
-        first.predicate,
-        None,
-        None,
-        tuple(dict.fromkeys((*first.kinds, *second.kinds))),
-        first.inverse,
-        first.example if first.example is not None else second.example,
-        max(first.least or 0, second.least or 0),
-        min(most, default=None),
-    )

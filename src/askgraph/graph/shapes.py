@@ -104,7 +104,28 @@ async def shape_at(
         return await asyncio.to_thread(_kept, profile, arrays, cls)
     shape = known_shape(profile, cls)
     if not shape.lines:
-        shape = await _sampled(endpoint, cls, shape.instances, timeout)
+        instances = shape.instances
+        some = f"{{ SELECT ?s WHERE {{ ?s <{v.RDF_TYPE}> <{cls}> }} LIMIT {_SAMPLE} }}"
+        parts = [
+            f"{{ SELECT (0 AS ?way) ?p (COUNT(*) AS ?n) (COUNT(DISTINCT ?s) AS ?having) "
+            f"WHERE {{ {some} ?s ?p ?o }} GROUP BY ?p }}",
+            f"{{ SELECT (1 AS ?way) ?p (COUNT(*) AS ?n) (COUNT(DISTINCT ?s) AS ?having) "
+            f"WHERE {{ {some} ?o ?p ?s }} GROUP BY ?p }}",
+            f"{{ SELECT (2 AS ?way) (COUNT(*) AS ?n) WHERE {{ {some} }} }}",
+        ]
+        query = f"SELECT ?way ?p ?n ?having WHERE {{ {' UNION '.join(parts)} }} LIMIT 500"
+        result = await endpoint.select(query, timeout=timeout)
+        lines, looked_at = [], 0
+        for way, predicate, count, having in result.rows:
+            if isinstance(predicate, NamedNode):
+                line = ShapeLine(predicate.value, _number(count), _number(having))
+                lines.append(replace(line, inverse=_number(way) == 1))
+            else:
+                looked_at = max(looked_at, _number(count))
+        whole = looked_at < _SAMPLE
+        shape = Shape(
+            cls, looked_at if whole else instances, _most(lines), None if whole else looked_at
+        )
     return await with_examples(shape, endpoint, timeout=timeout) if examples else shape
 
 
@@ -227,7 +248,13 @@ def _counted(profile: Profile, arrays: GraphArrays, cls: str) -> Shape:
             had[np.searchsorted(nodes, having)] += 1
             iri, kinds = arrays.iri_of(number), _kinds(profile, arrays, ends, kind)
             line = ShapeLine(iri, len(targets), len(each), kinds, inverse)
-            values = _values(arrays, ends, len(targets))
+            triples = len(targets)
+            few = len(ends) <= _FEW and triples >= _AGAIN * len(ends)
+            told = (arrays.terms.is_literal(at) or arrays.terms.is_iri(at) for at in ends.tolist())
+            if not few or not all(told):
+                values: tuple[Term, ...] = ()
+            else:
+                values = tuple(cast(Term, arrays.terms.term(at)) for at in ends.tolist())
             untyped, beyond = _untyped(known, arrays, ends, kind)
             line = replace(
                 line,
@@ -243,21 +270,19 @@ def _counted(profile: Profile, arrays: GraphArrays, cls: str) -> Shape:
     lines = []
     for number, other, line in found:
         own = arrays.step(np.array([one], dtype=np.int32), number, inverse=line.inverse)
-        example = _readable(arrays, own) if len(own) else other
+        if len(own):
+            some = own[:_FEW].tolist()
+            texts = (arrays.terms.text(at) for at in some)
+            english = (at for at, text in zip(some, texts, strict=True) if text.endswith('"@en'))
+            example = int(next(english, some[0]))
+        else:
+            example = other
         leads_on = line.predicate in chains and not line.inverse
         chain = _chain(arrays, number, example) if leads_on else ()
         term = cast(Term, arrays.terms.term(example))
         lines.append(replace(line, example=term, chain=chain, elsewhere=not len(own)))
     instance = cast(Term, arrays.terms.term(int(one)))
     return Shape(cls, len(nodes), _most(lines), instance=instance)
-
-
-def _readable(arrays: GraphArrays, ends: Ids) -> int:
-    """Return the first of a few ends, the first in English if there is one."""
-    some = ends[:_FEW].tolist()
-    texts = (arrays.terms.text(at) for at in some)
-    english = (at for at, text in zip(some, texts, strict=True) if text.endswith('"@en'))
-    return int(next(english, some[0]))
 
 
 def _below(arrays: GraphArrays) -> dict[str, tuple[str, ...]]:
@@ -302,15 +327,6 @@ def _chain(arrays: GraphArrays, predicate: int, start: int) -> tuple[Term, ...]:
         at = targets[0]
         found.append(at)
     return tuple(cast(Term, arrays.terms.term(one)) for one in found)
-
-
-def _values(arrays: GraphArrays, ends: Ids, triples: int) -> tuple[Term, ...]:
-    """Return all values of a predicate if they are few and each is used several times."""
-    few = len(ends) <= _FEW and triples >= _AGAIN * len(ends)
-    told = (arrays.terms.is_literal(at) or arrays.terms.is_iri(at) for at in ends.tolist())
-    if not few or not all(told):
-        return ()
-    return tuple(cast(Term, arrays.terms.term(at)) for at in ends.tolist())
 
 
 def _kinds(profile: Profile, arrays: GraphArrays, ends: Ids, kind: int) -> tuple[str, ...]:
@@ -366,29 +382,6 @@ def _coming(profile: Profile, cls: str, instances: int) -> Iterator[ShapeLine]:
             kinds = common(counted, max(n for _, n in counted), profile)
         once = coming if coming and p.triples <= p.objects else None
         yield ShapeLine(p.iri, once, coming or None, kinds, inverse=True)
-
-
-async def _sampled(endpoint: Endpoint, cls: str, instances: int, timeout: float) -> Shape:
-    """Return the properties of some instances, asked of the graph."""
-    some = f"{{ SELECT ?s WHERE {{ ?s <{v.RDF_TYPE}> <{cls}> }} LIMIT {_SAMPLE} }}"
-    parts = [
-        f"{{ SELECT (0 AS ?way) ?p (COUNT(*) AS ?n) (COUNT(DISTINCT ?s) AS ?having) "
-        f"WHERE {{ {some} ?s ?p ?o }} GROUP BY ?p }}",
-        f"{{ SELECT (1 AS ?way) ?p (COUNT(*) AS ?n) (COUNT(DISTINCT ?s) AS ?having) "
-        f"WHERE {{ {some} ?o ?p ?s }} GROUP BY ?p }}",
-        f"{{ SELECT (2 AS ?way) (COUNT(*) AS ?n) WHERE {{ {some} }} }}",
-    ]
-    query = f"SELECT ?way ?p ?n ?having WHERE {{ {' UNION '.join(parts)} }} LIMIT 500"
-    result = await endpoint.select(query, timeout=timeout)
-    lines, looked_at = [], 0
-    for way, predicate, count, having in result.rows:
-        if isinstance(predicate, NamedNode):
-            line = ShapeLine(predicate.value, _number(count), _number(having))
-            lines.append(replace(line, inverse=_number(way) == 1))
-        else:
-            looked_at = max(looked_at, _number(count))
-    whole = looked_at < _SAMPLE
-    return Shape(cls, looked_at if whole else instances, _most(lines), None if whole else looked_at)
 
 
 def _number(term: Term | None) -> int:

@@ -142,19 +142,17 @@ def _any(iri: str) -> bool:
 
 def _cardinality(line: ShapeLine, shape: Shape) -> str:
     if line.least is not None or line.most is not None:
-        return _declared(line.least or 0, line.most)
+        least = line.least or 0
+        most = line.most
+        tags = {(1, 1): "", (0, 1): "?", (1, None): "+", (0, None): "*"}
+        if (least, most) in tags:
+            return tags[least, most]
+        return f"{{{least},{'*' if most is None else most}}}"
     share = shape.share(line)
     if share is None:
         return "*"
     several = line.triples is None or line.triples > _ONCE * max(1, line.having or 0)
     return ("+" if several else "") if share >= 1 else ("*" if several else "?")
-
-
-def _declared(least: int, most: int | None) -> str:
-    tags = {(1, 1): "", (0, 1): "?", (1, None): "+", (0, None): "*"}
-    if (least, most) in tags:
-        return tags[least, most]
-    return f"{{{least},{'*' if most is None else most}}}"
 
 
 def _share(line: ShapeLine, shape: Shape) -> str:
@@ -173,7 +171,13 @@ def _share(line: ShapeLine, shape: Shape) -> str:
 def _example(term: Term, prefixes: PrefixMap, labels: Mapping[str, str]) -> str:
     match term:
         case NamedNode():
-            return _named(term.value, prefixes, labels)
+            iri = term.value
+            short, label = prefixes.shorten(iri), labels.get(iri, "")
+            if len(short) > _LONGEST and label and [*labels.values()].count(label) < 2:
+                return f'<…> "{_clipped(label)}"'
+            if label.casefold() == words_of_local_name(iri).casefold():
+                return short
+            return f'{short} "{_clipped(label)}"' if label else short
         case Literal() if term.datatype.value in v.NUMERIC_DATATYPES:
             return term.value
         case Literal():
@@ -185,16 +189,6 @@ def _example(term: Term, prefixes: PrefixMap, labels: Mapping[str, str]) -> str:
             return "a blank node"
         case Triple():
             return str(term)
-
-
-def _named(iri: str, prefixes: PrefixMap, labels: Mapping[str, str]) -> str:
-    """An IRI with its label, if that says more; a long one by a label that is its alone."""
-    short, label = prefixes.shorten(iri), labels.get(iri, "")
-    if len(short) > _LONGEST and label and [*labels.values()].count(label) < 2:
-        return f'<…> "{_clipped(label)}"'
-    if label.casefold() == words_of_local_name(iri).casefold():
-        return short
-    return f'{short} "{_clipped(label)}"' if label else short
 
 
 def _clipped(text: str) -> str:

@@ -67,12 +67,45 @@ def profile_of_void(described: Statements, *, source: str = "") -> Profile | Non
     outer = [dataset_profile(described, [root]) for root in roots if root not in inner | same]
     default = [dataset_profile(described, [root]) for root in roots if root in same]
     nested = [dataset_profile(described, [root]) for root in roots if root in inner]
-    loose = _loose(described)
+    held = _objects(described, v.VOID_CLASS_PARTITION)
+    divided = described.holding(v.VOID_PROPERTY_PARTITION)
+    loose = [
+        node
+        for node in divided
+        if node not in held and described.iri(node, v.VOID_CLASS) is not None
+    ]
     links = links_between(described)
     accounts = [united(some) for some in (outer, default, nested) if some]
     accounts += [dataset_profile(described, loose)] if loose else []
     accounts += [_linked(links)] if links else []
-    whole = _filled(reduce(merged, accounts, Profile(0, (), ())))
+    profile = reduce(merged, accounts, Profile(0, (), ()))
+    classes = {c.iri: c for c in profile.classes}
+    predicates = {p.iri: p for p in profile.predicates}
+    by_predicate: dict[str, list[Partition]] = defaultdict(list)
+    for one in profile.partitions:
+        classes.setdefault(one.cls, ClassProfile(one.cls, one.subjects))
+        by_predicate[one.predicate].append(one)
+    for iri, some in by_predicate.items():
+        most = max(one.triples for one in some)
+        known = predicates.get(iri, PredicateProfile(iri, most, 0, 0))
+        predicates[iri] = replace(
+            known,
+            subject_classes=sorted_counts(Counter({x.cls: x.subjects or x.triples for x in some})),
+            object_classes=known.object_classes or _added(one.targets for one in some),
+            datatypes=known.datatypes or _added(one.datatypes for one in some),
+        )
+    named = {
+        iri: replace(p, naming=p.naming or (standard_naming(iri) if p.datatypes else ""))
+        for iri, p in predicates.items()
+    }
+    triples = profile.triples or sum(p.triples for p in named.values())
+    whole = replace(
+        profile,
+        triples=triples,
+        classes=tuple(classes.values()),
+        predicates=tuple(named.values()),
+        languages=profile.languages or _added(p.languages for p in named.values()),
+    )
     if not (whole.classes or whole.predicates):
         return None
     whole = replace(
@@ -105,50 +138,8 @@ def _roots(described: Statements) -> list[Node]:
     return [node for node in whole if node not in part]
 
 
-def _loose(described: Statements) -> list[Node]:
-    """Class partitions that belong to no dataset, as in a reply that was cut off."""
-    held = _objects(described, v.VOID_CLASS_PARTITION)
-    divided = described.holding(v.VOID_PROPERTY_PARTITION)
-    return [
-        node
-        for node in divided
-        if node not in held and described.iri(node, v.VOID_CLASS) is not None
-    ]
-
-
 def _linked(links: Sequence[Partition]) -> Profile:
     return Profile(triples=0, classes=(), predicates=(), partitions=tuple(links))
-
-
-def _filled(profile: Profile) -> Profile:
-    """Return the profile with the classes and predicates that only its partitions name."""
-    classes = {c.iri: c for c in profile.classes}
-    predicates = {p.iri: p for p in profile.predicates}
-    by_predicate: dict[str, list[Partition]] = defaultdict(list)
-    for one in profile.partitions:
-        classes.setdefault(one.cls, ClassProfile(one.cls, one.subjects))
-        by_predicate[one.predicate].append(one)
-    for iri, some in by_predicate.items():
-        most = max(one.triples for one in some)
-        known = predicates.get(iri, PredicateProfile(iri, most, 0, 0))
-        predicates[iri] = replace(
-            known,
-            subject_classes=sorted_counts(Counter({x.cls: x.subjects or x.triples for x in some})),
-            object_classes=known.object_classes or _added(one.targets for one in some),
-            datatypes=known.datatypes or _added(one.datatypes for one in some),
-        )
-    named = {
-        iri: replace(p, naming=p.naming or (standard_naming(iri) if p.datatypes else ""))
-        for iri, p in predicates.items()
-    }
-    triples = profile.triples or sum(p.triples for p in named.values())
-    return replace(
-        profile,
-        triples=triples,
-        classes=tuple(classes.values()),
-        predicates=tuple(named.values()),
-        languages=profile.languages or _added(p.languages for p in named.values()),
-    )
 
 
 def _added(listed: Iterator[Counts]) -> Counts:
@@ -392,7 +383,14 @@ def own_profile(described: Statements, profile: Profile) -> Profile:
         for term in described.objects(node, v.DCTERMS_SOURCE, v.VOID_SPARQL_ENDPOINT)
         if isinstance(term, NamedNode | Literal)
     ]
-    prefixes = _prefixes(described)
+    found = set()
+    for node in described.holding(OWN.prefix):
+        for declared in described.nodes(node, OWN.prefix):
+            names = described.texts(declared, v.SH_PREFIX)
+            spaces = described.texts(declared, v.SH_NAMESPACE)
+            if names and spaces:
+                found.add((names[0][0], spaces[0][0]))
+    prefixes = tuple(sorted(found))
     return replace(
         profile,
         classes=tuple(_class_node(described, one) for one in profile.classes),
@@ -421,14 +419,3 @@ def _class_node(described: Statements, cls: ClassProfile) -> ClassProfile:
 def _predicate_node(described: Statements, predicate: PredicateProfile) -> PredicateProfile:
     told = described.texts(NamedNode(predicate.iri), OWN.naming)
     return replace(predicate, naming=told[0][0]) if told else predicate
-
-
-def _prefixes(described: Statements) -> tuple[tuple[str, str], ...]:
-    found = set()
-    for node in described.holding(OWN.prefix):
-        for declared in described.nodes(node, OWN.prefix):
-            names = described.texts(declared, v.SH_PREFIX)
-            spaces = described.texts(declared, v.SH_NAMESPACE)
-            if names and spaces:
-                found.add((names[0][0], spaces[0][0]))
-    return tuple(sorted(found))

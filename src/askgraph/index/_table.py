@@ -236,7 +236,8 @@ class TableWriter:
         """Write the arrays; return the new number of each resource and of each name taken."""
         starts = np.asarray(self._starts, dtype=np.int64)
         order = np.argsort(-np.asarray(self._scores), kind="stable")
-        ranks = _inverse(order)
+        ranks = np.empty_like(order)
+        ranks[order] = np.arange(len(order))
         counts = np.asarray(self._names, dtype=np.int64)
         first = _offsets(counts[order])
         self._folder.save("table_starts", small(starts[order]))
@@ -281,12 +282,6 @@ def sound(resource: Resource) -> Resource:
         return resource
     label = words_of_local_name(resource.iri)
     return Resource(resource.iri, label, resource.synonyms, resource.score, resource.infos)
-
-
-def _inverse(order: Numbers) -> Numbers:
-    ranks = np.empty_like(order)
-    ranks[order] = np.arange(len(order))
-    return ranks
 
 
 def _offsets(counts: Numbers) -> Numbers:

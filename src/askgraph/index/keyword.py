@@ -180,7 +180,14 @@ class KeywordIndex(Tabled):
         compared with the others. Names come by score, so a list is left as soon as nothing in the
         rest of it can go before what was found.
         """
-        best = self._ranked(self._firsts(keywords, limit), keywords, limit)
+        ranges = [
+            words
+            for keyword in keywords
+            for words in (*keyword.ranges, (keyword.whole, keyword.whole + 1))
+            if words[0] >= 0
+        ]
+        first = [self.heads.first(self.table, self.postings, words, limit) for words in ranges]
+        best = self._ranked(np.sort(np.concatenate(first)), keywords, limit)
         for at, keyword in enumerate(keywords[:-1]):
             bound = sum(other.most for other in keywords[at:])
             for low, high in self._blocks:
@@ -193,16 +200,6 @@ class KeywordIndex(Tabled):
                 more = self._ranked(np.sort(names).astype(np.int64), keywords, limit)
                 best = best.joined(more, limit)
         return best
-
-    def _firsts(self, keywords: list[_Keyword], limit: int) -> Documents:
-        ranges = [
-            words
-            for keyword in keywords
-            for words in (*keyword.ranges, (keyword.whole, keyword.whole + 1))
-            if words[0] >= 0
-        ]
-        first = [self.heads.first(self.table, self.postings, words, limit) for words in ranges]
-        return np.sort(np.concatenate(first))
 
     @property
     def _blocks(self) -> tuple[tuple[int, int], ...]:

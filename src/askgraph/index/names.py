@@ -100,7 +100,7 @@ class NameIndex:
         np.add.at(lengths, postings, rarities.repeat(uses))
         return cls(
             *_Packed(vocabulary).arrays(),
-            _summed(uses),
+            np.cumsum([0, *uses], dtype=np.int64),
             postings,
             *texts.arrays(),
             *targets.arrays(),
@@ -176,24 +176,6 @@ class NameIndex:
             weight = score[found] * np.sqrt(self.lengths[found])
             found = found[np.argpartition(-weight, limit)[:limit]]
         wanted: dict[int, list[tuple[int, int, float]]] = {int(at): [] for at in found}
-        return self._matches(wanted, listed, score)
-
-    def _covered(self, listed: list[tuple[int, int, float]]) -> NDArray[np.float64]:
-        score = np.zeros(len(self))
-        seen = -1
-        for _, word, quality in listed:
-            if word == seen:
-                continue
-            seen = word
-            score[self.bearing(word)] += quality * self.rarity_of(word)
-        return score / np.maximum(self.lengths, 1e-9)
-
-    def _matches(
-        self,
-        wanted: dict[int, list[tuple[int, int, float]]],
-        listed: list[tuple[int, int, float]],
-        score: NDArray[np.float64],
-    ) -> list[Match]:
         keys = np.array(sorted(wanted), dtype=np.int32)
         for position, word, quality in listed:
             posted = self.bearing(word)
@@ -210,6 +192,16 @@ class NameIndex:
         ]
         return sorted(matches, key=lambda m: (-m.similarity, len(m.name.text), m.name.target))
 
+    def _covered(self, listed: list[tuple[int, int, float]]) -> NDArray[np.float64]:
+        score = np.zeros(len(self))
+        seen = -1
+        for _, word, quality in listed:
+            if word == seen:
+                continue
+            seen = word
+            score[self.bearing(word)] += quality * self.rarity_of(word)
+        return score / np.maximum(self.lengths, 1e-9)
+
 
 def name_tokens(text: str) -> tuple[str, ...]:
     """Return the stems of a name's tokens, as the index holds them."""
@@ -219,10 +211,6 @@ def name_tokens(text: str) -> tuple[str, ...]:
 def rarity(count: int, total: int) -> float:
     """Return the weight of a token: 1 for one in all names, more the rarer it is."""
     return 1.0 + math.log((1 + total) / (1 + count)) / 4
-
-
-def _summed(counts: Iterable[int]) -> NDArray[np.int64]:
-    return np.cumsum([0, *counts], dtype=np.int64)
 
 
 class _Packed:

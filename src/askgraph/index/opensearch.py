@@ -423,7 +423,17 @@ class _Server:
         kind = "application/x-ndjson" if isinstance(body, str) else "application/json"
         text = body if isinstance(body, str) or body is None else json.dumps(body)
         for attempt in range(1, _TRIES + 1):
-            reply = self._sent(method, path, text, kind)
+            try:
+                reply = self._client.request(
+                    method, path, content=text, headers={"Content-Type": kind} if text else {}
+                )
+            except httpx2.TimeoutException as error:
+                raise TimedOut(f"{self._address}: no reply in time") from error
+            except httpx2.TransportError as error:
+                raise Unreachable(
+                    f"{self._address}: no OpenSearch answers there ({error}); start it, or name "
+                    "another; a build that was cut off goes on with the same call"
+                ) from error
             if reply.status_code not in _BUSY or attempt == _TRIES:
                 break
             _pause(attempt)
@@ -435,19 +445,6 @@ class _Server:
             return reply.json()
         except ValueError as error:
             raise MalformedReply(f"{self._address}: this is no reply of an OpenSearch") from error
-
-    def _sent(self, method: str, path: str, text: str | None, kind: str) -> httpx2.Response:
-        try:
-            return self._client.request(
-                method, path, content=text, headers={"Content-Type": kind} if text else {}
-            )
-        except httpx2.TimeoutException as error:
-            raise TimedOut(f"{self._address}: no reply in time") from error
-        except httpx2.TransportError as error:
-            raise Unreachable(
-                f"{self._address}: no OpenSearch answers there ({error}); start it, or name "
-                "another; a build that was cut off goes on with the same call"
-            ) from error
 
     def refused(self, status: int, said: str) -> Exception:
         """Return the error for what the server refused."""

@@ -102,8 +102,11 @@ class TrigramIndex(Tabled):
         first = 1
         while first < len(parts) and sum(p.size for p in parts[: first + 1]) <= _TRIED_FIRST:
             first += 1
-        names = np.concatenate([self._named(part) for part in parts[:first]])
-        best = self._ranked(_ascending(names), parts, limit)
+        names = np.concatenate(
+            [self.postings.posted(part.word, part.word + 1) for part in parts[:first]]
+        )
+        ordered = np.sort(names).astype(np.int64)
+        best = self._ranked(ordered[np.flatnonzero(np.diff(ordered, prepend=-1))], parts, limit)
         least = best.found[-1][2] if len(best.found) == limit else 0.0
         needed = first
         while needed < len(parts) and _length(parts[needed:]) >= least - _ROUNDING:
@@ -129,9 +132,6 @@ class TrigramIndex(Tabled):
         bounds = np.float32(max(0.0, least - _ROUNDING)) * self.lengths
         return np.flatnonzero(sums > bounds)
 
-    def _named(self, part: _Part) -> NDArray[np.int32]:
-        return self.postings.posted(part.word, part.word + 1)
-
     def _ranked(self, names: Documents, parts: list[_Part], limit: int) -> Best:
         return best_names(self.table, names, self._scores(names, parts), limit)
 
@@ -146,11 +146,6 @@ class TrigramIndex(Tabled):
 def _trigrams(text: str) -> list[str]:
     whole = spelling(text)
     return [whole[at : at + 3] for at in range(len(whole) - 2)]
-
-
-def _ascending(names: NDArray[np.int32]) -> Documents:
-    ordered = np.sort(names).astype(np.int64)
-    return ordered[np.flatnonzero(np.diff(ordered, prepend=-1))]
 
 
 def _length(parts: list[_Part]) -> float:

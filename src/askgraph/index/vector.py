@@ -76,7 +76,17 @@ class VectorIndex(Tabled):
             new.save("vector_rows", rows)
             new.save("vector_names", names.astype(np.int32))
             if len(names) >= exact_below:
-                _write_cells(new, writer.shape)
+                shape = writer.shape
+                vectors = np.load(new.path / "vector_vectors.npy", mmap_mode="r")
+                cells = max(1, int(2 * shape[0] ** 0.5))
+                index = faiss.index_factory(shape[1], f"IVF{cells},SQ8", faiss.METRIC_INNER_PRODUCT)
+                chosen = np.random.default_rng(0).choice(
+                    shape[0], min(shape[0], 40 * cells), replace=False
+                )
+                index.train(np.ascontiguousarray(vectors[np.sort(chosen)]))
+                for at in range(0, shape[0], _BLOCK):
+                    index.add(np.ascontiguousarray(vectors[at : at + _BLOCK]))
+                faiss.write_index(index, str(new.path / _CELLS))
         return cls.open(folder, embedder=embedder)
 
     @classmethod
@@ -177,17 +187,6 @@ class _VectorWriter:
         with (self._folder.path / "raw").open("ab") as file:
             file.write(vectors.tobytes())
         self.shape = (self.shape[0] + len(vectors), vectors.shape[1])
-
-
-def _write_cells(folder: NewFolder, shape: tuple[int, int]) -> None:
-    vectors = np.load(folder.path / "vector_vectors.npy", mmap_mode="r")
-    cells = max(1, int(2 * shape[0] ** 0.5))
-    index = faiss.index_factory(shape[1], f"IVF{cells},SQ8", faiss.METRIC_INNER_PRODUCT)
-    chosen = np.random.default_rng(0).choice(shape[0], min(shape[0], 40 * cells), replace=False)
-    index.train(np.ascontiguousarray(vectors[np.sort(chosen)]))
-    for at in range(0, shape[0], _BLOCK):
-        index.add(np.ascontiguousarray(vectors[at : at + _BLOCK]))
-    faiss.write_index(index, str(folder.path / _CELLS))
 
 
 def _opened_cells(path: Path) -> faiss.Index:

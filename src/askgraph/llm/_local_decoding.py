@@ -134,19 +134,14 @@ def loaded(model: str, *, device: str | None, dtype: str | None, download: bool)
     where = torch_device(device)
     found = pretrained(model, dtype=dtype, download=download)
     whole = found.model.to(where)
-    whole.generation_config = _plain(whole, found.tokenizer)
-    return Loaded(found.tokenizer, whole.eval())
-
-
-def _plain(model: Any, tokenizer: Any) -> Any:
-    """Return the model's own settings without those of sampling: these come with each request."""
-    own = model.generation_config
-    return GenerationConfig(
+    own = whole.generation_config
+    whole.generation_config = GenerationConfig(
         bos_token_id=own.bos_token_id,
         eos_token_id=own.eos_token_id,
-        pad_token_id=tokenizer.pad_token_id,
+        pad_token_id=found.tokenizer.pad_token_id,
         decoder_start_token_id=own.decoder_start_token_id,
     )
+    return Loaded(found.tokenizer, whole.eval())
 
 
 Told = Callable[[str], bool]

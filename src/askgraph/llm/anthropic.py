@@ -159,7 +159,11 @@ def body(request: llm.Request, model: str, *, in_words: bool, max_tokens: int) -
             for tool in request.tools
         ]
         wanted["tools"][-1] |= _CACHED
-        wanted["tool_choice"] = _tool_choice(request.tool_choice)
+        choice = request.tool_choice
+        known = {"auto": "auto", "none": "none", "required": "any"}
+        wanted["tool_choice"] = (
+            {"type": known[choice]} if choice in known else {"type": "tool", "name": choice}
+        )
     return {key: value for key, value in wanted.items() if value is not None}
 
 
@@ -170,33 +174,28 @@ def read_event(event: Json, blocks: dict[int, Json], assembly: Assembly) -> Iter
     fields.
     """
     try:
-        yield from _read(event, blocks, assembly)
+        match event.get("type"):
+            case "message_start":
+                message = event["message"]
+                assembly.model, assembly.id = message["model"], message["id"]
+                assembly.usage = _usage(message["usage"], Tokens())
+            case "content_block_start":
+                block = blocks[event["index"]] = dict(event["content_block"])
+                at = event["index"]
+                if block["type"] == "tool_use":
+                    assembly.call(at, id=block["id"], name=block["name"])
+            case "content_block_delta":
+                yield from _delta(event["index"], event["delta"], blocks, assembly)
+            case "message_delta":
+                if reason := event["delta"].get("stop_reason"):
+                    assembly.finish(_FINISH.get(reason, llm.Finish.OTHER))
+                assembly.usage = _usage(event["usage"], assembly.usage or Tokens())
+            case "message_stop":
+                kept = [blocks[at] for at in sorted(blocks) if "thinking" in blocks[at]["type"]]
+                if kept:
+                    assembly.opaque(json.dumps(kept))
     except (KeyError, TypeError, AttributeError, ValueError) as problem:
         raise MalformedReply(f"an event of the reply lacks its fields: {problem!r}") from problem
-
-
-def _read(event: Json, blocks: dict[int, Json], assembly: Assembly) -> Iterator[llm.Event]:
-    match event.get("type"):
-        case "message_start":
-            message = event["message"]
-            assembly.model, assembly.id = message["model"], message["id"]
-            assembly.usage = _usage(message["usage"], Tokens())
-        case "content_block_start":
-            block = blocks[event["index"]] = dict(event["content_block"])
-            _begin(event["index"], block, assembly)
-        case "content_block_delta":
-            yield from _delta(event["index"], event["delta"], blocks, assembly)
-        case "message_delta":
-            if reason := event["delta"].get("stop_reason"):
-                assembly.finish(_FINISH.get(reason, llm.Finish.OTHER))
-            assembly.usage = _usage(event["usage"], assembly.usage or Tokens())
-        case "message_stop":
-            _keep_reasoning(blocks, assembly)
-
-
-def _begin(at: int, block: Json, assembly: Assembly) -> None:
-    if block["type"] == "tool_use":
-        assembly.call(at, id=block["id"], name=block["name"])
 
 
 def _delta(
@@ -212,12 +211,6 @@ def _delta(
             blocks[at]["signature"] = delta["signature"]
         case "input_json_delta":
             assembly.call(at, arguments=delta["partial_json"])
-
-
-def _keep_reasoning(blocks: dict[int, Json], assembly: Assembly) -> None:
-    kept = [blocks[at] for at in sorted(blocks) if "thinking" in blocks[at]["type"]]
-    if kept:
-        assembly.opaque(json.dumps(kept))
 
 
 def _usage(usage: Json, before: Tokens) -> Tokens:
@@ -277,11 +270,6 @@ def _object(arguments: str) -> Json:
     except (ValueError, RecursionError):
         value = None
     return value if isinstance(value, dict) else {"unreadable": arguments}
-
-
-def _tool_choice(choice: str) -> Json:
-    known = {"auto": "auto", "none": "none", "required": "any"}
-    return {"type": known[choice]} if choice in known else {"type": "tool", "name": choice}
 
 
 def _output(request: llm.Request, *, in_words: bool) -> Json | None:

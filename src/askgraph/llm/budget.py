@@ -342,7 +342,14 @@ class BudgetedModel(llm.ModelAround):
         """Send the messages if they can be afforded, and stream the reply."""
         request = llm.Request.of(messages, options)
         estimate = estimated_input(request)
-        allowed = self._most_output(estimate, request)
+        limits = [account.most_output(estimate, self._price) for account in self._accounts]
+        known = [max(1, limit // request.n) for limit in limits if limit is not None]
+        if not known:
+            allowed = None
+        else:
+            if request.max_tokens is not None:
+                known.append(request.max_tokens)
+            allowed = min(known)
         if allowed is not None:
             options["max_tokens"] = allowed
         for account in self._accounts:
@@ -366,16 +373,6 @@ class BudgetedModel(llm.ModelAround):
             taken = lost + (_guessed(request, seen) if usage is None else usage)
             for account in self._accounts:
                 account.settle(estimate, taken, self._price)
-
-    def _most_output(self, estimate: int, request: llm.Request) -> int | None:
-        """Return `max_tokens` as the accounts allow it; None if none of them cares."""
-        limits = [account.most_output(estimate, self._price) for account in self._accounts]
-        known = [max(1, limit // request.n) for limit in limits if limit is not None]
-        if not known:
-            return None
-        if request.max_tokens is not None:
-            known.append(request.max_tokens)
-        return min(known)
 
     async def _timed(
         self, stream: AsyncGenerator[llm.Event, None]

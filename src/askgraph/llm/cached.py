@@ -39,7 +39,14 @@ class CachedModel(llm.ModelAround):
         key = json.dumps([_VERSION, request_to_json(self.identity, request)], sort_keys=True)
         kept = await asyncio.to_thread(self._read, key)
         if kept is not None:
-            for event in _parts(kept):
+            events: list[llm.Event] = []
+            for number, choice in enumerate(kept.choices):
+                if choice.reasoning:
+                    events.append(llm.ReasoningPart(choice.reasoning, number))
+                if choice.text:
+                    events.append(llm.TextPart(choice.text, number))
+                events += [llm.CallPart(call, number) for call in choice.calls]
+            for event in [*events, kept]:
                 yield event
             return
         async with aclosing(self._inner.complete(messages, **options)) as stream:
@@ -76,17 +83,6 @@ def _lasting(completion: llm.Completion) -> bool:
         choice.finish is not llm.Finish.LENGTH and (choice.text or choice.calls or choice.refusal)
         for choice in completion.choices
     )
-
-
-def _parts(completion: llm.Completion) -> list[llm.Event]:
-    events: list[llm.Event] = []
-    for number, choice in enumerate(completion.choices):
-        if choice.reasoning:
-            events.append(llm.ReasoningPart(choice.reasoning, number))
-        if choice.text:
-            events.append(llm.TextPart(choice.text, number))
-        events += [llm.CallPart(call, number) for call in choice.calls]
-    return [*events, completion]
 
 
 def request_to_json(identity: llm.Identity, request: llm.Request) -> dict[str, Any]:

@@ -19,7 +19,6 @@ from askgraph.llm import (
     CallPart,
     Choice,
     Completion,
-    Event,
     LanguageModel,
     Options,
     ReasoningPart,
@@ -135,7 +134,15 @@ async def checked(make: Make, *, transport: httpx2.AsyncBaseTransport | None = N
     watched = Watched(transport)
     model = make(watched, None)
     try:
-        heard = await _first(model, watched)
+        try:
+            await _heard(model, _OTHERWISE)
+            heard = await _heard(model, _COUNTING)
+        except ErrorReply as problem:
+            there = (await _about(model, watched)).models
+            name = model.identity.model
+            if not there or name in there:
+                raise
+            raise ErrorReply(f"{problem}; the server has: {', '.join(there)}") from problem
         choice = heard.completion.first
         room = _REASONING if choice.reasoning else _ROOM
         abilities = [
@@ -152,10 +159,37 @@ async def checked(make: Make, *, transport: httpx2.AsyncBaseTransport | None = N
         await model.close()
     grammar, form = await _grammars(make, watched, about)
     abilities.insert(2, grammar)
-    speed = _speed(heard, read)
-    settings = _settings(about, speed, form, endless=not choice.reasoning)
+    usage = heard.completion.usage
+    written = None
+    if heard.pieces > 2 and usage.output > 1 and heard.whole > heard.first:
+        written = (usage.output - 1) / (heard.whole - heard.first)
+    long = read.completion.usage
+    new = long.input - long.cached
+    speed = Speed(heard.first, written, new / read.first if new >= _NUMBERS else None)
+    endless = not choice.reasoning
+    settings: dict[str, object] = {"temperature": 0.0}
+    if about.software and endless:  # servers of one's own let a reply fill the context
+        settings["max_tokens"] = _ENOUGH
+    if form is not None:
+        settings["grammar"] = form
+    if about.at_once:
+        settings["parallel"] = about.at_once
+    longest = min(about.context or _LONG, _LONG)
+    if speed.read and longest / speed.read > 60:
+        settings["first_timeout"] = round(2 * longest / speed.read)
     found = Checked(heard.completion.model, about, tuple(abilities), speed, settings)
-    return replace(found, advice=tuple(_advice(found)))
+    told = []
+    context = found.about.context
+    if context is not None and context < _LONG:
+        told.append(
+            f"{context:,} tokens are few: guided:detail=brief and multi-stage:writer=model fit, "
+            "methods that tell a model more may not"
+        )
+    if not found.can("tool calls"):
+        told.append("grasp and other methods that let the model call tools will not work")
+    if not found.can("JSON schemas"):
+        told.append("replies in JSON are read as far as they can be; guided asks least of it")
+    return replace(found, advice=tuple(told))
 
 
 @dataclass(frozen=True)
@@ -181,7 +215,7 @@ async def _once(model: LanguageModel, text: str, **options: Unpack[Options]) -> 
     options = Options(max_tokens=48, temperature=0.0) | options
     async with aclosing(model.complete([User(text)], **options)) as stream:
         async for event in stream:
-            if _is_piece(event):
+            if isinstance(event, TextPart | ReasoningPart | CallPart):
                 pieces += 1
                 first = first or time.perf_counter() - began
             elif isinstance(event, Completion):
@@ -190,26 +224,6 @@ async def _once(model: LanguageModel, text: str, **options: Unpack[Options]) -> 
         raise MalformedReply("the stream of a language model ended without a completion")
     whole = time.perf_counter() - began
     return _Heard(completion, pieces, first or whole, whole)
-
-
-def _is_piece(event: Event) -> bool:
-    return isinstance(event, TextPart | ReasoningPart | CallPart)
-
-
-async def _first(model: LanguageModel, watched: Watched) -> _Heard:
-    """Ask the plain question, which also lets the server load the model: what counts is a second.
-
-    An error says which models the server has, if that can be read.
-    """
-    try:
-        await _heard(model, _OTHERWISE)
-        return await _heard(model, _COUNTING)
-    except ErrorReply as problem:
-        there = (await _about(model, watched)).models
-        name = model.identity.model
-        if not there or name in there:
-            raise
-        raise ErrorReply(f"{problem}; the server has: {', '.join(there)}") from problem
 
 
 def _reasons(choice: Choice) -> Ability:
@@ -300,47 +314,8 @@ async def _grammars(make: Make, watched: Watched, about: About) -> tuple[Ability
     return Ability("grammars", False, "the server ignores or refuses them"), None
 
 
-def _speed(heard: _Heard, read: _Heard) -> Speed:
-    usage = heard.completion.usage
-    written = None
-    if heard.pieces > 2 and usage.output > 1 and heard.whole > heard.first:
-        written = (usage.output - 1) / (heard.whole - heard.first)
-    long = read.completion.usage
-    new = long.input - long.cached
-    return Speed(heard.first, written, new / read.first if new >= _NUMBERS else None)
-
-
 _ENOUGH = 1_000  # tokens of a reply without reasoning; a small model may not find its end
 _LONG = 6_000  # tokens of a long prompt of `guided`
-
-
-def _settings(about: About, speed: Speed, form: str | None, *, endless: bool) -> dict[str, object]:
-    found: dict[str, object] = {"temperature": 0.0}
-    if about.software and endless:  # servers of one's own let a reply fill the context
-        found["max_tokens"] = _ENOUGH
-    if form is not None:
-        found["grammar"] = form
-    if about.at_once:
-        found["parallel"] = about.at_once
-    longest = min(about.context or _LONG, _LONG)
-    if speed.read and longest / speed.read > 60:
-        found["first_timeout"] = round(2 * longest / speed.read)
-    return found
-
-
-def _advice(found: Checked) -> Sequence[str]:
-    told = []
-    context = found.about.context
-    if context is not None and context < _LONG:
-        told.append(
-            f"{context:,} tokens are few: guided:detail=brief and multi-stage:writer=model fit, "
-            "methods that tell a model more may not"
-        )
-    if not found.can("tool calls"):
-        told.append("grasp and other methods that let the model call tools will not work")
-    if not found.can("JSON schemas"):
-        told.append("replies in JSON are read as far as they can be; guided asks least of it")
-    return told
 
 
 async def _about(model: LanguageModel, watched: Watched) -> About:

@@ -146,7 +146,14 @@ def read_response(reply: types.GenerateContentResponse, assembly: Assembly) -> I
     assembly.model = reply.model_version or assembly.model
     assembly.id = reply.response_id or assembly.id
     if reply.usage_metadata:
-        assembly.usage = _usage(reply.usage_metadata)
+        usage = reply.usage_metadata
+        thought = usage.thoughts_token_count or 0
+        assembly.usage = llm.TokenUsage(
+            input=(usage.prompt_token_count or 0) + (usage.tool_use_prompt_token_count or 0),
+            cached=usage.cached_content_token_count or 0,
+            output=(usage.candidates_token_count or 0) + thought,
+            reasoning=thought,
+        )
     blocked = reply.prompt_feedback and reply.prompt_feedback.block_reason
     if blocked and not reply.candidates:
         assembly.refusal(f"the prompt was blocked: {blocked.value}")
@@ -162,25 +169,20 @@ def _candidate(candidate: types.Candidate, assembly: Assembly, number: int) -> I
             add = assembly.reasoning if part.thought else assembly.text
             yield add(part.text, number)
         if part.function_call:
-            _call(part, assembly, number)
+            call = part.function_call
+            assert call is not None
+            at = len([known for known in assembly.calls() if known.choice == number])
+            id_ = call.id or f"call_{number}_{at}"
+            arguments = json.dumps(call.args or {}, ensure_ascii=False)
+            assembly.call(at, id=id_, name=call.name or "", arguments=arguments, choice=number)
+            if part.thought_signature:
+                assembly.sign(id_, base64.b64encode(part.thought_signature).decode(), number)
     if candidate.logprobs_result:
         for token in candidate.logprobs_result.chosen_candidates or []:
             if token.token is not None and token.log_probability is not None:
                 assembly.logprob(token.token, token.log_probability, number)
     if candidate.finish_reason:
         assembly.finish(_FINISH.get(candidate.finish_reason.value, llm.Finish.OTHER), number)
-
-
-def _call(part: types.Part, assembly: Assembly, number: int) -> None:
-    """Add a call, which always comes whole; its signature goes back with it."""
-    call = part.function_call
-    assert call is not None
-    at = len([known for known in assembly.calls() if known.choice == number])
-    id_ = call.id or f"call_{number}_{at}"
-    arguments = json.dumps(call.args or {}, ensure_ascii=False)
-    assembly.call(at, id=id_, name=call.name or "", arguments=arguments, choice=number)
-    if part.thought_signature:
-        assembly.sign(id_, base64.b64encode(part.thought_signature).decode(), number)
 
 
 def _parts(message: llm.Message) -> list[types.Part]:
@@ -221,13 +223,3 @@ def _calling(choice: str) -> dict[str, Any]:
     if choice in _CHOICE:
         return {"mode": _CHOICE[choice]}
     return {"mode": "ANY", "allowed_function_names": [choice]}
-
-
-def _usage(usage: types.GenerateContentResponseUsageMetadata) -> llm.TokenUsage:
-    thought = usage.thoughts_token_count or 0
-    return llm.TokenUsage(
-        input=(usage.prompt_token_count or 0) + (usage.tool_use_prompt_token_count or 0),
-        cached=usage.cached_content_token_count or 0,
-        output=(usage.candidates_token_count or 0) + thought,
-        reasoning=thought,
-    )

@@ -49,7 +49,11 @@ class LimitedModel(ModelAround):
     ) -> AsyncGenerator[Event, None]:
         """Wait for the turn, send the messages and stream the reply."""
         estimate = estimated_input(Request.of(messages, options))
-        gates = self._for_this_loop()
+        loop = asyncio.get_running_loop()
+        if self._gates is None or self._gates.loop is not loop:
+            places = asyncio.Semaphore(self._at_once or 1_000_000)
+            self._gates = _Gates(loop, places, asyncio.Lock())
+        gates = self._gates
         async with gates.places:
             async with gates.turn:
                 await self._requests.take(1)
@@ -59,13 +63,6 @@ class LimitedModel(ModelAround):
                     if isinstance(event, Completion):
                         tokens.amount = event.usage.total
                     yield event
-
-    def _for_this_loop(self) -> "_Gates":
-        loop = asyncio.get_running_loop()
-        if self._gates is None or self._gates.loop is not loop:
-            places = asyncio.Semaphore(self._at_once or 1_000_000)
-            self._gates = _Gates(loop, places, asyncio.Lock())
-        return self._gates
 
 
 @dataclass
@@ -92,7 +89,14 @@ class _Window:
     async def take(self, amount: int) -> _Taken:
         """Wait until there is room, and take it."""
         while True:
-            wait = self._wait(amount)
+            now = time.monotonic()
+            while self._taken and self._taken[0].moment <= now - self._period:
+                self._taken.popleft()
+            used = sum(taken.amount for taken in self._taken)
+            if self._limit is None or not self._taken or used + amount <= self._limit:
+                wait = 0.0
+            else:
+                wait = self._taken[0].moment + self._period - now
             if wait <= 0:
                 break
             await asyncio.sleep(wait)
@@ -100,12 +104,3 @@ class _Window:
         if self._limit is not None:
             self._taken.append(taken)
         return taken
-
-    def _wait(self, amount: int) -> float:
-        now = time.monotonic()
-        while self._taken and self._taken[0].moment <= now - self._period:
-            self._taken.popleft()
-        used = sum(taken.amount for taken in self._taken)
-        if self._limit is None or not self._taken or used + amount <= self._limit:
-            return 0.0
-        return self._taken[0].moment + self._period - now

@@ -100,14 +100,10 @@ class OpenAIModel(ModelServer[AsyncOpenAI]):
                     raise
                 if refused in _further(request):
                     raise no_beams(self._identity, f"its server says {str(problem)!r}") from problem
-                self._lack(refused)
-
-    def _lack(self, name: str) -> None:
-        """Remember a refused parameter; the length has a second name to be tried."""
-        self._lacks.add(name)
-        if name in LENGTH_NAMES and not self._renamed:
-            self._renamed = True
-            self._lacks -= set(LENGTH_NAMES) - {name}
+                self._lacks.add(refused)
+                if refused in LENGTH_NAMES and not self._renamed:
+                    self._renamed = True
+                    self._lacks -= set(LENGTH_NAMES) - {refused}
 
     async def _sent(self, sent: Json, request: Request) -> AsyncGenerator[Event, None]:
         assembly = Assembly(request, model=self.model)
@@ -218,7 +214,7 @@ class Lacks(set[str]):
 
 def body(request: llm.Request, model: str, lacks: Lacks, *, choices: int, seed: int | None) -> Any:
     """Return the JSON of a streamed request for so many choices."""
-    name = _length_name(lacks)
+    name = "max_completion_tokens" if "max_tokens" in lacks else "max_tokens"
     wanted: dict[str, Any] = {
         "model": model,
         "stream": True,
@@ -246,7 +242,11 @@ def body(request: llm.Request, model: str, lacks: Lacks, *, choices: int, seed: 
             }
             for tool in request.tools
         ]
-        wanted["tool_choice"] = _tool_choice(request.tool_choice)
+        choice = request.tool_choice
+        if choice in ("auto", "none", "required"):
+            wanted["tool_choice"] = None if choice == "auto" else choice
+        else:
+            wanted["tool_choice"] = {"type": "function", "function": {"name": choice}}
     return {key: value for key, value in wanted.items() if value is not None and key not in lacks}
 
 
@@ -274,10 +274,6 @@ def length_name_for(base_url: str) -> Lacks:
     """Return the names a server lacks from the start: only OpenAI itself takes the newer one."""
     own = (urlsplit(base_url).hostname or "").endswith("api.openai.com")
     return Lacks({"max_tokens"} if own else {"max_completion_tokens"})
-
-
-def _length_name(lacks: Lacks) -> str:
-    return "max_completion_tokens" if "max_tokens" in lacks else "max_tokens"
 
 
 def _told(request: llm.Request, lacks: Lacks) -> tuple[llm.Message, ...]:
@@ -318,12 +314,6 @@ def _sound(arguments: str) -> str:
     except (ValueError, RecursionError):
         sound = False
     return arguments if sound else json.dumps({"unreadable": arguments})
-
-
-def _tool_choice(choice: str) -> object:
-    if choice in ("auto", "none", "required"):
-        return None if choice == "auto" else choice
-    return {"type": "function", "function": {"name": choice}}
 
 
 def _format(request: llm.Request, lacks: Lacks) -> object:
@@ -381,7 +371,17 @@ def _read(chunk: Json, assembly: Assembly, place: str) -> Iterator[llm.Event]:
     assembly.model = _string(chunk.get("model")) or assembly.model
     assembly.id = _string(chunk.get("id")) or assembly.id
     if isinstance(chunk.get("usage"), dict):
-        assembly.usage = _usage(chunk["usage"])
+        usage = chunk["usage"]
+        input_, output = usage.get("prompt_tokens"), usage.get("completion_tokens")
+        if not isinstance(input_, int) or not isinstance(output, int):
+            assembly.usage = None
+        else:
+            assembly.usage = llm.TokenUsage(
+                input=input_,
+                cached=_count(usage.get("prompt_tokens_details"), "cached_tokens"),
+                output=output,
+                reasoning=_count(usage.get("completion_tokens_details"), "reasoning_tokens"),
+            )
     choices = chunk.get("choices")
     if choices is None:
         choices = []
@@ -405,13 +405,7 @@ def _choice(choice: Json, place: str, assembly: Assembly, number: int) -> Iterat
         yield assembly.text(text, number)
     if refusal := _string(said.get("refusal")):
         assembly.refusal(refusal, number)
-    _calls(said.get("tool_calls"), assembly, number)
-    _logprobs(choice.get("logprobs"), assembly, number)
-    if finish := _string(choice.get("finish_reason")):
-        assembly.finish(_FINISH.get(finish, llm.Finish.OTHER), number)
-
-
-def _calls(calls: object, assembly: Assembly, number: int) -> None:
+    calls = said.get("tool_calls")
     for at, call in enumerate(calls if isinstance(calls, list) else []):
         if not isinstance(call, dict):
             raise MalformedReply("a tool call of the reply is no object")
@@ -428,6 +422,9 @@ def _calls(calls: object, assembly: Assembly, number: int) -> None:
             arguments=_string(arguments),
             choice=number,
         )
+    _logprobs(choice.get("logprobs"), assembly, number)
+    if finish := _string(choice.get("finish_reason")):
+        assembly.finish(_FINISH.get(finish, llm.Finish.OTHER), number)
 
 
 def _logprobs(logprobs: object, assembly: Assembly, number: int) -> None:
@@ -437,18 +434,6 @@ def _logprobs(logprobs: object, assembly: Assembly, number: int) -> None:
                 match token:
                     case {"token": str(text), "logprob": float() | int() as value}:
                         assembly.logprob(text, float(value), number)
-
-
-def _usage(usage: Json) -> llm.TokenUsage | None:
-    input_, output = usage.get("prompt_tokens"), usage.get("completion_tokens")
-    if not isinstance(input_, int) or not isinstance(output, int):
-        return None
-    return llm.TokenUsage(
-        input=input_,
-        cached=_count(usage.get("prompt_tokens_details"), "cached_tokens"),
-        output=output,
-        reasoning=_count(usage.get("completion_tokens_details"), "reasoning_tokens"),
-    )
 
 
 def _count(details: object, name: str) -> int:

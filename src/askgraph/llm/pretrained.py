@@ -55,7 +55,8 @@ def pretrained(model: str, *, dtype: str | None = None, download: bool = False) 
     or without its tokenizer.
     """
     kind = torch_dtype(dtype)
-    _without_bars()
+    disable_progress_bar()
+    modeling_gguf_pytorch_utils.tqdm = lambda tensors, **_: tensors
     folder = Path(model)
     if is_gguf(model):
         _check_gguf(folder)
@@ -64,7 +65,16 @@ def pretrained(model: str, *, dtype: str | None = None, download: bool = False) 
     options = {"local_files_only": not download}
     try:
         adapters = (folder / _ADAPTER).is_file()
-        made = _merged(model, kind, options) if adapters else _whole(model, kind, options)
+        if adapters:
+            from peft import PeftConfig, PeftModel
+
+            below = PeftConfig.from_pretrained(model, **options).base_model_name_or_path
+            if not below:
+                raise ValueError("its adapters do not name the model that they are of")
+            whole = _whole(below, kind, options)
+            made = PeftModel.from_pretrained(whole, model, **options).merge_and_unload()
+        else:
+            made = _whole(model, kind, options)
         place, of_file = _found(model, options)
         tokenizer = AutoTokenizer.from_pretrained(place, trust_remote_code=False, **of_file)
         readable = bool(tokenizer("SELECT", add_special_tokens=False)["input_ids"])
@@ -103,12 +113,6 @@ def torch_device(name: str | None) -> str:
     return name
 
 
-def _without_bars() -> None:
-    """Let transformers draw no progress bars; that of GGUF does not know its switch."""
-    disable_progress_bar()
-    modeling_gguf_pytorch_utils.tqdm = lambda tensors, **_: tensors
-
-
 def is_gguf(model: str) -> bool:
     """Return whether the name of a model is that of a GGUF file."""
     return Path(model).suffix.lower() == _GGUF
@@ -145,29 +149,13 @@ def _whole(model: str, dtype: Any, options: dict[str, Any]) -> Any:
         options = {**options, "quantization_config": GgufConfig(dequantize=True)}
     made = kind.from_pretrained(place, dtype=dtype, trust_remote_code=False, **options)
     made.name_or_path = model  # adapters name the model below by it
-    return _as_dense(made) if is_gguf(model) else made
-
-
-def _as_dense(made: Any) -> Any:
-    """Return a model whose weights were dequantised as one that was never quantised.
-
-    Else it could neither be saved nor trained, for what it came from.
-    """
-    made.is_quantized = False
-    for holder, name in ((made, "hf_quantizer"), (made.config, "quantization_config")):
-        if hasattr(holder, name):
-            delattr(holder, name)
+    if is_gguf(model):
+        made.is_quantized = False
+        for holder, name in ((made, "hf_quantizer"), (made.config, "quantization_config")):
+            if hasattr(holder, name):
+                delattr(holder, name)
+        return made
     return made
-
-
-def _merged(model: str, dtype: Any, options: dict[str, Any]) -> Any:
-    from peft import PeftConfig, PeftModel
-
-    below = PeftConfig.from_pretrained(model, **options).base_model_name_or_path
-    if not below:
-        raise ValueError("its adapters do not name the model that they are of")
-    whole = _whole(below, dtype, options)
-    return PeftModel.from_pretrained(whole, model, **options).merge_and_unload()
 
 
 def _not_read(model: str, problem: Exception, *, download: bool) -> str:

@@ -75,7 +75,11 @@ class Recorder(httpx2.AsyncBaseTransport):
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         """Send a request and begin to write its exchange down."""
         body = await request.aread()
-        secrets = _secrets(request)
+        values = [request.headers.get(name, "") for name in _SECRET_HEADERS]
+        values += [request.url.params.get(name, "") for name in _SECRET_PARAMETERS]
+        found = {value for value in values if value}
+        found |= {value.split(" ", 1)[1] for value in found if value.lower().startswith("bearer ")}
+        secrets = sorted(found, key=len, reverse=True)
         exchange: dict[str, Any] = {"request": _described(request, body)}
         try:
             response = await self._inner.handle_async_request(request)
@@ -125,7 +129,18 @@ class Player(httpx2.AsyncBaseTransport):
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._exchanges = _load(path)
+        exchanges: dict[str, list[dict[str, Any]]] = {}
+        try:
+            lines = path.read_text(encoding="utf-8").splitlines()
+        except (OSError, ValueError) as problem:
+            raise SetupError(f"the recording {path} cannot be read: {problem}") from problem
+        for number, line in enumerate(lines, 1):
+            try:
+                exchange = json.loads(line)
+                exchanges.setdefault(_key(exchange["request"]), []).append(exchange)
+            except (ValueError, KeyError, TypeError) as problem:
+                raise SetupError(f"the recording is damaged: {path}, line {number}") from problem
+        self._exchanges = exchanges
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         """Repeat the reply to a request."""
@@ -203,21 +218,6 @@ class _Played(httpx2.AsyncByteStream):
             raise _ERRORS[self._exchange["error"]](self._exchange["message"])
 
 
-def _load(path: Path) -> dict[str, list[dict[str, Any]]]:
-    exchanges: dict[str, list[dict[str, Any]]] = {}
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except (OSError, ValueError) as problem:
-        raise SetupError(f"the recording {path} cannot be read: {problem}") from problem
-    for number, line in enumerate(lines, 1):
-        try:
-            exchange = json.loads(line)
-            exchanges.setdefault(_key(exchange["request"]), []).append(exchange)
-        except (ValueError, KeyError, TypeError) as problem:
-            raise SetupError(f"the recording is damaged: {path}, line {number}") from problem
-    return exchanges
-
-
 def _described(request: httpx2.Request, body: bytes) -> dict[str, Any]:
     url = request.url
     for name in _SECRET_PARAMETERS:
@@ -228,14 +228,6 @@ def _described(request: httpx2.Request, body: bytes) -> dict[str, Any]:
     except ValueError:
         content = body.decode("utf-8", "replace")
     return {"method": request.method, "url": str(url), "content": content}
-
-
-def _secrets(request: httpx2.Request) -> list[str]:
-    values = [request.headers.get(name, "") for name in _SECRET_HEADERS]
-    values += [request.url.params.get(name, "") for name in _SECRET_PARAMETERS]
-    found = {value for value in values if value}
-    found |= {value.split(" ", 1)[1] for value in found if value.lower().startswith("bearer ")}
-    return sorted(found, key=len, reverse=True)
 
 
 def _failure(problem: httpx2.TransportError) -> dict[str, str]:

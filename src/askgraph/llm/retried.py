@@ -56,7 +56,12 @@ class RetriedModel(ModelAround):
         self, messages: Sequence[Message], **options: Unpack[Options]
     ) -> AsyncGenerator[Event, None]:
         """Send the messages, again if it fails, and stream the reply."""
-        self._leave_alone()
+        left = self.left_alone
+        if self._failed is not None and left:
+            raise Unreachable(
+                f"{self._failed[1]}; that was {self._rest - left:.1f} seconds ago, and {LEFT_ALONE}"
+                f" {self._rest:g} seconds"
+            )
         attempt = 0
         while True:
             try:
@@ -82,15 +87,6 @@ class RetriedModel(ModelAround):
         if self._failed is None:
             return 0.0
         return max(0.0, self._failed[0] + self._rest - time.monotonic())
-
-    def _leave_alone(self) -> None:
-        """Raise what the server failed of, if that is no longer ago than it is to rest."""
-        left = self.left_alone
-        if self._failed is not None and left:
-            raise Unreachable(
-                f"{self._failed[1]}; that was {self._rest - left:.1f} seconds ago, and {LEFT_ALONE}"
-                f" {self._rest:g} seconds"
-            )
 
     def _wait(self, problem: ServiceError, attempt: int) -> float | None:
         """Return the seconds to wait before the next try; None if there is none."""

@@ -136,10 +136,31 @@ def faults(value: object, schema: Schema, *, at: str = "", root: Schema | None =
         listing = ", ".join(json.dumps(one, ensure_ascii=False) for one in allowed)
         return [f"{place} must be one of {listing}, not {_shown(value)}"]
     if isinstance(value, dict):
-        return _object_faults(value, schema, at, root)
+        parts = schema.get("properties", {})
+        inside = f"{at}." if at else ""
+        found = [
+            f"{inside + name!r} is missing"
+            for name in schema.get("required", ())
+            if name not in value
+        ]
+        for name, part in value.items():
+            if name in parts:
+                found += faults(part, parts[name], at=inside + name, root=root)
+            elif schema.get("additionalProperties") is False:
+                near = difflib.get_close_matches(name, list(parts), n=1)
+                hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(parts)}"
+                found.append(f"{inside + name!r} is unknown; {hint}")
+        return found
     if isinstance(value, list):
         return _list_faults(value, schema, at, root)
-    return _bounds_faults(value, schema, place)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return []
+    least, most = schema.get("minimum"), schema.get("maximum")
+    if least is not None and value < least:
+        return [f"{place} must be {least} or more, not {value}"]
+    if most is not None and value > most:
+        return [f"{place} must be {most} or less, not {value}"]
+    return []
 
 
 def _resolved(schema: Schema, root: Schema) -> Schema:
@@ -188,22 +209,6 @@ def _read(text: str, types: Sequence[str]) -> object:
     return value if _is_any(value, types) else text
 
 
-def _object_faults(value: dict[str, Any], schema: Schema, at: str, root: Schema) -> list[str]:
-    parts = schema.get("properties", {})
-    inside = f"{at}." if at else ""
-    found = [
-        f"{inside + name!r} is missing" for name in schema.get("required", ()) if name not in value
-    ]
-    for name, part in value.items():
-        if name in parts:
-            found += faults(part, parts[name], at=inside + name, root=root)
-        elif schema.get("additionalProperties") is False:
-            near = difflib.get_close_matches(name, list(parts), n=1)
-            hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(parts)}"
-            found.append(f"{inside + name!r} is unknown; {hint}")
-    return found
-
-
 def _list_faults(value: list[Any], schema: Schema, at: str, root: Schema) -> list[str]:
     place = repr(at) if at else "the list"
     least, most = schema.get("minItems"), schema.get("maxItems")
@@ -219,17 +224,6 @@ def _list_faults(value: list[Any], schema: Schema, at: str, root: Schema) -> lis
         for number, part in enumerate(value)
         for fault in faults(part, items, at=f"{at}[{number}]", root=root)
     ]
-
-
-def _bounds_faults(value: object, schema: Schema, place: str) -> list[str]:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return []
-    least, most = schema.get("minimum"), schema.get("maximum")
-    if least is not None and value < least:
-        return [f"{place} must be {least} or more, not {value}"]
-    if most is not None and value > most:
-        return [f"{place} must be {most} or less, not {value}"]
-    return []
 
 
 def _shown(value: object) -> str:
@@ -262,21 +256,18 @@ def lenient_object(text: str) -> dict[str, object]:
     except RecursionError as problem:
         raise ValueError("it is nested too deeply") from problem
     except ValueError as problem:
-        value = _python_literal(plain)
+        if len(plain) > 20_000 or not plain.startswith("{"):
+            value = None
+        else:
+            try:
+                value = ast.literal_eval(plain)
+            except (ValueError, SyntaxError, MemoryError, RecursionError, TypeError):
+                value = None
         if value is None:
             raise ValueError(_said(problem, plain)) from problem
     if not isinstance(value, dict):
         raise ValueError(f"it is {type(value).__name__} and no object")
     return {str(key): part for key, part in value.items()}
-
-
-def _python_literal(text: str) -> object:
-    if len(text) > 20_000 or not text.startswith("{"):
-        return None
-    try:
-        return ast.literal_eval(text)
-    except (ValueError, SyntaxError, MemoryError, RecursionError, TypeError):
-        return None
 
 
 def _said(problem: ValueError, text: str) -> str:
@@ -321,7 +312,10 @@ def checked_call(call: ToolCall, tools: Sequence[ToolSchema]) -> SoundCall | Bad
     JSON within JSON, Python's quotes, numbers, booleans and null as text, and no arguments at all
     if none are needed.
     """
-    tool = _tool(call.name, tools)
+    name = call.name
+    exact = [tool for tool in tools if tool.name == name]
+    alike = exact or [tool for tool in tools if _plain(tool.name) == _plain(name)]
+    tool = alike[0] if len(alike) == 1 else None
     if tool is None:
         return BadCall(call, CallFault.TOOL, _no_tool(call.name, tools))
     try:
@@ -339,12 +333,6 @@ def checked_call(call: ToolCall, tools: Sequence[ToolSchema]) -> SoundCall | Bad
         feedback = f"The call of {tool.name} was not run: {'; '.join(wrong[:5])}."
         return BadCall(call, CallFault.ARGUMENTS, feedback)
     return SoundCall(call, tool, value)
-
-
-def _tool(name: str, tools: Sequence[ToolSchema]) -> ToolSchema | None:
-    exact = [tool for tool in tools if tool.name == name]
-    alike = exact or [tool for tool in tools if _plain(tool.name) == _plain(name)]
-    return alike[0] if len(alike) == 1 else None
 
 
 def _plain(name: str) -> str:

@@ -385,11 +385,6 @@ def _argument(text: str, start: int, opening: re.Pattern[str]) -> tuple[str, int
         found = end.search(text, begin) or re.compile(rf"{closing}\s*\)").search(text, begin)
         if found:
             return text[begin : found.start()].strip(), found.end()
-    return _bracketed(text, start)
-
-
-def _bracketed(text: str, start: int) -> tuple[str, int]:
-    """What stands before the bracket that closes the one before `start`, or the whole rest."""
     depth = 1
     for at in range(start, len(text)):
         depth += (text[at] == "(") - (text[at] == ")")

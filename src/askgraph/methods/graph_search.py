@@ -20,7 +20,6 @@ from askgraph.errors import SetupError
 from askgraph.graph import KnowledgeGraph
 from askgraph.llm import LanguageModel
 from askgraph.methods import check_words
-from askgraph.search.rank import Proposal
 from askgraph.search.tokenize import tokenize
 from askgraph.search.tokenize.word_lists import greeted
 from askgraph.trace import Answer, Draft, Outcome, Question, Refusal, Step, Thought, Usage
@@ -100,7 +99,15 @@ class GraphSearch(SearchLimits):
         found = [(run, await run.proposal()) for run in runs]
         if not found:
             raise ValueError("no graph was given")
-        joined = await self._over_two(found) if len(found) > 1 else None
+        if len(found) > 1:
+            from askgraph.answers.two_graphs import over_two  # few questions have several graphs
+
+            answer = await over_two(found)
+            joined = (
+                answer if answer is not None and answer.confidence >= self.answer_from else None
+            )
+        else:
+            joined = None
         run, proposal = max(found, key=lambda one: top_score(one[1]))
         for note in (*proposal.linked.notes, *await run.taught(proposal)):
             yield Thought(note)
@@ -116,13 +123,6 @@ class GraphSearch(SearchLimits):
         requests = sum(run.endpoint.requests for run in runs)
         usage = Usage(time.perf_counter() - started, requests)
         yield replace(outcome, usage=usage)
-
-    async def _over_two(self, found: Sequence[tuple[SearchRun, Proposal]]) -> Answer | None:
-        """Return what two graphs answer together, if that is sure enough to be shown."""
-        from askgraph.answers.two_graphs import over_two  # few questions have several graphs
-
-        answer = await over_two(found)
-        return answer if answer is not None and answer.confidence >= self.answer_from else None
 
     async def _outcome(self, question: Question, graph: KnowledgeGraph) -> Outcome:
         run = SearchRun(self, question, graph, Counted(graph.endpoint))

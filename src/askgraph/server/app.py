@@ -126,21 +126,16 @@ async def _full(request: Request, error: Exception) -> JSONResponse:
 
 async def _invalid(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, RequestValidationError)
+    body = getattr(request.scope.get("route"), "body_field", None)
+    model = body.field_info.annotation if body is not None else None
     return problem_response(
         Problem(
             type="urn:askgraph:problem:request",
             title="The request is wrong",
             status=422,
-            detail=faults_in_words(error, _fields(request)),
+            detail=faults_in_words(error, list(getattr(model, "model_fields", ()))),
         )
     )
-
-
-def _fields(request: Request) -> list[str]:
-    """The fields that the body of a request may have."""
-    body = getattr(request.scope.get("route"), "body_field", None)
-    model = body.field_info.annotation if body is not None else None
-    return list(getattr(model, "model_fields", ()))
 
 
 async def _refused(request: Request, error: Exception) -> Response:
@@ -212,7 +207,9 @@ def server_of(
 ) -> tuple[uvicorn.Server, socket.socket]:
     """Return a server that is ready to run, and the socket that it is to listen on; see `run`."""
     listening = _listening(settings)
-    address = _address(settings, listening.getsockname()[1])
+    port = listening.getsockname()[1]
+    host = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(settings.host, settings.host)
+    address = f"http://{host}:{port}{settings.root_path}/"
     config = uvicorn.Config(
         create_app(settings, workspace),
         log_config=None,
@@ -279,11 +276,6 @@ def _listening(settings: ServeSettings) -> socket.socket:
             "another --port (0 takes a free one) or --host"
         ) from error
     return listening
-
-
-def _address(settings: ServeSettings, port: int) -> str:
-    host = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(settings.host, settings.host)
-    return f"http://{host}:{port}{settings.root_path}/"
 
 
 def _announce(

@@ -77,7 +77,10 @@ do is the operator’s choice. Every error is JSON of <a href="#schema-Problem">
 def description_router(app: FastAPI, static: Path = STATIC) -> APIRouter:
     """Return the route of the description of an application's operations."""
     router = APIRouter(include_in_schema=False)
-    styles = _built(static)
+    folder = static / "assets"
+    styles = [
+        one.name for kind in ("docs-*.css", "theme-*.js") for one in sorted(folder.glob(kind))
+    ]
 
     async def description(request: Request) -> HTMLResponse:
         root = str(request.scope.get("root_path", ""))
@@ -86,12 +89,6 @@ def description_router(app: FastAPI, static: Path = STATIC) -> APIRouter:
 
     router.add_api_route("/docs", description, methods=["GET", "HEAD"])
     return router
-
-
-def _built(static: Path) -> list[str]:
-    """The names of the built files that it takes: its styles, and the theme that was chosen."""
-    folder = static / "assets"
-    return [one.name for kind in ("docs-*.css", "theme-*.js") for one in sorted(folder.glob(kind))]
 
 
 def described(

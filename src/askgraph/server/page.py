@@ -10,7 +10,6 @@ from pathlib import Path
 
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import HTMLResponse
-from starlette.datastructures import Headers
 
 STATIC = Path(__file__).parent / "web" / "static"
 
@@ -108,7 +107,13 @@ def _read(path: Path) -> _File:
 
 
 def _response(request: Request, file: _File, *, cache: str) -> Response:
-    encoding = _encoding(request.headers, file)
+    named = [part.strip() for part in request.headers.get("accept-encoding", "").lower().split(",")]
+    taken = {
+        name.strip()
+        for name, _, weight in (part.partition(";") for part in named)
+        if weight.replace(" ", "") not in ("q=0", "q=0.0", "q=0.00", "q=0.000")
+    }
+    encoding = next((name for name in _COMPRESSED if name in taken and name in file.variants), "")
     # Each encoding is a representation of its own, which a cache must not mix up.
     etag = f'{file.etag[:-1]}-{encoding}"' if encoding else file.etag
     headers = {"Cache-Control": cache, "ETag": etag, "Vary": "Accept-Encoding"}
@@ -117,14 +122,3 @@ def _response(request: Request, file: _File, *, cache: str) -> Response:
     if encoding:
         headers["Content-Encoding"] = encoding
     return Response(file.variants[encoding], media_type=file.type, headers=headers)
-
-
-def _encoding(headers: Headers, file: _File) -> str:
-    """The best encoding that the client takes: one it names without `q=0`."""
-    named = [part.strip() for part in headers.get("accept-encoding", "").lower().split(",")]
-    taken = {
-        name.strip()
-        for name, _, weight in (part.partition(";") for part in named)
-        if weight.replace(" ", "") not in ("q=0", "q=0.0", "q=0.00", "q=0.000")
-    }
-    return next((name for name in _COMPRESSED if name in taken and name in file.variants), "")

@@ -21,7 +21,6 @@ from askgraph.sparql.results import (
     GRAPH_FORMATS,
     ROW_FORMATS,
     GraphResult,
-    Result,
     ResultFormat,
     serialised,
 )
@@ -63,7 +62,9 @@ async def protocol_request(request: Request) -> ProtocolRequest:
     match kind.strip().lower():
         case "application/x-www-form-urlencoded":
             sent = await asyncio.to_thread(_fields, await _body(request))
-            return _read(_joined(given, sent))
+            return _read(
+                {name: [*given.get(name, []), *sent.get(name, [])] for name in given | sent}
+            )
         case "application/sparql-query":
             if "query" in given:
                 raise QueryError("the query is given twice, in the body and in the address")
@@ -116,10 +117,6 @@ def _decoded(text: str) -> str:
         raise QueryError("the fields are not UTF-8, percent-encoded") from problem
 
 
-def _joined(first: dict[str, list[str]], second: dict[str, list[str]]) -> dict[str, list[str]]:
-    return {name: [*first.get(name, []), *second.get(name, [])] for name in first | second}
-
-
 async def _body(request: Request) -> str:
     body = bytearray()
     async for chunk in request.stream():
@@ -142,7 +139,14 @@ def accepted(header: str, formats: Sequence[ResultFormat]) -> ResultFormat | Non
         return formats[0]
     best, liked = None, 0.0
     for form in formats:
-        quality = _quality(form, ranges)
+        # The quality of a format: by its names, else by the most exact range that holds its own.
+        named = [q for one, two, q in ranges if f"{one}/{two}" in form.accepted]
+        if named:
+            quality = max(named)
+        else:
+            kind, _, _ = form.accepted[0].partition("/")
+            held = [(one != "*", q) for one, two, q in ranges if two == "*" and one in (kind, "*")]
+            quality = max(held)[1] if held else 0.0
         if quality > liked:
             best, liked = form, quality
     return best
@@ -154,16 +158,6 @@ def _ranges(header: str) -> Iterator[tuple[str, str, float]]:
         if found:
             quality = _QUALITY.search(found[3])
             yield found[1].lower(), found[2].lower(), float(quality[1]) if quality else 1.0
-
-
-def _quality(form: ResultFormat, ranges: Sequence[tuple[str, str, float]]) -> float:
-    """The quality of a format: by its names, else by the most exact range that holds its own."""
-    named = [q for one, two, q in ranges if f"{one}/{two}" in form.accepted]
-    if named:
-        return max(named)
-    kind, _, _ = form.accepted[0].partition("/")
-    held = [(one != "*", q) for one, two, q in ranges if two == "*" and one in (kind, "*")]
-    return max(held)[1] if held else 0.0
 
 
 router = APIRouter(prefix="/sparql", tags=["SPARQL protocol"])
@@ -246,8 +240,32 @@ async def _answered(graph: str, request: Request, hub: Hub, caller: Principal) -
         async with hub.graphs.lease(graph, caller) as opened:
             if asked.query is None:
                 return await _description(opened, request)
-            _check_graphs(asked, hub.graphs.settings(graph, caller).graphs)
-            return await _answer(asked, asked.query, opened, hub, request)
+            allowed = hub.graphs.settings(graph, caller).graphs
+            wanted = {*asked.default_graphs, *asked.named_graphs}
+            if allowed and (other := sorted(wanted - set(allowed))):
+                raise ForbiddenQuery(f"the graph <{other[0]}> is not among those that may be read")
+            ready = await asyncio.to_thread(
+                hub.queries.read,
+                asked.query,
+                opened,
+                default_graphs=asked.default_graphs,
+                named_graphs=asked.named_graphs,
+            )
+            formats = ROW_FORMATS if ready.form in ("SELECT", "ASK") else GRAPH_FORMATS
+            form = _format(formats, request, asked.format)
+            result = await hub.queries.run(ready, opened)
+            headers = {"Vary": "Accept"}
+            cut = None if isinstance(result, bool) else result.truncated
+            if cut is not None:
+                told = f"by {'askgraph' if cut.by == 'askgraph' else 'the server'}: {cut.reason}"
+                headers[CUT] = " ".join(told.encode("ascii", "replace").decode().split())
+            try:
+                content = await asyncio.to_thread(
+                    serialised, result, form, prefixes=opened.prefixes.namespaces
+                )
+            except ValueError as problem:
+                raise _Unacceptable(str(problem)) from problem
+            return Response(content, media_type=form.media_type, headers=headers)
     except AskgraphError as error:
         return _failure(error, request)
 
@@ -256,22 +274,6 @@ async def _answered(graph: str, request: Request, hub: Hub, caller: Principal) -
 async def options(graph: str) -> Response:
     """Return the methods that there are."""
     return Response(status_code=204, headers={"Allow": "GET, HEAD, POST, OPTIONS"})
-
-
-async def _answer(
-    asked: ProtocolRequest, query: str, graph: KnowledgeGraph, hub: Hub, request: Request
-) -> Response:
-    ready = await asyncio.to_thread(
-        hub.queries.read,
-        query,
-        graph,
-        default_graphs=asked.default_graphs,
-        named_graphs=asked.named_graphs,
-    )
-    formats = ROW_FORMATS if ready.form in ("SELECT", "ASK") else GRAPH_FORMATS
-    form = _format(formats, request, asked.format)
-    result = await hub.queries.run(ready, graph)
-    return await _written(result, form, graph)
 
 
 async def _description(graph: KnowledgeGraph, request: Request) -> Response:
@@ -291,28 +293,6 @@ def _format(formats: tuple[ResultFormat, ...], request: Request, name: str = "")
         offered = ", ".join(form.accepted[0] for form in formats)
         raise _Unacceptable(f"such a result comes as one of {offered}: accept one of these")
     return found
-
-
-async def _written(result: Result, form: ResultFormat, graph: KnowledgeGraph) -> Response:
-    headers = {"Vary": "Accept"}
-    cut = None if isinstance(result, bool) else result.truncated
-    if cut is not None:
-        told = f"by {'askgraph' if cut.by == 'askgraph' else 'the server'}: {cut.reason}"
-        headers[CUT] = " ".join(told.encode("ascii", "replace").decode().split())
-    try:
-        content = await asyncio.to_thread(
-            serialised, result, form, prefixes=graph.prefixes.namespaces
-        )
-    except ValueError as problem:
-        raise _Unacceptable(str(problem)) from problem
-    return Response(content, media_type=form.media_type, headers=headers)
-
-
-def _check_graphs(asked: ProtocolRequest, allowed: tuple[str, ...]) -> None:
-    """Refuse named graphs that are not among those that may be read, if not all may."""
-    wanted = {*asked.default_graphs, *asked.named_graphs}
-    if allowed and (other := sorted(wanted - set(allowed))):
-        raise ForbiddenQuery(f"the graph <{other[0]}> is not among those that may be read")
 
 
 def _failure(error: AskgraphError, request: Request) -> Response:

@@ -84,7 +84,10 @@ class _Conversation:
         caller.check("ask")
         match kind:
             case "ask":
-                await self._ask(content, caller)
+                self._check_room()
+                given = {"session": self.session, **content} if self.session else content
+                run = await self.hub.ask(_body(AskBody, given), caller)
+                self._begin(self._tell(self.hub.runs.read(run)))
             case "cancel":
                 await self.hub.records.own(_id(content), caller)
                 await self.hub.runs.cancel(_id(content))
@@ -107,12 +110,6 @@ class _Conversation:
                     f"there is no message of type {kind!r}: send hello, ask, cancel, listen or "
                     "choose"
                 )
-
-    async def _ask(self, content: Mapping[str, Any], caller: Principal) -> None:
-        self._check_room()
-        given = {"session": self.session, **content} if self.session else content
-        run = await self.hub.ask(_body(AskBody, given), caller)
-        self._begin(self._tell(self.hub.runs.read(run)))
 
     def _check_room(self) -> None:
         if len(self.tasks) >= _AT_ONCE:

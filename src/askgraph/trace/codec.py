@@ -60,7 +60,10 @@ def read(given: Any, hint: Any) -> Any:
     Raises `ValueError`, `KeyError` or `TypeError` if it is damaged.
     """
     if hint is SelectResult:
-        return _result(given)
+        result = from_json(given)
+        if not isinstance(result, SelectResult):
+            raise TypeError("no table")
+        return replace(result, seconds=_typed(given["seconds"], float))
     if is_dataclass(hint):
         return _instance(given, hint)
     if hint is object or hint is Any:
@@ -122,7 +125,12 @@ def _value(hint: Any) -> Any:
 def _composed(given: Any, hint: Any) -> Any:
     """Read what has a type with further types in it."""
     if _is_union(hint):
-        return _member(given, hint)
+        if given is None and types.NoneType in get_args(hint):
+            return None
+        classes = {spoken_name(kind): kind for kind in _classes(hint)}
+        if len(classes) > 1:
+            return _instance(given, classes[_typed(given, dict)[MEMBER]])
+        return read(given, next(kind for kind in get_args(hint) if kind is not types.NoneType))
     origin = get_origin(hint)
     if origin is tuple:
         return tuple(read(item, _item(hint, at)) for at, item in enumerate(_typed(given, list)))
@@ -131,13 +139,6 @@ def _composed(given: Any, hint: Any) -> Any:
             raise ValueError(f"{given!r} is none of {get_args(hint)}")
         return given
     return {key: read(item, _value(hint)) for key, item in _typed(given, dict).items()}
-
-
-def _result(given: Any) -> SelectResult:
-    result = from_json(given)
-    if not isinstance(result, SelectResult):
-        raise TypeError("no table")
-    return replace(result, seconds=_typed(given["seconds"], float))
 
 
 def _instance(given: Any, kind: Any) -> Any:
@@ -150,15 +151,6 @@ def _instance(given: Any, kind: Any) -> Any:
         elif one.default is MISSING and one.default_factory is MISSING:
             raise KeyError(one.name)
     return kind(**values)
-
-
-def _member(given: Any, hint: Any) -> Any:
-    if given is None and types.NoneType in get_args(hint):
-        return None
-    classes = {spoken_name(kind): kind for kind in _classes(hint)}
-    if len(classes) > 1:
-        return _instance(given, classes[_typed(given, dict)[MEMBER]])
-    return read(given, next(kind for kind in get_args(hint) if kind is not types.NoneType))
 
 
 def _typed(given: Any, kind: Any) -> Any:

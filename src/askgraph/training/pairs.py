@@ -243,7 +243,8 @@ def made_pairs(
     for one in asked:
         chance = random.Random(f"{seed} {one.id}")
         try:
-            needed = _needed(one, terms)
+            found = [*gold_terms(one.query), *(gold_terms(one.then) if one.then else ())]
+            needed = [terms.listed(kind, name) for kind, name in dict.fromkeys(found)]
         except QuerySyntaxError as problem:
             yield LeftOut(one.id, str(problem))
             continue
@@ -285,7 +286,19 @@ def write_pairs(path: Path, pairs: Iterable[Pair]) -> int:
     with replaced(path) as file:
         for pair in pairs:
             number += 1
-            file.write(json_line(_object(pair)))
+            listed = [
+                {"kind": one.kind.name.lower(), "target": one.target, "label": one.label}
+                | ({"description": one.description} if one.description else {})
+                for one in pair.listed
+            ]
+            form = {"form": pair.form} if pair.form != REFERENCES else {}
+            asked = {
+                "id": pair.id,
+                "question": pair.question,
+                "listed": listed,
+                "target": pair.target,
+            }
+            file.write(json_line({**asked, **form}))
         if not number:
             raise SetupError(f"no question makes a pair, so {path} is not written")
     return number
@@ -308,7 +321,23 @@ def read_pairs(paths: Sequence[Path]) -> tuple[tuple[Pair, ...], str]:
         digest.update(content)
         for number, line in enumerate(content.splitlines(), start=1):
             try:
-                pairs.append(_pair(json.loads(line)))
+                record = json.loads(line)
+                listed = record["listed"]
+                if isinstance(listed, str):
+                    raise TypeError("listed")
+                terms = tuple(
+                    Listed(
+                        Kind[one["kind"].upper()],
+                        one["target"],
+                        one["label"],
+                        one.get("description", ""),
+                    )
+                    for one in listed
+                )
+                question, wanted = str(record["question"]), str(record["target"])
+                if (form := str(record.get("form", REFERENCES))) not in FORMS:
+                    raise ValueError(f"there is no form {form!r}")
+                pairs.append(Pair(str(record["id"]), question, terms, wanted, form))
             except (ValueError, KeyError, TypeError) as problem:
                 raise SetupError(
                     f"{path}, line {number}: no pair; askgraph finetune pairs makes them"
@@ -316,12 +345,6 @@ def read_pairs(paths: Sequence[Path]) -> tuple[tuple[Pair, ...], str]:
     if not pairs:
         raise SetupError(f"{', '.join(map(str, paths))}: there are no pairs to train on")
     return tuple(pairs), digest.hexdigest()
-
-
-def _needed(one: Asked, terms: NearTerms) -> list[Listed]:
-    """Return the terms that the gold query names."""
-    found = [*gold_terms(one.query), *(gold_terms(one.then) if one.then else ())]
-    return [terms.listed(kind, name) for kind, name in dict.fromkeys(found)]
 
 
 def _wrong(needed: Sequence[Listed], terms: NearTerms, chance: random.Random) -> list[Listed]:
@@ -334,31 +357,6 @@ def _wrong(needed: Sequence[Listed], terms: NearTerms, chance: random.Random) ->
         number = min(len(near), chance.randint(1, _MOST))
         found.update(((one.kind, one.target), one) for one in chance.sample(near, number))
     return list(found.values())
-
-
-def _object(pair: Pair) -> dict[str, object]:
-    listed = [
-        {"kind": one.kind.name.lower(), "target": one.target, "label": one.label}
-        | ({"description": one.description} if one.description else {})
-        for one in pair.listed
-    ]
-    form = {"form": pair.form} if pair.form != REFERENCES else {}
-    asked = {"id": pair.id, "question": pair.question, "listed": listed, "target": pair.target}
-    return {**asked, **form}
-
-
-def _pair(record: dict[str, str | list[dict[str, str]]]) -> Pair:
-    listed = record["listed"]
-    if isinstance(listed, str):
-        raise TypeError("listed")
-    terms = tuple(
-        Listed(Kind[one["kind"].upper()], one["target"], one["label"], one.get("description", ""))
-        for one in listed
-    )
-    question, wanted = str(record["question"]), str(record["target"])
-    if (form := str(record.get("form", REFERENCES))) not in FORMS:
-        raise ValueError(f"there is no form {form!r}")
-    return Pair(str(record["id"]), question, terms, wanted, form)
 
 
 @dataclass(frozen=True)

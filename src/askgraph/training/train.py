@@ -75,7 +75,10 @@ def train(
     plan = {"model": model, "settings": asdict(settings), "data": data}
     torch_device(device)
     if there := begun(folder, plan):
-        return _ended(folder, there)
+        return Trained(
+            folder, there["steps"], there["loss"], there["evaluation"], there["pairs"],
+            there["too_long"], resumed=False, ended=True,
+        )  # fmt: skip
     torch.manual_seed(settings.seed)
     place = str(Path(model).resolve()) if Path(model).exists() else model
     tokenizer, made = _loaded(place, settings, download=download)
@@ -116,13 +119,6 @@ def train(
     return result
 
 
-def _ended(folder: Path, result: Mapping[str, Any]) -> Trained:
-    return Trained(
-        folder, result["steps"], result["loss"], result["evaluation"], result["pairs"],
-        result["too_long"], resumed=False, ended=True,
-    )  # fmt: skip
-
-
 def _loaded(model: str, settings: TrainSettings, *, download: bool) -> tuple[Any, Any]:
     """The tokenizer, and the model to train.
 
@@ -133,22 +129,23 @@ def _loaded(model: str, settings: TrainSettings, *, download: bool) -> tuple[Any
     found = pretrained(model, dtype=dtype, download=download)
     if found.tokenizer.eos_token_id is None:
         raise SetupError(f"the tokenizer of {model!r} has no end: set its eos_token")
-    made = _with_adapters(found.model, settings) if settings.lora else found.model
+    if settings.lora:
+        from peft import LoraConfig, TaskType, get_peft_model
+
+        task = (
+            TaskType.SEQ_2_SEQ_LM if found.model.config.is_encoder_decoder else TaskType.CAUSAL_LM
+        )
+        config = LoraConfig(
+            task_type=task,
+            r=settings.rank,
+            lora_alpha=settings.alpha,
+            lora_dropout=settings.dropout,
+            target_modules="all-linear",
+        )
+        made = get_peft_model(found.model, config)
+    else:
+        made = found.model
     return found.tokenizer, made
-
-
-def _with_adapters(made: Any, settings: TrainSettings) -> Any:
-    from peft import LoraConfig, TaskType, get_peft_model
-
-    task = TaskType.SEQ_2_SEQ_LM if made.config.is_encoder_decoder else TaskType.CAUSAL_LM
-    config = LoraConfig(
-        task_type=task,
-        r=settings.rank,
-        lora_alpha=settings.alpha,
-        lora_dropout=settings.dropout,
-        target_modules="all-linear",
-    )
-    return get_peft_model(made, config)
 
 
 def _arguments(

@@ -93,7 +93,20 @@ def build_local(
             profile = _counted(_parsed(files, graphs, progress), files, source, folder, progress)
             progress("loading", 0, None)
     else:
-        arrays = _enriched_arrays(files, folder, graphs, enrich, progress)
+        definitions = read_definitions(enrich)
+        write_whole(folder / ENRICHMENT, enrich.read_text(encoding="utf-8"))
+        said, end = folder / "enrichment.nq", f" <{graphs[0]}> .\n" if graphs else " .\n"
+        write_whole(said, "".join(f"{triple}{end}" for triple in statements(definitions)))
+        _load([*files, said], folder / "store", progress)
+        plain = _arrays(folder / "store", graphs, progress)
+        if definitions.names:
+            with said.open("a", encoding="utf-8") as out:
+                out.writelines(f"{triple}{end}" for triple in told_names(definitions, plain))
+            _load([*files, said], folder / "store", progress)
+            plain = _arrays(folder / "store", graphs, progress)
+        progress("adding virtual triples", 0, None)
+        more, own = links(definitions, plain), own_types(plain)
+        arrays = _arrays(folder / "store", graphs, progress, more=more, own=own)
         profile = _counted(arrays, files, source, folder, progress)
     save_profile(_with_graphs(profile, folder / "store", graphs), folder / "profile.json")
     _sign(folder, known)
@@ -197,26 +210,6 @@ def enrich_endpoint(data: Path, definitions: Definitions) -> Profile:
         if definitions:
             write_whole(folder / ENRICHMENT, definitions_text(definitions))
     return profile
-
-
-def _enriched_arrays(
-    files: Sequence[Path], folder: Path, graphs: Sequence[str], enrich: Path, progress: Progress
-) -> GraphArrays:
-    """Load the files and what is said of the terms; the arrays hold the virtual triples as well."""
-    definitions = read_definitions(enrich)
-    write_whole(folder / ENRICHMENT, enrich.read_text(encoding="utf-8"))
-    said, end = folder / "enrichment.nq", f" <{graphs[0]}> .\n" if graphs else " .\n"
-    write_whole(said, "".join(f"{triple}{end}" for triple in statements(definitions)))
-    _load([*files, said], folder / "store", progress)
-    plain = _arrays(folder / "store", graphs, progress)
-    if definitions.names:
-        with said.open("a", encoding="utf-8") as out:
-            out.writelines(f"{triple}{end}" for triple in told_names(definitions, plain))
-        _load([*files, said], folder / "store", progress)
-        plain = _arrays(folder / "store", graphs, progress)
-    progress("adding virtual triples", 0, None)
-    more, own = links(definitions, plain), own_types(plain)
-    return _arrays(folder / "store", graphs, progress, more=more, own=own)
 
 
 def _load(files: Sequence[Path], store: Path, progress: Progress) -> None:
@@ -330,7 +323,9 @@ def declared_prefixes(files: Sequence[Path]) -> dict[str, str]:
     """Return the prefixes declared at the head of Turtle, TriG and RDF/XML files."""
     found: dict[str, str] = {}
     for path in files[:100]:
-        head = _head(path)
+        opener = gzip.open if path.name.endswith(".gz") else open
+        with opener(path, "rb") as file:
+            head = file.read(_READ).decode("utf-8", errors="replace")
         if path.name.removesuffix(".gz").endswith((".rdf", ".owl", ".xml")):
             entities = dict(_ENTITY.findall(head))
             pairs = [(name, _resolved(value, entities)) for name, value in _XML.findall(head)]
@@ -374,12 +369,6 @@ def described_prefixes(arrays: GraphArrays) -> dict[str, str]:
             if subject in namespaces:
                 found.setdefault(name, namespaces[subject])
     return found
-
-
-def _head(path: Path) -> str:
-    opener = gzip.open if path.name.endswith(".gz") else open
-    with opener(path, "rb") as file:
-        return file.read(_READ).decode("utf-8", errors="replace")
 
 
 def _resolved(value: str, entities: Mapping[str, str]) -> str:

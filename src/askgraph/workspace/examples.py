@@ -286,7 +286,18 @@ def convert(
     if not found.examples:
         why = f", for example: {faults[0][1]}" if faults else ""
         raise SetupError(f"{source} holds no examples{why}")
-    _write(found, target)
+    match target.suffix:
+        case ".jsonl":
+            write_lines_of(found.examples, target)
+        case ".ttl":
+            text = document(found.examples)
+            with replaced(target) as file:
+                file.write(text.encode())
+        case _:
+            if target.exists() and (not target.is_dir() or any(target.iterdir())):
+                raise SetupError(f"{target} is there already: name a new folder")
+            with replacing(target) as folder:
+                ExampleFolder(folder).add(found.examples)
     return found, faults
 
 
@@ -309,21 +320,6 @@ def read_source(workspace: Workspace, source: str, *, format: str | None = None)
     if not Path(source).exists():
         raise SetupError(f"there is no file, folder, URL or graph {source!r} to read examples from")
     return examples_in(Path(source), format=format)
-
-
-def _write(found: Collection, target: Path) -> None:
-    match target.suffix:
-        case ".jsonl":
-            write_lines_of(found.examples, target)
-        case ".ttl":
-            text = document(found.examples)
-            with replaced(target) as file:
-                file.write(text.encode())
-        case _:
-            if target.exists() and (not target.is_dir() or any(target.iterdir())):
-                raise SetupError(f"{target} is there already: name a new folder")
-            with replacing(target) as folder:
-                ExampleFolder(folder).add(found.examples)
 
 
 async def _published(settings: GraphSettings) -> Collection:

@@ -290,7 +290,17 @@ class _Making:
             return
         for query, result in results:
             if same(answer, query, result) and outcome_of(result).digest is not None:
-                example = _example(draft, query, self.graph, result)
+                now, outcome = datetime.now(UTC).isoformat(timespec="seconds"), outcome_of(result)
+                example = QueryExample(
+                    draft.question,
+                    query,
+                    "en",
+                    keywords=(draft.kind,),
+                    origin="generated",
+                    confirmation=Confirmation(
+                        now, self.graph.name, self.graph.snapshot, outcome.rows, outcome.digest
+                    ),
+                )
                 self.waiting.append(Reading(example, tuple(results)))
                 break
         if len(self.waiting) == _BATCH:
@@ -306,15 +316,3 @@ class _Making:
             keep(self.workspace, self.graph.name, batch)
         self.kept += batch
         self.waiting.clear()
-
-
-def _example(draft: Draft, query: str, graph: KnowledgeGraph, result: Result) -> QueryExample:
-    now, outcome = datetime.now(UTC).isoformat(timespec="seconds"), outcome_of(result)
-    return QueryExample(
-        draft.question,
-        query,
-        "en",
-        keywords=(draft.kind,),
-        origin="generated",
-        confirmation=Confirmation(now, graph.name, graph.snapshot, outcome.rows, outcome.digest),
-    )

@@ -20,7 +20,7 @@ from askgraph.graph.glossary import (
     read_glossary,
 )
 from askgraph.graph.profile import Profile
-from askgraph.index.names import Kind, Name, NameIndex
+from askgraph.index.names import Kind, NameIndex
 from askgraph.search.glossary import called, kind_of, meanings, near
 from askgraph.sparql.judge import checked
 from askgraph.sparql.prefixes import PrefixMap
@@ -168,10 +168,7 @@ class Known:
             raise SetupError(f"the graph {self.name!r} has no {text!r}{self._near(iri)}")
         found = called(text, self.names)
         classes = [one for one in found if one.kind is Kind.CLASS]
-        return self._only(text, word, (classes or found) if only_classes else found)
-
-    def _only(self, text: str, word: str, found: Sequence[Name]) -> str:
-        kinds = {one.target: one.kind for one in found}
+        kinds = {one.target: one.kind for one in ((classes or found) if only_classes else found)}
         if len(kinds) == 1:
             return next(iter(kinds))
         if not kinds:

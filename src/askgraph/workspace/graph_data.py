@@ -130,7 +130,17 @@ def open_endpoint(
     If the graph was enriched virtually, queries may use its virtual predicates. `services` are
     those that a server evaluates itself.
     """
-    own = _own_endpoint(settings, data, cache=cache, prefixes=prefixes, services=services)
+    if settings.url:
+        own = _cached_endpoint(settings, cache, prefixes, services)
+    else:
+        endpoint = OxigraphEndpoint(
+            data / "store",
+            timeout=settings.timeout,
+            graphs=settings.graphs or None,
+            prefixes=dict(prefixes or {}),
+        )
+        endpoint.start()
+        own = endpoint
     paths = all_paths(data)
     if not paths:
         return own
@@ -138,26 +148,6 @@ def open_endpoint(
     from askgraph.endpoint.virtual import VirtualEndpoint  # few graphs have virtual predicates
 
     return VirtualEndpoint(own, paths, prefixes=prefixes)
-
-
-def _own_endpoint(
-    settings: GraphSettings,
-    data: Path,
-    *,
-    cache: Path,
-    prefixes: Mapping[str, str] | None,
-    services: frozenset[str],
-) -> Endpoint:
-    if settings.url:
-        return _cached_endpoint(settings, cache, prefixes, services)
-    endpoint = OxigraphEndpoint(
-        data / "store",
-        timeout=settings.timeout,
-        graphs=settings.graphs or None,
-        prefixes=dict(prefixes or {}),
-    )
-    endpoint.start()
-    return endpoint
 
 
 def _cached_endpoint(

@@ -13,7 +13,7 @@ from askgraph.endpoint import Endpoint
 from askgraph.endpoint.federated import Federated
 from askgraph.errors import SetupError
 from askgraph.graph import KnowledgeGraph
-from askgraph.graph.profile import Profile, load_profile
+from askgraph.graph.profile import load_profile
 from askgraph.methods import Method, searches
 from askgraph.sparql.prefixes import PrefixMap
 from askgraph.trace import Outcome, attempt_of
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from askgraph.graph.examples import QueryExample
     from askgraph.graph.glossary import Glossary
     from askgraph.index import DiskIndex, Resource, SearchIndex
-    from askgraph.index.name_search import NameSearch
 
 _SCHEME = "askgraph:"
 _ALLOWED: ContextVar[Set[str] | None] = ContextVar("services that may be called", default=None)
@@ -60,7 +59,15 @@ def open_graph(
     """
     profile = load_profile(data / "profile.json")
     prefixes = PrefixMap(dict(profile.prefixes))
-    search = _name_search(settings, profile)
+    # The search for names that the settings name, else the one that was detected.
+    named = settings.name_search or profile.name_search
+    if not (settings.url and named):
+        search = None
+    else:
+        from askgraph.graph.resources import naming_of
+        from askgraph.index.name_search import name_search  # most graphs lie here
+
+        search = name_search(named, naming_of(profile))
     own = open_endpoint(
         settings,
         data,
@@ -102,17 +109,6 @@ def open_graph(
     except BaseException:
         result_of(endpoint.close())
         raise
-
-
-def _name_search(settings: GraphSettings, profile: Profile) -> "NameSearch | None":
-    """The search for names that the settings name, else the one that was detected."""
-    named = settings.name_search or profile.name_search
-    if not (settings.url and named):
-        return None
-    from askgraph.graph.resources import naming_of
-    from askgraph.index.name_search import name_search  # most graphs lie here
-
-    return name_search(named, naming_of(profile))
 
 
 @dataclass(frozen=True)

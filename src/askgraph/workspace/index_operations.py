@@ -64,25 +64,7 @@ def build_indices(
     setting is not sound; then the old ones stay.
     """
     ground = ground_of(place, name, progress=progress)
-    chosen = _chosen(ground, settings or {})
-    if crew is not None and crew.on != "local" and chosen.on is None:
-        raise SetupError("an index in files is written by one process; --executor is for --on")
-    changed = Ground(
-        ground.name, ground.data, chosen, ground.snapshot, ground.profile, ground.names,
-        ground.arrays,
-    )  # fmt: skip
-    with _working(crew) as elsewhere:
-        built = {
-            key: build_index(changed, key, progress=progress, elsewhere=elsewhere) for key in KEYS
-        }
-    with locked(place.folder / ".lock"):
-        if ground.name not in place.graphs():
-            raise SetupError(f"graph {ground.name!r} was removed meanwhile")
-        with_graph(place.folder, ground.name, chosen)
-    return [_info(changed, key, index) for key, index in built.items()]
-
-
-def _chosen(ground: Ground, given: Mapping[str, object]) -> GraphSettings:
+    given = settings or {}
     table = ground.settings.table() | {
         key: list(value) if isinstance(value, tuple) else value for key, value in given.items()
     }
@@ -99,7 +81,22 @@ def _chosen(ground: Ground, given: Mapping[str, object]) -> GraphSettings:
     embedded = "on" in table or not kinds.isdisjoint(EMBEDDED)
     if "embeddings" not in given and not embedded:
         table.pop("embeddings", None)
-    return GraphSettings.of(ground.name, table)
+    chosen = GraphSettings.of(ground.name, table)
+    if crew is not None and crew.on != "local" and chosen.on is None:
+        raise SetupError("an index in files is written by one process; --executor is for --on")
+    changed = Ground(
+        ground.name, ground.data, chosen, ground.snapshot, ground.profile, ground.names,
+        ground.arrays,
+    )  # fmt: skip
+    with _working(crew) as elsewhere:
+        built = {
+            key: build_index(changed, key, progress=progress, elsewhere=elsewhere) for key in KEYS
+        }
+    with locked(place.folder / ".lock"):
+        if ground.name not in place.graphs():
+            raise SetupError(f"graph {ground.name!r} was removed meanwhile")
+        with_graph(place.folder, ground.name, chosen)
+    return [_info(changed, key, index) for key, index in built.items()]
 
 
 @contextmanager

@@ -196,25 +196,21 @@ def resources_for(ground: Ground, key: str, source: Source) -> Iterator[Resource
     Raises `SetupError` for a file that cannot be read, `ServiceError` if an endpoint fails.
     """
     if source.kind == "graph":
-        return _known(ground, key)
+        if ground.arrays is not None:
+            read = {"entities": nodes.entity_resources, "properties": nodes.property_resources}
+            return read.get(key, nodes.literal_resources)(ground.arrays, ground.profile)
+        match key:
+            case "entities":
+                return chain(profile_classes(ground.profile), _named(ground.names, Kind.ENTITY))
+            case "properties":
+                return profile_properties(ground.profile)
+            case _:
+                return _named(ground.names, Kind.VALUE)
     for file in source.files:
         if not file.is_file():
             raise SetupError(f"there is no file {str(file)!r} to build the index {key!r} from")
     found = _read(ground, key, source)
     return iter(found) if key == "properties" else _with_classes(found, ground.profile)
-
-
-def _known(ground: Ground, key: str) -> Iterator[Resource]:
-    if ground.arrays is not None:
-        read = {"entities": nodes.entity_resources, "properties": nodes.property_resources}
-        return read.get(key, nodes.literal_resources)(ground.arrays, ground.profile)
-    match key:
-        case "entities":
-            return chain(profile_classes(ground.profile), _named(ground.names, Kind.ENTITY))
-        case "properties":
-            return profile_properties(ground.profile)
-        case _:
-            return _named(ground.names, Kind.VALUE)
 
 
 def _named(names: NameIndex, kind: Kind) -> Iterator[Resource]:

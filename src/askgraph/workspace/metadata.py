@@ -117,10 +117,18 @@ def profiled(
     named = source in place.graphs()
     settings = place.graphs()[source] if named else GraphSettings(url=source)
     if not is_url(settings.url or ""):
-        return _counted(place, source, progress)
+        graph = place.find(source, progress=progress)
+        result_of(graph.endpoint.close())
+        return graph.profile
     if graphs:
         settings = replace(settings, graphs=tuple(graphs))
-    profile = result_of(_asked(settings, chosen, _journal(place, settings, chosen), progress))
+    asked = f"{settings.url} {' '.join(settings.graphs)} {chosen.one_by_one}"
+    digest = hashlib.sha256(asked.encode()).hexdigest()[:12]
+    profile = result_of(
+        _asked(
+            settings, chosen, place.folder / "data" / f".profile~{digest}.answers.jsonl", progress
+        )
+    )
     if named:
         with locked(place.data(source).parent / ".locks" / source):
             save_profile(profile, place.data(source) / "profile.json")
@@ -155,7 +163,9 @@ def _keep(
             profile = merged(place.profile(name), published)
             save_profile(profile, place.data(name) / "profile.json")
         if described:
-            _keep_descriptions(place.description(name), described)
+            path = place.description(name)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write_whole(path, json_ld_of(described))
 
 
 async def _asked(
@@ -175,19 +185,6 @@ async def _asked(
         await endpoint.close()
     entities = [name.target for name in names if name.kind is Kind.ENTITY]
     return with_prefixes(profile, entities[:: max(1, len(entities) // 5000)])
-
-
-def _journal(place: Workspace, settings: GraphSettings, bound: Bound) -> Path:
-    asked = f"{settings.url} {' '.join(settings.graphs)} {bound.one_by_one}"
-    digest = hashlib.sha256(asked.encode()).hexdigest()[:12]
-    return place.folder / "data" / f".profile~{digest}.answers.jsonl"
-
-
-def _counted(place: Workspace, source: str, progress: Progress) -> Profile:
-    """The profile of triples that lie here, read first if they have no name yet."""
-    graph = place.find(source, progress=progress)
-    result_of(graph.endpoint.close())
-    return graph.profile
 
 
 def _of_file(path: Path) -> Profile | None:
@@ -226,12 +223,6 @@ def _own_pages(
         except (ServiceError, SetupError) as error:
             why = str(error)
     return (), why
-
-
-def _keep_descriptions(path: Path, descriptions: Sequence[Description]) -> None:
-    """Write descriptions in place of those that were there."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_whole(path, json_ld_of(descriptions))
 
 
 def kept_notes(
@@ -292,7 +283,27 @@ def shapes(place: Workspace, source: str | None, choice: Choice, *, progress: Pr
     Raises `SetupError` for a class that is not there, or a file that holds no schema.
     """
     if source is not None and source not in place.graphs() and Path(source).is_file():
-        return _shapes_of_file(Path(source), choice)
+        path = Path(source)
+        described = read_statements(path)
+        prefixes = PrefixMap(dict(described.prefixes))
+        declared = {shape.cls: shape for shape in shapes_of_shacl(described)}
+        profile = profile_of_void(described)
+        if profile is None and not declared:
+            raise SetupError(f"{str(path)!r} holds neither VoID nor SHACL shapes")
+        if profile is None:
+            profile = _profile_of(tuple(declared.values()))
+        few = frequent(profile, choice.fraction)
+        classes = _chosen(few, choice, prefixes)
+        found = tuple(declared.get(cls) or known_shape(few, cls) for cls in classes)
+        left_out = 0 if choice.classes else len(profile.classes) - len(classes)
+        languages = choice.languages
+        names = {c.iri: c.names for c in profile.classes} | {
+            p.iri: p.names for p in profile.predicates
+        }
+        best = {iri: best_label(some, languages) for iri, some in names.items()}
+        return Shapes(
+            found, {iri: label for iri, label in best.items() if label}, prefixes, left_out
+        )
     return result_of(_of_graph(place, source, choice, progress))
 
 
@@ -314,28 +325,6 @@ async def _of_graph(
         await graph.endpoint.close()
     left_out = 0 if choice.classes else len(graph.profile.classes) - len(classes)
     return Shapes(tuple(found), labels, graph.prefixes, left_out, graph.described)
-
-
-def _shapes_of_file(path: Path, choice: Choice) -> Shapes:
-    described = read_statements(path)
-    prefixes = PrefixMap(dict(described.prefixes))
-    declared = {shape.cls: shape for shape in shapes_of_shacl(described)}
-    profile = profile_of_void(described)
-    if profile is None and not declared:
-        raise SetupError(f"{str(path)!r} holds neither VoID nor SHACL shapes")
-    if profile is None:
-        profile = _profile_of(tuple(declared.values()))
-    few = frequent(profile, choice.fraction)
-    classes = _chosen(few, choice, prefixes)
-    found = tuple(declared.get(cls) or known_shape(few, cls) for cls in classes)
-    left_out = 0 if choice.classes else len(profile.classes) - len(classes)
-    return Shapes(found, _labels(profile, choice.languages), prefixes, left_out)
-
-
-def _labels(profile: Profile, languages: Sequence[str]) -> dict[str, str]:
-    names = {c.iri: c.names for c in profile.classes} | {p.iri: p.names for p in profile.predicates}
-    best = {iri: best_label(some, languages) for iri, some in names.items()}
-    return {iri: label for iri, label in best.items() if label}
 
 
 def _kept(shape: Shape, profile: Profile) -> Shape:

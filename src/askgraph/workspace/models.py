@@ -116,7 +116,27 @@ class Models:
         """
         settings = self.settings(name, **overrides)
         if settings not in self._made:
-            self._made[settings] = _built(settings, self._folder)
+            folder = self._folder
+            # The default method needs no model.
+            from askgraph.llm.limited import LimitedModel
+            from askgraph.llm.retried import RetriedModel
+
+            model = _asked(settings, folder)
+            rates, at_once = (
+                (settings.requests_per_minute, settings.tokens_per_minute),
+                settings.parallel,
+            )
+            if any(rates) or at_once:
+                model = LimitedModel(model, requests=rates[0], tokens=rates[1], at_once=at_once)
+            model = RetriedModel(model, retries=settings.retries)
+            around: list[plugins.Plugin] = []
+            if settings.cache:
+                around.append(partial(plugins.load("llm", "cached"), folder=folder / "model-cache"))
+            if find_spec("opentelemetry"):
+                around.append(plugins.load("llm", "telemetry"))
+            self._made[settings] = ModelStack(
+                model, _options(settings), _prices(settings, folder), tuple(around)
+            )
         return self._made[settings]
 
     def settings(self, name: str | None = None, **overrides: object) -> ModelSettings:
@@ -138,7 +158,20 @@ class Models:
         check_fields(where, ModelSettings, values)
         if not values.get("model"):
             raise SetupError(f"{where} has no `model`: the name of the model at its server")
-        return _sound(ModelSettings(**_with_key(values)), where)
+        settings = ModelSettings(**_with_key(values))
+        limits = (
+            "timeout", "first_timeout", "max_tokens", "requests_per_minute", "tokens_per_minute",
+            "parallel",
+        )  # fmt: skip
+        for limit in limits:
+            value = getattr(settings, limit)
+            if value is not None and not value > 0:
+                raise SetupError(f"{where}: {limit} is {value}; it must be more than 0")
+        for limit in ("temperature", "retries"):
+            value = getattr(settings, limit)
+            if value is not None and not value >= 0:
+                raise SetupError(f"{where}: {limit} is {value}; it must be 0 or more")
+        return settings
 
     def alone(
         self, settings: ModelSettings, transport: "Watched", grammar: str | None
@@ -198,40 +231,6 @@ def _with_key(values: dict[str, Any]) -> dict[str, Any]:
     """OpenAI's own server wants a key; its plugin, which serves others too, has no default."""
     ours = values.get("provider", "openai") == "openai" and values.get("base_url") is None
     return {**values, "key_env": values.get("key_env") or "OPENAI_API_KEY"} if ours else values
-
-
-def _sound(settings: ModelSettings, where: str) -> ModelSettings:
-    limits = (
-        "timeout", "first_timeout", "max_tokens", "requests_per_minute", "tokens_per_minute",
-        "parallel",
-    )  # fmt: skip
-    for name in limits:
-        value = getattr(settings, name)
-        if value is not None and not value > 0:
-            raise SetupError(f"{where}: {name} is {value}; it must be more than 0")
-    for name in ("temperature", "retries"):
-        value = getattr(settings, name)
-        if value is not None and not value >= 0:
-            raise SetupError(f"{where}: {name} is {value}; it must be 0 or more")
-    return settings
-
-
-def _built(settings: ModelSettings, folder: Path) -> LanguageModel:
-    # The default method needs no model.
-    from askgraph.llm.limited import LimitedModel
-    from askgraph.llm.retried import RetriedModel
-
-    model = _asked(settings, folder)
-    rates, at_once = (settings.requests_per_minute, settings.tokens_per_minute), settings.parallel
-    if any(rates) or at_once:
-        model = LimitedModel(model, requests=rates[0], tokens=rates[1], at_once=at_once)
-    model = RetriedModel(model, retries=settings.retries)
-    around: list[plugins.Plugin] = []
-    if settings.cache:
-        around.append(partial(plugins.load("llm", "cached"), folder=folder / "model-cache"))
-    if find_spec("opentelemetry"):
-        around.append(plugins.load("llm", "telemetry"))
-    return ModelStack(model, _options(settings), _prices(settings, folder), tuple(around))
 
 
 def _asked(
@@ -328,7 +327,18 @@ def with_dependencies(
     for name in _named(plugin, chosen, "others", "consult", "Method"):
         other = plugins.load("method", name)
         _check_consulted(plugin, other, name)
-        given = _handed_on(other, method_settings(folder, name), chosen, settings.get("sent"))
+        own = method_settings(folder, name)
+        sent = settings.get("sent")
+        ours, needs, chooses = _fields(other), needs_model(other), any(key in own for key in CHOICE)
+        given: dict[str, object] = {}
+        if "model" in chosen and needs and not chooses:
+            given["model"] = chosen["model"]
+            if "prices" in ours and "prices" not in own and "prices" in chosen:
+                given["prices"] = chosen["prices"]
+        elif sent is not None and (needs or chooses):
+            given["sent"] = sent
+        if "examples" in ours and chosen.get("examples"):
+            given["examples"] = chosen["examples"]
         others[name.lower().replace("_", "-")] = make(name, given, made)
     return {**chosen, "others": others} if others else chosen
 
@@ -356,7 +366,12 @@ def with_model(
             )
         return values
     chosen = {key: values.pop(key) for key in CHOICE if key in values}
-    _check_wanted(plugin, settings)
+    only = getattr(plugin, "only_words", False) and not settings.get("interpret")
+    if only and settings.get("model") is not None:
+        raise SetupError(
+            "the method works without a language model: leave out model, or set interpret=true, "
+            "and the model says the answer in words"
+        )
     name = chosen.pop("model", None)
     if not isinstance(name, str | None):
         if chosen:
@@ -369,16 +384,6 @@ def with_model(
     if "prices" in ours:
         values["prices"] = _given_prices(values, models.settings(name, **chosen), models)
     return values
-
-
-def _check_wanted(plugin: plugins.Plugin, settings: Mapping[str, object]) -> None:
-    """Raise `SetupError` for a model that is there for words alone, if none are wanted."""
-    only = getattr(plugin, "only_words", False) and not settings.get("interpret")
-    if only and settings.get("model") is not None:
-        raise SetupError(
-            "the method works without a language model: leave out model, or set interpret=true, "
-            "and the model says the answer in words"
-        )
 
 
 def _given_prices(values: Mapping[str, object], settings: ModelSettings, models: Models) -> object:
@@ -441,23 +446,6 @@ def _check_consulted(plugin: plugins.Plugin, other: plugins.Plugin, name: str) -
             f"a method cannot consult {name!r}, which consults methods itself: name those that it "
             "would, in 'consult'"
         )
-
-
-def _handed_on(
-    other: plugins.Plugin, own: Mapping[str, object], settings: Mapping[str, object], sent: object
-) -> dict[str, object]:
-    """What a method that is consulted gets from the one that consults it."""
-    ours, needs, chooses = _fields(other), needs_model(other), any(key in own for key in CHOICE)
-    given: dict[str, object] = {}
-    if "model" in settings and needs and not chooses:
-        given["model"] = settings["model"]
-        if "prices" in ours and "prices" not in own and "prices" in settings:
-            given["prices"] = settings["prices"]
-    elif sent is not None and (needs or chooses):
-        given["sent"] = sent
-    if "examples" in ours and settings.get("examples"):
-        given["examples"] = settings["examples"]
-    return given
 
 
 def _handed(plugin: plugins.Plugin, objects: str, setting: str, kind: str) -> bool:

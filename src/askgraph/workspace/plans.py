@@ -104,7 +104,12 @@ class Host:
     @contextlib.asynccontextmanager
     async def graph(self, source: str | Path) -> AsyncIterator[KnowledgeGraph]:
         """Give a graph by its name, path or URL, opened once; idle ones are closed when many."""
-        opened = await self._opened(source)
+        async with self._opening:
+            if (key := str(source)) not in self._graphs:
+                graph = await asyncio.to_thread(Workspace(self.site.folder).find, source)
+                self._graphs[key] = _Opened(graph)
+            self._graphs.move_to_end(key)
+            opened = self._graphs[key]
         opened.users += 1
         try:
             yield opened.graph
@@ -126,14 +131,6 @@ class Host:
         """The method; with the confirmed answers, which may be the gold, only if it says so."""
         wanted = json.loads(self._choice(label).settings).get("confirmed")
         return Confirming(method) if wanted is True else method
-
-    async def _opened(self, source: str | Path) -> _Opened:
-        async with self._opening:
-            if (key := str(source)) not in self._graphs:
-                graph = await asyncio.to_thread(Workspace(self.site.folder).find, source)
-                self._graphs[key] = _Opened(graph)
-            self._graphs.move_to_end(key)
-            return self._graphs[key]
 
     async def _close_idle(self) -> None:
         for key in list(self._graphs):
@@ -218,9 +215,18 @@ async def planned(
     given examples and takes none.
     """
     states = await states_of(host, benchmarks)
-    _check_examples(host, benchmarks, wishes.methods)
+    given = any(asked.examples for asked in benchmarks)
+    for choice in wishes.methods:
+        method = host.method(choice.label)
+        if given and not hasattr(method, "examples"):
+            raise SetupError(
+                f"the method {choice.name!r} learns nothing from examples, so that folds would "
+                "change nothing; leave --folds and --leave-out away"
+            )
     if any(searches(host.method(choice.label)) for choice in wishes.methods):
-        await _build_missing(host, benchmarks, progress)
+        for source in _sources(benchmarks):
+            async with host.graph(source) as graph:
+                await asyncio.to_thread(build_missing, graph, progress=progress)
     tasks = tuple(
         task for benchmark in benchmarks for task in _tasks(host, benchmark, wishes, states)
     )
@@ -300,25 +306,6 @@ def file_hash(path: Path) -> str:
 
 def _sources(benchmarks: Iterable[Asked]) -> list[str | Path]:
     return list(dict.fromkeys(graph for asked in benchmarks for graph in asked.graphs))
-
-
-async def _build_missing(host: Host, benchmarks: Iterable[Asked], progress: Progress) -> None:
-    for source in _sources(benchmarks):
-        async with host.graph(source) as graph:
-            await asyncio.to_thread(build_missing, graph, progress=progress)
-
-
-def _check_examples(
-    host: Host, benchmarks: Iterable[Asked], methods: Iterable[MethodChoice]
-) -> None:
-    given = any(asked.examples for asked in benchmarks)
-    for choice in methods:
-        method = host.method(choice.label)
-        if given and not hasattr(method, "examples"):
-            raise SetupError(
-                f"the method {choice.name!r} learns nothing from examples, so that folds would "
-                "change nothing; leave --folds and --leave-out away"
-            )
 
 
 def _tasks(

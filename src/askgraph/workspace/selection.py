@@ -93,13 +93,23 @@ def _chosen(
 ) -> tuple[GoldQuestion, ...]:
     questions = contents.questions
     if not questions:
-        _raise_why(path, contents)
+        for first in contents.unreadable[:1]:
+            raise SetupError(
+                f"none of the {len(contents.unreadable)} items of {path} can be asked and scored; "
+                f"the first: {first.place}: {first.reason}"
+            )
     if selection.kg is not None:
         questions = of_graph(questions, selection.kg, required=True)
     elif graph is not None:
         questions = of_graph(questions, graph)
     if selection.split is not None:
-        questions = _of_split(path, questions, selection.split)
+        split = selection.split
+        found = tuple(question for question in questions if question.split == split)
+        if not found:
+            splits = sorted({question.split for question in questions if question.split})
+            there = f"there are {', '.join(splits)}" if splits else "its questions are of none"
+            raise SetupError(f"{path}: no question is of the split {split!r}; {there}")
+        questions = found
     if selection.with_rows:
         questions = _with_rows(path, _with_gold(questions, selection.gold))
     if selection.sample is not None:
@@ -108,15 +118,6 @@ def _chosen(
     if not questions:
         raise SetupError(f"{path}: no question is left to ask")
     return questions
-
-
-def _raise_why(path: Path, contents: Contents) -> None:
-    """Raise what is wrong with the first item of a file that holds none to ask."""
-    for first in contents.unreadable[:1]:
-        raise SetupError(
-            f"none of the {len(contents.unreadable)} items of {path} can be asked and scored; "
-            f"the first: {first.place}: {first.reason}"
-        )
 
 
 def _with_gold(questions: Sequence[GoldQuestion], gold: Path | None) -> tuple[GoldQuestion, ...]:
@@ -133,17 +134,6 @@ def _with_rows(path: Path, questions: Sequence[GoldQuestion]) -> tuple[GoldQuest
             f"{unknown[0]!r}: 'askgraph benchmark freeze' runs their queries, --gold takes its file"
         )
     return tuple(one for one in questions if one.answers and one.answers.rows)
-
-
-def _of_split(
-    path: Path, questions: Sequence[GoldQuestion], split: str
-) -> tuple[GoldQuestion, ...]:
-    found = tuple(question for question in questions if question.split == split)
-    if not found:
-        splits = sorted({question.split for question in questions if question.split})
-        there = f"there are {', '.join(splits)}" if splits else "its questions are of none"
-        raise SetupError(f"{path}: no question is of the split {split!r}; {there}")
-    return found
 
 
 def benchmark_name(path: Path) -> str:
@@ -228,7 +218,17 @@ def write_splits(
     the benchmark is put before every id. Raises `SetupError` if it cannot be divided so, and for
     a folder that is not empty.
     """
-    questions, names = _pooled(benchmarks)
+    questions: list[GoldQuestion] = []
+    names: list[str] = []
+    for path, contents in benchmarks.items():
+        for question in contents.questions:
+            query = question.sparql and with_declared(question.sparql, contents.prefixes)
+            questions.append(replace(question, sparql=query))
+            names.append(benchmark_name(path))
+    ids = Counter(question.id for question in questions)
+    if max(ids.values(), default=0) > 1:
+        named = zip(names, questions, strict=True)
+        questions = [replace(question, id=f"{name}/{question.id}") for name, question in named]
     splits = _divided(questions, names, division)
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise SetupError(f"{folder} is there already and not empty; name another folder")
@@ -251,22 +251,6 @@ def write_splits(
     finally:
         shutil.rmtree(beside, ignore_errors=True)
     return entries
-
-
-def _pooled(benchmarks: Mapping[Path, Contents]) -> tuple[list[GoldQuestion], list[str]]:
-    """All questions, their prefixes declared, and the name of the benchmark of each."""
-    found: list[GoldQuestion] = []
-    names: list[str] = []
-    for path, contents in benchmarks.items():
-        for question in contents.questions:
-            query = question.sparql and with_declared(question.sparql, contents.prefixes)
-            found.append(replace(question, sparql=query))
-            names.append(benchmark_name(path))
-    ids = Counter(question.id for question in found)
-    if max(ids.values(), default=0) > 1:
-        named = zip(names, found, strict=True)
-        found = [replace(question, id=f"{name}/{question.id}") for name, question in named]
-    return found, names
 
 
 def _divided(

@@ -124,7 +124,20 @@ class GraphSettings:
                     f"{FILE}: [graphs.{name}] has an unknown setting {key!r}; "
                     f"there are {', '.join(known)}"
                 )
-            values[key] = _typed(f"[graphs.{name}] {key}", value, known[key])
+            where = f"[graphs.{name}] {key}"
+            default = known[key]
+            if isinstance(default, tuple):
+                if isinstance(value, list) and all(isinstance(item, str) for item in value):
+                    values[key] = tuple(value)
+                else:
+                    raise _wrong(where, value, "a list of texts")
+            elif isinstance(default, float) and type(value) is int:
+                values[key] = float(value)
+            else:
+                kind = str if default is None else type(default)
+                if type(value) is not kind:
+                    raise _wrong(where, value, _KINDS[kind])
+                values[key] = value
         settings = cls(**values)
         if bool(settings.sources) == bool(settings.url):
             raise SetupError(f"{FILE}: [graphs.{name}] must have either `sources` or a `url`")
@@ -219,20 +232,6 @@ def without(folder: Path, name: str) -> None:
     _changed(folder, change)
 
 
-def _typed(where: str, value: object, default: object) -> object:
-    """Return a value of the file as its setting has it; `SetupError` if it is another kind."""
-    if isinstance(default, tuple):
-        if isinstance(value, list) and all(isinstance(item, str) for item in value):
-            return tuple(value)
-        raise _wrong(where, value, "a list of texts")
-    if isinstance(default, float) and type(value) is int:
-        return float(value)
-    kind = str if default is None else type(default)
-    if type(value) is not kind:
-        raise _wrong(where, value, _KINDS[kind])
-    return value
-
-
 def _wrong(where: str, value: object, wanted: str) -> SetupError:
     return SetupError(f"{FILE}: {where} must be {wanted}, it is {value!r}")
 
@@ -303,7 +302,13 @@ def check_settings(
 def check_fields(whose: str, kind: type, settings: Mapping[str, object]) -> None:
     """Raise `SetupError` for a setting that a dataclass has no field for, or of another type."""
     known = [field.name for field in fields(kind) if field.init]
-    types = _types(kind)
+    try:
+        hints = get_type_hints(kind)
+    except NameError:  # a type that is only there for type checkers
+        types: dict[str, tuple[type, ...]] = {}
+    else:
+        members = {name: _members(hint) for name, hint in hints.items()}
+        types = {name: kinds for name, kinds in members.items() if all(k in _WORDS for k in kinds)}
     for setting, value in settings.items():
         if setting not in known:
             if removal := explain_removal("setting", setting):
@@ -318,16 +323,6 @@ def check_fields(whose: str, kind: type, settings: Mapping[str, object]) -> None
                 f"{whose} does not take these settings: {setting!r} is "
                 f"{' or '.join(_WORDS[kind] for kind in wanted)}, not {value!r}"
             )
-
-
-def _types(plugin: type) -> dict[str, tuple[type, ...]]:
-    """The types that a value of each field may have, if all of them are simple ones."""
-    try:
-        hints = get_type_hints(plugin)
-    except NameError:  # a type that is only there for type checkers
-        return {}
-    members = {name: _members(hint) for name, hint in hints.items()}
-    return {name: kinds for name, kinds in members.items() if all(k in _WORDS for k in kinds)}
 
 
 def _members(hint: Any) -> tuple[Any, ...]:

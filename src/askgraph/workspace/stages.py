@@ -34,7 +34,7 @@ from askgraph.evaluation.studies.stages import (
 from askgraph.index import Resource, SearchIndex
 from askgraph.methods.shared.index_cache import Bm25, bm25_of, ranked_names
 from askgraph.methods.writing.references import PLAIN, REFERENCES
-from askgraph.training.pairs import Pair, read_pairs
+from askgraph.training.pairs import read_pairs
 from askgraph.training.settings import TrainSettings
 from askgraph.workspace import Progress, Workspace, silent
 from askgraph.workspace.evaluation import Crew, evaluated
@@ -352,7 +352,11 @@ def crossed(
             label = "+".join(trained) + (f"-{number}" if number else "")
             place = study.folder / "models" / _WORDLESS.sub("-", label)
             pairs, data = read_pairs([files[one] for one in trained])
-            kept = _first_of(pairs, number, study.settings.seed)
+            seed = study.settings.seed
+            questions = sorted({one.id.partition("#")[0] for one in pairs})
+            Random(seed).shuffle(questions)
+            taken = set(questions[:number])
+            kept = [one for one in pairs if one.id.partition("#")[0] in taken]
             train(
                 study.base, kept, place, settings=study.settings, data=f"{data} {number or 'all'}",
                 device=study.device, download=study.download, progress=progress,
@@ -377,14 +381,6 @@ def _pairs_of(workspace: Workspace, one: DataSet, study: Cross, progress: Progre
         form = PairForm(PLAIN if study.plain else REFERENCES, seed=seed)
         make_pairs(workspace, chosen, path, form=form, progress=progress)
     return path
-
-
-def _first_of(pairs: Sequence[Pair], number: int | None, seed: int) -> list[Pair]:
-    """The pairs of so many questions, by chance of the seed; more of them hold the fewer."""
-    questions = sorted({one.id.partition("#")[0] for one in pairs})
-    Random(seed).shuffle(questions)
-    taken = set(questions[:number])
-    return [one for one in pairs if one.id.partition("#")[0] in taken]
 
 
 def _asked_all(

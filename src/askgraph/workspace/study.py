@@ -164,7 +164,26 @@ def studied(
         name = study.run_of(one)
         if name not in done:
             told = progress(name) if progress else None
-            done[name] = _run(workspace, study, one, graph, told)
+            boundaries = [f"individuals={one.individuals}", f"schema={one.schema}"]
+            own = boundaries if study.bounded else []
+            folder, selection = (
+                study.folder / study.run_of(one),
+                replace(study.selection, graph=graph),
+            )
+            asked = study.asked(workspace, graph)
+            wishes = Wishes(
+                methods=method_choices([study.method], [*study.settings, *own]),
+                repeat=study.repeat,
+                metric=study.metric,
+                chosen=selection.json(),
+            )
+            folder.parent.mkdir(parents=True, exist_ok=True)
+            run = result_of(
+                evaluated(workspace, asked, wishes, selection, Crew(), folder=folder, progress=told)
+            )
+            if not run.complete:
+                raise SetupError(f"the run in {folder} is not complete; the same call goes on")
+            done[name] = run.records
         records[one] = done[name]
         figures[one] = figures_of(done[name], study.metric, study.tags)
     left_out = (
@@ -214,7 +233,20 @@ def _variant(workspace: Workspace, study: Study, one: Experiment, progress: Prog
         return study.variants[one.variant]
     if one.variant == "plain":
         return study.graph
-    definitions = _definitions(workspace, study, one, progress)
+    wanted = {"inverse": one.inverse, "shortcuts": one.shortcuts, "comments": one.comments}
+    if study.definitions is not None:
+        definitions = study.definitions.only(**wanted, names=False)
+    else:
+        comments = _drafted(workspace, study, progress) if one.comments else Definitions()
+        inverse = definitions_for(workspace, study.graph, _INVERSE, progress=progress)
+        shortcuts = definitions_for(workspace, study.graph, progress=progress)
+        properties = {p.iri: p for p in inverse.properties} if one.inverse else {}
+        properties |= {p.iri: p for p in shortcuts.properties} if one.shortcuts else {}
+        definitions = Definitions(
+            tuple(properties.values()),
+            comments.comments,
+            prefixes={**inverse.prefixes, **shortcuts.prefixes, **comments.prefixes},
+        )
     name = f"{study.graph}.{one.variant}"
     kept = workspace.folder / "enrichments" / f"{name}.toml"
     if found := workspace.graphs().get(name):
@@ -234,51 +266,11 @@ def _variant(workspace: Workspace, study: Study, one: Experiment, progress: Prog
     return name
 
 
-def _definitions(
-    workspace: Workspace, study: Study, one: Experiment, progress: Progress
-) -> Definitions:
-    wanted = {"inverse": one.inverse, "shortcuts": one.shortcuts, "comments": one.comments}
-    if study.definitions is not None:
-        return study.definitions.only(**wanted, names=False)
-    comments = _drafted(workspace, study, progress) if one.comments else Definitions()
-    inverse = definitions_for(workspace, study.graph, _INVERSE, progress=progress)
-    shortcuts = definitions_for(workspace, study.graph, progress=progress)
-    properties = {p.iri: p for p in inverse.properties} if one.inverse else {}
-    properties |= {p.iri: p for p in shortcuts.properties} if one.shortcuts else {}
-    return Definitions(
-        tuple(properties.values()),
-        comments.comments,
-        prefixes={**inverse.prefixes, **shortcuts.prefixes, **comments.prefixes},
-    )
-
-
 def _drafted(workspace: Workspace, study: Study, progress: Progress) -> Definitions:
     """Comments that the model of the method drafts, once for all that is studied."""
     return kept_comments(
         workspace, study.graph, study.comments, **(study.drafter or {}), progress=progress
     )
-
-
-def _run(
-    workspace: Workspace, study: Study, one: Experiment, graph: str, told: Told | None
-) -> tuple[Record, ...]:
-    boundaries = [f"individuals={one.individuals}", f"schema={one.schema}"]
-    own = boundaries if study.bounded else []
-    folder, selection = study.folder / study.run_of(one), replace(study.selection, graph=graph)
-    asked = study.asked(workspace, graph)
-    wishes = Wishes(
-        methods=method_choices([study.method], [*study.settings, *own]),
-        repeat=study.repeat,
-        metric=study.metric,
-        chosen=selection.json(),
-    )
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    run = result_of(
-        evaluated(workspace, asked, wishes, selection, Crew(), folder=folder, progress=told)
-    )
-    if not run.complete:
-        raise SetupError(f"the run in {folder} is not complete; the same call goes on")
-    return run.records
 
 
 @dataclass(frozen=True)

@@ -347,7 +347,11 @@ class Teller(ValueWords):
         teller = self.inside(inner)
         for name in outside - inner.names():
             teller.known[name] = self.noun(Variable(name))
-        start = _first(inner)
+        # The variable that a group is mainly about: the first subject that is nobody's object.
+        subjects = [p.subject for p in inner.patterns if isinstance(p.subject, Variable)]
+        objects = {p.object for p in inner.patterns}
+        free = [subject for subject in subjects if subject not in objects]
+        start = next(iter([*free, *subjects]), None)
         if start is None:
             return ""
         return self.there_is(teller.phrase(start, many=False), negative=negative)
@@ -438,11 +442,3 @@ def _singular(text: str) -> str:
 
 def _without_article(text: str) -> str:
     return re.sub(r"^(?:an? |some(?=thing\b))", "", text)
-
-
-def _first(scope: Scope) -> Variable | None:
-    """The variable that a group is mainly about: the first subject that is nobody's object."""
-    subjects = [p.subject for p in scope.patterns if isinstance(p.subject, Variable)]
-    objects = {p.object for p in scope.patterns}
-    free = [subject for subject in subjects if subject not in objects]
-    return next(iter([*free, *subjects]), None)

@@ -76,7 +76,16 @@ class Conditions:
         """Return values as `a, b or c`; many by their number, with the least and the most."""
         if len(items) <= _LISTED:
             return self.phrases.listed([self.words(item) for item in items], "or")
-        ordered = _in_order([unwrapped(item) for item in items])
+        # Dates or numbers from the least to the most; none if there is anything else.
+        terms = [unwrapped(item) for item in items]
+        literals = [term for term in terms if isinstance(term, Literal)]
+        kinds = {literal.datatype.value for literal in literals}
+        if len(literals) == len(terms) and kinds <= DATE_DATATYPES:
+            ordered = sorted(literals, key=lambda literal: literal.value)
+        elif len(literals) == len(terms) and kinds <= NUMERIC_DATATYPES:
+            ordered = sorted(literals, key=lambda literal: float(literal.value))
+        else:
+            ordered = []
         if ordered:
             return self.phrases.say(
                 "one of", len(items), self.words(ordered[0]), self.words(ordered[-1])
@@ -113,7 +122,9 @@ class Conditions:
                 return Condition(subject, key, self.words(other))
             case Call(name="YEAR", arguments=(inner,)) if isinstance(unwrapped(inner), Variable):
                 key = f"year {name}" if name in ("=", "!=") else f"date {name}"
-                return Condition(_variable(inner), key, self.words(other))
+                found = unwrapped(inner)
+                assert isinstance(found, Variable)
+                return Condition(found, key, self.words(other))
             case Call(name="LANG", arguments=(Variable() as inner,)) if name == "=":
                 return Condition(inner, "language", self.bare(other))
             case Call(name="DATATYPE", arguments=(Variable() as inner,)) if name == "=":
@@ -179,17 +190,6 @@ class Conditions:
         return Condition(subject, key, self.words(Literal(re.sub(r"\\(.)", r"\1", plain[2]))))
 
 
-def _in_order(terms: Sequence[Expression]) -> list[Literal]:
-    """Dates or numbers from the least to the most; none if there is anything else."""
-    literals = [term for term in terms if isinstance(term, Literal)]
-    kinds = {literal.datatype.value for literal in literals}
-    if len(literals) == len(terms) and kinds <= DATE_DATATYPES:
-        return sorted(literals, key=lambda literal: literal.value)
-    if len(literals) == len(terms) and kinds <= NUMERIC_DATATYPES:
-        return sorted(literals, key=lambda literal: float(literal.value))
-    return []
-
-
 def _years(conditions: list[Condition]) -> list[Condition]:
     """Bounds at the turns of years as those years: `is in 1969`."""
     first = next((c for c in conditions if c.key == "date >=" and c.value[4:] == "-01-01"), None)
@@ -201,12 +201,6 @@ def _years(conditions: list[Condition]) -> list[Condition]:
     if start == last:
         return [*rest, Condition(first.variable, "year =", str(start))]
     return [*rest, Condition(first.variable, "between", f"{start}\0{last}")]
-
-
-def _variable(expression: Expression) -> Variable:
-    found = unwrapped(expression)
-    assert isinstance(found, Variable)
-    return found
 
 
 def _equals(expression: Expression) -> Iterator[Expression]:

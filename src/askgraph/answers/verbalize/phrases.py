@@ -21,7 +21,6 @@ from askgraph.sparql import (
     Expression,
     Filter,
     Group,
-    Nested,
     Path,
     Pattern,
     Predicate,
@@ -126,7 +125,14 @@ class Phrases:
 
     def say(self, key: str, *parts: object) -> str:
         """Return a phrase with its parts."""
-        text = _bent(self._table[key], self.language, parts).format(*parts)
+        # A phrase as it stands before its parts: `d’Apollo`, `e islas`, `u observatorios`.
+        template: str = self._table[key]
+        for short, vowels, instead in _BEFORE_VOWELS.get(self.language, ()):
+            for at, part in enumerate(parts):
+                first = _MARKS.sub("", str(part))[:1].lower()
+                if first and first in vowels and f"{short} {{{at}}}" in template:
+                    template = template.replace(f"{short} {{{at}}}", f"{instead}{{{at}}}")
+        text = template.format(*parts)
         if key == "a" and self.language == "en":
             return with_article(text[2:])
         return text
@@ -214,30 +220,22 @@ class Phrases:
         if not noun[-1:].isalpha() or noun.isupper() or not self.nouns:
             return noun
         if self.nouns == "de":
-            return _german_plural(noun)
+            *before, word = noun.split(" ")
+            if not word[:1].isupper():
+                return noun
+            endings = _table("de")["plurals"]
+            cut = next(at for at in range(len(word) + 1) if word[at:].lower() in endings)
+            ended = endings[word[cut:].lower()]
+            plural = ended.capitalize() if cut == 0 else word[:cut] + ended
+            return " ".join([*(re.sub("(?<=e)[rsnm]$", "", one) for one in before), plural])
         if self.nouns == "en":
             return english_plural(noun)
-        first, preposition, rest = _parted(noun)
+        found = re.search(r" (?:de|du|des|del|al|à|en|a) ", noun)
+        first, preposition, rest = (
+            (noun[: found.start()], found[0], noun[found.end() :]) if found else (noun, "", "")
+        )
         words = [_romance_plural(word, self.language) for word in first.split(" ")]
         return " ".join(words) + preposition + rest
-
-
-def _german_plural(noun: str) -> str:
-    """The plural of a last word by its ending, and of the adjectives before it."""
-    *before, word = noun.split(" ")
-    if not word[:1].isupper():
-        return noun
-    endings = _table("de")["plurals"]
-    cut = next(at for at in range(len(word) + 1) if word[at:].lower() in endings)
-    ended = endings[word[cut:].lower()]
-    plural = ended.capitalize() if cut == 0 else word[:cut] + ended
-    return " ".join([*(re.sub("(?<=e)[rsnm]$", "", one) for one in before), plural])
-
-
-def _parted(noun: str) -> tuple[str, str, str]:
-    """A noun before and after its first preposition, and the preposition."""
-    found = re.search(r" (?:de|du|des|del|al|à|en|a) ", noun)
-    return (noun[: found.start()], found[0], noun[found.end() :]) if found else (noun, "", "")
 
 
 def _romance_plural(word: str, language: str) -> str:
@@ -255,16 +253,6 @@ def _without_s(verb: str) -> str:
     if verb.endswith("ies"):
         return verb[:-3] + "y"
     return verb[:-2] if re.search("(?:ch|sh|ss|x|z|o)es$", verb) else verb.removesuffix("s")
-
-
-def _bent(template: str, language: str, parts: Sequence[object]) -> str:
-    """A phrase as it stands before its parts: `d’Apollo`, `e islas`, `u observatorios`."""
-    for short, vowels, instead in _BEFORE_VOWELS.get(language, ()):
-        for at, part in enumerate(parts):
-            first = _MARKS.sub("", str(part))[:1].lower()
-            if first and first in vowels and f"{short} {{{at}}}" in template:
-                template = template.replace(f"{short} {{{at}}}", f"{instead}{{{at}}}")
-    return template
 
 
 _MARKS = re.compile("[\ue000-\uf8ff]")
@@ -544,7 +532,15 @@ def scope_of(group: Group) -> Scope:
     _gather(group.elements, scope)
     _rename(scope)
     scope.patterns = list(dict.fromkeys(scope.patterns))
-    _turn_equations(scope)
+    # `FILTER(?outer = ?inner)` as what `?inner` must be, which this group binds.
+    bound = {variable.value for variable in variables_of(tuple(scope.patterns))}
+    for number, condition in enumerate(scope.filters):
+        match condition:
+            case Call(name="=" | "IN", arguments=(Variable() as left, Variable() as right)):
+                if left.value not in bound and right.value in bound:
+                    scope.filters[number] = Call("=", (right, left))
+                else:
+                    scope.filters[number] = Call("=", (left, right))
     _turn_unbound_optionals(scope)
     return scope
 
@@ -564,22 +560,20 @@ def _gather(elements: tuple[Element, ...], scope: Scope) -> None:
                 scope.unions.append([scope_of(group) for group in element.groups])
                 scope.union_groups.append(element.groups)
             case _:
-                _gather_inner(element, scope)
-
-
-def _gather_inner(nested: Query | Nested, scope: Scope) -> None:
-    if isinstance(nested, Query):
-        _gather_select(nested, scope)
-        return
-    match nested.word:
-        case "OPTIONAL":
-            scope.optional.append(scope_of(nested.group))
-        case "MINUS":
-            scope.without.append(scope_of(nested.group))
-        case _ if isinstance(nested.name, NamedNode) and nested.name.value == LABEL_SERVICE:
-            return
-        case _:
-            _gather(nested.group.elements, scope)
+                if isinstance(element, Query):
+                    _gather_select(element, scope)
+                    continue
+                match element.word:
+                    case "OPTIONAL":
+                        scope.optional.append(scope_of(element.group))
+                    case "MINUS":
+                        scope.without.append(scope_of(element.group))
+                    case _ if (
+                        isinstance(element.name, NamedNode) and element.name.value == LABEL_SERVICE
+                    ):
+                        continue
+                    case _:
+                        _gather(element.group.elements, scope)
 
 
 def _gather_condition(condition: Expression, scope: Scope) -> None:
@@ -648,18 +642,6 @@ def _rename(scope: Scope) -> None:
     if scope.aliases:
         scope.patterns = list(map(named, scope.patterns))
         scope.filters = list(map(named, scope.filters))
-
-
-def _turn_equations(scope: Scope) -> None:
-    """`FILTER(?outer = ?inner)` as what `?inner` must be, which this group binds."""
-    bound = {variable.value for variable in variables_of(tuple(scope.patterns))}
-    for number, condition in enumerate(scope.filters):
-        match condition:
-            case Call(name="=" | "IN", arguments=(Variable() as left, Variable() as right)):
-                if left.value not in bound and right.value in bound:
-                    scope.filters[number] = Call("=", (right, left))
-                else:
-                    scope.filters[number] = Call("=", (left, right))
 
 
 def _turn_unbound_optionals(scope: Scope) -> None:

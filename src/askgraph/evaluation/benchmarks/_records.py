@@ -68,7 +68,15 @@ def wordings(
     there = [text for text in texts if text.string.strip()]
     if not there:
         raise Unfit("it has no text")
-    chosen = _in_language(there, language)
+    if language == "*":
+        chosen = list(there)
+    elif language is None:
+        english = [text for text in there if _speaks(text, "en")]
+        chosen = english or [text for text in there if text.language == there[0].language]
+    else:
+        found = [text for text in there if _speaks(text, language)]
+        # A text without a language may be in any.
+        chosen = found or [text for text in there if text.language is None]
     if not chosen:
         known = ", ".join(dict.fromkeys(text.language or "none" for text in there))
         raise Unfit(f"no text in {language!r}; it has {known}")
@@ -89,7 +97,13 @@ def gathered(
         if reason is not None:
             unreadable.append(Unreadable(place, reason))
         elif isinstance(found, GoldQuestion):
-            questions.append(replace(found, id=_own_id(found.id, times)))
+            identity = found.id
+            own, number = identity, 1
+            while own in times:
+                number = times[identity] = times.get(identity, 1) + 1
+                own = f"{identity}~{number}"
+            times[own] = 1
+            questions.append(replace(found, id=own))
     return Contents(tuple(questions), tuple(unreadable), graph, prefixes or {})
 
 
@@ -98,17 +112,6 @@ def split_in(path: Path, splits: Iterable[str]) -> str | None:
     words = set(re.findall(r"[a-z]+", plain_name(path)))
     folder = path.parent.name.lower()
     return next((split for split in splits if split in words or split == folder), None)
-
-
-def _in_language(texts: Sequence[Text], language: str | None) -> list[Text]:
-    if language == "*":
-        return list(texts)
-    if language is None:
-        english = [text for text in texts if _speaks(text, "en")]
-        return english or [text for text in texts if text.language == texts[0].language]
-    found = [text for text in texts if _speaks(text, language)]
-    # A text without a language may be in any.
-    return found or [text for text in texts if text.language is None]
 
 
 def _speaks(text: Text, language: str) -> bool:
@@ -139,15 +142,6 @@ def _what_is_missing(question: GoldQuestion) -> str | None:
     if question.sparql is not None and (form := _FORM.match(question.sparql)):
         return f"a {form[1].upper()} query gives triples, which cannot be scored as rows"
     return None
-
-
-def _own_id(identity: str, times: dict[str, int]) -> str:
-    own, number = identity, 1
-    while own in times:
-        number = times[identity] = times.get(identity, 1) + 1
-        own = f"{identity}~{number}"
-    times[own] = 1
-    return own
 
 
 Record = Mapping[str, object]
@@ -300,24 +294,20 @@ def _valued(value: object) -> Term | str | None:
     text = value["value"]
     plain = str(text).lower() if isinstance(text, bool) else str(text)
     try:
-        return _term(value, plain)
+        language, datatype = value.get("xml:lang") or value.get("lang"), value.get("datatype")
+        match value.get("type"):
+            case "uri" | "iri":
+                return NamedNode(plain)
+            case "bnode":
+                return BlankNode(plain)
+            case _ if isinstance(language, str):
+                return Literal(plain, language=language)
+            case _ if isinstance(datatype, str):
+                return Literal(plain, datatype=NamedNode(datatype))
+            case _:
+                return Literal(plain)
     except ValueError:
         return plain
-
-
-def _term(value: Mapping[str, object], text: str) -> Term:
-    language, datatype = value.get("xml:lang") or value.get("lang"), value.get("datatype")
-    match value.get("type"):
-        case "uri" | "iri":
-            return NamedNode(text)
-        case "bnode":
-            return BlankNode(text)
-        case _ if isinstance(language, str):
-            return Literal(text, language=language)
-        case _ if isinstance(datatype, str):
-            return Literal(text, datatype=NamedNode(datatype))
-        case _:
-            return Literal(text)
 
 
 class Reader(ABC):

@@ -71,7 +71,8 @@ class N3Corpus:
         def questions(place: str, subject: Described) -> Iterator[Item]:
             texts = [Text(*label) for label in subject.labelled(voc.RDFS_LABEL)]
             question = GoldQuestion(
-                _slug(texts[0].string if texts else ""),
+                re.sub(r"[^\w]+", "-", (texts[0].string if texts else "").lower()).strip("-")
+                or "unnamed",
                 "",
                 sparql=_query(subject, PrefixMap(prefixes)),
                 tags=tuple(tag.value for tag in subject.literals(SUBJECT)),
@@ -115,7 +116,3 @@ def _query(subject: Described, prefixes: PrefixMap) -> str:
     variables = " ".join(dict.fromkeys(_VARIABLE.findall(body)))
     form = f"SELECT DISTINCT {variables} WHERE" if variables else "ASK"
     return f"{prefixes.header(body)}{form} {{\n{body}}}"
-
-
-def _slug(label: str) -> str:
-    return re.sub(r"[^\w]+", "-", label.lower()).strip("-") or "unnamed"

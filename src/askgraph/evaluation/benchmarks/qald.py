@@ -66,18 +66,15 @@ class Qald(Reader):
             tags=_tags(record),
             unanswerable=query == OUT_OF_SCOPE,
         )
-        return question, _texts(record.get("question"))
-
-
-def _texts(value: object) -> list[Text]:
-    if not isinstance(value, list):
-        raise Unfit("'question' must be a list of objects with 'language' and 'string'")
-    texts = []
-    for wording in value:
-        if not isinstance(wording, dict):
-            raise Unfit("a wording in 'question' is no object")
-        texts.append(Text(text_in(wording, "string") or "", text_in(wording, "language")))
-    return texts
+        value = record.get("question")
+        if not isinstance(value, list):
+            raise Unfit("'question' must be a list of objects with 'language' and 'string'")
+        texts = []
+        for wording in value:
+            if not isinstance(wording, dict):
+                raise Unfit("a wording in 'question' is no object")
+            texts.append(Text(text_in(wording, "string") or "", text_in(wording, "language")))
+        return question, texts
 
 
 def _answers(value: object) -> Table | None:

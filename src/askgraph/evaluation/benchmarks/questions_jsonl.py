@@ -77,7 +77,12 @@ def _question(record: Record) -> GoldQuestion:
         raise Unfit(f"question {identity!r} has no 'question' text")
     sparql = _optional_text(record, "sparql")
     answers = _answers(record.get("answers"))
-    tags = _tags(record.get("tags"))
+    value = record.get("tags")
+    tags: tuple[str, ...] = ()
+    if value is not None:
+        if not isinstance(value, list) or not all(isinstance(tag, str) for tag in value):
+            raise Unfit("'tags' must be a list of texts")
+        tags = tuple(value)
     no_answer = "sparql" in record and record["sparql"] is None and answers is None
     return GoldQuestion(
         id=identity,
@@ -97,14 +102,6 @@ def _optional_text(record: Record, key: str) -> str | None:
     if value is not None and not isinstance(value, str):
         raise Unfit(f"{key!r} must be text")
     return value or None
-
-
-def _tags(value: object) -> tuple[str, ...]:
-    if value is None:
-        return ()
-    if not isinstance(value, list) or not all(isinstance(tag, str) for tag in value):
-        raise Unfit("'tags' must be a list of texts")
-    return tuple(value)
 
 
 def _answers(value: object) -> Table | None:

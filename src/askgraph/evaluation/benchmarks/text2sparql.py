@@ -32,6 +32,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar
 
+import yaml
+
 from askgraph.errors import SetupError
 from askgraph.evaluation.benchmarks import Contents
 from askgraph.evaluation.benchmarks._records import (
@@ -53,13 +55,6 @@ from askgraph.evaluation.benchmarks._records import (
 from askgraph.evaluation.questions import GoldQuestion
 from askgraph.graph.archives import plain_name, text_of
 
-try:
-    import yaml
-except ModuleNotFoundError as error:
-    raise SetupError(
-        "benchmark 'text2sparql' needs yaml: pip install 'askgraph[evaluation]'"
-    ) from error
-
 __all__ = ["Text2Sparql"]
 
 
@@ -76,7 +71,12 @@ class Text2Sparql:
 
     def read(self, path: Path, *, language: str | None = None) -> Contents:
         """Read all questions; the graph is DBpedia or what the data set calls itself."""
-        content = _loaded(path)
+        try:
+            content = yaml.safe_load(text_of(path))
+        except (yaml.YAMLError, ValueError, RecursionError) as error:
+            raise SetupError(f"{path}: not YAML that can be read: {error}") from error
+        if not isinstance(content, dict):
+            raise SetupError(f"{path}: expected an object with 'dataset' and 'questions'")
         dataset, records = content.get("dataset"), content.get("questions")
         if not isinstance(dataset, dict) or not isinstance(records, list):
             raise SetupError(f"{path}: expected a data set ('dataset') and a list of 'questions'")
@@ -99,16 +99,6 @@ class Text2Sparql:
         return replace(
             contents, graph=graph or str(dataset.get("id") or "") or None, prefixes=prefixes
         )
-
-
-def _loaded(path: Path) -> Record:
-    try:
-        content = yaml.safe_load(text_of(path))
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
-        raise SetupError(f"{path}: not YAML that can be read: {error}") from error
-    if not isinstance(content, dict):
-        raise SetupError(f"{path}: expected an object with 'dataset' and 'questions'")
-    return content
 
 
 def _texts(record: Record) -> list[Text]:

@@ -6,7 +6,7 @@ what is found is told, with what can be done about it.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 
@@ -215,21 +215,19 @@ async def ties(
         return None
     try:
         tree = read(admitted(query, prefixes=prefixes).text)
-        for select in _cut_selects(tree):
-            probe = _Probe.of(replace(select, datasets=tree.datasets))
-            result = await endpoint.select(probe.text, timeout=timeout, limit=MOST)
-            if found := probe.tie(result.rows):
-                return found
+        for select in walk(tree, into=_of_same_graph):
+            if (
+                isinstance(select, Query)
+                and select.form == "SELECT"
+                and (select.limit or select.offset)
+            ):
+                probe = _Probe.of(replace(select, datasets=tree.datasets))
+                result = await endpoint.select(probe.text, timeout=timeout, limit=MOST)
+                if found := probe.tie(result.rows):
+                    return found
     except (QueryError, TimedOut) as error:
         return f"ties could not be looked for: {type(error).__name__}: {error}"
     return None
-
-
-def _cut_selects(part: object) -> Iterator[Query]:
-    """Yield the SELECT queries with LIMIT or OFFSET, but for those in GRAPH or SERVICE."""
-    for node in walk(part, into=_of_same_graph):
-        if isinstance(node, Query) and node.form == "SELECT" and (node.limit or node.offset):
-            yield node
 
 
 def _of_same_graph(node: object) -> tuple[object, ...]:

@@ -146,7 +146,17 @@ def _alike(keys: Sequence[tuple[Hashable, str]]) -> list[tuple[int, int]]:
     distinct = sorted(places.items(), key=lambda place: (place[0][1], place[1]))
     if len(distinct) < 2:
         return []
-    signatures = _signatures([text for (_, text), _ in distinct])
+    texts = [text for (_, text), _ in distinct]
+    pieces = [np.fromiter(_pieces(text), dtype=np.uint64) for text in texts]
+    starts = np.cumsum([0, *(len(piece) for piece in pieces[:-1])])
+    joined = np.concatenate(pieces)
+    random = np.random.default_rng(1997)
+    factors = random.integers(1, 2**63, size=(2, BANDS * ROWS), dtype=np.uint64)
+    smallest = [
+        np.minimum.reduceat((joined * (factor | np.uint64(1)) + shift) >> np.uint64(32), starts)
+        for factor, shift in factors.T
+    ]
+    signatures = np.stack(smallest)
     pairs = np.unique(np.concatenate([_met(band) for band in _bands(signatures)]), axis=0)
     ours, theirs = signatures[:, pairs[:, 0]], signatures[:, pairs[:, 1]]
     likely = pairs[(ours == theirs).mean(axis=0) >= ROUGHLY]
@@ -159,20 +169,6 @@ def _alike(keys: Sequence[tuple[Hashable, str]]) -> list[tuple[int, int]]:
         if graph == other_graph and text != other_text:
             found.append((min(place, other_place), max(place, other_place)))
     return found
-
-
-def _signatures(texts: Sequence[str]) -> NDArray[np.uint64]:
-    """Return the smallest hash of each text's pieces, for each function: functions x texts."""
-    pieces = [np.fromiter(_pieces(text), dtype=np.uint64) for text in texts]
-    starts = np.cumsum([0, *(len(piece) for piece in pieces[:-1])])
-    joined = np.concatenate(pieces)
-    random = np.random.default_rng(1997)
-    factors = random.integers(1, 2**63, size=(2, BANDS * ROWS), dtype=np.uint64)
-    smallest = [
-        np.minimum.reduceat((joined * (factor | np.uint64(1)) + shift) >> np.uint64(32), starts)
-        for factor, shift in factors.T
-    ]
-    return np.stack(smallest)
 
 
 def _pieces(text: str) -> set[int]:

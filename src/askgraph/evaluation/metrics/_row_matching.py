@@ -233,15 +233,13 @@ def _without_equal_rows(predicted: Numbers, gold: Numbers) -> tuple[int, _Rest]:
 
 
 def _by_matrix(rest: _Rest) -> int:
-    have, wanted = np.split(np.repeat(rest.cells, rest.copies, axis=0), [_copies_before(rest)])
+    have, wanted = np.split(
+        np.repeat(rest.cells, rest.copies, axis=0), [int(rest.copies[: rest.border].sum())]
+    )
     similarity = np.zeros((len(have), len(wanted)), np.int64)
     for one, other in zip(have.T, wanted.T, strict=True):
         similarity += one[:, None] == other[None, :]
     return int(similarity[linear_sum_assignment(similarity, maximize=True)].sum())
-
-
-def _copies_before(rest: _Rest) -> int:
-    return int(rest.copies[: rest.border].sum())
 
 
 def _by_flow(rest: _Rest, shared: Hubs) -> int:
@@ -252,7 +250,13 @@ def _by_flow(rest: _Rest, shared: Hubs) -> int:
     unmatched = rest.copies.copy()
     flow = np.zeros(len(sends), np.int64)
     for _ in range(top):
-        network = _Network(rest, shared, sends, flow, _tight(shared, sends, prices))
+        of_rows = prices[shared.rows]
+        lowest = np.full((2, len(shared.weights)), np.iinfo(np.int64).max // 2)
+        np.minimum.at(lowest, (sends.astype(np.int64), shared.hubs), of_rows)
+        exact = lowest.sum(axis=0) == shared.weights
+        mine = np.where(sends, lowest[1][shared.hubs], lowest[0][shared.hubs])
+        tight: NDArray[np.bool_] = exact[shared.hubs] & (mine == of_rows)
+        network = _Network(rest, shared, sends, flow, tight)
         flow, unmatched = network.augmented(unmatched)
         if not unmatched[: rest.border].any():
             break
@@ -260,17 +264,6 @@ def _by_flow(rest: _Rest, shared: Hubs) -> int:
         reached = network.reached(unmatched)
         prices[reached] += np.where(reached < rest.border, -1, 1)
     return int((flow * shared.weights[shared.hubs])[sends].sum())
-
-
-def _tight(shared: Hubs, sends: NDArray[np.bool_], prices: Numbers) -> NDArray[np.bool_]:
-    """Return the memberships through which a pair's prices add up to no more than its weight."""
-    of_rows = prices[shared.rows]
-    lowest = np.full((2, len(shared.weights)), np.iinfo(np.int64).max // 2)
-    np.minimum.at(lowest, (sends.astype(np.int64), shared.hubs), of_rows)
-    exact = lowest.sum(axis=0) == shared.weights
-    mine = np.where(sends, lowest[1][shared.hubs], lowest[0][shared.hubs])
-    tight: NDArray[np.bool_] = exact[shared.hubs] & (mine == of_rows)
-    return tight
 
 
 @dataclass(frozen=True)

@@ -41,11 +41,24 @@ def row_assignment(predicted: Table, gold: Table) -> Score:
     if not predicted.rows or not gold.rows:
         value = float(not predicted.rows and not gold.rows)
         return Score.of(value)
-    have, wanted = _bound_rows(predicted, gold)
+    tables: Iterable[Sequence[Sequence[Hashable]]] = (
+        (predicted.terms, gold.terms)
+        if predicted.terms and gold.terms
+        else (predicted.rows, gold.rows)
+    )
+    have, wanted = ([tuple(cell for cell in row if cell is not None) for row in t] for t in tables)
     if max(len(have), len(wanted)) > ASSIGNED:
         right = float((Counter(have) & Counter(wanted)).total())
         return _score(right, len(have), len(wanted))
-    similarity = _similarities(have, wanted)
+    numbers: dict[tuple[Hashable, int], int] = {}
+    common = _incidence(have, numbers), _incidence(wanted, numbers)
+    width = len(numbers)
+    one, other = (
+        csr_array((np.ones(len(cells)), cells, starts), shape=(len(starts) - 1, width))
+        for cells, starts in common
+    )
+    sizes = np.array([max(1, len(row)) for row in wanted])
+    similarity: NDArray[np.float64] = (one @ other.T).toarray() / sizes
     right = float(similarity[linear_sum_assignment(similarity, maximize=True)].sum())
     superfluous = max(0, len(have) - len(wanted))
     return _score(right, right + superfluous, len(wanted))
@@ -55,35 +68,10 @@ def _holds(table: Table) -> bool:
     return bool(table.rows) if table.boolean is None else table.boolean
 
 
-def _bound_rows(predicted: Table, gold: Table) -> tuple[list[BoundRow], list[BoundRow]]:
-    """Return the bound cells of each row: terms if both tables have them, else values."""
-    tables: Iterable[Sequence[Sequence[Hashable]]] = (
-        (predicted.terms, gold.terms)
-        if predicted.terms and gold.terms
-        else (predicted.rows, gold.rows)
-    )
-    have, wanted = ([tuple(cell for cell in row if cell is not None) for row in t] for t in tables)
-    return have, wanted
-
-
 def _score(right: float, of_predicted: float, of_gold: float) -> Score:
     if not right:
         return Score.of(0.0)
     return Score(right / of_predicted, right / of_gold, 2 * right / (of_predicted + of_gold))
-
-
-def _similarities(have: list[BoundRow], wanted: list[BoundRow]) -> NDArray[np.float64]:
-    """Return the share of the cells of each gold row (column) that a predicted row holds (row)."""
-    numbers: dict[tuple[Hashable, int], int] = {}
-    common = _incidence(have, numbers), _incidence(wanted, numbers)
-    width = len(numbers)
-    one, other = (
-        csr_array((np.ones(len(cells)), cells, starts), shape=(len(starts) - 1, width))
-        for cells, starts in common
-    )
-    sizes = np.array([max(1, len(row)) for row in wanted])
-    shares: NDArray[np.float64] = (one @ other.T).toarray() / sizes
-    return shares
 
 
 def _incidence(

@@ -96,7 +96,17 @@ def compare(a: Side, b: Side, *, metric: str = MAIN) -> Comparison:
             f"{a.name} and {b.name} have no question in common "
             f"({len(found_a)} and {len(found_b)}, by benchmark and id)"
         )
-    _check_gold(a, b, [(found_a[key][0], found_b[key][0]) for key in common])
+    differ = [
+        one.id
+        for one, other in [(found_a[key][0], found_b[key][0]) for key in common]
+        if (one.gold_sparql, one.unanswerable) != (other.gold_sparql, other.unanswerable)
+    ]
+    if differ:
+        more = f" and {len(differ) - NAMED} more" if len(differ) > NAMED else ""
+        raise SetupError(
+            f"{a.name} and {b.name} were scored against different gold, on "
+            f"{', '.join(map(repr, differ[:NAMED]))}{more}; run one of them again"
+        )
     with_answer = [key for key in common if not found_a[key][0].unanswerable]
     without = [key for key in common if found_a[key][0].unanswerable]
     changes = [_change(found_a[key], found_b[key], metric) for key in with_answer]
@@ -132,20 +142,6 @@ def _by_question(side: Side, metric: str) -> dict[str, list[Record]]:
             )
         found.setdefault(f"{record.benchmark}\t{record.id}", []).append(record)
     return found
-
-
-def _check_gold(a: Side, b: Side, pairs: Iterable[tuple[Record, Record]]) -> None:
-    differ = [
-        one.id
-        for one, other in pairs
-        if (one.gold_sparql, one.unanswerable) != (other.gold_sparql, other.unanswerable)
-    ]
-    if differ:
-        more = f" and {len(differ) - NAMED} more" if len(differ) > NAMED else ""
-        raise SetupError(
-            f"{a.name} and {b.name} were scored against different gold, on "
-            f"{', '.join(map(repr, differ[:NAMED]))}{more}; run one of them again"
-        )
 
 
 def _score(records: Sequence[Record], metric: str) -> float:

@@ -5,7 +5,7 @@ border runs through them: the order of the pairs does not matter.
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from statistics import fmean
@@ -242,7 +242,13 @@ def _rejected(
     judged = [(record.confidence, fine) for record, fine in zip(records, right, strict=True)]
     graphs = [record.graph for record in records]
     if len(set(graphs)) > 1:
-        limits = _limits(judged, graphs, lost)
+        limits = {
+            graph: limit_for(
+                [one for one, place in zip(judged, graphs, strict=True) if place != graph],
+                lost=lost,
+            )
+            for graph in set(graphs)
+        }
         low = [r.confidence < limits[r.graph] for r in records]
         yield "confidence, limit of other graphs", low
         yield (
@@ -256,16 +262,6 @@ def _rejected(
 def _fails(record: Record) -> bool:
     """Return whether a query is missing, does not run, or has no rows."""
     return record.sparql is None or not record.executed or record.rows == 0
-
-
-def _limits(judged: Judged, graphs: Sequence[str], lost: float) -> Mapping[str, float]:
-    """For each graph the limit that the answers over all other graphs give."""
-    return {
-        graph: limit_for(
-            [one for one, place in zip(judged, graphs, strict=True) if place != graph], lost=lost
-        )
-        for graph in set(graphs)
-    }
 
 
 def _policy(name: str, rejected: Sequence[bool], right: Sequence[bool]) -> Policy:

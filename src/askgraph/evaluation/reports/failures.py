@@ -183,7 +183,14 @@ def failure_of(
     if record.status in OUTCOMES:
         return OUTCOMES[record.status]
     if record.error is not None:
-        return _of_error(record.error)
+        kind = getattr(errors, record.error.partition(":")[0], None)
+        if record.error.startswith("no answer within") or kind is TimedOut:
+            return Failure.TIMEOUT
+        if kind is errors.QuerySyntaxError:
+            return Failure.UNREADABLE
+        if isinstance(kind, type) and issubclass(kind, ServiceError):
+            return Failure.ENDPOINT
+        return Failure.ERROR
     if record.unanswerable:
         return Failure.ANSWERED
     if record.sparql is None or record.status == "error":
@@ -193,18 +200,6 @@ def failure_of(
     if not ran:
         return Failure.UNREADABLE if found is Failure.UNREADABLE else Failure.ERROR
     return Failure.EMPTY if found in UNTOLD and record.rows == 0 != gold_rows else found
-
-
-def _of_error(error: str) -> Failure:
-    """Return the class of an error by its name; a timeout of the method is told in words."""
-    kind = getattr(errors, error.partition(":")[0], None)
-    if error.startswith("no answer within") or kind is TimedOut:
-        return Failure.TIMEOUT
-    if kind is errors.QuerySyntaxError:
-        return Failure.UNREADABLE
-    if isinstance(kind, type) and issubclass(kind, ServiceError):
-        return Failure.ENDPOINT
-    return Failure.ERROR
 
 
 def _of_queries(

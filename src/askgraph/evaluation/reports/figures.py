@@ -241,7 +241,13 @@ def sections(runs: Sequence[Run], *, metric: str, times: bool) -> tuple[Section,
     plotted = _Plotted(groups, metric, len(runs) > 1)
     first, *others = report_sheets(runs, metric=metric, times=times)
     sheets = {by: by_sheet(runs, by, metric=metric) for by in (*SLICES, "coverage", "confidence")}
-    sheets["failures"] = _failure_sheet(groups)
+    rows = [
+        (*label(group), kind, count)
+        for group in groups
+        for kind, count in failure_counts(group.report.records, group.report.metric).items()
+    ]
+    columns = (*LABEL, Column("failure"), Column("answers", "count"))
+    sheets["failures"] = Sheet("What went wrong", columns, tuple(rows))
     if times:
         sheets["times"] = _time_sheet(groups)
     benchmarks = dict.fromkeys(group.benchmark for group in groups)
@@ -287,7 +293,27 @@ class _Plotted:
         if of["failures"].rows:
             yield self._failures(of["failures"])
         for by, title in SLICES.items():
-            figure = self._slices(of[by], by, title)
+            sheet = of[by]
+            points = [self._dot(str(row[by]), system, row) for system, row in self._rows(sheet)]
+            sizes: dict[str, int] = {}
+            for point in points:
+                sizes[point.category] = max(sizes.get(point.category, 0), point.n)
+            if len(sizes) < 2:
+                figure = None
+            else:
+                largest = set(sorted(sizes, key=lambda name: -sizes[name])[:MOST])
+                more = f" The {MOST} largest; the table has all." if len(sizes) > MOST else ""
+                figure = Figure(
+                    title,
+                    f"Mean F1 with its 95 % interval.{more}",
+                    sheet.compact(),
+                    dots(
+                        [point for point in points if point.category in largest],
+                        systems=self.systems,
+                        x="Mean F1",
+                        y="Triple patterns" if by == "patterns" else "",
+                    ),
+                )
             if figure is not None:
                 yield figure
         yield self._coverage(of["coverage"])
@@ -305,27 +331,6 @@ class _Plotted:
             "Answers that are not wholly right, by the class of their failure.",
             sheet.compact(),
             bars(drawn, systems=self.systems, x="Answers", y=""),
-        )
-
-    def _slices(self, sheet: Sheet, by: str, title: str) -> Figure | None:
-        points = [self._dot(str(row[by]), system, row) for system, row in self._rows(sheet)]
-        sizes: dict[str, int] = {}
-        for point in points:
-            sizes[point.category] = max(sizes.get(point.category, 0), point.n)
-        if len(sizes) < 2:
-            return None
-        largest = set(sorted(sizes, key=lambda name: -sizes[name])[:MOST])
-        more = f" The {MOST} largest; the table has all." if len(sizes) > MOST else ""
-        return Figure(
-            title,
-            f"Mean F1 with its 95 % interval.{more}",
-            sheet.compact(),
-            dots(
-                [point for point in points if point.category in largest],
-                systems=self.systems,
-                x="Mean F1",
-                y="Triple patterns" if by == "patterns" else "",
-            ),
         )
 
     def _coverage(self, sheet: Sheet) -> Figure:
@@ -387,16 +392,6 @@ def _only(sheet: Sheet, benchmark: str) -> Sheet:
     at = [column.head for column in sheet.columns].index("benchmark")
     rows = tuple(row for row in sheet.rows if row[at] == benchmark)
     return Sheet(sheet.title, sheet.columns, rows)
-
-
-def _failure_sheet(groups: Sequence[Group]) -> Sheet:
-    rows = [
-        (*label(group), kind, count)
-        for group in groups
-        for kind, count in failure_counts(group.report.records, group.report.metric).items()
-    ]
-    columns = (*LABEL, Column("failure"), Column("answers", "count"))
-    return Sheet("What went wrong", columns, tuple(rows))
 
 
 def _time_sheet(groups: Sequence[Group]) -> Sheet:

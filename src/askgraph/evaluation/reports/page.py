@@ -17,6 +17,7 @@ from askgraph.errors import SetupError
 from askgraph.evaluation.reports.payload import CLOCK, payload_of, told_apart
 from askgraph.evaluation.reports.sheet import Sheet
 from askgraph.evaluation.runs import Run
+from askgraph.plugins import missing_extra
 
 # Built from server/web/src/report with the web page, whose parts it uses; a wheel carries it.
 BUILT = files("askgraph") / "server" / "web" / "static" / "report"
@@ -50,7 +51,33 @@ def html_page(runs: Sequence[Run], *, metric: str = "best_column", times: bool =
         data_script("index", payload.index),
         *(data_script(f"part-{at}", part) for at, part in enumerate(payload.parts)),
     ]
-    return _document(_title(named), body)
+    title = _title(named)
+    style, script, vega = built("styles.css"), built("report.js"), _vega()
+    policy = (
+        f"default-src 'none'; script-src {_hash(vega)} {_hash(script)}; style-src {_hash(style)}; "
+        "base-uri 'none'; form-action 'none'"
+    )
+    return "\n".join(
+        [
+            "<!doctype html>",
+            '<html lang="en">',
+            "<head>",
+            '<meta charset="utf-8">',
+            f'<meta http-equiv="Content-Security-Policy" content="{policy}">',
+            '<meta name="viewport" content="width=device-width, initial-scale=1">',
+            '<meta name="color-scheme" content="light dark">',
+            f"<title>{escaped(title)}</title>",
+            f"<style>{style}</style>",
+            "</head>",
+            "<body>",
+            *body,
+            f'<script type="module">{vega}</script>',
+            f'<script type="module">{script}</script>',
+            "</body>",
+            "</html>",
+            "",
+        ]
+    )
 
 
 def _drawn(
@@ -60,7 +87,7 @@ def _drawn(
     try:  # altair, which the plots need, is of the extra `evaluation`
         from askgraph.evaluation.reports.figures import sections
     except ModuleNotFoundError as error:
-        raise _not_installed(error) from error
+        raise missing_extra(error, "the HTML report") from error
     made: list[tuple[str, str]] = []
     specs: list[str] = []
     for section in sections(runs, metric=metric, times=times):
@@ -131,35 +158,6 @@ def _settings(runs: Sequence[Run], *, times: bool) -> str:
     return "\n".join([*content, "</section>"])
 
 
-def _document(title: str, body: Sequence[str]) -> str:
-    style, script, vega = built("styles.css"), built("report.js"), _vega()
-    policy = (
-        f"default-src 'none'; script-src {_hash(vega)} {_hash(script)}; style-src {_hash(style)}; "
-        "base-uri 'none'; form-action 'none'"
-    )
-    return "\n".join(
-        [
-            "<!doctype html>",
-            '<html lang="en">',
-            "<head>",
-            '<meta charset="utf-8">',
-            f'<meta http-equiv="Content-Security-Policy" content="{policy}">',
-            '<meta name="viewport" content="width=device-width, initial-scale=1">',
-            '<meta name="color-scheme" content="light dark">',
-            f"<title>{escaped(title)}</title>",
-            f"<style>{style}</style>",
-            "</head>",
-            "<body>",
-            *body,
-            f'<script type="module">{vega}</script>',
-            f'<script type="module">{script}</script>',
-            "</body>",
-            "</html>",
-            "",
-        ]
-    )
-
-
 def _hash(text: str) -> str:
     digest = hashlib.sha256(text.encode("utf-8")).digest()
     return f"'sha256-{base64.b64encode(digest).decode('ascii')}'"
@@ -182,12 +180,8 @@ def _vega() -> str:
     try:  # of the extra `evaluation`
         import vl_convert
     except ModuleNotFoundError as error:
-        raise _not_installed(error) from error
+        raise missing_extra(error, "the HTML report") from error
     return vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;").replace("\r\n", "\n")
-
-
-def _not_installed(error: ModuleNotFoundError) -> SetupError:
-    return SetupError(f"the HTML report needs {error.name}: pip install 'askgraph[evaluation]'")
 
 
 def escaped(text: str) -> str:

@@ -60,8 +60,17 @@ def payload_of(runs: Sequence[Run], *, metric: str, times: bool) -> Payload:
     """
     answers = tuple(_answers(runs))
     systems = sorted({answer.system for answer in answers})
-    questions = _by_question(answers)
-    links = _links(questions)
+    questions: dict[tuple[str, ...], list[_Detailed]] = {}
+    for answer in answers:
+        record = answer.record
+        key = (record.benchmark, record.id, record.question, record.gold_sparql or "")
+        questions.setdefault(key, []).append(answer)
+    seen: dict[str, int] = {}
+    links = []
+    for benchmark, identity, *_ in questions:
+        link = f"#q/{_quoted(benchmark)}/{_quoted(identity)}"
+        seen[link] = seen.get(link, 0) + 1
+        links.append(link if seen[link] == 1 else f"{link}/{seen[link]}")
     groups = list(questions.values())
     index = {
         "metric": metric,
@@ -109,37 +118,16 @@ class _Detailed:
 
 def _answers(runs: Sequence[Run]) -> Iterator[_Detailed]:
     for run in runs:
-        traces = {detail.key: _compressed(detail) for detail in run.details()}
+        traces = {
+            detail.key: zlib.compress(json.dumps(detail.json()).encode("ascii"), 1)
+            for detail in run.details()
+        }
         repeated = {record.method for record in run.records if record.repeat}
         for record in run.records:
             system = system_of(run.name, record.system, several=len(runs) > 1)
             if record.method in repeated:
                 system += f" · repetition {record.repeat + 1}"
             yield _Detailed(record, system, traces.get(record.key))
-
-
-def _compressed(detail: Detail) -> bytes:
-    return zlib.compress(json.dumps(detail.json()).encode("ascii"), 1)
-
-
-def _by_question(answers: Sequence[_Detailed]) -> dict[tuple[str, ...], list[_Detailed]]:
-    found: dict[tuple[str, ...], list[_Detailed]] = {}
-    for answer in answers:
-        record = answer.record
-        key = (record.benchmark, record.id, record.question, record.gold_sparql or "")
-        found.setdefault(key, []).append(answer)
-    return found
-
-
-def _links(questions: Mapping[tuple[str, ...], object]) -> list[str]:
-    """The address of each question; one whose gold differs between runs has several, numbered."""
-    seen: dict[str, int] = {}
-    links = []
-    for benchmark, identity, *_ in questions:
-        link = f"#q/{_quoted(benchmark)}/{_quoted(identity)}"
-        seen[link] = seen.get(link, 0) + 1
-        links.append(link if seen[link] == 1 else f"{link}/{seen[link]}")
-    return links
 
 
 def _quoted(text: str) -> str:

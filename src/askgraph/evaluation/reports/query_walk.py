@@ -118,11 +118,17 @@ class Found:
             case Pattern():
                 self._pattern(part.subject, part.predicate, part.object)
             case Nested():
-                self._nested(part)
+                if part.word == "SERVICE" and not any(variables_of(part.group)):
+                    return
+                before = self._size
+                self.take(part.group)
+                if self._size > before and part.word in ("OPTIONAL", "MINUS"):
+                    self.operators.append(SAME.get(part.word, part.word))
             case Call():
                 self._call(part)
             case Filter():
-                self._filter(part)
+                for one in _conjuncts(part.condition):
+                    self._condition(one)
             case Bind() | Values():
                 self._given_values(part)
             case NamedNode() | Literal():
@@ -130,19 +136,26 @@ class Found:
                     term_key(part)
                 )
             case Query():
-                self._query(part)
+                cut = part.limit is not None or bool(part.offset)
+                order = part.order if cut else ()
+                self._inner((part.columns, part.where, part.group_by, part.having, order))
+                self.operators += ["GROUP BY"] * bool(part.group_by)
+                self.operators += ["ORDER BY DESC" if down else "ORDER BY" for _, down in order]
+                self.operators += [f"LIMIT {part.limit}"] * (part.limit is not None)
+                self.operators += [f"OFFSET {part.offset}"] * bool(part.offset)
+                self.uses += [("GROUP BY", (variable,)) for variable in variables_of(part.group_by)]
+                self.uses += [
+                    ("ORDER BY DESC" if down else "ORDER BY", tuple(variables_of(key)))
+                    for key, down in part.order
+                ]
             case _:
                 self._inner(part)
 
     def _inner(self, part: object) -> None:
-        for piece in _pieces(part):
+        for piece in part if isinstance(part, tuple) else children(part):
             self.take(piece)
         if isinstance(part, Union):
             self.operators.append("UNION")
-
-    def _filter(self, condition: Filter) -> None:
-        for one in _conjuncts(condition.condition):
-            self._condition(one)
 
     def _given_values(self, part: Bind | Values) -> None:
         """Values that the query gives: a variable with a single one is as good as the value."""
@@ -173,29 +186,6 @@ class Found:
         self.things.append(term_key(value))
         self.fixed[variable] = value
 
-    def _query(self, query: Query) -> None:
-        cut = query.limit is not None or bool(query.offset)
-        order = query.order if cut else ()
-        self._inner((query.columns, query.where, query.group_by, query.having, order))
-        self.operators += ["GROUP BY"] * bool(query.group_by)
-        self.operators += ["ORDER BY DESC" if down else "ORDER BY" for _, down in order]
-        self.operators += [f"LIMIT {query.limit}"] * (query.limit is not None)
-        self.operators += [f"OFFSET {query.offset}"] * bool(query.offset)
-        self.uses += [("GROUP BY", (variable,)) for variable in variables_of(query.group_by)]
-        self.uses += [
-            ("ORDER BY DESC" if down else "ORDER BY", tuple(variables_of(key)))
-            for key, down in query.order
-        ]
-
-    def _nested(self, nested: Nested) -> None:
-        """A group; one in which nothing is left to compare, such as an optional label, is none."""
-        if nested.word == "SERVICE" and not any(variables_of(nested.group)):
-            return
-        before = self._size
-        self.take(nested.group)
-        if self._size > before and nested.word in ("OPTIONAL", "MINUS"):
-            self.operators.append(SAME.get(nested.word, nested.word))
-
     def _call(self, call: Call) -> None:
         if _is_of_language(call):
             return
@@ -212,7 +202,13 @@ class Found:
             case Path(operator="^", parts=(inner,)):
                 self._pattern(value, inner, subject)
             case Path(operator="/", parts=parts):
-                self._chain(subject, parts, value)
+                here = subject
+                for part in parts[:-1]:
+                    self.fresh += 1
+                    there = Variable(f"__step{self.fresh}")
+                    self._pattern(here, part, there)
+                    here = there
+                self._pattern(here, parts[-1], value)
             case Path(operator=operator):
                 self.operators.append(f"path {operator}")
                 self.predicates += [term_key(iri) for iri in _iris(predicate)]
@@ -228,25 +224,12 @@ class Found:
                 self.predicates.append(term_key(predicate))
                 self._join(subject, term_key(predicate), value)
 
-    def _chain(self, subject: Term, parts: Sequence[Predicate], value: Term) -> None:
-        here = subject
-        for part in parts[:-1]:
-            self.fresh += 1
-            there = Variable(f"__step{self.fresh}")
-            self._pattern(here, part, there)
-            here = there
-        self._pattern(here, parts[-1], value)
-
     def _join(self, subject: Term, predicate: str, value: Term) -> None:
         self._ends(subject, value)
         self.patterns.append((subject, predicate, value))
 
     def _ends(self, *terms: Term) -> None:
         self.things += [term_key(term) for term in terms if isinstance(term, NamedNode | Literal)]
-
-
-def _pieces(part: object) -> tuple[object, ...]:
-    return part if isinstance(part, tuple) else children(part)
 
 
 def _conjuncts(condition: Expression) -> Iterator[Expression]:

@@ -442,7 +442,7 @@ def _drafts(record: Record, detail: Detail, most: int) -> list[str]:
     lines = []
     for at, step in enumerate(best):
         f1 = f"   F1 {100 * record.drafts[at]:3.0f}" if at < len(record.drafts) else ""
-        told = step["words"] or _flat(str(step["query"]))
+        told = step["words"] or re.sub(r"\s+", " ", _bare(str(step["query"])))[:200]
         lines.append(f"    {float(str(step['score'])):8.3f}{f1}   {told}")
     return ["  drafts", *lines] if lines else []
 
@@ -463,10 +463,6 @@ def _row(row: Sequence[object]) -> str:
 
 def _objects(value: object) -> Sequence[Any]:
     return value if isinstance(value, list | tuple) else ()
-
-
-def _flat(query: str) -> str:
-    return re.sub(r"\s+", " ", _bare(query))[:200]
 
 
 def _bare(query: str) -> str:

@@ -104,7 +104,10 @@ def permutation_p(differences: Sequence[float], *, flips: int = FLIPS, seed: int
         return 1.0
     least = seen - TINY * len(sizes)
     if len(sizes) <= MOST_EXACT:
-        return float(np.mean(np.abs(_all_sums(sizes)) >= least))
+        sums = np.zeros(1)
+        for size in sizes:
+            sums = np.concatenate([sums + size, sums - size])
+        return float(np.mean(np.abs(sums) >= least))
     reached = int(np.sum(np.abs(_drawn_sums(sizes, flips, seed)) >= least))
     return (reached + 1) / (flips + 1)
 
@@ -182,13 +185,6 @@ def _bca_shares(
     acceleration = float(weights @ gaps**3) / (6 * spread * sqrt(spread)) if spread > 0 else 0.0
     ends = [bias + normal.inv_cdf(share) for share in ((1 - level) / 2, (1 + level) / 2)]
     return [normal.cdf(bias + end / (1 - acceleration * end)) for end in ends]
-
-
-def _all_sums(sizes: Sequence[float]) -> Numbers:
-    sums = np.zeros(1)
-    for size in sizes:
-        sums = np.concatenate([sums + size, sums - size])
-    return sums
 
 
 def _drawn_sums(sizes: Sequence[float], flips: int, seed: int) -> Numbers:

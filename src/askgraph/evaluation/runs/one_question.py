@@ -134,7 +134,10 @@ class _Attempt:
 
 
 async def _attempts(task: Task, ask: Asker, prefixes: Mapping[str, str]) -> _Attempt:
-    question = _asked_question(task, prefixes)
+    gold = task.question
+    language = gold.language or task.options.language
+    given = gold_links(gold, prefixes=prefixes) if task.gold_links else None
+    question = Question(gold.text, language, given=given)
     seconds, usage = 0.0, Usage()
     for number in range(1, task.options.retries + 2):
         steps, error, took, again = await _attempt(task, question, ask)
@@ -142,14 +145,6 @@ async def _attempts(task: Task, ask: Asker, prefixes: Mapping[str, str]) -> _Att
         if not again or number > task.options.retries:
             break
     return _Attempt(steps, number, seconds, usage, error)
-
-
-def _asked_question(task: Task, prefixes: Mapping[str, str]) -> Question:
-    """Return what the method is asked, with the links of gold if the task says so."""
-    gold = task.question
-    language = gold.language or task.options.language
-    given = gold_links(gold, prefixes=prefixes) if task.gold_links else None
-    return Question(gold.text, language, given=given)
 
 
 def gold_links(

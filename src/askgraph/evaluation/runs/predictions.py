@@ -233,16 +233,13 @@ def _of_batch(record: Line) -> Table | None:
             return Table.of_boolean(truth)
         case {"columns": list(names), "rows": list(rows)}:
             table = Table.of_json([str(name) for name in names], rows)
-            return replace(table, answering=_answering(record, table))
+            named = record.get("answer_columns")
+            given = named if isinstance(named, list) else []
+            return replace(
+                table, answering=tuple(name for name in table.variables if name in given)
+            )
         case _:
             raise Unfit("'columns' and 'rows' must be lists")
-
-
-def _answering(record: Line, table: Table) -> tuple[str, ...]:
-    """Return the columns that a line of `askgraph batch` names as the answer, and has."""
-    named = record.get("answer_columns")
-    given = named if isinstance(named, list) else []
-    return tuple(name for name in table.variables if name in given)
 
 
 def _usage(record: Line) -> Usage:

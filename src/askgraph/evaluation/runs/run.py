@@ -226,11 +226,15 @@ class _Folder:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise refused(f"cannot make the folder {folder}", error) from error
-        _check_unlike(folder)
+        others = {path.name for path in folder.iterdir() if not path.name.startswith(".")}
+        if others - {SETTINGS, RECORDS, TRACES, EXAMPLES} and SETTINGS not in others:
+            raise SetupError(f"{folder} is not empty and holds no run; name another folder")
         with contextlib.ExitStack() as undo:
             lock = Lock(folder / ".lock")
             undo.callback(lock.release)
-            _clear_leftovers(folder)
+            for name in (SETTINGS, RECORDS, TRACES):
+                for left in folder.glob(f".{name}.*"):
+                    left.unlink()
             lines = LineFile(folder / RECORDS, name="key")
             undo.callback(lines.close)
             traces = TraceFile(folder / TRACES)
@@ -266,17 +270,3 @@ class _Folder:
         self.lines.close()
         self.traces.close()
         self.lock.release()
-
-
-def _check_unlike(folder: Path) -> None:
-    """Refuse a folder that is something else, so that nothing of it is touched."""
-    others = {path.name for path in folder.iterdir() if not path.name.startswith(".")}
-    if others - {SETTINGS, RECORDS, TRACES, EXAMPLES} and SETTINGS not in others:
-        raise SetupError(f"{folder} is not empty and holds no run; name another folder")
-
-
-def _clear_leftovers(folder: Path) -> None:
-    """Take away what was not yet in its place when a run was killed."""
-    for name in (SETTINGS, RECORDS, TRACES):
-        for left in folder.glob(f".{name}.*"):
-            left.unlink()

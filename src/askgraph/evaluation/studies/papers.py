@@ -244,7 +244,12 @@ def _figures(
                 "money": exact(fmean(one.money for one in usages)),
             }
         case "rejection":
-            return _rejected(records)
+            kinds: dict[bool, list[float]] = {True: [], False: []}
+            for record in records:
+                one = rejection_of([record], _RIGHT)
+                if one.wrong or one.right:
+                    kinds[bool(one.right)].append(float(record.status in REJECTED))
+            return {"caught": _interval(kinds[False]), "lost": _interval(kinds[True])}
         case _:
             per_question: dict[str, list[float]] = {}
             for record in records:
@@ -254,15 +259,6 @@ def _figures(
 
 
 _RIGHT = "best_column"
-
-
-def _rejected(records: Sequence[Record]) -> dict[str, Interval | None]:
-    kinds: dict[bool, list[float]] = {True: [], False: []}
-    for record in records:
-        one = rejection_of([record], _RIGHT)
-        if one.wrong or one.right:
-            kinds[bool(one.right)].append(float(record.status in REJECTED))
-    return {"caught": _interval(kinds[False]), "lost": _interval(kinds[True])}
 
 
 def _interval(values: Sequence[float]) -> Interval | None:
@@ -310,7 +306,15 @@ def paper_sheet(table: Table, lines: Sequence[Line], alike: Sequence[str] = ()) 
     all. What was not run stands in the notes, with why.
     """
     asked = list(dict.fromkeys(one.benchmark for line in lines for one in line.found))
-    shown = _shown(table, asked, alike)
+    if alike:
+        shown = tuple(name for name in table.of if name in alike)
+    else:
+        named = [
+            max(found, key=len)
+            for one in asked
+            if (found := [name for name in table.of if _plain(name) in _plain(one)])
+        ]
+        shown = tuple(name for name in table.of if name in named) or table.of
     columns = [Column("graph", context=True), Column("benchmark", context=True)]
     columns += [Column("row"), Column("model"), Column("by", context=True)]
     columns += [Column("questions", "count")]
@@ -324,18 +328,6 @@ def paper_sheet(table: Table, lines: Sequence[Line], alike: Sequence[str] = ()) 
         for cells in (_cells(table, line, one, shown) for one in line.found or (None,))
     )
     return Sheet(table.title, tuple(columns), rows, _notes(table, lines))
-
-
-def _shown(table: Table, asked: Sequence[str], alike: Sequence[str]) -> tuple[str, ...]:
-    """The published benchmarks that are shown."""
-    if alike:
-        return tuple(name for name in table.of if name in alike)
-    named = [
-        max(found, key=len)
-        for one in asked
-        if (found := [name for name in table.of if _plain(name) in _plain(one)])
-    ]
-    return tuple(name for name in table.of if name in named) or table.of
 
 
 def _plain(name: str) -> str:

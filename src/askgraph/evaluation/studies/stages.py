@@ -109,7 +109,24 @@ def policies(
         found[name] = _counted(judged, verdicts, metric)
     for name, policy in _POLICIES.items():
         if name != "writer says no":
-            unsure = _below(judged, metric, policy, bearable)
+            graphs = [case.record.graph for case in judged]
+            if len(set(graphs)) > 1:
+                parts = graphs
+            else:
+                parts = [
+                    str(sha256(case.record.id.encode()).digest()[0] % _PARTS) for case in judged
+                ]
+            limits = {
+                part: _threshold(
+                    [case for case, own in zip(judged, parts, strict=True) if own != part],
+                    metric, policy, bearable,
+                )
+                for part in set(parts)
+            }  # fmt: skip
+            unsure = [
+                case.record.confidence < limits[part]
+                for case, part in zip(judged, parts, strict=True)
+            ]
             verdicts = [policy(case) or low for case, low in zip(judged, unsure, strict=True)]
             found[f"{name}, confidence"] = _counted(judged, verdicts, metric)
     return found
@@ -139,27 +156,6 @@ def _counted(cases: Sequence[StageCase], verdicts: Sequence[bool], metric: str) 
 
 def _right(case: StageCase, metric: str) -> bool:
     return not case.record.unanswerable and is_right(case.record, metric)
-
-
-def _below(cases: Sequence[StageCase], metric: str, policy: Policy, bearable: float) -> list[bool]:
-    """Return whether each case is below the threshold that was chosen on all parts but its own."""
-    parts = _parts(cases)
-    limits = {
-        part: _threshold(
-            [case for case, own in zip(cases, parts, strict=True) if own != part],
-            metric, policy, bearable,
-        )
-        for part in set(parts)
-    }  # fmt: skip
-    return [case.record.confidence < limits[part] for case, part in zip(cases, parts, strict=True)]
-
-
-def _parts(cases: Sequence[StageCase]) -> list[str]:
-    """Return the graph of each case; if all are of one graph, a fold by its id."""
-    graphs = [case.record.graph for case in cases]
-    if len(set(graphs)) > 1:
-        return graphs
-    return [str(sha256(case.record.id.encode()).digest()[0] % _PARTS) for case in cases]
 
 
 def _threshold(cases: Sequence[StageCase], metric: str, policy: Policy, bearable: float) -> float:
@@ -199,17 +195,13 @@ def recall_at(
 ) -> Recall:
     """Search each question in its index; what no question wants anything of has a recall of 0."""
     found = [
-        [_share(ranked[:limit], one.wanted) for limit in limits]
+        [len(one.wanted.intersection(ranked[:limit])) / len(one.wanted) for limit in limits]
         for index, one in sought
         if one.wanted
         for ranked in [[hit.item.iri for hit in index.search(one.text, limit=max(limits))]]
     ]
     means = [fmean(column) for column in zip(*found, strict=True)] or [0.0] * len(limits)
     return Recall(what, len(found), tuple(zip(limits, means, strict=True)))
-
-
-def _share(iris: Sequence[str], wanted: frozenset[str]) -> float:
-    return len(wanted.intersection(iris)) / len(wanted)
 
 
 K1 = (0.1, 0.3, 0.6, 0.9, 1.2, 1.6, 2.0, 2.5, 3.0, 4.0, 5.0, 7.0, 10.0)

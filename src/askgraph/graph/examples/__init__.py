@@ -187,21 +187,22 @@ def _plain(term: Term | None) -> str:
         case BlankNode():
             return "_:"
         case Literal() if term.datatype.value in NUMERIC_DATATYPES:
-            return _number(term.value)
+            text = term.value
+            try:
+                value = float(text)
+            except ValueError:
+                return text
+            return (
+                text
+                if abs(value) >= _EXACT
+                else f"{value:.0f}"
+                if value.is_integer()
+                else f"{value:.9g}"
+            )
         case Triple():
             return f"<<{' '.join(map(_plain, _terms(term)))}>>"
         case _:
             return str(term)
-
-
-def _number(text: str) -> str:
-    try:
-        value = float(text)
-    except ValueError:
-        return text
-    return (
-        text if abs(value) >= _EXACT else f"{value:.0f}" if value.is_integer() else f"{value:.9g}"
-    )
 
 
 def _digest(rows: list[str]) -> str:

@@ -95,18 +95,7 @@ def filled_from(
         value=_written(value, prefixes),
         text=_round_middle(values) if plan.kind == "more" else text,
     )
-    return _with_second(sample, row, plan.second, prefixes)
-
-
-def _named(variable: str, predicate: PredicateProfile, profile: Profile) -> str:
-    if predicate.literal:
-        return f"BIND({variable} AS {variable}_name)"
-    return f"{variable} <{naming(predicate, profile)}> {variable}_name ."
-
-
-def _with_second(
-    sample: Sample, row: Row, second: PredicateProfile | None, prefixes: PrefixMap
-) -> Sample | None:
+    second = plan.second
     if second is None:
         return sample
     if _text(row[5]) in (sample.name, sample.text):  # there and back again
@@ -118,6 +107,12 @@ def _with_second(
         other_value=_written(row[4], prefixes),
         other_text=_text(row[5]),
     )
+
+
+def _named(variable: str, predicate: PredicateProfile, profile: Profile) -> str:
+    if predicate.literal:
+        return f"BIND({variable} AS {variable}_name)"
+    return f"{variable} <{naming(predicate, profile)}> {variable}_name ."
 
 
 def are_identifiers(values: Sequence[Term | None], predicate: PredicateProfile) -> bool:
@@ -220,7 +215,12 @@ async def drafts(
 def _plans(profile: Profile, chance: Random) -> Iterator[Plan]:
     """Yield all that there is to ask, shuffled, of one kind after the other."""
     classes = [cls for cls in profile.classes if not cls.nary and not cls.iri.startswith(_SCHEMA)]
-    said = _said_of(profile)
+    said: dict[str, list[tuple[PredicateProfile, int]]] = {}
+    for predicate in profile.predicates:
+        if predicate.naming or predicate.iri.startswith(_SCHEMA) or not is_noun(predicate):
+            continue
+        for cls, own in predicate.subject_classes:
+            said.setdefault(cls, []).append((predicate, own))
     queues = []
     for kind, template in templates().items():
         plans = list(_of_kind(kind, template, classes[:_CLASSES], said, chance))
@@ -229,17 +229,6 @@ def _plans(profile: Profile, chance: Random) -> Iterator[Plan]:
     while queues := [plans for plans in queues if plans]:
         for plans in queues:
             yield plans.pop()
-
-
-def _said_of(profile: Profile) -> dict[str, list[tuple[PredicateProfile, int]]]:
-    """Return the predicates that can be asked for by class, each with its triples there."""
-    found: dict[str, list[tuple[PredicateProfile, int]]] = {}
-    for predicate in profile.predicates:
-        if predicate.naming or predicate.iri.startswith(_SCHEMA) or not is_noun(predicate):
-            continue
-        for cls, own in predicate.subject_classes:
-            found.setdefault(cls, []).append((predicate, own))
-    return found
 
 
 def _of_kind(

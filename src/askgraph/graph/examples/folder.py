@@ -55,7 +55,8 @@ class ExampleFolder:
             left.unlink()
         there, new = self.stored(), [named(example) for example in examples]
         stems = list(_stems(new, there))
-        known = self._declared()
+        file = self.path / PREFIXES
+        known = parsed(text_of(file), str(file))[0].declared() if file.is_file() else {}
         declared = shared_prefixes([*(one.example for one in there), *new]) | known
         if declared != known:
             write_whole(self.path / PREFIXES, declarations(declared))
@@ -83,10 +84,6 @@ class ExampleFolder:
             for number, example in enumerate(found.examples, start=1):
                 name = path.stem if len(found.examples) == 1 else f"{path.stem}#{number}"
                 yield Stored(name, path, example)
-
-    def _declared(self) -> dict[str, str]:
-        file = self.path / PREFIXES
-        return parsed(text_of(file), str(file))[0].declared() if file.is_file() else {}
 
 
 def named(example: QueryExample) -> QueryExample:

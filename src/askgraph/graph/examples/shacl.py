@@ -122,7 +122,11 @@ def executables(path: Path, *, declared: Mapping[str, str] | None = None) -> Ite
     if is_bundle(path):
         yield from _in_bundle(path)
         return
-    statements, _ = parsed(text_of(path), str(path), format=_format(path))
+    statements, _ = parsed(
+        text_of(path),
+        str(path),
+        format=RdfFormat.from_extension(plain_name(path).rpartition(".")[2]) or RdfFormat.TURTLE,
+    )
     around = prefixes_beside(path) if declared is None else declared
     yield from described_in(str(path), statements, {**around, **statements.declared()})
 
@@ -157,10 +161,6 @@ def _in_bundle(path: Path) -> Iterator[Item]:
         above = [folders.get(folder, {}) for folder in reversed(name.parents)]
         declared = {p: iri for known in above for p, iri in known.items()} | statements.declared()
         yield from described_in(f"{path}, {name}", statements, declared)
-
-
-def _format(path: Path) -> RdfFormat:
-    return RdfFormat.from_extension(plain_name(path).rpartition(".")[2]) or RdfFormat.TURTLE
 
 
 def described_in(place: str, statements: Statements, declared: Mapping[str, str]) -> Iterator[Item]:

@@ -66,7 +66,10 @@ class Facts:
             total = sum(self.triples.values())
             cuts.append("the number of triples is the sum of what is known of its predicates")
         predicates = tuple(_predicate(self, iri) for iri in self.predicates())
-        leaving = _leaving(predicates)
+        leaving: dict[str, list[tuple[PredicateProfile, int]]] = defaultdict(list)
+        for predicate in predicates:
+            for cls, number in predicate.subject_classes:
+                leaving[cls].append((predicate, number))
         classes = [_class(self, iri, leaving[iri]) for iri in self.classes]
         languages: Counter[str] = Counter()
         for tally in self.languages.values():
@@ -115,17 +118,6 @@ def _predicate(facts: Facts, iri: str) -> PredicateProfile:
         role = naming_role(draft, facts.texts[iri]) if facts.texts[iri] else standard_naming(iri)
     things = facts.object_classes[iri] and not draft.datatypes
     return replace(draft, naming="" if things else role)
-
-
-def _leaving(
-    predicates: Sequence[PredicateProfile],
-) -> dict[str, list[tuple[PredicateProfile, int]]]:
-    """Return the predicates of each class, with how many of its instances have them."""
-    found: dict[str, list[tuple[PredicateProfile, int]]] = defaultdict(list)
-    for predicate in predicates:
-        for cls, number in predicate.subject_classes:
-            found[cls].append((predicate, number))
-    return found
 
 
 def _class(facts: Facts, iri: str, leaving: Sequence[tuple[PredicateProfile, int]]) -> ClassProfile:

@@ -43,18 +43,15 @@ async def ask_classes(inquiry: Inquiry, facts: Facts) -> None:
     _keep(facts, rows)
     told = sum(number_in(row[1]) for row in rows)
     if reply and (rows or v.RDF_TYPE not in facts.triples) and not reply.cut and len(rows) < _MOST:
-        part = _counted(facts, told, typed)
+        if told < TOLD * typed:
+            facts.cuts.append(f"classes of {typed - told:,} instances")
+            note = f"their instances add up to {told:,} of {typed:,}"
+            part = Part(CLASSES, len(facts.classes), None, note)
+        else:
+            part = Part(CLASSES, len(facts.classes), len(facts.classes))
     else:
         part = await _listed(inquiry, facts) or await _sampled(inquiry, facts)
     facts.parts[CLASSES] = part
-
-
-def _counted(facts: Facts, told: int, typed: int) -> Part:
-    if told < TOLD * typed:
-        facts.cuts.append(f"classes of {typed - told:,} instances")
-        note = f"their instances add up to {told:,} of {typed:,}"
-        return Part(CLASSES, len(facts.classes), None, note)
-    return Part(CLASSES, len(facts.classes), len(facts.classes))
 
 
 async def _listed(inquiry: Inquiry, facts: Facts) -> Part | None:
@@ -192,7 +189,14 @@ async def ask_uncounted(inquiry: Inquiry, facts: Facts) -> None:
         for tally in await _looked_at(inquiry, some):
             known += tally.keep(facts)
             tallies.append(tally)
-    _add_up(facts, tallies)
+    seen: dict[str, set[tuple[Term, Term]]] = defaultdict(set)
+    for tally in tallies:
+        for predicate, pairs in tally.pairs.items():
+            seen[predicate] |= pairs
+    for predicate, pairs in seen.items():
+        facts.triples[predicate] = max(len(pairs), facts.triples.get(predicate, 0))
+        facts.subjects[predicate] = len({s for s, _ in pairs})
+        facts.objects[predicate] = len({o for _, o in pairs})
     note = f"classes of more than {_INSTANCES} instances are known by so many of them"
     facts.parts[PARTITIONS] = Part(PARTITIONS, known, len(classes), note)
     facts.parts[COUNTS] = Part(COUNTS, 0, len(facts.triples), "the endpoint does not count")
@@ -248,7 +252,15 @@ class _Tally:
         if whole:
             facts.classes[self.cls] = len(self.instances)
         for predicate, pairs in self.pairs.items():
-            targets, datatypes, languages = self._ends(pairs)
+            targets, datatypes, languages = Counter[str](), Counter[str](), Counter[str]()
+            for _, value in pairs:
+                if not isinstance(value, Literal):
+                    targets.update(self.types.get(value) or (v.RDFS_RESOURCE,))
+                elif value.language:
+                    datatypes[v.RDF_LANG_STRING] += 1
+                    languages[value.language] += 1
+                else:
+                    datatypes[value.datatype.value] += 1
             subjects, objects = {s for s, _ in pairs}, {o for _, o in pairs}
             facts.partitions[self.cls, predicate] = Partition(
                 self.cls,
@@ -265,29 +277,3 @@ class _Tally:
             facts.datatypes[predicate].update(datatypes)
             facts.languages[predicate].update(languages)
         return whole
-
-    def _ends(
-        self, pairs: Iterable[tuple[Term, Term]]
-    ) -> tuple[Counter[str], Counter[str], Counter[str]]:
-        targets, datatypes, languages = Counter[str](), Counter[str](), Counter[str]()
-        for _, value in pairs:
-            if not isinstance(value, Literal):
-                targets.update(self.types.get(value) or (v.RDFS_RESOURCE,))
-            elif value.language:
-                datatypes[v.RDF_LANG_STRING] += 1
-                languages[value.language] += 1
-            else:
-                datatypes[value.datatype.value] += 1
-        return targets, datatypes, languages
-
-
-def _add_up(facts: Facts, tallies: "Sequence[_Tally]") -> None:
-    """Count the triples seen of each predicate over all classes, each once."""
-    seen: dict[str, set[tuple[Term, Term]]] = defaultdict(set)
-    for tally in tallies:
-        for predicate, pairs in tally.pairs.items():
-            seen[predicate] |= pairs
-    for predicate, pairs in seen.items():
-        facts.triples[predicate] = max(len(pairs), facts.triples.get(predicate, 0))
-        facts.subjects[predicate] = len({s for s, _ in pairs})
-        facts.objects[predicate] = len({o for _, o in pairs})

@@ -147,17 +147,13 @@ class _Survey:
             if reply is None or reply.cut:
                 missing.append(what)
         if not sampled:
-            self._size(counts.rows)
+            for cls, predicate, _, subjects, _ in counts.rows:
+                name = value_of(cls) or ""
+                if value_of(predicate) == self.typing and self.facts.classes.get(name) == 0:
+                    self.facts.classes[name] = number_in(subjects)
         for row in counts.rows:
             self._keep(row, ends, sampled=sampled, ended=not missing)
         return True
-
-    def _size(self, counts: Sequence[Row]) -> None:
-        """Take over how many instances there are of classes that nobody could count before."""
-        for cls, predicate, _, subjects, _ in counts:
-            name = value_of(cls) or ""
-            if value_of(predicate) == self.typing and self.facts.classes.get(name) == 0:
-                self.facts.classes[name] = number_in(subjects)
 
     def close(self, classes: int) -> None:
         """Record how much is known, and why not more."""

@@ -234,7 +234,30 @@ async def ask_samples(inquiry: Inquiry, facts: Facts) -> None:
 async def ask_ends(inquiry: Inquiry, facts: Facts) -> None:
     """Count datatypes and languages of all predicates, and the classes at their ends."""
     for end in _ENDS:
-        await _count_end(inquiry, facts, end)
+        # Count for all predicates at once, else for some at a time, else in samples of these.
+        select = f"SELECT ?p {end.variables} (COUNT({end.counted}) AS ?n)"
+        group = f"GROUP BY ?p {end.variables}"
+        query = f"{select} {{ ?s ?p ?o . {end.pattern} }} {group}"
+        whole = await inquiry.rows(end.words, query, costly=True)
+        if whole and not whole.cut:
+            _tell(facts, end, whole.rows, facts.predicates())
+            continue
+        for some in batches(facts.predicates(), together(len(facts.triples))):
+            if inquiry.share_left() < end.kept:
+                facts.cuts.append(f"{end.words} of the predicates that are not frequent")
+                break
+            values = f"VALUES ?p {{ {' '.join(f'<{iri}>' for iri in some)} }}"
+            reply = None
+            if sum(facts.triples[iri] for iri in some) <= _COUNTABLE:
+                body = f"{values} ?s ?p ?o . {end.pattern}"
+                reply = await inquiry.rows(end.words, f"{select} {{ {body} }} {group}")
+            if reply and not reply.cut:
+                _tell(facts, end, reply.rows, some)
+                continue
+            for few in batches(some, _LOOKED_AT):
+                await _sample_end(inquiry, facts, end, few)
+        if sampled := len(facts.sampled[end.words]):
+            facts.cuts.append(f"{end.words} of {sampled:,} predicates are those of samples")
 
 
 def fill_ends(facts: Facts) -> None:
@@ -253,33 +276,6 @@ def fill_ends(facts: Facts) -> None:
             facts.subject_classes[one.predicate][one.cls] += one.subjects
             facts.object_classes[one.predicate].update(dict(one.targets))
             facts.datatypes[one.predicate].update(dict(one.datatypes))
-
-
-async def _count_end(inquiry: Inquiry, facts: Facts, end: _End) -> None:
-    """Count for all predicates at once, else for some at a time, else in samples of these."""
-    select = f"SELECT ?p {end.variables} (COUNT({end.counted}) AS ?n)"
-    group = f"GROUP BY ?p {end.variables}"
-    query = f"{select} {{ ?s ?p ?o . {end.pattern} }} {group}"
-    whole = await inquiry.rows(end.words, query, costly=True)
-    if whole and not whole.cut:
-        _tell(facts, end, whole.rows, facts.predicates())
-        return
-    for some in batches(facts.predicates(), together(len(facts.triples))):
-        if inquiry.share_left() < end.kept:
-            facts.cuts.append(f"{end.words} of the predicates that are not frequent")
-            break
-        values = f"VALUES ?p {{ {' '.join(f'<{iri}>' for iri in some)} }}"
-        reply = None
-        if sum(facts.triples[iri] for iri in some) <= _COUNTABLE:
-            body = f"{values} ?s ?p ?o . {end.pattern}"
-            reply = await inquiry.rows(end.words, f"{select} {{ {body} }} {group}")
-        if reply and not reply.cut:
-            _tell(facts, end, reply.rows, some)
-            continue
-        for few in batches(some, _LOOKED_AT):
-            await _sample_end(inquiry, facts, end, few)
-    if sampled := len(facts.sampled[end.words]):
-        facts.cuts.append(f"{end.words} of {sampled:,} predicates are those of samples")
 
 
 async def _sample_end(inquiry: Inquiry, facts: Facts, end: _End, some: Sequence[str]) -> bool:

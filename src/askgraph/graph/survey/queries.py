@@ -79,7 +79,16 @@ async def ask_size(inquiry: Inquiry, *, small: int) -> int | None:
     If the endpoint cannot count, up to `small` triples are counted here; of more its cap on rows
     is found out.
     """
-    total = await _counted(inquiry)
+    query = f"SELECT (COUNT(*) AS ?n) {{ {ALL} }}"
+    reply = await inquiry.rows("the number of triples", query, costly=True)
+    text = value_of(reply.rows[0][0]) if reply and reply.rows else None
+    if text is None or not text.isdigit():
+        total = None
+    elif int(text) == 0:
+        one = await inquiry.rows("any triple", f"SELECT ?s {{ {ALL} }} LIMIT 1")
+        total = None if one and one.rows else 0
+    else:
+        total = int(text)
     if total is None:
         came, whole = await inquiry.find_cap(rows=small + 1)
         if whole and came:
@@ -93,18 +102,6 @@ async def can_count(inquiry: Inquiry) -> bool:
     query = f"SELECT ?p (COUNT(*) AS ?n) {{ {some} }} GROUP BY ?p"
     reply = await inquiry.rows("whether it counts", query)
     return bool(reply and reply.rows and number_in(reply.rows[0][1]))
-
-
-async def _counted(inquiry: Inquiry) -> int | None:
-    query = f"SELECT (COUNT(*) AS ?n) {{ {ALL} }}"
-    reply = await inquiry.rows("the number of triples", query, costly=True)
-    text = value_of(reply.rows[0][0]) if reply and reply.rows else None
-    if text is None or not text.isdigit():
-        return None
-    if int(text) == 0:
-        one = await inquiry.rows("any triple", f"SELECT ?s {{ {ALL} }} LIMIT 1")
-        return None if one and one.rows else 0
-    return int(text)
 
 
 Graphs = tuple[tuple[str, int], ...]

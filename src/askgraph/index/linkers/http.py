@@ -70,16 +70,6 @@ class HttpLinker:
             raise Unreachable(
                 f"the linker {self._address} cannot be reached: {error}; {_WITHOUT}"
             ) from error
-        self._check(reply)
-        try:
-            content: object = reply.json()
-        except ValueError as error:
-            raise MalformedReply(f"the linker {self._address} replied with no JSON") from error
-        read = self._falcon(content, text) if self._form == "falcon" else self._read(content)
-        found = [one for one in read if 0 <= one.start <= one.end <= len(text)]
-        return sorted(found, key=lambda one: (one.start, -one.score))
-
-    def _check(self, reply: httpx2.Response) -> None:
         said = f"the linker {self._address} replied with status {reply.status_code}"
         if reply.status_code in (401, 403):
             raise Unauthorised(said)
@@ -87,6 +77,13 @@ class HttpLinker:
             raise Overloaded(f"{said}; {_WITHOUT}")
         if reply.status_code != 200:
             raise ErrorReply(said)
+        try:
+            content: object = reply.json()
+        except ValueError as error:
+            raise MalformedReply(f"the linker {self._address} replied with no JSON") from error
+        read = self._falcon(content, text) if self._form == "falcon" else self._read(content)
+        found = [one for one in read if 0 <= one.start <= one.end <= len(text)]
+        return sorted(found, key=lambda one: (one.start, -one.score))
 
     def _read(self, content: object) -> Iterator[Span]:
         """Yield the spans of a reply that have an id: of unknown things linkers give none."""
@@ -96,7 +93,17 @@ class HttpLinker:
         for one in listed[:_MOST]:
             if not isinstance(one, dict):
                 raise MalformedReply(f"the linker {self._address}: a span is no object: {one!r}")
-            one = _as_ours(one) if self._form == "refined" else one
+            if self._form == "refined":
+                meant = one.get("predicted_entity")
+                score = one.get("entity_linking_model_confidence_score")
+                one = {
+                    "start": one.get("start"),
+                    "length": one.get("ln"),
+                    "id": meant.get("wikidata_entity_id") if isinstance(meant, dict) else None,
+                    "score": 1.0 if score is None else score,
+                }
+            else:
+                one = one
             iri = one.get("iri") or one.get("id")
             if isinstance(iri, str):
                 yield self._span(one, iri)
@@ -128,18 +135,6 @@ class HttpLinker:
 
     def _iri(self, text: str) -> str:
         return text if ":" in text else f"{self._space}{text}"
-
-
-def _as_ours(one: dict[str, object]) -> dict[str, object]:
-    """A span of ReFinED's in our own form."""
-    meant = one.get("predicted_entity")
-    score = one.get("entity_linking_model_confidence_score")
-    return {
-        "start": one.get("start"),
-        "length": one.get("ln"),
-        "id": meant.get("wikidata_entity_id") if isinstance(meant, dict) else None,
-        "score": 1.0 if score is None else score,
-    }
 
 
 def _is_falcons(key: object) -> bool:

@@ -58,7 +58,23 @@ class HttpNameSearch(ABC):
                 if not words_of(text):
                     return []
                 async with slots:
-                    content = await self._reply(client, self.parameters(text, tags[0], limit))
+                    parameters = self.parameters(text, tags[0], limit)
+                    place = self.naming.place
+                    try:
+                        reply = await client.get(place, params=dict(parameters))
+                    except httpx2.TimeoutException as error:
+                        raise TimedOut(f"{place} did not reply within {SECONDS:g} s") from error
+                    except httpx2.HTTPError as error:
+                        raise Unreachable(f"{place} cannot be reached: {error}") from error
+                    said = f"{place} replied with status {reply.status_code}"
+                    if reply.status_code in _BUSY:
+                        raise Overloaded(said)
+                    if reply.status_code != 200:
+                        raise ErrorReply(said)
+                    try:
+                        content: object = reply.json()
+                    except ValueError as error:
+                        raise MalformedReply(f"{place} replied with no JSON") from error
                 things = list(self.things(content, tags[0]))
                 kept = (one for one in things if not within or {*within} & {*one.classes})
                 return list(kept)[:limit]
@@ -72,25 +88,6 @@ class HttpNameSearch(ABC):
     @abstractmethod
     def things(self, content: object, language: str) -> Iterable[Thing]:
         """Return the things of a reply, which may hold anything that is JSON."""
-
-    async def _reply(self, client: httpx2.AsyncClient, parameters: Mapping[str, str]) -> object:
-        place = self.naming.place
-        try:
-            reply = await client.get(place, params=dict(parameters))
-        except httpx2.TimeoutException as error:
-            raise TimedOut(f"{place} did not reply within {SECONDS:g} s") from error
-        except httpx2.HTTPError as error:
-            raise Unreachable(f"{place} cannot be reached: {error}") from error
-        said = f"{place} replied with status {reply.status_code}"
-        if reply.status_code in _BUSY:
-            raise Overloaded(said)
-        if reply.status_code != 200:
-            raise ErrorReply(said)
-        try:
-            content: object = reply.json()
-        except ValueError as error:
-            raise MalformedReply(f"{place} replied with no JSON") from error
-        return content
 
 
 def listed(content: object, key: str) -> list[Mapping[str, object]]:

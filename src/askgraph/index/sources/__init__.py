@@ -87,7 +87,8 @@ def write_tsv(path: Path, resources: Iterable[Resource]) -> int:
         for resource in resources:
             several = (SEPARATOR.join(resource.synonyms), SEPARATOR.join(resource.infos))
             cells = (resource.iri, resource.label, repr(resource.score), *several)
-            file.write(_line(cells))
+            written = ("".join(_ESCAPES.get(sign, sign) for sign in cell) for cell in cells)
+            file.write("\t".join(written) + "\n")
             count += 1
     return count
 
@@ -100,11 +101,6 @@ def _opened(path: Path) -> IO[str]:
 
 def _read(cell: str) -> str:
     return _WRITTEN.sub(lambda found: _PLAIN[found[0]], cell) if "\\" in cell else cell
-
-
-def _line(cells: Sequence[str]) -> str:
-    written = ("".join(_ESCAPES.get(sign, sign) for sign in cell) for cell in cells)
-    return "\t".join(written) + "\n"
 
 
 SEPARATOR = ";;;"

@@ -90,7 +90,16 @@ def _known(paths: Sequence[Path], kept: int) -> Iterator[tuple[str, _Known]]:
         try:
             merged = heapq.merge(*map(_lines, files), key=lambda line: line[0])
             for iri, lines in groupby(merged, key=lambda line: line[0]):
-                yield iri, _joined(fields for _, fields in lines)
+                parts = (fields for _, fields in lines)
+                known = _Known()
+                for part in parts:
+                    known.uses += part["uses"]
+                    known.as_predicate += part["as_predicate"]
+                    known.labels += [(text, language) for text, language in part["labels"]]
+                    known.synonyms += part["synonyms"]
+                    known.values += part["values"]
+                    known.infos += part["infos"]
+                yield iri, known
         finally:
             for file in files:
                 file.close()
@@ -131,26 +140,23 @@ def _note(part: dict[str, _Known], quad: Quad) -> None:
     known = part[quad.subject.value]
     known.uses += 1
     if isinstance(quad.object, Literal):
-        _note_text(known, predicate, quad.object)
+        literal = quad.object
+        text = literal.value
+        if predicate in _INFOS:
+            known.infos.append(text)
+        elif predicate in _NAMES and len(text) <= _LONGEST_NAME:
+            if predicate in _LABELS:
+                known.labels.append((text, literal.language or ""))
+            else:
+                known.synonyms.append(text)
+        elif literal.datatype.value in _TEXTUAL and len(text) <= _LONGEST_VALUE:
+            known.values[_MOST_VALUES:] = [text]
     elif isinstance(quad.object, NamedNode):
         if predicate == v.RDF_TYPE:
             known.infos.append(words_of_local_name(quad.object.value))
         elif predicate in _SCHEMA:
             word = words_of_local_name(predicate)
             known.infos.append(f"{word} {words_of_local_name(quad.object.value)}")
-
-
-def _note_text(known: _Known, predicate: str, literal: Literal) -> None:
-    text = literal.value
-    if predicate in _INFOS:
-        known.infos.append(text)
-    elif predicate in _NAMES and len(text) <= _LONGEST_NAME:
-        if predicate in _LABELS:
-            known.labels.append((text, literal.language or ""))
-        else:
-            known.synonyms.append(text)
-    elif literal.datatype.value in _TEXTUAL and len(text) <= _LONGEST_VALUE:
-        known.values[_MOST_VALUES:] = [text]
 
 
 def _written(path: Path, part: dict[str, _Known]) -> Path:
@@ -164,15 +170,3 @@ def _lines(file: IO[str]) -> Iterator[tuple[str, dict[str, Any]]]:
     for line in file:
         iri, fields = json.loads(line)
         yield iri, fields
-
-
-def _joined(parts: Iterable[dict[str, Any]]) -> _Known:
-    known = _Known()
-    for part in parts:
-        known.uses += part["uses"]
-        known.as_predicate += part["as_predicate"]
-        known.labels += [(text, language) for text, language in part["labels"]]
-        known.synonyms += part["synonyms"]
-        known.values += part["values"]
-        known.infos += part["infos"]
-    return known

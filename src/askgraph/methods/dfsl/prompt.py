@@ -178,7 +178,12 @@ def few_shot_prompt(
     None as `asked` leaves out every IRI of the question. `queries` is how many are asked for.
     """
     if shown.paper:
-        task = _paper_task(context, shots, shown.without if asked else "both", queries)
+        without = shown.without if asked else "both"
+        kinds = [sort for sort in ("entities", "relations") if without not in (sort, "both")]
+        rules = [PAPER_TERMS.format(given=f"the {' and '.join(kinds)}")] if kinds else []
+        rules += [PAPER_SHOTS] if shots else [PAPER_SEVERAL] if kinds and queries == 1 else []
+        numbered = (f"{at}. {rule}" for at, rule in enumerate(rules, start=2))
+        task = "\n".join((PAPER_TASK.format(graph=context.graph.name), *numbered))
     else:
         task = PLAIN if asked is None else _task(context, asked, shots)
     if queries > 1:
@@ -204,14 +209,6 @@ def _task(context: Context, asked: AskedTerms, shots: Sequence[Shot]) -> str:
     showing = [*(["the arrows"] if asked.ends else []), *(["the examples"] if own else [])]
     directions = f": {' and '.join(showing)} show it" if showing else ""
     return LINKED.format(names=names, directions=directions)
-
-
-def _paper_task(context: Context, shots: Sequence[Shot], without: str, queries: int) -> str:
-    kinds = [sort for sort in ("entities", "relations") if without not in (sort, "both")]
-    rules = [PAPER_TERMS.format(given=f"the {' and '.join(kinds)}")] if kinds else []
-    rules += [PAPER_SHOTS] if shots else [PAPER_SEVERAL] if kinds and queries == 1 else []
-    numbered = (f"{at}. {rule}" for at, rule in enumerate(rules, start=2))
-    return "\n".join((PAPER_TASK.format(graph=context.graph.name), *numbered))
 
 
 def _query(shot: Shot, context: Context, shown: ShownTerms) -> str:

@@ -114,7 +114,13 @@ class Panel:
         """Let the model look things up, and keep what that comes to."""
         async with aclosing(looked_up_further(talk, toolbox, turns=self.turns)) as items:
             async for item in items:
-                self._note(item)
+                # Keep what a lookup came to: an answer, or the reason why there is none.
+                if isinstance(item, Answer) and (
+                    self.answer is None or not item.is_empty or self.answer.is_empty
+                ):
+                    self.answer, self.confidence = item, min(item.confidence, _LOOKED_UP)
+                if isinstance(item, ToolUse) and item.observation.ends == "cancel":
+                    self.given_up = item.observation.text
                 if not isinstance(item, Answer):
                     yield item
 
@@ -162,15 +168,6 @@ class Panel:
 
         if answer is not None and await heard("rival", bool, of_one_kind):
             self.rivals = (answer,)
-
-    def _note(self, item: Step) -> None:
-        """Keep what a lookup came to: an answer, or the reason why there is none."""
-        if isinstance(item, Answer) and (
-            self.answer is None or not item.is_empty or self.answer.is_empty
-        ):
-            self.answer, self.confidence = item, min(item.confidence, _LOOKED_UP)
-        if isinstance(item, ToolUse) and item.observation.ends == "cancel":
-            self.given_up = item.observation.text
 
 
 async def looked_up_further(
@@ -235,7 +232,16 @@ async def outcome_of(panel: Panel, candidates: Candidates, ending: Ending) -> Ou
     if ending.asks_back and reply.ask and (back := await _asked_back(panel, reply)):
         return back
     if panel.given_up:
-        return await _given_up(panel, candidates)
+        # The model's reason, with the best attempt, little believed: its own, or graph search's.
+        best = panel.answer
+        if best is None and not candidates.follows:
+            own = await searched_outcome(candidates, asks_back=True)
+            best = own if isinstance(own, Answer) else own.best
+        if best is None:
+            return Refusal(panel.given_up)
+        return Refusal(
+            panel.given_up, replace(best, confidence=min(best.confidence, _DECLINED_AT_MOST))
+        )
     if panel.answer is None:
         return await _searched(candidates, ending)
     confidence = round(panel.confidence, 4)
@@ -261,19 +267,6 @@ async def _asked_back(panel: Panel, reply: Reply) -> Clarification | None:
     if not options:
         return None
     return Clarification(reply.ask, options, panel.answer or found[0])
-
-
-async def _given_up(panel: Panel, candidates: Candidates) -> Refusal:
-    """The model's reason, with the best attempt, little believed: its own, or graph search's."""
-    best = panel.answer
-    if best is None and not candidates.follows:
-        own = await searched_outcome(candidates, asks_back=True)
-        best = own if isinstance(own, Answer) else own.best
-    if best is None:
-        return Refusal(panel.given_up)
-    return Refusal(
-        panel.given_up, replace(best, confidence=min(best.confidence, _DECLINED_AT_MOST))
-    )
 
 
 async def _searched(candidates: Candidates, ending: Ending) -> Outcome:

@@ -358,10 +358,25 @@ def read_reply(choice: Choice, candidates: int) -> Reply:
         return Reply(same=True)
     read = read_structured(choice, _FORGIVING)
     if isinstance(read, Unfit):
-        return _unfit(choice.text, read.feedback)
+        # A query outside of any object, and which of its columns its first line says; else a fault.
+        written = written_query(choice.text)
+        if written is None:
+            return Reply(problem=read.feedback)
+        return Reply(written=written, columns=written.columns)
     if _is_same(str(read.value.get("query") or "")):
         return Reply(same=True)
-    found = _read(read.value)
+    value = read.value
+    text = str(value.get("query") or "").strip()
+    chosen, sure, between = (value.get(name) for name in ("choose", "sure", "between"))
+    found = Reply(
+        chosen=_number(chosen),
+        written=written_query(text) if text else None,
+        columns=_columns(value.get("answer")),
+        sure=_share(sure) if isinstance(sure, int | float) else None,
+        ask=str(value.get("ask") or "").strip(),
+        between=_numbers(between),
+        thought=str(value.get("thought") or "").strip(),
+    )
     if found.chosen and not 1 <= found.chosen <= candidates:
         return Reply(problem=f"There is no candidate {found.chosen}: there are {candidates}.")
     found = replace(found, between=tuple(n for n in found.between if 1 <= n <= candidates))
@@ -377,20 +392,6 @@ def read_reply(choice: Choice, candidates: int) -> Reply:
 
 def _is_same(text: str) -> bool:
     return text.strip(" \n.\"'`").lower() == _SAME
-
-
-def _read(value: Mapping[str, object]) -> Reply:
-    text = str(value.get("query") or "").strip()
-    chosen, sure, between = (value.get(name) for name in ("choose", "sure", "between"))
-    return Reply(
-        chosen=_number(chosen),
-        written=written_query(text) if text else None,
-        columns=_columns(value.get("answer")),
-        sure=_share(sure) if isinstance(sure, int | float) else None,
-        ask=str(value.get("ask") or "").strip(),
-        between=_numbers(between),
-        thought=str(value.get("thought") or "").strip(),
-    )
 
 
 def _number(value: object) -> int:
@@ -412,11 +413,3 @@ def _columns(names: object) -> tuple[str, ...]:
     listed = [names] if isinstance(names, str) else names if isinstance(names, list) else []
     found = (_VARIABLE.match(str(name).strip()) for name in listed)
     return tuple(dict.fromkeys(one[1] for one in found if one))
-
-
-def _unfit(text: str, feedback: str) -> Reply:
-    """A query outside of any object, and which of its columns its first line says; else a fault."""
-    written = written_query(text)
-    if written is None:
-        return Reply(problem=feedback)
-    return Reply(written=written, columns=written.columns)

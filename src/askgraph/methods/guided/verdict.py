@@ -18,7 +18,7 @@ from askgraph.graph.arrays import GraphArrays
 from askgraph.llm import Choice
 from askgraph.methods.guided.candidates import Candidates, Numbered
 from askgraph.methods.guided.prompt import Reply, read_reply
-from askgraph.methods.shared.trials import Trials, Written, disagrees
+from askgraph.methods.shared.trials import Trials, disagrees
 from askgraph.methods.tools import Context
 from askgraph.methods.tools._facts import own_types
 from askgraph.methods.tools.rendering import table
@@ -173,9 +173,25 @@ class Judge:
         if reply.problem or reply.same:
             return Verdict(reply, doubts=(reply.problem or _NOTHING_SAID,))
         if reply.written is not None:
-            return await self._written(reply, reply.written, revised=revised)
+            written = reply.written
+            graph = written.graph
+            if not graph and reply.chosen:
+                graph = self.candidates.numbered[reply.chosen - 1].graph
+            columns = reply.columns or written.columns
+            tried = await self.trials.attempted(replace(written, graph=graph, columns=columns))
+            if tried.answer is None:
+                doubts = self._told((*tried.findings, tried.problem), written.query)
+                return Verdict(reply, doubts=doubts)
+            return await self._weighed(reply, tried.answer, tried.findings, revised=revised)
         if reply.chosen:
-            return await self._chosen(reply, revised=revised)
+            answer = await self._take(reply.chosen)
+            if answer is None:
+                doubt = f"Candidate {reply.chosen} could not be run to its end."
+                return Verdict(reply, doubts=(doubt,))
+            told = [name for name in reply.columns if name in answer.result.variables]
+            if told and len(told) == len(reply.columns):
+                answer = replace(answer, answer_columns=tuple(told))
+            return await self._weighed(reply, answer, (), revised=revised)
         decides_nothing = reply.ask and len(reply.between) < 2
         return Verdict(reply, doubts=(_NOT_BETWEEN,) if decides_nothing else ())
 
@@ -198,27 +214,6 @@ class Judge:
             self._taken[number] = found
         return self._taken[number]
 
-    async def _chosen(self, reply: Reply, *, revised: bool) -> Verdict:
-        answer = await self._take(reply.chosen)
-        if answer is None:
-            doubt = f"Candidate {reply.chosen} could not be run to its end."
-            return Verdict(reply, doubts=(doubt,))
-        told = [name for name in reply.columns if name in answer.result.variables]
-        if told and len(told) == len(reply.columns):
-            answer = replace(answer, answer_columns=tuple(told))
-        return await self._weighed(reply, answer, (), revised=revised)
-
-    async def _written(self, reply: Reply, written: Written, *, revised: bool) -> Verdict:
-        graph = written.graph
-        if not graph and reply.chosen:
-            graph = self.candidates.numbered[reply.chosen - 1].graph
-        columns = reply.columns or written.columns
-        tried = await self.trials.attempted(replace(written, graph=graph, columns=columns))
-        if tried.answer is None:
-            doubts = self._told((*tried.findings, tried.problem), written.query)
-            return Verdict(reply, doubts=doubts)
-        return await self._weighed(reply, tried.answer, tried.findings, revised=revised)
-
     async def _weighed(
         self, reply: Reply, answer: Answer, findings: Sequence[str], *, revised: bool
     ) -> Verdict:
@@ -227,7 +222,13 @@ class Judge:
         given = answer.result if answer.boolean is None else answer.boolean
         expected = expect_answer(search.linked.linked)
         unfit = find_type_mismatches(expected, answer.query, given, search.searched.graph.profile)
-        same, other = self._candidates(answer)
+        same = other = 0
+        for one in self.candidates.numbered:
+            found = one.ran
+            theirs = bare_answer(found.query, one.graph, found.given, columns=found.columns)
+            differs = disagrees(answer, theirs)
+            other = one.number if differs and not other else other
+            same = one.number if not differs and not same else same
         chances = self.chances
         signs = Signs(
             searched=chances[same - 1] if same else 0.0,
@@ -255,17 +256,6 @@ class Judge:
         """What is said of a query as a model may read it."""
         veil = self.candidates.veil
         return tuple(texts if veil is None else (veil.explained(query, text) for text in texts))
-
-    def _candidates(self, answer: Answer) -> tuple[int, int]:
-        """The first candidate with this result, and the first with another; 0 for none."""
-        same = other = 0
-        for one in self.candidates.numbered:
-            found = one.ran
-            theirs = bare_answer(found.query, one.graph, found.given, columns=found.columns)
-            differs = disagrees(answer, theirs)
-            other = one.number if differs and not other else other
-            same = one.number if not differs and not same else same
-        return same, other
 
     async def _odd(self, answer: Answer, reply: Reply, signs: Signs, other: int) -> str | None:
         """What is odd about a result that nobody has seen; None if it may stand unseen.

@@ -224,7 +224,12 @@ class VotingPanel(Panel):
             turn = await heard("decided", ModelTurn | None, decide)
             if turn is not None:
                 yield turn
-                self._choose(vote, vote.runner_up, turn)
+                other = vote.runner_up
+                read = read_structured(turn.choice, _DECIDE)
+                if isinstance(read, Structured) and read.value["better"] in (1, 2):
+                    chosen = other if read.value["better"] == 2 else vote.chosen
+                    self.answer, self.confidence = chosen.answer, max(CHOSEN, vote.chances[0])
+                    self.rivals = ((vote if chosen is other else other).answer,)
 
     async def _gathered(self, opinions: list[Opinion]) -> AsyncGenerator[Step, None]:
         """Ask all voices and methods at once, and keep what they say; the vote so far stands."""
@@ -310,14 +315,6 @@ class VotingPanel(Panel):
         apart = None if veil and not veil.rows else await told_apart(context, first, second)
         talk.told(self.checked(words.replace("{apart}", apart.text if apart else "")))
         return (await talk.turn()).step
-
-    def _choose(self, vote: Vote, other: Agreement, turn: ModelTurn) -> None:
-        """Take the answer that the check has chosen, if it chose one."""
-        read = read_structured(turn.choice, _DECIDE)
-        if isinstance(read, Structured) and read.value["better"] in (1, 2):
-            chosen = other if read.value["better"] == 2 else vote.chosen
-            self.answer, self.confidence = chosen.answer, max(CHOSEN, vote.chances[0])
-            self.rivals = ((vote if chosen is other else other).answer,)
 
 
 async def consulted(

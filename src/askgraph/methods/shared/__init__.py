@@ -357,20 +357,17 @@ class _Chosen:
             elif self._in_turn:
                 break
         for at, costs in enumerate(self._costs):
-            left -= self._lengthen(at, costs, left)
+            now = self._taken[at]
+            better = (length for length in range(max(now, 0)) if costs[length] - costs[now] <= left)
+            longer = next(better, now)
+            self._taken[at] = longer
+            left -= costs[longer] - costs[now] if now >= 0 else 0
         return room - left
 
     def texts(self) -> list[str]:
         """The texts that are taken."""
         both = zip(self._pieces, self._taken, strict=True)
         return [piece.texts[taken] for piece, taken in both if taken >= 0]
-
-    def _lengthen(self, at: int, costs: Sequence[int], left: int) -> int:
-        now = self._taken[at]
-        better = (length for length in range(max(now, 0)) if costs[length] - costs[now] <= left)
-        longer = next(better, now)
-        self._taken[at] = longer
-        return costs[longer] - costs[now] if now >= 0 else 0
 
 
 def said_before(question: Question, *, queries: bool = True) -> str:

@@ -53,7 +53,8 @@ async def confirmed_steps(
             confirmed=_confirmed(example, answer),
             usage=Usage(time.perf_counter() - started, endpoint.requests),
         )
-        if _has_dried_up(example, answer):
+        had = example.confirmation is not None and example.confirmation.rows > 0
+        if had and answer.is_empty:
             yield _unused(example, "it has no result any more")
             continue
         yield answer
@@ -114,11 +115,6 @@ def _confirmed(example: QueryExample, answer: Answer) -> Confirmed:
         change = what_changed(example.confirmation, outcome_of(result))
     by = example.confirmation.by if example.confirmation else None
     return Confirmed(example.question, _when(example), by, example.iri, change)
-
-
-def _has_dried_up(example: QueryExample, answer: Answer) -> bool:
-    had = example.confirmation is not None and example.confirmation.rows > 0
-    return had and answer.is_empty
 
 
 def _unused(example: QueryExample, why: str) -> Thought:

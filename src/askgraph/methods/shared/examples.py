@@ -326,22 +326,15 @@ def examples_near(
         return []
     found = [near for graph in graphs for near in _pool(texts, graph, limit, embedder)]
     if plain:
-        return _nearest_to_each(texts, found, limit, embedder)
+        kept = other_than(texts[0], [Shot(one.example, ()) for one in found])
+        owners = {id(one.example): one for one in found}
+        wordings = [shot.texts("question") for shot in kept]
+        each = zip(*(_scores(text, wordings, embedder or None) for text in texts), strict=True)
+        scores = [max(several) for several in each]
+        order = sorted(range(len(kept)), key=lambda at: -scores[at])
+        return [owners[id(kept[at].example)] for at in order[:limit]]
     ranked = _ranked(texts, found, embedder)
     return diverse(_preferred(texts[0], ranked, limit, services), limit=limit)
-
-
-def _nearest_to_each(
-    texts: Sequence[str], found: Sequence[NearExample], limit: int, embedder: str
-) -> list[NearExample]:
-    """The nearest to any of the texts; the question itself is none of them."""
-    kept = other_than(texts[0], [Shot(one.example, ()) for one in found])
-    owners = {id(one.example): one for one in found}
-    wordings = [shot.texts("question") for shot in kept]
-    each = zip(*(_scores(text, wordings, embedder or None) for text in texts), strict=True)
-    scores = [max(several) for several in each]
-    order = sorted(range(len(kept)), key=lambda at: -scores[at])
-    return [owners[id(kept[at].example)] for at in order[:limit]]
 
 
 def diverse(found: Sequence[NearExample], *, limit: int) -> list[NearExample]:
@@ -357,7 +350,10 @@ def diverse(found: Sequence[NearExample], *, limit: int) -> list[NearExample]:
     for one in found:
         if len(kept) == limit:
             break
-        form = _skeleton(one)
+        try:
+            form = skeleton(one.example.query, prefixes=one.graph.prefixes.namespaces)
+        except QuerySyntaxError:
+            form = one.example.query
         key = form, _schema(one)
         if max(similarities(one.example.question, same[key]), default=0.0) >= _ALIKE:
             continue
@@ -433,13 +429,6 @@ def _preferred(
         return not (near and example.origin == "confirmed"), not (near and joins)
 
     return [*(head[at] for at in sorted(range(len(head)), key=order)), *tail]
-
-
-def _skeleton(one: NearExample) -> str:
-    try:
-        return skeleton(one.example.query, prefixes=one.graph.prefixes.namespaces)
-    except QuerySyntaxError:
-        return one.example.query
 
 
 def _schema(one: NearExample) -> frozenset[str]:

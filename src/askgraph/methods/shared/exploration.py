@@ -111,15 +111,6 @@ class Attempts:
             yield self.proposed.graph, self.proposed.query, believed
 
 
-def _in_place_of_an_answer(best: Answer | None, why: str) -> Answer | Refusal:
-    """The best attempt, or a refusal; an attempt that nobody is half sure of is no answer."""
-    if best is None:
-        return Refusal(f"No answer was found: {why}.")
-    if best.confidence >= _ANSWERED:
-        return replace(best, cut_short=why)
-    return Refusal(f"No sure answer was found: {why}.", best)
-
-
 def given_up(reason: str, best: Answer | None) -> Refusal:
     """Return the refusal of a model that gave up, with the best attempt, little believed."""
     if best is None:
@@ -242,13 +233,6 @@ class Exploration(ABC):
     def turns(self, talk: Conversation) -> AsyncGenerator[Step, None]:
         """Take turns, and set the outcome."""
 
-    def _begun(self, uses: Sequence[ToolUse]) -> Conversation:
-        """The conversation as it begins; in a replay with what the model was told then."""
-        talk = self.conversation(uses)
-        if isinstance(self.toolbox, ReplayedToolbox):
-            talk.messages = self.toolbox.told
-        return talk
-
     async def steps(self) -> AsyncGenerator[Step, None]:
         """Give all steps; the last is the outcome, with what everything has cost.
 
@@ -263,7 +247,9 @@ class Exploration(ABC):
         for use in uses:
             self.attempts.note(use)
             yield use
-        talk = self._begun(uses)
+        talk = self.conversation(uses)
+        if isinstance(self.toolbox, ReplayedToolbox):
+            talk.messages = self.toolbox.told
         yield talk.prompt("question")
         why = "the model came to no answer"
         try:
@@ -280,7 +266,13 @@ class Exploration(ABC):
         outcome = self.outcome
         if outcome is None:
             fallback = await self.attempts.best()
-            outcome = _in_place_of_an_answer(fallback.answer, why)
+            best = fallback.answer
+            if best is None:
+                outcome = Refusal(f"No answer was found: {why}.")
+            elif best.confidence >= _ANSWERED:
+                outcome = replace(best, cut_short=why)
+            else:
+                outcome = Refusal(f"No sure answer was found: {why}.", best)
             for use in fallback.uses:
                 yield use
         seconds = time.perf_counter() - started

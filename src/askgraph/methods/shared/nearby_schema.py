@@ -25,7 +25,6 @@ from askgraph.index.names import Kind
 from askgraph.methods.shared import Piece
 from askgraph.methods.shared.several_graphs import LinkedGraph
 from askgraph.methods.shared.trials import GRAPH
-from askgraph.methods.tools import Context
 from askgraph.methods.tools.mentions import named_links
 from askgraph.methods.tools.rendering import Writer, labels_in
 from askgraph.methods.tools.schema_lines import SchemaLines, Slice, terms_of, time_lines
@@ -88,8 +87,20 @@ async def _of_graph(text: str, linked: LinkedGraph, limit: int, embedder: str) -
     graph = linked.context.graph
     index = kept_index(graph, "classes", graph.profile, embedder)
     if index is None:
-        told = await _descriptions(linked.context)
-        resources = list(_resources(graph.profile, told))
+        context = linked.context
+        iris = [cls.iri for cls in _classes(context.graph.profile)]
+        languages = [context.language, "en"]
+        told = await descriptions_of(iris, context.graph, languages, timeout=context.limits.timeout)
+        resources: list[Resource] = []
+        profile = graph.profile
+        predicates = _predicates(profile)
+        for cls in _classes(profile):
+            local = words_of_local_name(cls.iri)
+            label, *others = dict.fromkeys([*(text for text, _ in cls.names), local])
+            infos = (told.get(cls.iri, "")[:_WORDS], *predicates.get(cls.iri, ()))
+            resources.append(
+                Resource(cls.iri, label, tuple(others), cls.instances, tuple(filter(None, infos)))
+            )
         index = await asyncio.to_thread(
             keep_index, graph, "classes", graph.profile, resources, embedder
         )
@@ -100,36 +111,16 @@ def _fused(text: str, index: SearchIndex[Resource], near: Slice, limit: int) -> 
     links = [cls.iri for cls in near.classes[:limit]]
     hits = [hit.item.iri for hit in index.search(text, limit=limit)]
     scores: defaultdict[str, float] = defaultdict(float)
-    for order in (links, list(_ends(near))[:limit], hits):
-        for rank, iri in enumerate(order, start=1):
-            scores[iri] += 1 / (_RANK + rank)
-    return sorted(scores, key=lambda iri: -scores[iri])[:limit]
-
-
-def _ends(near: Slice) -> dict[str, None]:
-    """The classes at either end of the predicates near the question, the nearest first."""
     known = {cls.iri for cls in near.graph.profile.classes}
     found: dict[str, None] = {}
     for one in near.near[:_NEAREST]:
         for inverse in (True, False):
             ends = ends_of(one, near.graph.profile, inverse=inverse)
             found |= dict.fromkeys(iri for iri in ends if iri in known)
-    return found
-
-
-async def _descriptions(context: Context) -> dict[str, str]:
-    iris = [cls.iri for cls in _classes(context.graph.profile)]
-    languages = [context.language, "en"]
-    return await descriptions_of(iris, context.graph, languages, timeout=context.limits.timeout)
-
-
-def _resources(profile: Profile, told: Mapping[str, str]) -> Iterator[Resource]:
-    predicates = _predicates(profile)
-    for cls in _classes(profile):
-        local = words_of_local_name(cls.iri)
-        label, *others = dict.fromkeys([*(text for text, _ in cls.names), local])
-        infos = (told.get(cls.iri, "")[:_WORDS], *predicates.get(cls.iri, ()))
-        yield Resource(cls.iri, label, tuple(others), cls.instances, tuple(filter(None, infos)))
+    for order in (links, list(found)[:limit], hits):
+        for rank, iri in enumerate(order, start=1):
+            scores[iri] += 1 / (_RANK + rank)
+    return sorted(scores, key=lambda iri: -scores[iri])[:limit]
 
 
 def _classes(profile: Profile) -> list[ClassProfile]:
@@ -211,7 +202,12 @@ async def shape_pieces(
     same: dict[object, list[tuple[NearClass, Shape]]] = {}
     for near, shape in zip(classes, shapes, strict=True):
         if shape.lines:
-            same.setdefault(_extent(near, shape), []).append((near, shape))
+            lines = {
+                (line.predicate, line.inverse, line.triples, line.having) for line in shape.lines
+            }
+            same.setdefault((id(near.graph), shape.instances, frozenset(lines)), []).append(
+                (near, shape)
+            )
     if beside:
         same = _telling(same)
     told = list(same.values())[:most]
@@ -270,12 +266,6 @@ def _times(told: Sequence[Sequence[tuple[NearClass, Shape]]], several: bool) -> 
         if text := "\n".join(f"# {line}" for line in lines):
             pieces.append(Piece((head + text,)))
     return pieces
-
-
-def _extent(near: NearClass, shape: Shape) -> object:
-    """Equal for classes that, as far as all their lines tell, have the same instances."""
-    lines = {(line.predicate, line.inverse, line.triples, line.having) for line in shape.lines}
-    return id(near.graph), shape.instances, frozenset(lines)
 
 
 def _kin(near: NearClass, same: Sequence[str]) -> str:

@@ -134,7 +134,18 @@ async def message_for(
     texts = [question.text, *parts]
     if veil is not None:
         shown = replace(shown, examples=0, listed=True)
-    wholes = await _whole(linked, shown, several=graphs.several)
+    # By the place of a graph, its whole schema, if that has room: the same for each question.
+    several = graphs.several
+    wholes: dict[int, str] = {}
+    if shown.by_name:
+        most = int(_STABLE * shown.room / len(linked))
+        found = {}
+        for at, one in enumerate(linked):
+            if (whole := await whole_schema(one.context, most=most)) is not None:
+                of = f" of {one.asked.name}" if several else ""
+                head = HEADING.replace(":", f"{of}:", 1)
+                found[at] = f"{head}{naming(one.context)}.\n\n{whole.text}"
+        wholes = found
     others = [
         one
         for at, one in enumerate(linked)
@@ -188,20 +199,6 @@ def _taught(
     return taught(question, graphs, veiled=veiled)
 
 
-async def _whole(linked: Sequence[LinkedGraph], shown: Shown, *, several: bool) -> dict[int, str]:
-    """By the place of a graph, its whole schema, if that has room: the same for each question."""
-    if not shown.by_name:
-        return {}
-    most = int(_STABLE * shown.room / len(linked))
-    found = {}
-    for at, one in enumerate(linked):
-        if (whole := await whole_schema(one.context, most=most)) is not None:
-            of = f" of {one.asked.name}" if several else ""
-            head = HEADING.replace(":", f"{of}:", 1)
-            found[at] = f"{head}{naming(one.context)}.\n\n{whole.text}"
-    return found
-
-
 def _before(question: Question) -> list[Piece]:
     """The earlier questions of the conversation, the last one first."""
     return [Piece((f"Asked before: {b.question}\n{b.query}",)) for b in question.before[::-1]]
@@ -226,16 +223,12 @@ async def _schema(
                 one, values=values, several=several, beside=at in wholes
             )
         ]
-    limit = _wider(shown.classes, linked)
+    classes = shown.classes
+    here = all(one.context.graph.arrays is not None for one in linked)
+    limit = _WIDER * classes if here else classes
     near = await classes_near(text, linked, limit=limit, embedder=shown.embedder)
     beside = beside and len(wholes) == len(linked)
     return await shape_pieces(near, shown.parts, most=shown.classes, several=several, beside=beside)
-
-
-def _wider(classes: int, linked: Sequence[LinkedGraph]) -> int:
-    """How many classes are looked at, if that is cheap: some have the same instances."""
-    here = all(one.context.graph.arrays is not None for one in linked)
-    return _WIDER * classes if here else classes
 
 
 def _examples(texts: Sequence[str], graphs: AskedGraphs, shown: Shown) -> list[Piece]:

@@ -120,7 +120,10 @@ class Trials:
             names = ", ".join(one.name for one in self.graphs.every)
             return f"There is no graph {written.graph!r}: the first line is {GRAPH}NAME, of {names}"
         checked = await self._checked(written, where)
-        key = _key(checked)
+        from askgraph.sparql.rewrite.canonical import canonical_query  # for queries that come again
+
+        prefixes = checked.graph.context.graph.prefixes.namespaces
+        key = f"{checked.graph.name} {canonical_query(checked.query, prefixes=prefixes)}"
         if checked.wrong and key not in self._told and not last:
             self._told.add(key)
             self._refused = checked
@@ -207,13 +210,6 @@ class Trials:
             if other is not graph and (unnamed := sorted(found - labels.keys())):
                 labels |= await labels_in(other.context, unnamed)
         return replace(answer, labels=labels)
-
-
-def _key(checked: _Checked) -> str:
-    from askgraph.sparql.rewrite.canonical import canonical_query  # for queries that come again
-
-    prefixes = checked.graph.context.graph.prefixes.namespaces
-    return f"{checked.graph.name} {canonical_query(checked.query, prefixes=prefixes)}"
 
 
 def _said(finding: Finding) -> str:

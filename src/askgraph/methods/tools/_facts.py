@@ -19,7 +19,7 @@ from askgraph.graph.names import code_of, same_property, variants_in
 from askgraph.graph.profile import PredicateProfile, Profile
 from askgraph.methods.tools import Context
 from askgraph.sparql import vocabulary as v
-from askgraph.sparql.results import Row, Term
+from askgraph.sparql.results import Term
 
 _TYPES = 20  # classes of one node that are looked at
 _EDGES = 5_000  # of all nodes together, each way
@@ -62,7 +62,18 @@ async def facts_of(context: Context, nodes: Sequence[Term]) -> Facts:
         )
     except _TRIED as problem:
         return Facts(trouble=f"classes and properties of these could not be asked: {problem}")
-    return _told(result.rows)
+    types: dict[str, list[str]] = defaultdict(list)
+    meetings: dict[str, list[Meeting]] = defaultdict(list)
+    for node, cls, predicate, count, way in result.rows:
+        if isinstance(cls, NamedNode):
+            types[str(node)].append(cls.value)
+        elif isinstance(predicate, NamedNode):
+            meeting = Meeting(predicate.value, numbered(count), numbered(way) == 1)
+            meetings[str(node)].append(meeting)
+    return Facts(
+        {node: tuple(listed) for node, listed in types.items()},
+        {node: tuple(listed) for node, listed in meetings.items()},
+    )
 
 
 def numbered(term: Term | None) -> int:
@@ -116,21 +127,6 @@ def _question(nodes: Sequence[str]) -> str:
             f"?x ?p ?o }} LIMIT {_EDGES} }} }} GROUP BY ?x ?p }}",
         ]
     return f"SELECT ?x ?c ?p ?n ?way WHERE {{ {' UNION '.join(parts)} }} LIMIT {4 * _EDGES}"
-
-
-def _told(rows: Sequence[Row]) -> Facts:
-    types: dict[str, list[str]] = defaultdict(list)
-    meetings: dict[str, list[Meeting]] = defaultdict(list)
-    for node, cls, predicate, count, way in rows:
-        if isinstance(cls, NamedNode):
-            types[str(node)].append(cls.value)
-        elif isinstance(predicate, NamedNode):
-            meeting = Meeting(predicate.value, numbered(count), numbered(way) == 1)
-            meetings[str(node)].append(meeting)
-    return Facts(
-        {node: tuple(listed) for node, listed in types.items()},
-        {node: tuple(listed) for node, listed in meetings.items()},
-    )
 
 
 @dataclass(frozen=True)

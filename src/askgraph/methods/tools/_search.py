@@ -101,7 +101,37 @@ async def found_within(
         found = await asyncio.to_thread(_within, context, candidates.terms, text, sort)
         if found or sort == "properties":
             return found
-        return await _by_what_hangs_on(context, candidates, text)
+        # Nodes without a name of their own, by their values and by the names of what they link.
+        nodes = await asyncio.to_thread(_nameless, context.graph, candidates.terms)
+        if not 0 < len(nodes) <= _TRIED:
+            return []
+        variable = candidates.variable
+        where = f"VALUES {variable} {{ {' '.join(map(str, nodes))} }}"
+        if any(isinstance(node, BlankNode) for node in nodes):
+            where = text_of(candidates.where)
+        naming = [f"<{p.iri}>" for p in context.graph.profile.predicates if p.naming]
+        named = f"?askgraph_y ?askgraph_q ?askgraph_t VALUES ?askgraph_q {{ {' '.join(naming)} }}"
+        parts = [
+            f"{variable} ?askgraph_p ?askgraph_t FILTER(isLiteral(?askgraph_t))",
+            f"{variable} ?askgraph_p ?askgraph_y . {named}",
+        ]
+        query = (
+            f"SELECT DISTINCT {variable} ?askgraph_t WHERE {{ "
+            f"{' UNION '.join(f'{{ {where} {part} }}' for part in parts)} }} "
+            f"LIMIT {_TRIED * _SAMPLED}"
+        )
+        result = await context.graph.endpoint.select(query, timeout=context.limits.timeout)
+        texts: dict[Term, list[str]] = {}
+        for node, value in result.rows:
+            if isinstance(node, NamedNode | BlankNode) and isinstance(value, Literal):
+                texts.setdefault(node, []).append(value.value)
+        scores = keyword_scores(text, [(*own, " ".join(own)) for own in texts.values()])
+        ranked = sorted(zip(scores, texts, strict=True), key=lambda pair: -pair[0])
+        return [
+            Found(node, Resource(node.value, ", ".join(texts[node][:_ABOUT])), nameless=True)
+            for score, node in ranked[: context.limits.hits]
+            if score and isinstance(node, NamedNode | BlankNode)
+        ]
     hits = await asyncio.to_thread(_widely, context.graph, text, sort)
     fitting = await _fitting(context, candidates, [hit.term for hit in hits])
     found = [hit for hit in hits if hit.term in fitting]
@@ -209,40 +239,6 @@ def _nameless(graph: KnowledgeGraph, terms: Mapping[Term, int]) -> list[Term]:
     return list(islice(unknown, _TRIED + 1))
 
 
-async def _by_what_hangs_on(context: Context, candidates: Candidates, text: str) -> list[Found]:
-    """Nodes without a name of their own, by their values and by the names of what they link."""
-    nodes = await asyncio.to_thread(_nameless, context.graph, candidates.terms)
-    if not 0 < len(nodes) <= _TRIED:
-        return []
-    variable = candidates.variable
-    where = f"VALUES {variable} {{ {' '.join(map(str, nodes))} }}"
-    if any(isinstance(node, BlankNode) for node in nodes):
-        where = text_of(candidates.where)
-    naming = [f"<{p.iri}>" for p in context.graph.profile.predicates if p.naming]
-    named = f"?askgraph_y ?askgraph_q ?askgraph_t VALUES ?askgraph_q {{ {' '.join(naming)} }}"
-    parts = [
-        f"{variable} ?askgraph_p ?askgraph_t FILTER(isLiteral(?askgraph_t))",
-        f"{variable} ?askgraph_p ?askgraph_y . {named}",
-    ]
-    query = (
-        f"SELECT DISTINCT {variable} ?askgraph_t WHERE {{ "
-        f"{' UNION '.join(f'{{ {where} {part} }}' for part in parts)} }} "
-        f"LIMIT {_TRIED * _SAMPLED}"
-    )
-    result = await context.graph.endpoint.select(query, timeout=context.limits.timeout)
-    texts: dict[Term, list[str]] = {}
-    for node, value in result.rows:
-        if isinstance(node, NamedNode | BlankNode) and isinstance(value, Literal):
-            texts.setdefault(node, []).append(value.value)
-    scores = keyword_scores(text, [(*own, " ".join(own)) for own in texts.values()])
-    ranked = sorted(zip(scores, texts, strict=True), key=lambda pair: -pair[0])
-    return [
-        Found(node, Resource(node.value, ", ".join(texts[node][:_ABOUT])), nameless=True)
-        for score, node in ranked[: context.limits.hits]
-        if score and isinstance(node, NamedNode | BlankNode)
-    ]
-
-
 async def _fitting(
     context: Context, candidates: Candidates, terms: Sequence[Term]
 ) -> frozenset[Term]:
@@ -319,7 +315,21 @@ async def searched_within(
     if not candidates.terms and not candidates.trouble:
         return Observation(f"there are no {what}")
     found = await found_within(context, candidates, text, sort)
-    head = _head(context, candidates, found, text, what)
+    every = f"{len(candidates.terms):,} {what}"
+    if not text:
+        few = len(found) < len(candidates.terms)
+        most = f", the {len(found)} most frequent" if few else ""
+        trouble = f"{candidates.trouble}: " if candidates.trouble else ""
+        head = f"{trouble}{every}{most}:" if found else f"{what}: {candidates.trouble}"
+    elif candidates.trouble:
+        tried = f"{what}: {candidates.trouble}; so {_quoted(text)} was searched in the whole graph"
+        fits = f"{len(found)} that fit were found:" if found else "none of the best hits fits"
+        head = f"{tried}, and {fits}"
+    elif not found:
+        head = f"none of the {every} matches {_quoted(text)}; the most frequent are:"
+    else:
+        more = " best matches" if len(found) >= context.limits.hits else " matching"
+        head = f"{every}, {len(found)}{more} for {_quoted(text)}:"
     if not found and not candidates.trouble:
         found = (await found_within(context, candidates, "", sort))[:_INSTEAD]
     page = await shown(context, found, sort)
@@ -336,25 +346,6 @@ async def shown(context: Context, found: Sequence[Found], sort: Sort) -> HitLine
 def _clean(text: str) -> str:
     """A text as an index takes it: halves of characters out, nothing beyond what a name has."""
     return " ".join(text[:_LONGEST].encode(errors="replace").decode().split())
-
-
-def _head(
-    context: Context, candidates: Candidates, found: Sequence[Found], text: str, what: str
-) -> str:
-    every = f"{len(candidates.terms):,} {what}"
-    if not text:
-        few = len(found) < len(candidates.terms)
-        most = f", the {len(found)} most frequent" if few else ""
-        trouble = f"{candidates.trouble}: " if candidates.trouble else ""
-        return f"{trouble}{every}{most}:" if found else f"{what}: {candidates.trouble}"
-    if candidates.trouble:
-        tried = f"{what}: {candidates.trouble}; so {_quoted(text)} was searched in the whole graph"
-        fits = f"{len(found)} that fit were found:" if found else "none of the best hits fits"
-        return f"{tried}, and {fits}"
-    if not found:
-        return f"none of the {every} matches {_quoted(text)}; the most frequent are:"
-    more = " best matches" if len(found) >= context.limits.hits else " matching"
-    return f"{every}, {len(found)}{more} for {_quoted(text)}:"
 
 
 def _quoted(text: str) -> str:

@@ -60,7 +60,9 @@ async def answer(
         names = _columns(columns, ran)
         empty = isinstance(ran.result, SelectResult) and not ran.result.rows
         if empty and not context.limits.plain and _first_time(context, "empty", repaired.query):
-            return _refused(await _said_empty(context, ran))
+            said = await said_empty(context, ran.query)
+            text = f"it has no rows. {said.text}\nMend it, or end with the same query again."
+            return _refused(Shown(text, said.seen))
         insisted = _key("unseen", repaired.query) in context.refused
         is_new = context.guarded and not (empty or insisted) and certainty < _SURE
         if is_new and (unseen := await _unseen(context, ran, columns)):
@@ -119,12 +121,6 @@ async def _strange(context: Context, query: str) -> Shown | None:
         return None
     said = await said_unseen(context, unseen)
     text = f"nothing has shown these IRIs so far: {said.text}. If they are meant, answer again."
-    return Shown(text, said.seen)
-
-
-async def _said_empty(context: Context, ran: Ran) -> Shown:
-    said = await said_empty(context, ran.query)
-    text = f"it has no rows. {said.text}\nMend it, or end with the same query again."
     return Shown(text, said.seen)
 
 

@@ -276,7 +276,18 @@ async def distinct_results(
     altogether. A candidate that cannot be run is left out.
     """
     if quickly:
-        ranked = _quick(context, ranked)
+        # The clusters without those further down whose queries are expected to take long together.
+        known = {one.iri: one for one in context.graph.profile.predicates}
+        kept, work = [], 0.0
+        for place, cluster in enumerate(ranked):
+            if not _only_shows_its_nodes(cluster.best):
+                more = _EACH + _work(cluster.best, known)
+                too_many = more > _MANY / (1 + place / 4) or work + more > _WORK
+                if place >= _FIRST and too_many:
+                    continue
+                work += more
+            kept.append(cluster)
+        ranked = kept
     until = None if seconds is None else time.perf_counter() + seconds
     found: dict[object, RunCandidate] = {}
     tables = set[object]()
@@ -291,21 +302,6 @@ async def distinct_results(
         if len(found) >= most:
             break
     return list(found.values())[:most]
-
-
-def _quick(context: Context, ranked: Sequence[Cluster]) -> list[Cluster]:
-    """The clusters without those further down whose queries are expected to take long together."""
-    known = {one.iri: one for one in context.graph.profile.predicates}
-    kept, work = [], 0.0
-    for place, cluster in enumerate(ranked):
-        if not _only_shows_its_nodes(cluster.best):
-            more = _EACH + _work(cluster.best, known)
-            too_many = more > _MANY / (1 + place / 4) or work + more > _WORK
-            if place >= _FIRST and too_many:
-                continue
-            work += more
-        kept.append(cluster)
-    return kept
 
 
 def _work(candidate: Candidate, known: Mapping[str, PredicateProfile]) -> float:
@@ -376,7 +372,13 @@ async def _ran(context: Context, cluster: Cluster, until: float | None) -> RunCa
     best, graph = cluster.best, context.graph
     query, columns = graph.plain_text(best.query), best.columns
     if graph.arrays is not None and _only_shows_its_nodes(best):
-        return RunCandidate(cluster, query, columns, None, _nodes(context, best, columns))
+        arrays = context.graph.arrays
+        assert arrays is not None
+        rows = tuple((arrays.terms.term(int(at)),) for at in best.ids[:_ROWS])
+        cut = _CUT if len(best.ids) > _ROWS else None
+        return RunCandidate(
+            cluster, query, columns, None, SelectResult(columns, rows, cut).sorted()
+        )
     left = context.limits.timeout
     if until is not None:
         left = min(left, until - time.perf_counter())
@@ -401,11 +403,3 @@ def _only_shows_its_nodes(candidate: Candidate) -> bool:
     cut = tree.limit is not None or tree.offset
     more = filtered or tree.group_by or tree.having or tree.order or cut
     return not more and values_of(tree) == [candidate.root]
-
-
-def _nodes(context: Context, candidate: Candidate, columns: tuple[str, ...]) -> SelectResult:
-    arrays = context.graph.arrays
-    assert arrays is not None
-    rows = tuple((arrays.terms.term(int(at)),) for at in candidate.ids[:_ROWS])
-    cut = _CUT if len(candidate.ids) > _ROWS else None
-    return SelectResult(columns, rows, cut).sorted()

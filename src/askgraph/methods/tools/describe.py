@@ -428,11 +428,30 @@ def edge_lines(edges: Sequence[Edges], opened: Opened, writer: Writer) -> list[s
     for inverse in (False, True):
         own = {edge.predicate: edge for edge in told if edge.inverse is inverse}
         for group in same_property(own):
-            first = min(group, key=lambda p: _opens(own[p], opened))
+            first = min(group, key=lambda p: len(opened.at(own[p])))
             if len(lines) >= _LINES:
                 left.append(f"{'^' if inverse else ''}{writer.short(first)}")
                 continue
-            lines += _group(own[first], [p for p in group if p != first], opened, writer)
+            edge = own[first]
+            variants = [p for p in group if p != first]
+            arrow = "← " if edge.inverse else ""
+            also = f" (also {', '.join(map(writer.short, variants))})" if variants else ""
+            inside = opened.at(edge)
+            plain = [value for value in _preferred(edge.values, writer) if value not in inside]
+            plain = [value for value in plain if not inside or not isinstance(value, BlankNode)]
+            shown = plain[: _VALUES if not inside else 0]
+            number = "" if edge.count == len(shown) == 1 else f" {edge.count:,}"
+            number += "+" if edge.at_least else ""
+            values = ", ".join(writer.term(value) for value in shown)
+            more = ", …" if shown and edge.count > len(shown) else ""
+            colon = ":" if number and values else ""
+            beyond = opened.beyond.get((edge.predicate, edge.inverse), ())
+            named = [writer.iri(one) for one in beyond if one not in (v.RDF_TYPE, edge.predicate)]
+            all_have = f", which have {', '.join(named[:_BEYOND])}; some:" if named else ""
+            head = f"{arrow}{writer.iri(edge.predicate)}{also}{number}{all_have or colon}"
+            lines.append(f"{head} {values}{more}".rstrip())
+            for node, held in inside.items():
+                lines.append(f"  {_node(node, held, edge, writer)}")
     if left:
         lines.append(f"also: {', '.join(left)}")
     return lines
@@ -442,31 +461,6 @@ def _place(edge: Edges) -> tuple[bool, int]:
     """Names and descriptions first, the usual ones before others; then in the order found."""
     named = edge.predicate in _NAMING
     return edge.inverse, _NAMING.index(edge.predicate) if named else len(_NAMING)
-
-
-def _opens(edge: Edges, opened: Opened) -> int:
-    return len(opened.at(edge))
-
-
-def _group(edge: Edges, variants: Sequence[str], opened: Opened, writer: Writer) -> Iterator[str]:
-    arrow = "← " if edge.inverse else ""
-    also = f" (also {', '.join(map(writer.short, variants))})" if variants else ""
-    inside = opened.at(edge)
-    plain = [value for value in _preferred(edge.values, writer) if value not in inside]
-    plain = [value for value in plain if not inside or not isinstance(value, BlankNode)]
-    shown = plain[: _VALUES if not inside else 0]
-    number = "" if edge.count == len(shown) == 1 else f" {edge.count:,}"
-    number += "+" if edge.at_least else ""
-    values = ", ".join(writer.term(value) for value in shown)
-    more = ", …" if shown and edge.count > len(shown) else ""
-    colon = ":" if number and values else ""
-    beyond = opened.beyond.get((edge.predicate, edge.inverse), ())
-    named = [writer.iri(one) for one in beyond if one not in (v.RDF_TYPE, edge.predicate)]
-    all_have = f", which have {', '.join(named[:_BEYOND])}; some:" if named else ""
-    head = f"{arrow}{writer.iri(edge.predicate)}{also}{number}{all_have or colon}"
-    yield f"{head} {values}{more}".rstrip()
-    for node, held in inside.items():
-        yield f"  {_node(node, held, edge, writer)}"
 
 
 def _preferred(values: Sequence[Term], writer: Writer) -> list[Term]:

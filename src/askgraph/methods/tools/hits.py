@@ -155,7 +155,19 @@ class Page:
             head += f" {self.writer.about(iri, label)}"
         if variants:
             head += f" (also {', '.join(self.writer.short(one) for one in variants)})"
-        use = self._ends(profiles[iri]) if iri in profiles else self._infos(found, None)
+        if iri in profiles:
+            profile = profiles[iri]
+            sources, targets = (
+                " or ".join(
+                    self.writer.iri(iri)
+                    for iri in ends_of(profile, self.graph.profile, inverse=way)
+                )
+                for way in (True, False)
+            )
+            count = f", {profile.triples:,}×" if self._counts else ""
+            use = f"{sources or 'things'} → {targets or 'things'}{count}"
+        else:
+            use = self._infos(found, None)
         about = self.writer.about(iri, description) if description else ""
         return self._joined(head, use, self._others(found), about, found.note)
 
@@ -242,16 +254,6 @@ class Page:
         ]
         return f"has {', '.join(shown)}" if shown else ""
 
-    def _ends(self, profile: PredicateProfile) -> str:
-        sources, targets = (
-            " or ".join(
-                self.writer.iri(iri) for iri in ends_of(profile, self.graph.profile, inverse=way)
-            )
-            for way in (True, False)
-        )
-        count = f", {profile.triples:,}×" if self._counts else ""
-        return f"{sources or 'things'} → {targets or 'things'}{count}"
-
 
 @dataclass(frozen=True)
 class HitLines:
@@ -283,7 +285,16 @@ async def entity_lines(
     types = [iri for listed in classes.values() for iri in listed]
     writer = await _writer(context, found, [*types, *met, *holders.values()])
     every = {node: frozenset(listed) for node, listed in facts.types.items()}
-    page = Page(context, writer, classes, _told_once(found, classes, hints), holders, every)
+    # The hints of each hit, without those that a hit of the same class before it has.
+    told: set[tuple[tuple[str, ...], str, bool]] = set()
+    kept: dict[str, Sequence[Meeting]] = {}
+    for node in (str(one.term) for one in found):
+        kind = classes.get(node, ())
+        marks = [(kind, one.predicate, one.inverse) for one in hints[node]]
+        new = [mark not in told or not kind or node[0] == '"' for mark in marks]
+        kept[node] = [one for one, is_new in zip(hints[node], new, strict=True) if is_new]
+        told |= set(marks)
+    page = Page(context, writer, classes, kept, holders, every)
     lines = [page.line(one) for one in found]
     if facts.trouble:
         lines.append(f"({facts.trouble})")
@@ -295,7 +306,20 @@ async def property_lines(context: Context, found: Sequence[Found]) -> HitLines:
 
     What is one property in several namespaces takes one line: see `askgraph.graph.names`.
     """
-    merged = _merged(context, found)
+    used = Variants(context.graph.profile).of(key_of(one.term) for one in found)
+    together: dict[object, list[Found]] = defaultdict(list)
+    for one in found:
+        together[code_of(key_of(one.term)) or key_of(one.term)].append(one)
+    merged = []
+    for key, several in together.items():
+        best = next((one for one in several if one.resource is not None), several[0])
+        looked_for = [key_of(one.term) for one in several]
+        known = used.get(key, ()) if isinstance(key, tuple) else ()
+        noted = [key_of(one.term) for one in several if one.note]
+        order = tuple(dict.fromkeys([*noted, *known, *([] if known else looked_for)]))
+        notes = dict.fromkeys(one.note for one in several if one.note)
+        first = replace(best, term=NamedNode(order[0]), note=", ".join(notes))
+        merged.append((first, order[1:]))
     iris = [one.term.value for one, _ in merged if isinstance(one.term, NamedNode)]
     profiles = {p.iri: p for p in context.graph.profile.predicates}
     ends = [
@@ -325,7 +349,17 @@ async def _holders(context: Context, found: Sequence[Found]) -> dict[str, str]:
         return {}
     arrays = context.graph.arrays
     if arrays is None:
-        return await _asked_holders(context, literals)
+        parts = [
+            f"{{ SELECT ({at} AS ?n) ?s {{ ?s ?p {text} }} LIMIT 1 }}"
+            for at, text in enumerate(literals)
+        ]
+        query = f"SELECT ?n ?s WHERE {{ {' UNION '.join(parts)} }} LIMIT {len(parts)}"
+        result = await context.graph.endpoint.select(query, timeout=context.limits.timeout)
+        return {
+            literals[int(at.value)]: subject.value
+            for at, subject in result.rows
+            if isinstance(at, Literal) and isinstance(subject, NamedNode)
+        }
     holders = {}
     for text in literals:
         at = arrays.terms.find(text)
@@ -335,20 +369,6 @@ async def _holders(context: Context, found: Sequence[Found]) -> dict[str, str]:
             if arrays.terms.is_iri(subject):
                 holders[text] = arrays.terms.value(subject)
     return holders
-
-
-async def _asked_holders(context: Context, literals: Sequence[str]) -> dict[str, str]:
-    parts = [
-        f"{{ SELECT ({at} AS ?n) ?s {{ ?s ?p {text} }} LIMIT 1 }}"
-        for at, text in enumerate(literals)
-    ]
-    query = f"SELECT ?n ?s WHERE {{ {' UNION '.join(parts)} }} LIMIT {len(parts)}"
-    result = await context.graph.endpoint.select(query, timeout=context.limits.timeout)
-    return {
-        literals[int(at.value)]: subject.value
-        for at, subject in result.rows
-        if isinstance(at, Literal) and isinstance(subject, NamedNode)
-    }
 
 
 def _hints(meetings: Sequence[Meeting], same: Variants, near: Sequence[str] = ()) -> list[Meeting]:
@@ -372,23 +392,6 @@ def _hints(meetings: Sequence[Meeting], same: Variants, near: Sequence[str] = ()
     return sorted(telling, key=order)[:_HINTS]
 
 
-def _told_once(
-    found: Sequence[Found],
-    classes: Mapping[str, tuple[str, ...]],
-    hints: Mapping[str, Sequence[Meeting]],
-) -> dict[str, Sequence[Meeting]]:
-    """The hints of each hit, without those that a hit of the same class before it has."""
-    told: set[tuple[tuple[str, ...], str, bool]] = set()
-    kept: dict[str, Sequence[Meeting]] = {}
-    for node in (str(one.term) for one in found):
-        kind = classes.get(node, ())
-        marks = [(kind, one.predicate, one.inverse) for one in hints[node]]
-        new = [mark not in told or not kind or node[0] == '"' for mark in marks]
-        kept[node] = [one for one, is_new in zip(hints[node], new, strict=True) if is_new]
-        told |= set(marks)
-    return kept
-
-
 async def _writer(context: Context, found: Sequence[Found], more: Iterable[str]) -> Writer:
     """A writer that knows all labels; of a remote graph an index knows those of its hits."""
     own = [key_of(one.term) for one in found if isinstance(one.term, NamedNode)]
@@ -400,22 +403,3 @@ async def _writer(context: Context, found: Sequence[Found], more: Iterable[str])
     wanted = [iri for iri in dict.fromkeys([*own, *more]) if iri not in known]
     labels = await labels_in(context, wanted)
     return Writer(context, {**known, **labels})
-
-
-def _merged(context: Context, found: Sequence[Found]) -> list[tuple[Found, tuple[str, ...]]]:
-    """Hits that are one property as one, under its most used predicate, the others behind it."""
-    used = Variants(context.graph.profile).of(key_of(one.term) for one in found)
-    together: dict[object, list[Found]] = defaultdict(list)
-    for one in found:
-        together[code_of(key_of(one.term)) or key_of(one.term)].append(one)
-    merged = []
-    for key, several in together.items():
-        best = next((one for one in several if one.resource is not None), several[0])
-        looked_for = [key_of(one.term) for one in several]
-        known = used.get(key, ()) if isinstance(key, tuple) else ()
-        noted = [key_of(one.term) for one in several if one.note]
-        order = tuple(dict.fromkeys([*noted, *known, *([] if known else looked_for)]))
-        notes = dict.fromkeys(one.note for one in several if one.note)
-        first = replace(best, term=NamedNode(order[0]), note=", ".join(notes))
-        merged.append((first, order[1:]))
-    return merged

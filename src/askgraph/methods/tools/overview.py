@@ -34,8 +34,12 @@ async def overview(
     schema = await asyncio.to_thread(
         lambda: list(SchemaLines(part, writer).lines(beside=whole is not None))
     )
+    profile = context.graph.profile
+    cuts = f"; not everything is known: {'; '.join(profile.cuts[:2])}" if profile.cuts else ""
+    counted = context.veil is None or context.veil.rows
+    size = f"{profile.triples:,} triples" if counted else "triples"
     lines = [
-        _graph_line(context),
+        f"graph {context.graph.name}: {size}{naming(context)}{cuts}",
         *([f"{HEADING}.", whole.text] if whole else []),
         *(["perhaps named in the question:"] if named.lines else []),
         *named.lines,
@@ -43,11 +47,3 @@ async def overview(
     ]
     seen = [*(whole.seen if whole else ()), *named.seen, *writer.seen]
     return Observation("\n".join(lines), tuple(dict.fromkeys(seen)))
-
-
-def _graph_line(context: Context) -> str:
-    profile = context.graph.profile
-    cuts = f"; not everything is known: {'; '.join(profile.cuts[:2])}" if profile.cuts else ""
-    counted = context.veil is None or context.veil.rows
-    size = f"{profile.triples:,} triples" if counted else "triples"
-    return f"graph {context.graph.name}: {size}{naming(context)}{cuts}"

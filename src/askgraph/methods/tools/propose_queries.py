@@ -8,7 +8,6 @@ from askgraph.answers import bare_answer
 from askgraph.answers.verbalize import in_words, iris_of
 from askgraph.methods.tools import Context
 from askgraph.methods.tools.candidates import (
-    BestCandidates,
     RunCandidate,
     best_candidates,
     preview,
@@ -39,10 +38,6 @@ async def propose_queries(
     found = await best_candidates(context, question)
     if not found.candidates:
         return Observation("no candidate with a result; try other words of the graph", rows=0)
-    return await _written(context, found)
-
-
-async def _written(context: Context, found: BestCandidates) -> Observation:
     proposal, candidates = found.proposal, found.candidates
     iris = [iri for one in candidates for iri in shown_iris(one, _rows(one))]
     writer = await Writer.knowing(context, iris)

@@ -173,7 +173,19 @@ async def said_unseen(context: Context, iris: tuple[str, ...]) -> Shown:
     Raises `ServiceError` as the endpoint does.
     """
     shown = iris[:_TOLD]
-    types = await _types(context, shown)
+    # The two smallest classes of each IRI that is no predicate: they tell most.
+    profile = context.graph.profile
+    predicates = {predicate.iri for predicate in profile.predicates}
+    sizes = {one.iri: one.instances for one in profile.classes}
+    things = [iri for iri in shown if iri not in predicates]
+    arrays = context.graph.arrays
+    if arrays is not None:
+        found = {iri: list(own_types(arrays, f"<{iri}>")) for iri in things}
+    else:
+        found = await _asked_types(context, things) if things else {}
+    types = {
+        iri: sorted(some, key=lambda one: sizes.get(one, 0))[:_TYPES] for iri, some in found.items()
+    }
     classes = [one for some in types.values() for one in some]
     labels = await labels_in(context, [*shown, *classes])
     writer = Writer(context, labels)
@@ -182,22 +194,6 @@ async def said_unseen(context: Context, iris: tuple[str, ...]) -> Shown:
         kinds = ", ".join(writer.iri(one) for one in types.get(iri, ()))
         said.append(f"{writer.iri(iri)} ({kinds})" if kinds else writer.iri(iri))
     return Shown("; ".join(said), tuple(writer.seen))
-
-
-async def _types(context: Context, iris: tuple[str, ...]) -> dict[str, list[str]]:
-    """The two smallest classes of each IRI that is no predicate: they tell most."""
-    profile = context.graph.profile
-    predicates = {predicate.iri for predicate in profile.predicates}
-    sizes = {one.iri: one.instances for one in profile.classes}
-    things = [iri for iri in iris if iri not in predicates]
-    arrays = context.graph.arrays
-    if arrays is not None:
-        found = {iri: list(own_types(arrays, f"<{iri}>")) for iri in things}
-    else:
-        found = await _asked_types(context, things) if things else {}
-    return {
-        iri: sorted(some, key=lambda one: sizes.get(one, 0))[:_TYPES] for iri, some in found.items()
-    }
 
 
 async def _asked_types(context: Context, iris: list[str]) -> dict[str, list[str]]:

@@ -11,7 +11,7 @@ can pass for an instruction or for another row. A result is a table, counts firs
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -143,20 +143,14 @@ async def labels_in(context: Context, iris: Iterable[str]) -> dict[str, str]:
     languages = [context.language, "en"]
     timeout = context.limits.timeout
     found = await labels_of(iris, context.graph, languages, timeout=timeout)
-    colliding = _colliding(context, found)
-    return {iri: text for iri, text in found.items() if iri not in colliding}
-
-
-def _colliding(context: Context, labels: Mapping[str, str]) -> set[str]:
-    """Classes whose label is that of another class, and whose local name tells them apart."""
-    classes = {one.iri for one in context.graph.profile.classes} & labels.keys()
-    called = Counter(labels[iri].casefold() for iri in classes)
-    return {
+    classes = {one.iri for one in context.graph.profile.classes} & found.keys()
+    called = Counter(found[iri].casefold() for iri in classes)
+    colliding = {
         iri
         for iri in classes
-        if called[labels[iri].casefold()] > 1
-        and words_of_local_name(iri).replace(" ", "").isalpha()
+        if called[found[iri].casefold()] > 1 and words_of_local_name(iri).replace(" ", "").isalpha()
     }
+    return {iri: text for iri, text in found.items() if iri not in colliding}
 
 
 def quoted(text: str, most: int) -> str:

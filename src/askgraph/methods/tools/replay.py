@@ -155,7 +155,14 @@ class ReplayedToolbox:
     async def call(self, call: llm.ToolCall) -> ToolUse:
         """Return what the same call gave."""
         candidates = list(self._next())
-        meant = self._arguments(call)
+        checked = checked_call(call, self.schemas)
+        if isinstance(checked, SoundCall):
+            meant = dict(checked.arguments)
+        else:
+            try:
+                meant = json.loads(call.arguments)
+            except ValueError:
+                meant = None
         alike = [
             (at, use)
             for at, use in candidates
@@ -178,15 +185,6 @@ class ReplayedToolbox:
             if any(isinstance(step, ModelTurn) for step in self.trace.steps[first:at]):
                 return
             yield at, use
-
-    def _arguments(self, call: llm.ToolCall) -> object:
-        checked = checked_call(call, self.schemas)
-        if isinstance(checked, SoundCall):
-            return dict(checked.arguments)
-        try:
-            return json.loads(call.arguments)
-        except ValueError:
-            return None
 
     def _differs(self, call: llm.ToolCall, candidates: Sequence[tuple[int, ToolUse]]) -> str:
         made = f"{call.name}({call.arguments})"

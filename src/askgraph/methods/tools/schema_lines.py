@@ -319,7 +319,22 @@ def time_lines(
 
         expression = elapsed_text("years", Variable("from"), Variable("to"))
         yield f"whole years from a date to a later one: {expression}"
-    yield from _units(reading, graph, near, short)
+    asked = {unit.dimension: unit for unit in _asked_units(reading)}
+    said = [
+        (p, unit)
+        for p in near
+        if asked and (unit := _unit_of(p, graph)) is not None and unit.dimension in asked
+    ]
+    if said:
+        listed = "; ".join(f"{short(p.iri)} in {_told(unit)}" for p, unit in said[:_UNITS])
+        yield f"units: {listed}"
+    for quantity in reading.quantities:
+        fits = [u for _, u in said if quantity.unit and u.dimension == quantity.unit.dimension]
+        if fits and quantity.unit is not None and quantity.value is not None:
+            number = plain(quantity.unit.converted(quantity.value, fits[0]))
+            asked_in = f"{plain(quantity.value)} {quantity.unit.name}"
+            if (told := f"{number} {_told(fits[0])}") != asked_in:
+                yield f"{asked_in} is {told}"
 
 
 def asks_of_time(frame: QuestionOperators) -> bool:
@@ -351,31 +366,6 @@ def _times(
             f"of several statements those with the best {short(times.rank)} count: Preferred, "
             "else Normal; never Deprecated"
         )
-
-
-def _units(
-    reading: TokenizedQuestion,
-    graph: KnowledgeGraph,
-    near: Sequence[PredicateProfile],
-    short: Callable[[str], str],
-) -> Iterator[str]:
-    """The units of near predicates of the dimensions that the question speaks of."""
-    asked = {unit.dimension: unit for unit in _asked_units(reading)}
-    said = [
-        (p, unit)
-        for p in near
-        if asked and (unit := _unit_of(p, graph)) is not None and unit.dimension in asked
-    ]
-    if said:
-        listed = "; ".join(f"{short(p.iri)} in {_told(unit)}" for p, unit in said[:_UNITS])
-        yield f"units: {listed}"
-    for quantity in reading.quantities:
-        fits = [u for _, u in said if quantity.unit and u.dimension == quantity.unit.dimension]
-        if fits and quantity.unit is not None and quantity.value is not None:
-            number = plain(quantity.unit.converted(quantity.value, fits[0]))
-            asked_in = f"{plain(quantity.value)} {quantity.unit.name}"
-            if (told := f"{number} {_told(fits[0])}") != asked_in:
-                yield f"{asked_in} is {told}"
 
 
 def _asked_units(reading: TokenizedQuestion) -> Iterator[Unit]:

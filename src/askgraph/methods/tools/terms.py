@@ -102,7 +102,12 @@ async def object_term(context: Context, text: str) -> NamedNode | Literal:
         raise QueryError(f"{plain[:80]!r} is no literal: write it as in SPARQL, quotes escaped")
     value, language, datatype = unescaped_text(quoted[1]), quoted[2], quoted[3]
     if language:
-        return _tagged(value, language)
+        try:
+            return Literal(value, language=language)
+        except ValueError as problem:
+            raise QueryError(f"{language!r} is no language: write a tag such as en or pt-BR") from (
+                problem
+            )
     return _typed(value, datatype, context.graph.prefixes) if datatype else Literal(value)
 
 
@@ -111,15 +116,6 @@ def nearest_prefixes(prefix: str, prefixes: PrefixMap) -> tuple[str, ...]:
     alike = {known: fuzz.ratio(prefix, known) for known in prefixes.namespaces}
     near = [known for known, score in alike.items() if score >= _NEAR]
     return tuple(sorted(near, key=lambda known: -alike[known])[:3] or list(prefixes.own)[:3])
-
-
-def _tagged(value: str, language: str) -> Literal:
-    try:
-        return Literal(value, language=language)
-    except ValueError as problem:
-        raise QueryError(f"{language!r} is no language: write a tag such as en or pt-BR") from (
-            problem
-        )
 
 
 def _typed(value: str, datatype: str, prefixes: PrefixMap) -> Literal:

@@ -140,7 +140,7 @@ class GraphToolbox:
     def _contexts(self) -> dict[str, Context]:
         return {
             graph.name: Context(
-                _counting(graph),
+                replace(graph, endpoint=Counted(graph.endpoint)),
                 self.question,
                 self.limits,
                 self._seen,
@@ -235,10 +235,6 @@ class GraphToolbox:
         return self.veil.in_words(value) if text else self.veil.unveiled(value)
 
 
-def _counting(graph: KnowledgeGraph) -> KnowledgeGraph:
-    return replace(graph, endpoint=Counted(graph.endpoint))
-
-
 def _iris(query: str, prefixes: PrefixMap) -> tuple[str, ...]:
     """The IRIs in a query of earlier in the conversation, which the model is shown."""
     try:
@@ -268,11 +264,9 @@ def schema_of(
         if parameter.default is parameter.empty:
             required.append(parameter.name)
     parameters = {"type": "object", "properties": properties, "required": required}
-    return ToolSchema(name, _first_paragraph(tool), parameters)
-
-
-def _first_paragraph(tool: Tool) -> str:
-    return " ".join((inspect.getdoc(tool) or "").split("\n\n")[0].split())
+    return ToolSchema(
+        name, " ".join((inspect.getdoc(tool) or "").split("\n\n")[0].split()), parameters
+    )
 
 
 def _property(hint: Any) -> Mapping[str, object]:

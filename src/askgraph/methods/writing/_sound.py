@@ -45,7 +45,8 @@ def sound(tree: Query) -> Query:
     """
     if tree.form not in ("SELECT", "ASK") or tree.datasets:
         raise QuerySyntaxError("only SELECT and ASK queries without FROM are written")
-    return _Mended(_named(tree)).query(tree)
+    every = {variable.value for variable in variables_of(tree.where)}
+    return _Mended(every | {variable.value for variable, _ in tree.columns}).query(tree)
 
 
 def visible(part: Element) -> tuple[Variable, ...]:
@@ -66,12 +67,6 @@ def visible(part: Element) -> tuple[Variable, ...]:
         case _:
             found = variables_of(part)
     return tuple(dict.fromkeys(found))
-
-
-def _named(tree: Query) -> set[str]:
-    """The names of all variables, those of columns too."""
-    every = {variable.value for variable in variables_of(tree.where)}
-    return every | {variable.value for variable, _ in tree.columns}
 
 
 @dataclass

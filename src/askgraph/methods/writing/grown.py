@@ -87,7 +87,12 @@ def _linked(question: Question, listed: Sequence[Listed], graph: KnowledgeGraph)
     wanted = {(one.kind, one.target) for one in listed}
     links = [one for one in linked.links if (one.kind, one.target) in wanted]
     there = {(one.kind, one.target) for one in links}
-    free = _free(linked, links, listed)
+    taken = detect_operators(linked.reading).mask
+    for positions in (*(link.positions for link in links), *(one.positions for one in listed)):
+        for at in positions:
+            taken |= 1 << at
+    content = [at for at, weight in enumerate(linked.weights) if weight]
+    free = tuple(at for at in content if not taken >> at & 1) or tuple(content)
     named = any(link.kind is not Kind.PREDICATE for link in links)
     unnamed = _SEEDS if named else (*_SEEDS, Kind.CLASS)
     for one in listed:
@@ -106,18 +111,6 @@ def _link(one: Listed, positions: tuple[int, ...], score: float) -> Link:
     return Link(one.kind, one.target, one.label, fit, positions, (fit,) * len(positions))
 
 
-def _free(
-    linked: LinkedQuestion, links: Sequence[Link], listed: Sequence[Listed]
-) -> tuple[int, ...]:
-    """The words of content that no listed term is known to be meant by, nor any operator."""
-    taken = detect_operators(linked.reading).mask
-    for positions in (*(link.positions for link in links), *(one.positions for one in listed)):
-        for at in positions:
-            taken |= 1 << at
-    content = [at for at, weight in enumerate(linked.weights) if weight]
-    return tuple(at for at in content if not taken >> at & 1) or tuple(content)
-
-
 def _believed(proposal: Proposal, listed: Sequence[Listed]) -> Proposal:
     """The candidates anew in order: those first that use what was listed without a word for it."""
     sure = {one.target for one in listed if one.score >= _BELIEVED and not one.positions}
@@ -125,21 +118,18 @@ def _believed(proposal: Proposal, listed: Sequence[Listed]) -> Proposal:
         return proposal
 
     def scored(candidate: Candidate) -> Candidate:
-        used = sure & _terms(candidate)
+        found: set[str] = set()
+        for pattern in patterns_in(candidate.tree.where):
+            found.add(predicate_of(pattern))
+            ends = (
+                end for end in (pattern.subject, pattern.object) if not isinstance(end, Variable)
+            )
+            found |= {end.value if isinstance(end, NamedNode) else str(end) for end in ends}
+        used = sure & found
         return replace(candidate, score=candidate.score + _USED * len(used) / len(sure))
 
     anew = sorted(map(scored, proposal.candidates), key=lambda one: -one.score)
     return replace(proposal, candidates=tuple(anew))
-
-
-def _terms(candidate: Candidate) -> set[str]:
-    """The IRIs and literals of the patterns of a candidate, as `Listed.target` has them."""
-    found: set[str] = set()
-    for pattern in patterns_in(candidate.tree.where):
-        found.add(predicate_of(pattern))
-        ends = (end for end in (pattern.subject, pattern.object) if not isinstance(end, Variable))
-        found |= {end.value if isinstance(end, NamedNode) else str(end) for end in ends}
-    return found
 
 
 def _queries(

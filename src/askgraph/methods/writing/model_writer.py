@@ -84,7 +84,22 @@ def query_grammar(references: References, *, chains: bool = False) -> str:
     chains = chains and references.form == REFERENCES
     rules = [*_root(references, chains=chains), *_terms(references, chains=chains), *_paths()]
     for depth in range(_DEPTH):
-        rules += _groups(depth)
+        elements = [
+            "pattern",
+            '"FILTER" (condition | "(" var ")")',
+            '"BIND(" expr0 " AS " var ")"',
+            '"VALUES (" var ") { " ("(" value ") "){1,12} "}"',
+        ]
+        if depth + 1 < _DEPTH:
+            inner = f"group{depth + 1}"
+            elements += [
+                f'"FILTER " "NOT "? "EXISTS " {inner}',
+                f'("OPTIONAL " | "MINUS ") {inner}',
+                f'{inner} (" UNION " {inner}){{1,3}}',
+                f'"{{ SELECT " "DISTINCT "? columns " WHERE " {inner} grouping? order? limit " }}"',
+            ]
+        rules.append(f'group{depth} ::= "{{ " (element{depth} " "){{1,24}} "}}"')
+        rules.append(f"element{depth} ::= {_either(elements)}")
     casts = [references.shown(f"xsd:{local}") for local in CASTS]
     for depth in range(_LEVELS + 1):
         rules += [*_expressions("expr", depth, casts), *_expressions("head", depth, casts)]
@@ -135,26 +150,6 @@ def _paths() -> Iterator[str]:
             f'| "^" {step} | {step} [*+?] '
             '| "!(" "^"? predicate ("|" "^"? predicate){0,3} ")"'
         )
-
-
-def _groups(depth: int) -> Iterator[str]:
-    """A group and its elements; the innermost has no groups within."""
-    elements = [
-        "pattern",
-        '"FILTER" (condition | "(" var ")")',
-        '"BIND(" expr0 " AS " var ")"',
-        '"VALUES (" var ") { " ("(" value ") "){1,12} "}"',
-    ]
-    if depth + 1 < _DEPTH:
-        inner = f"group{depth + 1}"
-        elements += [
-            f'"FILTER " "NOT "? "EXISTS " {inner}',
-            f'("OPTIONAL " | "MINUS ") {inner}',
-            f'{inner} (" UNION " {inner}){{1,3}}',
-            f'"{{ SELECT " "DISTINCT "? columns " WHERE " {inner} grouping? order? limit " }}"',
-        ]
-    yield f'group{depth} ::= "{{ " (element{depth} " "){{1,24}} "}}"'
-    yield f"element{depth} ::= {_either(elements)}"
 
 
 def _expressions(kind: str, depth: int, casts: Sequence[str]) -> Iterator[str]:

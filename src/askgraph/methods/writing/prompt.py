@@ -122,7 +122,12 @@ def query_in(reply: str, references: References, prefixes: Mapping[str, str] | N
         raise QuerySyntaxError("the reply holds no SELECT or ASK query")
     if references.plain:
         return references.in_sparql(text[start.start() :], prefixes)
-    parts = [part.strip() for part in re.split(rf"\b{THEN}\b", _whole(text[start.start() :]))]
+    parts = [
+        part.strip()
+        for part in re.split(
+            rf"\b{THEN}\b", re.split(r"\n\s*\n|```", text[start.start() :], maxsplit=1)[0]
+        )
+    ]
     if len(parts) > 2:
         raise QuerySyntaxError(f"the reply joins {len(parts)} queries; two at most are read")
     queries = [references.in_sparql(_with_variable(part)) for part in parts]
@@ -140,11 +145,6 @@ def _line(references: References, reference: str) -> str:
 
 def _one_line(text: str) -> str:
     return " ".join(text.split())
-
-
-def _whole(text: str) -> str:
-    """The text without what a model says behind its query."""
-    return re.split(r"\n\s*\n|```", text, maxsplit=1)[0]
 
 
 def _with_it(query: str, references: References) -> str:

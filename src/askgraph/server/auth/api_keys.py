@@ -83,7 +83,13 @@ def expiry(text: str, *, today: datetime | None = None) -> datetime:
     if told := _FOR.fullmatch(text.strip()):
         until = start + int(told[1]) * _UNITS[told[2]]
     else:
-        until = _date(text)
+        try:
+            read = datetime.fromisoformat(text.strip())
+        except ValueError as error:
+            raise SetupError(
+                f"{text!r} is no time to expire; one is like 90d, 12h, or 2030-01-31"
+            ) from error
+        until = read if read.tzinfo else read.replace(tzinfo=UTC)
     if until <= start:
         raise SetupError(f"a key that expires at {text!r} would be of no use: that is over")
     return until
@@ -109,13 +115,3 @@ async def found_key(store: Store, text: str) -> KeyRow:
         ids = ", ".join(key.id for key in found)
         raise SetupError(f"{len(found)} keys have the name {text!r}: say which by its id, {ids}")
     raise SetupError("there is no such key; askgraph keys list shows those there are")
-
-
-def _date(text: str) -> datetime:
-    try:
-        read = datetime.fromisoformat(text.strip())
-    except ValueError as error:
-        raise SetupError(
-            f"{text!r} is no time to expire; one is like 90d, 12h, or 2030-01-31"
-        ) from error
-    return read if read.tzinfo else read.replace(tzinfo=UTC)

@@ -18,7 +18,7 @@ from askgraph.server.auth.api_keys import PREFIX, given_parts, is_of
 from askgraph.server.auth.limits import KeyThrottle, Meter
 from askgraph.server.auth.principal import ANONYMOUS, Limits, NotAllowed, Principal, Scope
 from askgraph.server.settings import ServeSettings
-from askgraph.server.store import KeyRow, Store, now
+from askgraph.server.store import Store, now
 
 __all__ = [
     "VISITOR",
@@ -105,7 +105,23 @@ class Accounts:
         token that does not begin as our keys do is for another service, and ignored.
         """
         if credentials.token.startswith(PREFIX):
-            return await self._by_key(credentials)
+            address = counted_address(credentials.client)
+            parts = given_parts(credentials.token)
+            key = await self._store.key(parts[0]) if parts else None
+            guessed_at = key.id if key else ""
+            self._throttle.check(address, guessed_at)
+            if parts is None or key is None or not is_of(key, parts[1]):
+                self._throttle.failed(address, guessed_at)
+                raise NotAllowed("this API key is not known here: is it copied whole?", status=401)
+            if key.revoked is not None:
+                raise NotAllowed("this API key was revoked: ask for another", status=401)
+            if key.expires is not None and key.expires <= now():
+                raise NotAllowed(
+                    f"this API key has expired ({key.expires}): ask for another", status=401
+                )
+            await self._store.touch(key)
+            limits = key.limits.over(self._limits)
+            return Principal(f"key:{key.id}", key.name, key.scopes, key.graphs, limits)
         if name := self._named_by_proxy(credentials):
             scopes = frozenset(self._settings.proxy_scopes)
             return Principal(f"user:{name}", name, scopes, limits=self._limits)
@@ -118,28 +134,6 @@ class Accounts:
     async def check_budget(self, caller: Principal) -> None:
         """Raise `TooMany` if the caller has used up the tokens or the money of this day."""
         await self._meter.check_budget(caller)
-
-    async def _by_key(self, credentials: Credentials) -> Principal:
-        address = counted_address(credentials.client)
-        parts = given_parts(credentials.token)
-        key = await self._store.key(parts[0]) if parts else None
-        guessed_at = key.id if key else ""
-        self._throttle.check(address, guessed_at)
-        if parts is None or key is None or not is_of(key, parts[1]):
-            self._throttle.failed(address, guessed_at)
-            raise NotAllowed("this API key is not known here: is it copied whole?", status=401)
-        if key.revoked is not None:
-            raise NotAllowed("this API key was revoked: ask for another", status=401)
-        if key.expires is not None and key.expires <= now():
-            raise NotAllowed(
-                f"this API key has expired ({key.expires}): ask for another", status=401
-            )
-        await self._store.touch(key)
-        return self._of_key(key)
-
-    def _of_key(self, key: KeyRow) -> Principal:
-        limits = key.limits.over(self._limits)
-        return Principal(f"key:{key.id}", key.name, key.scopes, key.graphs, limits)
 
     def _named_by_proxy(self, credentials: Credentials) -> str | None:
         header = self._header
@@ -312,7 +306,16 @@ class VisitorCookie:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
                 if headers.get("content-type", "").startswith("text/html"):
-                    headers.append("set-cookie", _cookie(scope))
+                    parts = [
+                        f"{VISITOR}={new_visitor()}",
+                        f"Path={scope.get('root_path') or '/'}",
+                        f"Max-Age={_KEPT}",
+                        "HttpOnly",
+                        "SameSite=Lax",
+                    ]
+                    if scope.get("scheme") == "https":
+                        parts.append("Secure")
+                    headers.append("set-cookie", "; ".join(parts))
             await send(message)
 
         await self._app(scope, receive, with_cookie)
@@ -323,16 +326,3 @@ def _is_new(request: HTTPConnection) -> bool:
     return "text/html" in headers.get("accept", "") and not visitor_id(
         request.cookies.get(VISITOR, "")
     )
-
-
-def _cookie(scope: AsgiScope) -> str:
-    parts = [
-        f"{VISITOR}={new_visitor()}",
-        f"Path={scope.get('root_path') or '/'}",
-        f"Max-Age={_KEPT}",
-        "HttpOnly",
-        "SameSite=Lax",
-    ]
-    if scope.get("scheme") == "https":
-        parts.append("Secure")
-    return "; ".join(parts)

@@ -43,7 +43,13 @@ class Meter:
         if not limit:
             return
         who, time = caller.counted_as or caller.id, datetime.now(UTC)
-        minute = self._minute(who, f"{time:%H:%M}")
+        name = f"{time:%H:%M}"
+        minute = self._minutes.get(who)
+        if minute is None or minute.name != name:
+            minute = self._minutes[who] = _Minute(name, 0)
+        self._minutes.move_to_end(who)
+        if len(self._minutes) > _REMEMBERED:
+            self._minutes.popitem(last=False)
         minute.since += 1
         if minute.since >= max(1, limit // _STEPS):
             told, minute.since = minute.since, 0
@@ -71,15 +77,6 @@ class Meter:
                 f"the money for language models of this day ({limits.money_per_day:g}) is used up",
                 retry_after=_until_tomorrow(),
             )
-
-    def _minute(self, who: str, name: str) -> _Minute:
-        minute = self._minutes.get(who)
-        if minute is None or minute.name != name:
-            minute = self._minutes[who] = _Minute(name, 0)
-        self._minutes.move_to_end(who)
-        if len(self._minutes) > _REMEMBERED:
-            self._minutes.popitem(last=False)
-        return minute
 
 
 def _until_tomorrow() -> float:

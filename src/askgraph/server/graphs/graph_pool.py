@@ -84,7 +84,20 @@ class Shelf:
 
         Raises `Missing` if it is removed meanwhile, and what opening raises.
         """
-        kept = await self._kept(name)
+        async with self._locks.setdefault(name, asyncio.Lock()):
+            settings = self._workspace.graphs().get(name)
+            kept = self._open.get(name)
+            # It may be closed while it is looked at, as one of too many.
+            if kept is not None and (await self._outdated(name, kept, settings) or kept.gone):
+                await self.forget([name])
+                kept = None
+            if kept is None or settings is None:
+                graph = await asyncio.to_thread(self._workspace.graph, name)
+                settings = self._workspace.graphs().get(name)
+                if settings is None:
+                    await graph.endpoint.close()
+                    raise Missing(f"the graph {name!r} was removed just now")
+                kept = self._open[name] = _Kept(graph, settings, self._place(name))
         kept.users += 1
         if self._open.get(name) is kept:
             self._open[name] = self._open.pop(name)  # the last one asked
@@ -93,7 +106,9 @@ class Shelf:
             if searched and not kept.searched:
                 await asyncio.to_thread(build_missing, kept.graph)
                 kept.searched = True
-            await self._taught(name, kept)
+            mark = _mark(self._workspace.glossary_file(name))
+            if mark != kept.taught:
+                kept.teach(await asyncio.to_thread(self._workspace.glossary, name), mark)
             yield kept.with_verified(verified)
         finally:
             kept.users -= 1
@@ -118,23 +133,6 @@ class Shelf:
         more = max(0, len(self._open) - self._most)
         return [name for name, kept in self._open.items() if not kept.users][:more]
 
-    async def _kept(self, name: str) -> _Kept:
-        async with self._locks.setdefault(name, asyncio.Lock()):
-            settings = self._workspace.graphs().get(name)
-            kept = self._open.get(name)
-            # It may be closed while it is looked at, as one of too many.
-            if kept is not None and (await self._outdated(name, kept, settings) or kept.gone):
-                await self.forget([name])
-                kept = None
-            if kept is None or settings is None:
-                graph = await asyncio.to_thread(self._workspace.graph, name)
-                settings = self._workspace.graphs().get(name)
-                if settings is None:
-                    await graph.endpoint.close()
-                    raise Missing(f"the graph {name!r} was removed just now")
-                kept = self._open[name] = _Kept(graph, settings, self._place(name))
-            return kept
-
     async def _outdated(self, name: str, kept: _Kept, settings: GraphSettings | None) -> bool:
         if settings != kept.settings or self._place(name) != kept.place:
             return True
@@ -142,12 +140,6 @@ class Shelf:
             return False
         kept.looked = time.monotonic()
         return await asyncio.to_thread(self._workspace.stale, name) is not None
-
-    async def _taught(self, name: str, kept: _Kept) -> None:
-        """Give a graph its glossary as it is now, if that changed."""
-        mark = _mark(self._workspace.glossary_file(name))
-        if mark != kept.taught:
-            kept.teach(await asyncio.to_thread(self._workspace.glossary, name), mark)
 
     def _place(self, name: str) -> tuple[int, int]:
         """Return a mark that changes when another data folder takes the place of this one."""

@@ -248,7 +248,14 @@ class Jobs:
         except asyncio.CancelledError:
             job.state = job.stops_as
         except AskgraphError as error:
-            job.state, job.problem = "failed", self._problem(error, job)
+            problem = problem_of(error)
+            detail = problem.detail
+            for place in (
+                upload_folder(self._workspace.folder, job.row.id),
+                self._workspace.folder,
+            ):
+                detail = detail.replace(f"{place}/", "")
+            job.state, job.problem = "failed", problem.model_copy(update={"detail": detail})
         except BaseException:  # noqa: BLE001 - a bug ends one job, not the server
             job.state, job.problem = "failed", Problem.unexpected()
             _log.exception("adding the graph %r failed by a bug", job.new.name)
@@ -292,14 +299,6 @@ class Jobs:
                     job.task.cancel()
             except ServiceError as error:
                 _log.warning("the store cannot be asked about the job %s: %s", job.row.id, error)
-
-    def _problem(self, error: AskgraphError, job: _Job) -> Problem:
-        """Return the problem in words that do not reveal the folders of this machine."""
-        problem = problem_of(error)
-        detail = problem.detail
-        for place in (upload_folder(self._workspace.folder, job.row.id), self._workspace.folder):
-            detail = detail.replace(f"{place}/", "")
-        return problem.model_copy(update={"detail": detail})
 
 
 def _progress(job: _Job, doing: Doing) -> None:

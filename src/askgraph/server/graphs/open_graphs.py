@@ -12,7 +12,6 @@ from askgraph.answers.verbalize.phrases import phrases_in
 from askgraph.errors import SetupError
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.descriptions import Description
-from askgraph.graph.profile import Profile
 from askgraph.server.auth.principal import Principal
 from askgraph.server.graphs.graph_pool import Shelf, Verified
 from askgraph.server.problems import Missing
@@ -146,7 +145,8 @@ class Summaries:
 
     def of(self, name: str, settings: GraphSettings, language: str = "en") -> GraphSummary:
         """Return the summary of a graph, reading its files anew if they changed."""
-        stamp, key = self._stamp(name), (name, phrases_in(language).language)
+        paths = (self._workspace.data(name) / "profile.json", self._workspace.description(name))
+        stamp, key = tuple(_changed(path) for path in paths), (name, phrases_in(language).language)
         known = self._known.get(key)
         if known is not None and known[:2] == (stamp, settings):
             return known[2]
@@ -154,13 +154,11 @@ class Summaries:
         self._known[key] = (stamp, settings, summary)
         return summary
 
-    def _stamp(self, name: str) -> Stamp:
-        """Return the times of the files that a summary is read from."""
-        paths = (self._workspace.data(name) / "profile.json", self._workspace.description(name))
-        return tuple(_changed(path) for path in paths)
-
     def _read(self, name: str, language: str, settings: GraphSettings) -> GraphSummary:
-        profile = self._profile(name)
+        try:
+            profile = self._workspace.profile(name)
+        except SetupError:
+            profile = None
         told = self._description(name)
         own = best_label(profile.described, [language]) if profile else None
         return GraphSummary(
@@ -178,13 +176,6 @@ class Summaries:
             license=told.license,
             addable_by_web=bool(settings.added_by),
         )
-
-    def _profile(self, name: str) -> Profile | None:
-        """The profile; None if there is none yet, or none that this version can read."""
-        try:
-            return self._workspace.profile(name)
-        except SetupError:
-            return None
 
     def _description(self, name: str) -> Description:
         try:

@@ -88,48 +88,25 @@ async def add_in_process(task: Task, tell: Callable[[Doing], None]) -> Added:
     complaints = asyncio.create_task(_tail(process.stderr))
     try:
         async with asyncio.timeout(task.seconds):
-            last = await _listened(process, task, tell)
+            assert process.stdin
+            assert process.stdout
+            process.stdin.write(task.line())
+            last: Mapping[str, Any] = {}
+            async for line in process.stdout:
+                last = json.loads(line)
+                if "doing" in last:
+                    tell(Doing(last["doing"], last["done"], last["total"]))
             code = await process.wait()
     except TimeoutError as problem:
         raise TimedOut(
             f"adding the graph {task.name!r} was stopped after {task.seconds:g} seconds"
         ) from problem
     finally:
-        await _ended(process)
+        if process.returncode is None:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+        await process.wait()
         said = await complaints
-    return _outcome(last, code, said, task)
-
-
-async def _listened(
-    process: asyncio.subprocess.Process, task: Task, tell: Callable[[Doing], None]
-) -> Mapping[str, Any]:
-    """Hand over the task, and return the last line that comes."""
-    assert process.stdin
-    assert process.stdout
-    process.stdin.write(task.line())
-    last: Mapping[str, Any] = {}
-    async for line in process.stdout:
-        last = json.loads(line)
-        if "doing" in last:
-            tell(Doing(last["doing"], last["done"], last["total"]))
-    return last
-
-
-async def _ended(process: asyncio.subprocess.Process) -> None:
-    if process.returncode is None:
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
-    await process.wait()
-
-
-async def _tail(stream: asyncio.StreamReader) -> str:
-    kept = b""
-    while part := await stream.read(_TAIL):
-        kept = (kept + part)[-_TAIL:]
-    return kept.decode("utf-8", "replace")
-
-
-def _outcome(last: Mapping[str, Any], code: int, said: str, task: Task) -> Added:
     if "added" in last:
         added = last["added"]
         return Added(added["triples"], added["classes"], added["predicates"], tuple(added["cuts"]))
@@ -144,3 +121,10 @@ def _outcome(last: Mapping[str, Any], code: int, said: str, task: Task) -> Added
         raise TimedOut(f"adding the graph {task.name!r} took too long")
     _log.error("the worker that adds graphs ended with status %s: %s", code, said)
     raise ServiceError("the process that reads the graph ended by a bug; the log says more")
+
+
+async def _tail(stream: asyncio.StreamReader) -> str:
+    kept = b""
+    while part := await stream.read(_TAIL):
+        kept = (kept + part)[-_TAIL:]
+    return kept.decode("utf-8", "replace")

@@ -12,7 +12,7 @@ from pydantic import Field
 from pyoxigraph import Literal as RdfLiteral
 from pyoxigraph import NamedNode
 
-from askgraph.answers.validation import WRONG, Services, Validation
+from askgraph.answers.validation import WRONG, Services
 from askgraph.answers.validation.graph_knowledge import graph_knowledge
 from askgraph.answers.validation.validate import validated
 from askgraph.answers.verbalize import in_words, iris_of, labels_of
@@ -27,7 +27,7 @@ from askgraph.methods.tools import Context
 from askgraph.methods.tools.candidates import BestCandidates, RunCandidate, best_candidates
 from askgraph.methods.tools.describe import describe as describe_in
 from askgraph.methods.tools.hits import Found, entity_lines, property_lines
-from askgraph.methods.tools.query_run import Ran, executed
+from askgraph.methods.tools.query_run import executed
 from askgraph.methods.tools.rendering import Writer, clipped, labels_in
 from askgraph.methods.tools.shape_of import shape_of
 from askgraph.search.decide import left_out
@@ -272,7 +272,27 @@ async def validate(query: Query, graph: GraphName = None, language: Language = N
             namespaces = context.graph.prefixes.namespaces
             whole = await asyncio.to_thread(with_declared, query, namespaces)
         found = await asyncio.to_thread(validated, whole, services, language=context.language)
-        checked = _checked(context.graph.name, found, above=whole.count("\n") - query.count("\n"))
+        above = whole.count("\n") - query.count("\n")
+        checked = Checked(
+            graph=context.graph.name,
+            valid=not found.is_wrong,
+            findings=[
+                Finding(
+                    kind=one.kind.value,
+                    message=one.message,
+                    line=one.place.line - above if one.place else None,
+                    column=one.place.column if one.place else None,
+                    certainty=round(one.certainty, 3),
+                    instead=[
+                        f"{new.text} ({new.label})" if new.label else new.text
+                        for new in one.proposals
+                    ],
+                )
+                for one in sorted(found.findings, key=lambda one: one.certainty < WRONG)[:_FINDINGS]
+            ],
+            repaired=found.repaired if found.repairs else None,
+            repairs=[one.note for one in found.repairs],
+        )
     if checked.repaired is None and whole != query:  # for those who do not know the prefixes
         return checked.model_copy(update={"repaired": whole})
     return checked
@@ -294,7 +314,23 @@ async def execute(
         if isinstance(found, Observation):
             raise QueryError(found.text)
         notes = [*found.notes, *([found.remark.text] if found.remark.text else [])]
-        return await _table(context, found.ran, limit, notes)
+        ran = found.ran
+        given = ran.result.table if isinstance(ran.result, GraphResult) else ran.result
+        result = SelectResult((), ()) if isinstance(given, bool) else given
+        shown = cells(result.rows, limit)
+        languages = [context.language, "en"]
+        labels = await labels_of(iris_in(result.rows[: len(shown)]), context.graph, languages)
+        return Table(
+            graph=context.graph.name,
+            query=ran.query,
+            columns=list(result.variables),
+            rows=shown,
+            total=len(result.rows),
+            boolean=given if isinstance(given, bool) else None,
+            labels=labels_shown(shown, labels),
+            cut=cut_words(result.truncated),
+            notes=notes,
+        )
 
 
 def _candidate(
@@ -308,46 +344,4 @@ def _candidate(
         total=1 if one.boolean is not None else len(one.result.rows),
         boolean=one.boolean,
         unused_words=list(left_out(found.proposal, one.cluster.best, read=True)),
-    )
-
-
-def _checked(graph: str, found: Validation, *, above: int) -> Checked:
-    """What was found; `above` are the lines that were put before the query."""
-    return Checked(
-        graph=graph,
-        valid=not found.is_wrong,
-        findings=[
-            Finding(
-                kind=one.kind.value,
-                message=one.message,
-                line=one.place.line - above if one.place else None,
-                column=one.place.column if one.place else None,
-                certainty=round(one.certainty, 3),
-                instead=[
-                    f"{new.text} ({new.label})" if new.label else new.text for new in one.proposals
-                ],
-            )
-            for one in sorted(found.findings, key=lambda one: one.certainty < WRONG)[:_FINDINGS]
-        ],
-        repaired=found.repaired if found.repairs else None,
-        repairs=[one.note for one in found.repairs],
-    )
-
-
-async def _table(context: Context, ran: Ran, limit: int, notes: list[str]) -> Table:
-    given = ran.result.table if isinstance(ran.result, GraphResult) else ran.result
-    result = SelectResult((), ()) if isinstance(given, bool) else given
-    shown = cells(result.rows, limit)
-    languages = [context.language, "en"]
-    labels = await labels_of(iris_in(result.rows[: len(shown)]), context.graph, languages)
-    return Table(
-        graph=context.graph.name,
-        query=ran.query,
-        columns=list(result.variables),
-        rows=shown,
-        total=len(result.rows),
-        boolean=given if isinstance(given, bool) else None,
-        labels=labels_shown(shown, labels),
-        cut=cut_words(result.truncated),
-        notes=notes,
     )

@@ -103,7 +103,12 @@ class _Endpoint:
             error = {"jsonrpc": "2.0", "id": None, "error": {"code": code, "message": words}}
             await JSONResponse(error, 400)(scope, receive, send)
             return
-        await request.app.state.mcp.handle_request(scope, _again(body, receive), send)
+        parts = iter([{"type": "http.request", "body": body, "more_body": False}])
+
+        async def received() -> Message:
+            return next(parts, None) or await receive()
+
+        await request.app.state.mcp.handle_request(scope, received, send)
 
 
 def _fault(body: bytes) -> tuple[int, str] | None:
@@ -121,16 +126,6 @@ def _fault(body: bytes) -> tuple[int, str] | None:
     if not isinstance(message.get("params", {}), dict):
         return INVALID_PARAMS, "'params' has to be an object"
     return None
-
-
-def _again(body: bytes, receive: Receive) -> Receive:
-    """Give a body that was read once more, then what comes after it."""
-    parts = iter([{"type": "http.request", "body": body, "more_body": False}])
-
-    async def received() -> Message:
-        return next(parts, None) or await receive()
-
-    return received
 
 
 def mcp_route() -> Route:

@@ -241,7 +241,19 @@ class _Check(ABC):
         if refusal is None:
             await self._app(scope, receive, send)
         else:
-            await _refuse(refusal, scope, receive, send)
+            if scope["type"] == "websocket":
+                await receive()
+                await send(
+                    {"type": "websocket.close", "code": 1008, "reason": refusal.detail[:120]}
+                )
+                return
+            problem = Problem(
+                type=f"urn:askgraph:problem:{refusal.kind}",
+                title=refusal.title,
+                status=refusal.status,
+                detail=refusal.detail,
+            )
+            await problem_response(problem)(scope, receive, send)
 
     @abstractmethod
     def _refusal(self, scope: Scope) -> _Refusal | None:
@@ -391,18 +403,3 @@ def _follows_link(headers: Mapping[str, str]) -> bool:
         headers.get("sec-fetch-mode") == "navigate"
         and headers.get("sec-fetch-dest", "document") == "document"
     )
-
-
-async def _refuse(refusal: _Refusal, scope: Scope, receive: Receive, send: Send) -> None:
-    """Answer a request with a problem; a WebSocket is closed before it opens (HTTP 403)."""
-    if scope["type"] == "websocket":
-        await receive()
-        await send({"type": "websocket.close", "code": 1008, "reason": refusal.detail[:120]})
-        return
-    problem = Problem(
-        type=f"urn:askgraph:problem:{refusal.kind}",
-        title=refusal.title,
-        status=refusal.status,
-        detail=refusal.detail,
-    )
-    await problem_response(problem)(scope, receive, send)

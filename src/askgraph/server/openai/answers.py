@@ -80,7 +80,13 @@ def _listing(title: str, lines: Sequence[str]) -> Iterator[str]:
 
 
 def _answer(answer: Answer) -> Iterator[str]:
-    yield from _result(answer)
+    if answer.sentence:
+        yield f"**{plain(answer.sentence, _WORDS)}**"
+    yield from _rows(answer)
+    if answer.why_empty:
+        yield plain(answer.why_empty, _WORDS)
+    if answer.result.truncated:
+        yield f"Cut off: {plain(answer.result.truncated.reason, _WORDS)}"
     if answer.interpretation:
         yield plain(answer.interpretation, _WORDS)
     if answer.cut_short:
@@ -101,16 +107,6 @@ def _answer(answer: Answer) -> Iterator[str]:
     ]
     if evidence:
         yield "**Evidence:**\n\n" + "\n".join(evidence)
-
-
-def _result(answer: Answer) -> Iterator[str]:
-    if answer.sentence:
-        yield f"**{plain(answer.sentence, _WORDS)}**"
-    yield from _rows(answer)
-    if answer.why_empty:
-        yield plain(answer.why_empty, _WORDS)
-    if answer.result.truncated:
-        yield f"Cut off: {plain(answer.result.truncated.reason, _WORDS)}"
 
 
 def _rows(answer: Answer) -> Iterator[str]:
@@ -199,7 +195,16 @@ class Completion:
         async with aclosing(steps):
             async for step in steps:
                 if isinstance(step, Answer | Clarification | Refusal):
-                    return self._reply(step, lines, await self.follows(step))
+                    following = await self.follows(step)
+                    message = ChatReply(
+                        role="assistant",
+                        content="\n\n".join(message_parts(step, following)),
+                        reasoning_content="\n".join(lines) or None,
+                        askgraph=self._answer(step, following),
+                    )
+                    choice = ChatChoice(message=message, finish_reason="stop")
+                    view = self._view([choice], _usage(step.usage))
+                    return view.model_copy(update={"object": "chat.completion"})
                 lines.append(words_of(step))
         raise AssertionError("steps end with an outcome")
 
@@ -219,19 +224,6 @@ class Completion:
         except AskgraphError as error:
             yield _event(error_of(problem_of(error)).model_dump_json())
         yield _event("[DONE]")
-
-    def _reply(
-        self, outcome: Outcome, lines: list[str], following: Sequence[str]
-    ) -> ChatCompletion:
-        message = ChatReply(
-            role="assistant",
-            content="\n\n".join(message_parts(outcome, following)),
-            reasoning_content="\n".join(lines) or None,
-            askgraph=self._answer(outcome, following),
-        )
-        choice = ChatChoice(message=message, finish_reason="stop")
-        view = self._view([choice], _usage(outcome.usage))
-        return view.model_copy(update={"object": "chat.completion"})
 
     def _said(self, outcome: Outcome) -> Iterator[str]:
         """The answer, paragraph by paragraph."""

@@ -132,28 +132,24 @@ async def respond(body: ResponseBody, request: Request, hub: HubDep, caller: Ask
         raise SetupError("nothing is answered in the background: leave out 'background'")
     after = None
     if body.previous_response_id is not None:
-        after = await _previous(body.previous_response_id, hub, caller)
+        id = body.previous_response_id
+        try:
+            after = (await hub.records.row(run_of(id), caller)).id
+        except Missing as error:
+            raise Failed(
+                Problem(
+                    type="urn:askgraph:problem:previous-response-not-found",
+                    title="No such response",
+                    status=400,
+                    detail=f"there is no response {id!r} to go on from, or it is not yours",
+                )
+            ) from error
     run, steps, follows = await _begun(body, talk_of(body.messages), hub, caller, after=after)
     reply = ResponseReply(run, body, follows)
     if body.stream:
         return text_stream(reply.events(steps))
     whole = await unless_disconnected(request, reply.whole(steps))
     return JSONResponse(whole.model_dump(mode="json"))
-
-
-async def _previous(id: str, hub: Hub, caller: Principal) -> str:
-    """The run of an earlier response."""
-    try:
-        return (await hub.records.row(run_of(id), caller)).id
-    except Missing as error:
-        raise Failed(
-            Problem(
-                type="urn:askgraph:problem:previous-response-not-found",
-                title="No such response",
-                status=400,
-                detail=f"there is no response {id!r} to go on from, or it is not yours",
-            )
-        ) from error
 
 
 async def _begun(
@@ -166,7 +162,18 @@ async def _begun(
 ) -> Begun:
     """The run that a request begins; `after` is the run that it goes on from."""
     if talk.choice is not None and (back := await _asked_back(talk, after, hub, caller)):
-        return await _taken(back, talk.choice, hub, caller)
+        choice = talk.choice
+        _, _, outcome = await hub.records.outcome(back, caller)
+        most = len(outcome.options) if isinstance(outcome, Clarification) else 0
+        if not 1 <= choice <= most:
+            raise SetupError(f"answer with a number from 1 to {most}, or ask in other words")
+        view = await chosen(hub, back, choice - 1, caller)
+        trace, _, _ = await hub.records.outcome(view.id, caller)
+
+        async def steps() -> AsyncGenerator[Step, None]:
+            yield trace.outcome
+
+        return view.id, steps(), _follows(hub, trace.question, caller)
     if len(talk.question) > MOST_QUESTION:
         raise SetupError(f"the question has more than {MOST_QUESTION:,} characters")
     if odd := odd_character([talk.question, *(one.question for one in talk.before)]):
@@ -208,18 +215,3 @@ async def _asked_back(talk: Talk, after: str | None, hub: Hub, caller: Principal
             if offers(outcome, talk.said):
                 return row.id
     return None
-
-
-async def _taken(run: str, choice: int, hub: Hub, caller: Principal) -> Begun:
-    """The run of a reading that another one offered, by its number from 1, and its only step."""
-    _, _, outcome = await hub.records.outcome(run, caller)
-    most = len(outcome.options) if isinstance(outcome, Clarification) else 0
-    if not 1 <= choice <= most:
-        raise SetupError(f"answer with a number from 1 to {most}, or ask in other words")
-    view = await chosen(hub, run, choice - 1, caller)
-    trace, _, _ = await hub.records.outcome(view.id, caller)
-
-    async def steps() -> AsyncGenerator[Step, None]:
-        yield trace.outcome
-
-    return view.id, steps(), _follows(hub, trace.question, caller)

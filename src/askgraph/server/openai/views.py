@@ -168,7 +168,13 @@ class ChatRoute(APIRoute):
             except AskgraphError as error:
                 return openai_problem(problem_of(error))
             except RequestValidationError as error:
-                return _wrong(error)
+                content = ChatErrorContent(
+                    message=faults_in_words(error),
+                    type="invalid_request_error",
+                    param=first_place(error) or None,
+                    code="invalid_value",
+                )
+                return JSONResponse(ChatError(error=content).model_dump(), 400)
 
         return handled
 
@@ -190,13 +196,3 @@ def openai_problem(problem: Problem) -> JSONResponse:
     """Return a problem as a response of OpenAI's."""
     content = error_of(problem).model_dump()
     return JSONResponse(content, _status(problem), problem_headers(problem))
-
-
-def _wrong(error: RequestValidationError) -> JSONResponse:
-    content = ChatErrorContent(
-        message=faults_in_words(error),
-        type="invalid_request_error",
-        param=first_place(error) or None,
-        code="invalid_value",
-    )
-    return JSONResponse(ChatError(error=content).model_dump(), 400)

@@ -158,7 +158,21 @@ async def refresh(id: str, hub: HubDep, caller: Asker) -> BoardView:
 
     async def again(pin: PinRow) -> PinRow | Problem:
         async with turns:
-            return await _again(hub, pin, caller)
+            columns = pin.base.get("answer_columns")
+            try:
+                await hub.accounts.admit(caller)
+                async with hub.graphs.lease(pin.graph, caller) as opened:
+                    answer = await written_answer(
+                        hub,
+                        pin.query,
+                        opened,
+                        languages=[pin.language or "en"],
+                        columns=columns if isinstance(columns, list) else (),
+                    )
+            except AskgraphError as error:
+                return problem_of(error)
+            view = await asyncio.to_thread(answer_view, answer, limit=_ROWS)
+            return replace(pin, latest=view.model_dump(), checked=now())
 
     found = await asyncio.gather(*map(again, pins))
     fresh = [one for one in found if isinstance(one, PinRow)]
@@ -228,25 +242,6 @@ async def unpin(id: str, pin: str, hub: HubDep, caller: Asker) -> None:
     await _own(hub, id, caller)
     if not await hub.store.delete_pin(id, pin):
         raise _no_pin(pin)
-
-
-async def _again(hub: Hub, pin: PinRow, caller: Principal) -> PinRow | Problem:
-    """A pin with the result of its query now, or why there is none."""
-    columns = pin.base.get("answer_columns")
-    try:
-        await hub.accounts.admit(caller)
-        async with hub.graphs.lease(pin.graph, caller) as opened:
-            answer = await written_answer(
-                hub,
-                pin.query,
-                opened,
-                languages=[pin.language or "en"],
-                columns=columns if isinstance(columns, list) else (),
-            )
-    except AskgraphError as error:
-        return problem_of(error)
-    view = await asyncio.to_thread(answer_view, answer, limit=_ROWS)
-    return replace(pin, latest=view.model_dump(), checked=now())
 
 
 async def _view(hub: Hub, id: str, caller: Principal) -> BoardView:

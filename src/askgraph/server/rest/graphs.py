@@ -196,7 +196,17 @@ async def add(body: AddBody, hub: HubDep, caller: Manager) -> JobView:
         "added_by": caller.id,
         **body.model_dump(include={"dialect", "graphs", "timeout"}, exclude_defaults=True),
     }
-    await _check_address(body, Guard(allowed))
+    guard = Guard(allowed)
+    await HttpEndpoint(body.url, dialect=body.dialect, guard=guard).close()
+    try:
+        async with asyncio.timeout(_RESOLVING):
+            await guard.addresses(body.url)
+    except TimeoutError as problem:
+        raise SetupError(f"the name in {body.url!r} is not resolved in time") from problem
+    except NotPublic:
+        raise
+    except Unreachable as problem:
+        raise SetupError(f"{problem}: check the address") from problem
     return await hub.jobs.begin(NewGraph(body.name, "address", [body.url], settings), caller)
 
 
@@ -250,17 +260,3 @@ async def events(id: str, hub: HubDep, caller: Manager) -> Response:
 async def cancel(id: str, hub: HubDep, caller: Manager) -> JobView:
     """Stop a job; nothing is left of its graph."""
     return await hub.jobs.cancel(id, caller)
-
-
-async def _check_address(body: AddBody, guard: Guard) -> None:
-    """Refuse an address at once that the guard would refuse later."""
-    await HttpEndpoint(body.url, dialect=body.dialect, guard=guard).close()
-    try:
-        async with asyncio.timeout(_RESOLVING):
-            await guard.addresses(body.url)
-    except TimeoutError as problem:
-        raise SetupError(f"the name in {body.url!r} is not resolved in time") from problem
-    except NotPublic:
-        raise
-    except Unreachable as problem:
-        raise SetupError(f"{problem}: check the address") from problem

@@ -12,7 +12,6 @@ from askgraph.answers.alternatives import Alternative, alternatives
 from askgraph.answers.query_parts import Part, ReadBack, read_back
 from askgraph.answers.verbalize import labels_of
 from askgraph.errors import QueryError
-from askgraph.graph import KnowledgeGraph
 from askgraph.search.link import also_meant
 from askgraph.search.pipeline import link_to_graph
 from askgraph.search.tokenize import tokenize
@@ -169,7 +168,11 @@ async def parts(graph: GraphName, body: PartsBody, hub: HubDep, caller: Asker) -
         back = await _read_back(asked)
         others: tuple[tuple[Alternative, ...], ...] = ()
         if body.alternatives:
-            meant = await _meant(body, back, opened)
+            meant: dict[str, tuple[str, ...]] = {}
+            if body.question:
+                linked = await link_to_graph(tokenize(body.question, body.language), opened)
+                iris = [part.term.value for part in back.parts if isinstance(part.term, NamedNode)]
+                meant = {iri: also_meant(linked, iri) for iri in iris}
             others = await alternatives(
                 asked.text,
                 back.parts[:_MOST],
@@ -255,17 +258,6 @@ async def _read_back(query: NamedQuery) -> ReadBack:
     return await asyncio.to_thread(
         read_back, query.text, query.labels, language=query.language, nouns=query.nouns
     )
-
-
-async def _meant(
-    body: PartsBody, back: ReadBack, graph: KnowledgeGraph
-) -> dict[str, tuple[str, ...]]:
-    """Other meanings of the question's words, by the IRI of a part of the query."""
-    if not body.question:
-        return {}
-    linked = await link_to_graph(tokenize(body.question, body.language), graph)
-    iris = [part.term.value for part in back.parts if isinstance(part.term, NamedNode)]
-    return {iri: also_meant(linked, iri) for iri in iris}
 
 
 def _chosen(back: ReadBack, wanted: int | str) -> Part:

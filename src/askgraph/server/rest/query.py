@@ -11,14 +11,12 @@ from pydantic import BaseModel, Field
 from pyoxigraph import NamedNode
 
 from askgraph.answers.evidence import evidence
-from askgraph.answers.validation import WRONG, Finding, Kind, Knowledge, Services, Validation
+from askgraph.answers.validation import WRONG, Finding, Kind, Knowledge, Services
 from askgraph.answers.validation.graph_knowledge import graph_knowledge
 from askgraph.answers.validation.validate import SURE, validated
 from askgraph.answers.verbalize import labels_of
 from askgraph.errors import QueryError
-from askgraph.graph import KnowledgeGraph
-from askgraph.server.auth.principal import Principal
-from askgraph.server.hub import Asker, Hub, HubDep, Querier
+from askgraph.server.hub import Asker, HubDep, Querier
 from askgraph.server.problems import Missing
 from askgraph.server.rest import GraphName, QueryText, named_query
 from askgraph.server.runs.replies import written_answer
@@ -160,10 +158,24 @@ async def validate(graph: GraphName, body: QueryText, hub: HubDep, caller: Asker
         raise QueryError(f"queries are checked up to {_CHECKED:,} characters; this one is longer")
     async with AsyncExitStack() as stack:
         opened = await stack.enter_async_context(hub.graphs.lease(graph, caller))
-        services = await _services(body.query, opened, hub, caller, stack)
+        query = body.query
+        names = {f"askgraph:{name}": name for name in hub.graphs.names(caller)}
+        others: dict[str, Knowledge] = {}
+        for target in called_services(query):
+            if target in names:
+                other = await stack.enter_async_context(hub.graphs.lease(names[target], caller))
+                others[target] = await asyncio.to_thread(graph_knowledge, other)
+        services = Services(await asyncio.to_thread(graph_knowledge, opened), others)
         found = await asyncio.to_thread(validated, body.query, services, language=body.language)
         asked = await named_query(found.query, opened, body.language)
-        return _validation(found, await asked.words())
+        words = await asked.words()
+        return ValidationView(
+            query=found.query,
+            findings=[_finding(one) for one in found.findings if not _is_known_prefix(one)],
+            words=words,
+            repaired=found.repaired if found.repairs else None,
+            repairs=[repair.note for repair in found.repairs],
+        )
 
 
 @router.post("/graphs/{graph}/format")
@@ -175,29 +187,6 @@ async def format_query(
         asked = await named_query(body.query, opened, body.language)
         text = await asyncio.to_thread(formatted, body.query, opened.prefixes, asked.labels)
     return FormattedView(query=text)
-
-
-async def _services(
-    query: str, graph: KnowledgeGraph, hub: Hub, caller: Principal, stack: AsyncExitStack
-) -> Services:
-    """The knowledge of a graph, and of those that the query calls and the caller may see."""
-    names = {f"askgraph:{name}": name for name in hub.graphs.names(caller)}
-    others: dict[str, Knowledge] = {}
-    for target in called_services(query):
-        if target in names:
-            other = await stack.enter_async_context(hub.graphs.lease(names[target], caller))
-            others[target] = await asyncio.to_thread(graph_knowledge, other)
-    return Services(await asyncio.to_thread(graph_knowledge, graph), others)
-
-
-def _validation(found: Validation, words: str) -> ValidationView:
-    return ValidationView(
-        query=found.query,
-        findings=[_finding(one) for one in found.findings if not _is_known_prefix(one)],
-        words=words,
-        repaired=found.repaired if found.repairs else None,
-        repairs=[repair.note for repair in found.repairs],
-    )
 
 
 def _is_known_prefix(finding: Finding) -> bool:

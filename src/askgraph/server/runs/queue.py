@@ -47,7 +47,24 @@ class Queue:
         Raises `TooMany` if too many wait already.
         """
         if self.full:
-            await self._waited(report)
+            if len(self._waiting) >= self._queue:
+                raise TooMany(
+                    f"{len(self._waiting):,} {self._what} wait already; ask again a little later",
+                    retry_after=10.0,
+                )
+            place = asyncio.get_running_loop().create_future(), report
+            self._waiting.append(place)
+            report(len(self._waiting))
+            try:
+                await place[0]
+            except asyncio.CancelledError:
+                if place in self._waiting:
+                    self._waiting.remove(place)
+                    self._report_first()
+                elif place[0].done() and not place[0].cancelled():
+                    self._inside -= 1  # it was let in while it gave up
+                    self._let_in()
+                raise
         else:
             self._inside += 1
         try:
@@ -55,26 +72,6 @@ class Queue:
         finally:
             self._inside -= 1
             self._let_in()
-
-    async def _waited(self, report: Report) -> None:
-        if len(self._waiting) >= self._queue:
-            raise TooMany(
-                f"{len(self._waiting):,} {self._what} wait already; ask again a little later",
-                retry_after=10.0,
-            )
-        place = asyncio.get_running_loop().create_future(), report
-        self._waiting.append(place)
-        report(len(self._waiting))
-        try:
-            await place[0]
-        except asyncio.CancelledError:
-            if place in self._waiting:
-                self._waiting.remove(place)
-                self._report_first()
-            elif place[0].done() and not place[0].cancelled():
-                self._inside -= 1  # it was let in while it gave up
-                self._let_in()
-            raise
 
     def _let_in(self) -> None:
         let = False

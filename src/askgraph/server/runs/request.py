@@ -114,7 +114,12 @@ def check_choice(
             raise NotAllowed(
                 f"{name!r} is no setting of {asked.method!r} that can be chosen here: {there}"
             )
-        _check_number(name, value, defaults[name])
+        default = defaults[name]
+        if isinstance(value, bool) or isinstance(default, bool | str):
+            continue
+        most = max(abs(default) * _TIMES, 1)
+        if isinstance(value, int | float) and abs(value) > most:
+            raise NotAllowed(f"{name!r} may be at most {most:g} here, not {value:g}")
 
 
 def open_settings(plugin: Any) -> dict[str, bool | int | float | str]:
@@ -128,11 +133,3 @@ def open_settings(plugin: Any) -> dict[str, bool | int | float | str]:
         and isinstance(one.default, bool | int | float | str)
         and (one.name == "preset" or not isinstance(one.default, str))
     }
-
-
-def _check_number(name: str, value: object, default: float | str) -> None:
-    if isinstance(value, bool) or isinstance(default, bool | str):
-        return
-    most = max(abs(default) * _TIMES, 1)
-    if isinstance(value, int | float) and abs(value) > most:
-        raise NotAllowed(f"{name!r} may be at most {most:g} here, not {value:g}")

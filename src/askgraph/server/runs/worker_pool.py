@@ -14,7 +14,7 @@ import pickle
 import signal
 import sys
 import time
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
@@ -134,7 +134,13 @@ class _Member:
         heard = self._heard[number] = asyncio.Queue()
         ended = False
         try:
-            self.send(("ask", number, replace(job, verified=self._news(job))))
+            news = {
+                name: one
+                for name, one in job.verified.items()
+                if self._known.get(name) != one.version
+            }
+            self._known |= {name: one.version for name, one in news.items()}
+            self.send(("ask", number, replace(job, verified=news)))
             while True:
                 kind, content = await heard.get()
                 if kind == "told":
@@ -212,11 +218,3 @@ class _Member:
             _log.error("a process that answers questions ended with status %s", code)
         for heard in self._heard.values():
             heard.put_nowait(("failed", ServiceError(_ENDED)))
-
-    def _news(self, job: Job) -> Mapping[str, Any]:
-        """The verified answers that the process does not know yet."""
-        news = {
-            name: one for name, one in job.verified.items() if self._known.get(name) != one.version
-        }
-        self._known |= {name: one.version for name, one in news.items()}
-        return news

@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
-from sqlalchemy import URL, Connection, Engine, Row, Select, Table, create_engine, event, make_url
+from sqlalchemy import URL, Connection, Row, Select, Table, create_engine, event, make_url
 from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
@@ -119,7 +119,10 @@ def database_url(text: str) -> URL:
     except (ArgumentError, ValueError) as error:
         raise SetupError(f"the database's address cannot be read; it is like {_LIKE}") from error
     if url.drivername in _POSTGRESQL:
-        return _for_asyncpg(url)
+        mode = url.query.get("sslmode")
+        if mode is not None:
+            url = url.difference_update_query(["sslmode"]).update_query_dict({"ssl": mode})
+        return url.set(drivername="postgresql+asyncpg")
     if url.drivername == "sqlite" and url.database not in (None, "", ":memory:"):
         return url
     raise SetupError(
@@ -132,14 +135,6 @@ def failed(name: str, error: Exception) -> DatabaseFailed:
     reason = str(getattr(error, "orig", None) or error).strip() or type(error).__name__
     room = "; make room, then do the same again" if "disk is full" in reason else ""
     return DatabaseFailed(f"the database {name} failed: {reason}{room}")
-
-
-def _for_asyncpg(url: URL) -> URL:
-    """The address with the driver's name for libpq's sslmode."""
-    mode = url.query.get("sslmode")
-    if mode is not None:
-        url = url.difference_update_query(["sslmode"]).update_query_dict({"ssl": mode})
-    return url.set(drivername="postgresql+asyncpg")
 
 
 _READERS = 4
@@ -165,7 +160,18 @@ class SqliteDatabase:
     def __init__(self, url: URL) -> None:
         assert url.database is not None
         self.name = url.render_as_string()
-        self._engine = _engine(url, Path(url.database))
+        path = Path(url.database)
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+            _let_read_beside_writer(path)
+        except (OSError, sqlite3.Error) as error:
+            reason = getattr(error, "strerror", None) or error
+            raise SetupError(f"the database {path} cannot be opened: {reason}") from error
+        engine = create_engine(url, connect_args={"timeout": _BUSY})
+        event.listen(engine, "connect", _prepare)
+        event.listen(engine, "begin", _begin)
+        self._engine = engine
         self._writing = self._engine.execution_options(writes=True)
         self._readers = ThreadPoolExecutor(_READERS, "store-reader")
         self._writer = ThreadPoolExecutor(1, "store-writer")
@@ -234,25 +240,6 @@ class SqliteDatabase:
         except BaseException as error:  # noqa: BLE001 - it is raised where the work was wanted
             return partial(wanted.end.set_exception, error)
         return partial(wanted.end.set_result, result)
-
-
-def _engine(url: URL, path: Path) -> Engine:
-    try:
-        _make_private(path)
-        _let_read_beside_writer(path)
-    except (OSError, sqlite3.Error) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise SetupError(f"the database {path} cannot be opened: {reason}") from error
-    engine = create_engine(url, connect_args={"timeout": _BUSY})
-    event.listen(engine, "connect", _prepare)
-    event.listen(engine, "begin", _begin)
-    return engine
-
-
-def _make_private(path: Path) -> None:
-    """Make the file, unless it is there, so that only its owner reads it."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
 
 
 def _let_read_beside_writer(path: Path) -> None:

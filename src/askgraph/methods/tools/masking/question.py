@@ -160,10 +160,20 @@ def stretches(
     whole = [one for one in whole if not _is_shown(one, shows)]
     found: list[Stretch] = []
     for graph, links in linked:
-        found += _linked(links, graph.names)
+        schema = links.of(Kind.CLASS, Kind.PREDICATE)
+        for link in links.of(Kind.ENTITY, Kind.VALUE):
+            if not any(_says_as_well(other, link) for other in schema):
+                first, last = link.positions[0], link.positions[-1]
+                found.append(
+                    _named(first, last, Name(link.name, link.target, link.kind), link.score)
+                )
         found += _exact(links.reading, graph.names)
     found = [one for one in found if not _is_shown(one, shows)]
-    found += [_quantity(one, reading) for one in compounds(reading) if not _is_article(one)]
+    found += [
+        Stretch(one.first, one.last, *_valued(one, reading))
+        for one in compounds(reading)
+        if not (one.spelled and one.value == 1)
+    ]
     found += codes(reading)
     plain = {at for at in range(len(reading.tokens)) if reading.is_stop(at)}
     plain |= {at for _, links in linked for at in _explained(links)}
@@ -178,14 +188,6 @@ def stretches(
 
 def _is_shown(one: Stretch, shows: Callable[[str], bool]) -> bool:
     return isinstance(one.term, NamedNode) and shows(one.term.value)
-
-
-def _linked(linked: LinkedQuestion, index: NameIndex) -> Iterator[Stretch]:
-    schema = linked.of(Kind.CLASS, Kind.PREDICATE)
-    for link in linked.of(Kind.ENTITY, Kind.VALUE):
-        if not any(_says_as_well(other, link) for other in schema):
-            first, last = link.positions[0], link.positions[-1]
-            yield _named(first, last, Name(link.name, link.target, link.kind), link.score)
 
 
 def _says_as_well(schema: Link, link: Link) -> bool:
@@ -227,15 +229,6 @@ def _named(first: int, last: int, name: Name, score: float) -> Stretch:
         return Stretch(first, last, term, "a text", score)
     assert isinstance(term, NamedNode)
     return Stretch(first, last, term, "", score)
-
-
-def _is_article(quantity: Quantity) -> bool:
-    """Whether it is the word for one, which in "which one" is no number."""
-    return quantity.spelled and quantity.value == 1
-
-
-def _quantity(quantity: Quantity, reading: TokenizedQuestion) -> Stretch:
-    return Stretch(quantity.first, quantity.last, *_valued(quantity, reading))
 
 
 def _valued(quantity: Quantity, reading: TokenizedQuestion) -> tuple[Literal, str]:

@@ -32,21 +32,18 @@ async def migrate(database: Database, *, to: str = "head") -> None:
     def migrated(connection: Connection) -> None:
         if not database.is_sqlite:  # there nobody else writes now
             connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _LOCK})
-        _migrate(connection, to, database.name)
+        name = database.name
+        config = Config()
+        config.set_main_option("script_location", str(_STEPS).replace("%", "%%"))
+        config.attributes["connection"] = connection
+        known = {step.revision for step in ScriptDirectory.from_config(config).walk_revisions()}
+        found = MigrationContext.configure(connection, opts={"version_table": VERSION_TABLE})
+        for step in found.get_current_heads():
+            if step not in known:
+                raise SetupError(
+                    f"the database {name} was written by a newer askgraph (its tables are at step "
+                    f"{step}): install that version or a later one, or name another database"
+                )
+        command.upgrade(config, to)
 
     await database.write(migrated)
-
-
-def _migrate(connection: Connection, to: str, name: str) -> None:
-    config = Config()
-    config.set_main_option("script_location", str(_STEPS).replace("%", "%%"))
-    config.attributes["connection"] = connection
-    known = {step.revision for step in ScriptDirectory.from_config(config).walk_revisions()}
-    found = MigrationContext.configure(connection, opts={"version_table": VERSION_TABLE})
-    for step in found.get_current_heads():
-        if step not in known:
-            raise SetupError(
-                f"the database {name} was written by a newer askgraph (its tables are at step "
-                f"{step}): install that version or a later one, or name another database"
-            )
-    command.upgrade(config, to)
