@@ -62,7 +62,7 @@ async def propose(
     async def proposal_for(linked: LinkedQuestion) -> Proposal:
         schema = await load_schema(linked, graph)
         if linked.taught:
-            linked = _glossary().united(linked)
+            linked = _glossary().unite_classes(linked)
         return await asyncio.to_thread(
             propose_from_links,
             *(linked, schema),
@@ -83,7 +83,7 @@ async def propose(
         proposal = await retry_with_embeddings(proposal, linked, graph, meanings, proposal_for)
     if linked.taught:
         schema = proposal.schema
-        candidates = tuple(_glossary().spelled_out(proposal.candidates, linked.taught, schema))
+        candidates = tuple(_glossary().restore_classes(proposal.candidates, linked.taught, schema))
         return replace(proposal, candidates=candidates)
     return proposal
 
@@ -129,7 +129,7 @@ async def link_to_graph(reading: TokenizedQuestion, graph: KnowledgeGraph) -> Li
 
         linked = await link_with_endpoint(linked, graph)
     if graph.glossary:
-        linked = await asyncio.to_thread(_glossary().with_taught, linked, graph)
+        linked = await asyncio.to_thread(_glossary().link_glossary, linked, graph)
     return linked
 
 
@@ -146,7 +146,9 @@ async def load_schema(linked: LinkedQuestion, graph: KnowledgeGraph) -> Schema:
     Raises `ServiceError` if a remote graph does not answer.
     """
     profile = (
-        _glossary().with_above(graph.profile, linked.taught) if linked.taught else graph.profile
+        _glossary().add_superclasses(graph.profile, linked.taught)
+        if linked.taught
+        else graph.profile
     )
     return build_schema(await surroundings(graph, _seeds(linked)), profile)
 
