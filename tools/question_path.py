@@ -16,7 +16,7 @@ import sys
 import tempfile
 import threading
 from collections import Counter
-from contextlib import redirect_stdout
+from contextlib import redirect_stdout, suppress
 from inspect import CO_ASYNC_GENERATOR, CO_COROUTINE, CO_GENERATOR, CO_OPTIMIZED
 from pathlib import Path
 from types import FrameType
@@ -24,7 +24,9 @@ from types import FrameType
 import askgraph
 
 WAYS = ("cli", "guided", "server")
+SUSPENDING = CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR
 FIRST_INSTRUCTIONS = 8  # bytes of a generator's code before it runs for the first time
+QUESTION = "Which moons orbit Mars?"
 QUERY = "SELECT DISTINCT ?moon { ?moon ont:orbits space:Mars }"
 REPLY = {"thought": "", "choose": 0, "query": QUERY, "answer": ["moon"], "sure": 0.9}
 REPLY |= {"ask": "", "between": []}
@@ -46,10 +48,8 @@ class CallTracer:
         code, caller = frame.f_code, frame.f_back
         if not self.is_counting or event != "call" or not code.co_filename.startswith(self.prefix):
             return
-        goes_on = code.co_flags & (CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR)
-        if code.co_name.startswith("<") or not code.co_flags & CO_OPTIMIZED:
-            return
-        if goes_on and frame.f_lasti > FIRST_INSTRUCTIONS:
+        goes_on = code.co_flags & SUSPENDING and frame.f_lasti > FIRST_INSTRUCTIONS
+        if goes_on or code.co_name.startswith("<") or not code.co_flags & CO_OPTIMIZED:
             return
         name = code.co_filename.removeprefix(self.prefix)
         self.functions[f"{name}:{code.co_qualname}"] += 1
@@ -59,27 +59,24 @@ class CallTracer:
 
 def ask_question(way: str, folder: str, tracer: CallTracer) -> None:
     """Ask by one way in; the tracer counts from where all is ready."""
-    question = "Which moons orbit Mars?"
     if way == "cli":
         from askgraph.cli import main
 
-        sys.argv = ["askgraph", "ask", question, "-g", "space", "--workspace", folder]
+        sys.argv = ["askgraph", "ask", QUESTION, "-g", "space", "--workspace", folder]
         tracer.is_counting = True
-        try:
+        with suppress(SystemExit):
             main()
-        except SystemExit as end:
-            assert not end.code, end
     elif way == "guided":
         from askgraph.llm.scripted import ScriptedModel
 
         model = ScriptedModel(lambda request: json.dumps(REPLY))
         tracer.is_counting = True
-        askgraph.ask(question, "space", method="guided", model=model, workspace=folder)
+        askgraph.ask(QUESTION, "space", method="guided", model=model, workspace=folder)
     else:
-        asyncio.run(_post_question(question, folder, tracer))
+        asyncio.run(_post_question(folder, tracer))
 
 
-async def _post_question(question: str, folder: str, tracer: CallTracer) -> None:
+async def _post_question(folder: str, tracer: CallTracer) -> None:
     from httpx2 import ASGITransport, AsyncClient
 
     from askgraph.server.app import create_app
@@ -87,10 +84,10 @@ async def _post_question(question: str, folder: str, tracer: CallTracer) -> None
     from askgraph.workspace import Workspace
 
     app = create_app(ServeSettings(), Workspace(folder))
-    transport = ASGITransport(app=app)
-    async with app.router.lifespan_context(app), AsyncClient(transport=transport) as client:
-        for text in (question.replace("Mars", "Neptune"), question):
-            tracer.is_counting = text == question
+    client = AsyncClient(transport=ASGITransport(app=app))
+    async with app.router.lifespan_context(app), client:
+        for text in (QUESTION.replace("Mars", "Neptune"), QUESTION):
+            tracer.is_counting = text == QUESTION
             reply = await client.post("http://localhost/api/v1/ask", json={"question": text})
             assert reply.is_success, reply.text
 
