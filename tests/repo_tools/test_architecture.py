@@ -3,9 +3,8 @@
 import re
 from pathlib import Path
 
-from tools.architecture import PACKAGE, PAGE, drawn, filled, layers, passed, path_table, tree
-
 from tools import architecture
+from tools.architecture import PACKAGE, PAGE, drawn, filled, layers, passed, path_table, tree
 
 ROOT = Path(__file__).parents[2]
 

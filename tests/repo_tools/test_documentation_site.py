@@ -12,10 +12,9 @@ import pytest
 from playwright.sync_api import sync_playwright
 from tests.each import for_each
 from tests.server.browser.watched import ARGUMENTS, CHROMIUM, PATIENCE
+from tools import documentation
 from tools.documentation import built, gather, placed, relinked
 from tools.site_check import complaints
-
-from tools import documentation
 
 ROOT = Path(__file__).parents[2]
 

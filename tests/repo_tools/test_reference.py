@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 
 import pytest
+from tools import reference
 from tools.reference_commands import commands_page
 from tools.reference_python import fields_table, module_section, package_pages, prose
 from tools.reference_rest import rest_page
@@ -12,7 +13,6 @@ from tools.reference_rest import rest_page
 from askgraph import plugins
 from askgraph.server.settings import ServeSettings
 from askgraph.workspace.settings import GraphSettings
-from tools import reference
 
 MODULE = '''"""Moons and what they orbit."""
 
