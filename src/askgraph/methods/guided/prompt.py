@@ -24,7 +24,8 @@ from askgraph.methods.shared.retrieval import Shown, message_for
 from askgraph.methods.shared.several_graphs import AskedGraphs, Written, written_query
 from askgraph.methods.tools.candidates import preview, shown_iris
 from askgraph.methods.tools.rendering import Writer, body_lines
-from askgraph.search import (
+from askgraph.search.decide import left_out
+from askgraph.search.query_pieces import (
     aggregates_of,
     conditions_in,
     denied_in,
@@ -32,7 +33,6 @@ from askgraph.search import (
     patterns_in,
     predicate_of,
 )
-from askgraph.search.decide.evidence import left_out
 from askgraph.sparql import Group, Query, Term
 from askgraph.sparql.vocabulary import RDF_TYPE
 from askgraph.trace import Question

@@ -20,13 +20,7 @@ from askgraph.llm.budget import Account
 from askgraph.methods.settings import SpendingSettings
 from askgraph.methods.shared import Run, in_words, with_cost
 from askgraph.methods.tools import Context, Limits
-from askgraph.search.linking.follow_up import (
-    Alike,
-    change_of,
-    completed,
-    leans_on_a_thing,
-    with_thing,
-)
+from askgraph.search.follow_up import Alike, change_of, completed, leans_on_a_thing, with_thing
 from askgraph.sparql import vocabulary as v
 from askgraph.sparql.judge import admitted
 from askgraph.trace import Answer, Earlier, Outcome, Question, Step, Thought, Usage, heard

@@ -15,7 +15,8 @@ from askgraph.methods.tools.rendering import Writer, shown_examples
 from askgraph.methods.tools.schema_lines import SchemaLines, Slice, terms_of
 from askgraph.methods.tools.schema_names import HEADING, naming, whole_schema
 from askgraph.methods.tools.terms import named_node
-from askgraph.search.run import all_linked
+from askgraph.search.pipeline import link_to_graph
+from askgraph.search.tokenize import tokenize
 from askgraph.trace import Observation
 
 __all__ = ["find_examples", "find_similar_examples", "overview", "shape_of"]
@@ -30,7 +31,7 @@ async def overview(
 
     Of a large schema the part that the question calls for, of a small one all.
     """
-    linked = await all_linked(question, context.question.language, context.graph)
+    linked = await link_to_graph(tokenize(question, context.question.language), context.graph)
     part = Slice(context.graph, linked)
     near = await asyncio.to_thread(lambda: [predicate.iri for predicate in part.near])
     named = await entity_lines(context, await mentioned(context, linked), near=near)
