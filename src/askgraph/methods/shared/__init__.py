@@ -397,15 +397,18 @@ async def worded(
     """Give the steps of a method that asks no model, and let one say the answer in words."""
     account = Account(Budget())
     asked = charged(model, account)
+
+    def context_of(answer: Answer) -> Context:
+        graph = next(one for one in graphs if one.name == answer.graph)
+        return Context(graph, question, Limits(timeout=timeout))
+
     async with aclosing(heard_steps("answered", ask)) as steps:
         async for step in steps:
             if not isinstance(step, Answer) or step.is_empty:
                 yield step
                 continue
-            graph = next(one for one in graphs if one.name == step.graph)
-            context, words = Context(graph, question, Limits(timeout=timeout)), ""
-            say = in_words(lambda _, it=context: it, asked, account, Options(), step)
-            async with aclosing(say) as told:
+            words = ""
+            async with aclosing(in_words(context_of, asked, account, Options(), step)) as told:
                 async for one in told:
                     yield one
                     words = one.choice.text if isinstance(one, ModelTurn) else words
