@@ -225,7 +225,7 @@ async def test_the_prompts_of_few_shot_learning(
     graphs: list[KnowledgeGraph], name: str, settings: dict[str, object]
 ) -> None:
     examples = tuple(QueryExample(text, PREFIXES + query) for text, query in OWN)
-    method = Dfsl(ScriptedModel([""]), **settings)
+    method = Dfsl(ScriptedModel([""]), **settings)  # type: ignore[arg-type]
     asked = replace(ASKED, given=GIVEN) if "preset" in settings else ASKED
 
     [prompt] = await prompts(method, [replace(graphs[0], examples=examples)], asked)
@@ -252,7 +252,7 @@ async def test_the_prompt_by_which_multi_stage_picks(
     graphs: list[KnowledgeGraph], what: str
 ) -> None:
     settings = {"entities": "given", "predicates": "given", what: "reason"}
-    method = MultiStage(ScriptedModel(["PICK: none"]), **settings)
+    method = MultiStage(ScriptedModel(["PICK: none"]), **settings)  # type: ignore[arg-type]
     question = replace(ASKED, given=())
     async with aclosing(method.answer(question, graphs[:1])) as steps:  # type: ignore[type-var]
         [prompt] = [step async for step in steps if isinstance(step, Prompt)]
