@@ -1,9 +1,10 @@
 """Plugins by name: the list of a kind, and the one that is asked for.
 
 A plugin is one module, or one package, in the package of its kind, with an `__all__` of exactly one
-name; modules with a leading underscore or with more names are helpers. Another package adds plugins
-with entry points in the group `askgraph.<kind>`. No plugin is imported before it is loaded, so that
-a heavy library costs only those who use it:
+name; modules with a leading underscore or with more names are helpers. Small plugins share a module,
+whose `PLUGINS` holds them by their names. Another package adds plugins with entry points in the
+group `askgraph.<kind>`. No plugin is imported before it is loaded, so that a heavy library costs
+only those who use it:
 
     >>> from askgraph import registry
     >>> answer_with = registry.load("method", "graph-search")
@@ -16,7 +17,7 @@ import importlib.util
 import pkgutil
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
@@ -41,6 +42,9 @@ PACKAGES = {
     "check": "askgraph.answers.validation",
 }
 """Each kind of plugin, and the package that holds ours of that kind."""
+
+_SHARED = {"name_search": "askgraph.index.name_search.dialects"}
+"""The module whose `PLUGINS` holds ours of a kind by their names."""
 
 _LIBRARIES = {
     "anthropic": "anthropic",
@@ -74,7 +78,7 @@ _REMOVED = {
 def names(kind: str) -> tuple[str, ...]:
     """Return the names of all plugins of a kind, sorted, words joined by underscores."""
     ours = {name for name, file in _modules(kind).items() if len(_exported(file)) == 1}
-    return tuple(sorted(ours | _entry_points(kind).keys()))
+    return tuple(sorted(ours | _shared(kind).keys() | _entry_points(kind).keys()))
 
 
 def load(kind: str, name: str) -> Plugin:
@@ -85,6 +89,8 @@ def load(kind: str, name: str) -> Plugin:
     """
     plain = _plain(name)
     try:
+        if shared := _shared(kind).get(plain):
+            return shared
         if plain in _modules(kind):
             return _only_name(kind, plain)
         if entry := _entry_points(kind).get(plain):
@@ -114,6 +120,13 @@ def explain_removal(kind: str, name: str) -> str:
         return ""
     verb = "were" if feature.endswith("rs") else "was"
     return f"{name!r}: {feature} {verb} removed; askgraph 0.2 was the last version with this {kind}"
+
+
+def _shared(kind: str) -> Mapping[str, Plugin]:
+    plugins: Mapping[str, Plugin] = {}
+    if kind in _SHARED:
+        plugins = importlib.import_module(_SHARED[kind]).PLUGINS
+    return plugins
 
 
 def _plain(name: str) -> str:
