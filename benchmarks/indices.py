@@ -14,7 +14,8 @@ is what the processor worked, which other programs on the machine make no longer
 search through all names, over an index of `--checked` resources; for vector the recall of the exact
 nearest ten over all. The kind `tantivy` compares the library of that name (pip install tantivy)
 with `keyword`; its ranking is another, so nothing is said of "right". For postgresql "peak", "CPU"
-and "resident" are those of our process, and "disk" is the server's. Vectors are generated: 384 dimensions, in clusters of 100.
+and "resident" are those of our process, and "disk" is the server's. Vectors are generated: 384
+dimensions, in clusters of 100.
 """
 
 import argparse

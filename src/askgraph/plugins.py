@@ -1,10 +1,10 @@
 """Plugins by name: the list of a kind, and the one that is asked for.
 
 A plugin is one module, or one package, in the package of its kind, with an `__all__` of exactly one
-name; modules with a leading underscore or with more names are helpers. Small plugins share a module,
-whose `PLUGINS` holds them by their names. Another package adds plugins with entry points in the
-group `askgraph.<kind>`. No plugin is imported before it is loaded, so that a heavy library costs
-only those who use it:
+name; modules with a leading underscore or with more names are helpers. Small plugins share one
+module, whose `PLUGINS` holds them by their names. Another package adds plugins with entry points in
+the group `askgraph.<kind>`. No plugin is imported before it is loaded, so that a heavy library
+costs only those who use it:
 
     >>> from askgraph import registry
     >>> answer_with = registry.load("method", "graph-search")

@@ -17,8 +17,7 @@ from askgraph.errors import MalformedReply, ServiceError, SetupError
 from askgraph.graph.archives import decoded
 from askgraph.graph.bounded_queries import Inquiry
 from askgraph.graph.examples.shacl import QUERIES, Item, described_in, executables_in
-from askgraph.graph.merge import merged
-from askgraph.graph.profile import Profile
+from askgraph.graph.profile import Profile, merged
 from askgraph.graph.void import VOID_PREDICATES, profile_of_void
 from askgraph.sparql import vocabulary as v
 from askgraph.sparql.rdf_files import RDF_KINDS, Statements, triples_in

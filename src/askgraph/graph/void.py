@@ -13,7 +13,6 @@ from functools import reduce
 from pyoxigraph import Literal, NamedNode
 
 from askgraph.graph import profile as parts
-from askgraph.graph.merge import merged, ordered, united
 from askgraph.graph.names import standard_naming
 from askgraph.graph.profile import (
     ClassProfile,
@@ -21,7 +20,10 @@ from askgraph.graph.profile import (
     Partition,
     PredicateProfile,
     Profile,
+    merged,
+    ordered,
     sorted_counts,
+    united,
 )
 from askgraph.sparql import vocabulary as v
 from askgraph.sparql.rdf_files import Node, Statements
