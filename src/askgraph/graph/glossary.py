@@ -204,14 +204,14 @@ def glossary_text(glossary: Glossary) -> str:
 
 def _blocks(glossary: Glossary) -> Iterator[str]:
     if glossary.instructions:
-        yield f"instructions = {_quoted(glossary.instructions)}\n"
+        yield f"instructions = {toml_value(glossary.instructions)}\n"
     for one in glossary.entries:
-        lines = (f"{key} = {_quoted(value)}" for key, value in one.table().items())
+        lines = (f"{key} = {toml_value(value)}" for key, value in one.table().items())
         yield "\n".join(("[[entry]]", *lines, ""))
 
 
-def _quoted(value: str | tuple[str, ...]) -> str:
-    """A value as TOML has it: JSON's form, but for the character DEL, is TOML's too."""
+def toml_value(value: str | bool | Sequence[str]) -> str:
+    """Return a value as TOML has it: JSON's form, but for the character DEL, is TOML's too."""
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
