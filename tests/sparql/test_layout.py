@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.each import for_each
 from tests.sparql.same_algebra import meaning
 
 from askgraph.sparql.layout import formatted
@@ -63,7 +64,7 @@ SELECT ?x WHERE {
     )
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("query", "lines"),
     [
         ("ask{?s ?p ?o}", "ASK {\n  ?s ?p ?o .\n}"),
@@ -96,6 +97,15 @@ SELECT ?x WHERE {
             '  BIND(IF(BOUND(?x), ?x * 2 - 1, xsd:integer("3")) AS ?y)\n}',
         ),
         ("describe ex:a", "DESCRIBE ex:a"),
+        ("construct { ex:a a ex:b } {}", "CONSTRUCT {\n  ex:a a ex:b .\n} WHERE {\n}"),
+        ("construct where { ex:a a ex:b }", "CONSTRUCT WHERE {\n  ex:a a ex:b .\n}"),
+        (
+            "ask { { select * { ex:a a ?o , 1 ; ex:b [ ex:c [] ] } order by asc( ?o ) ?x } }"
+            " values () {}",
+            "ASK {\n  {\n    SELECT * WHERE {\n"
+            "      ex:a a ?o, 1 ;\n          ex:b [ ex:c [] ] .\n    }\n"
+            "    ORDER BY ASC(?o) ?x\n  }\n}\nVALUES () {  }",
+        ),
     ],
 )
 def test_every_form_has_its_layout(query: str, lines: str) -> None:
@@ -118,7 +128,7 @@ def test_comments_before_the_query_stay() -> None:
     assert out == "# Who?\nSELECT * WHERE {\n  ?s ?p ?o .\n}"
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     ["", "hello", "SELECT ?x", "ASK { FILTER(?a ?b) }", "DROP ALL", 'SELECT * { ?s ?p "x }', "{{{"],
 )
