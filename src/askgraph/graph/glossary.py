@@ -30,6 +30,10 @@ In Turtle, standard terms are on the classes, properties and things meant:
 
 A concept with `skos:exactMatch` means what it matches. `skos:definition` says the same as
 `rdfs:comment`; of a class, property or thing it is read into the instructions, behind its name.
+
+Notes are sentences that agents keep about a graph for later runs, the oldest first, in a file of
+JSON lines, `{"text", "kept", "snapshot"}`, which a person may edit. What a model wrote is trusted
+as little as what a graph holds: a note is one line of few characters.
 """
 
 import json

@@ -1,4 +1,10 @@
-"""The profile of a graph whose triples lie in arrays: everything counted, nothing sampled."""
+"""The profile of a graph whose triples lie in arrays: everything counted, nothing sampled.
+
+A Wikibase has words of its own for `rdf:type` and `rdfs:subClassOf`: what its items are is said by
+two of its properties, and `rdf:type` is left to the nodes that only carry statements. Which two
+these are, the shape of the graph tells (`own_types`): nearly everything has the one, and it leads
+to classes, which the other one orders.
+"""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator

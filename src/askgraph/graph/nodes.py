@@ -2,6 +2,8 @@
 
 The graph is walked in parts of consecutive ids, so that time grows with its triples and memory does
 not grow with its names. What is read off the whole graph first are arrays of a few bytes a node.
+
+The resources of a graph behind an endpoint come from its profile and names, or from its answers.
 """
 
 import re
@@ -410,8 +412,8 @@ def profile_properties(
     """Yield a profile's predicates, scored by their triples, with domain and range as infos."""
     for predicate in profile.predicates:
         infos = (
-            *_classes_resources("domain", predicate.subject_classes),
-            *_classes_resources("range", predicate.object_classes or predicate.datatypes),
+            *_class_info("domain", predicate.subject_classes),
+            *_class_info("range", predicate.object_classes or predicate.datatypes),
         )
         yield _resource(predicate, predicate.triples, infos, tuple(languages))
 
@@ -419,7 +421,7 @@ def profile_properties(
 def profile_classes(profile: Profile, *, languages: Iterable[str] = ("en",)) -> Iterator[Resource]:
     """Yield a profile's classes, scored by their instances, with the classes above as infos."""
     for cls in profile.classes:
-        parents = _classes_resources("subclass of", [(parent, 0) for parent in cls.parents])
+        parents = _class_info("subclass of", [(parent, 0) for parent in cls.parents])
         yield _resource(cls, cls.instances, ("class", *parents), tuple(languages))
 
 
@@ -492,6 +494,6 @@ def _resource(
     return Resource(item.iri, label, synonyms, float(score), infos)
 
 
-def _classes_resources(word: str, counted: Iterable[tuple[str, int]]) -> tuple[str, ...]:
+def _class_info(word: str, counted: Iterable[tuple[str, int]]) -> tuple[str, ...]:
     names = [words_of_local_name(iri) for iri, _ in counted][:_SHOWN]
     return (f"{word} {', '.join(names)}",) if names else ()

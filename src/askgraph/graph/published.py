@@ -49,14 +49,12 @@ async def published_void(
     url: str,
     *,
     seconds: float = _SECONDS,
-    documents: bool = True,
     guard: Guard | None = None,
 ) -> Published:
     """Return the VoID of an endpoint: from its store, its description and its host's.
 
-    Each place gets so many `seconds`. With `documents` off only the store is asked; `guard` says
-    which addresses they may come from. Raises nothing of a place that fails: it is among the
-    `places`.
+    Each place gets so many `seconds`; `guard` says which addresses they may come from. Raises
+    nothing of a place that fails: it is among the `places`.
     """
     places: list[Place] = []
     profiles: list[Profile] = []
@@ -76,12 +74,8 @@ async def published_void(
         places.append(Place(name, size, told=True))
 
     await look("store", lambda: _stored(endpoint, seconds))
-    if documents:
-        for name, address in (
-            ("service description", url),
-            ("well-known", well_known(url, "void")),
-        ):
-            await look(name, lambda address=address: _document(address, seconds, guard))  # type: ignore[misc]
+    for name, address in (("service description", url), ("well-known", well_known(url, "void"))):
+        await look(name, lambda address=address: _document(address, seconds, guard))  # type: ignore[misc]
     return Published(reduce(merged, profiles) if profiles else None, tuple(places))
 
 

@@ -11,6 +11,10 @@
 
 Each shape stands for itself: what lies at the other end of a predicate is said by its class. The
 cardinalities are those of the data (ShEx 2.1, https://shex.io/shex-semantics/).
+
+SHACL is read as such shapes: node shapes with a target class, or that are classes themselves, with
+their property shapes (https://www.w3.org/TR/shacl/). Paths of one predicate, either way, are kept;
+of longer ones nothing can be said line by line.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -319,7 +323,7 @@ def _lines(described: Statements, node: Node, depth: int) -> Iterator[ShapeLine]
                 None,
                 tuple(dict.fromkeys(_kinds(described, part, _DEEPEST))),
                 inverse,
-                _example_shacl(described, part),
+                _fitting_value(described, part),
                 described.number(part, v.SH_MIN_COUNT) or 0,
                 described.number(part, v.SH_MAX_COUNT),
             )
@@ -363,7 +367,7 @@ def _choices(described: Statements, part: Node) -> Iterator[Node]:
                 yield choice
 
 
-def _example_shacl(described: Statements, part: Node) -> Term | None:
+def _fitting_value(described: Statements, part: Node) -> Term | None:
     """A value that fits: one that has to be, or the first of those that may be."""
     for term in described.objects(part, v.SH + "hasValue"):
         return term

@@ -1,4 +1,7 @@
-"""Language models on this machine: any causal or encoder-decoder model of transformers."""
+"""Language models on this machine: any causal or encoder-decoder model of transformers.
+
+Samples or beams are held to a grammar while they are written, and come with their probabilities.
+"""
 
 import asyncio
 import inspect

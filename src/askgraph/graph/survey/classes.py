@@ -3,6 +3,9 @@
 If the endpoint does not count anything, some instances of each class are looked at, and their rows
 counted here. A class all of whose instances came is known as well as one that was counted; of the
 others the numbers are those of a sample.
+
+A Wikibase tells the property of each predicate itself; a sample of its things tells which two
+properties say what things are and order their classes; see `askgraph.graph.local_profile`.
 """
 
 from collections import Counter, defaultdict, deque

@@ -8,6 +8,9 @@ value of a file are `\t`, `\n`, `\r` and `\\`. A file whose name ends in `.gz` i
 
     iri	label	score	synonyms	infos
     http://example.org/42	Ganymede	12	Jupiter III	moon of Jupiter;;;discovered in 1610
+
+A dump is read triple by triple. What is known of the IRIs is kept in memory up to a bound, then
+written aside in order, and put together at the end; so a dump may be larger than memory.
 """
 
 import gzip
