@@ -139,11 +139,11 @@ class HttpEndpoint(ByForm):
         cap = self._max_rows if asked.limit is None else min(asked.limit, self._max_rows)
 
         async def answered(deadline: float) -> Result:
-            if kind is GraphResult:
+            if asked.form in ("CONSTRUCT", "DESCRIBE"):
                 triples, cut = await self._triples(ready, cap, deadline)
                 return GraphResult(triples, cut, time.perf_counter() - began)
-            parser, cut = await self._results(ready, 1 if kind is bool else cap, deadline)
-            if kind is SelectResult:
+            parser, cut = await self._results(ready, 1 if asked.form == "ASK" else cap, deadline)
+            if asked.form == "SELECT":
                 if parser.boolean is not None:
                     raise MalformedReply(
                         f"{self.address} answered a SELECT query with true or false"

@@ -136,9 +136,9 @@ class OxigraphEndpoint(ByForm):
         began = time.perf_counter()
         cap = self._max_rows if asked.limit is None else min(asked.limit, self._max_rows)
         result: Result
-        if kind is bool:
+        if asked.form == "ASK":
             result, _ = await self._run(asked, lambda body: body == b"1", None)
-        elif kind is SelectResult:
+        elif asked.form == "SELECT":
             written = starred(asked.query)
             (names, rows), cut = await self._run(asked, lambda body: _solutions(body, written), cap)
             result = SelectResult(names, rows, _truncation(cut, cap), time.perf_counter() - began)
