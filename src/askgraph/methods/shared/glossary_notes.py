@@ -7,7 +7,7 @@ from askgraph.graph import KnowledgeGraph
 from askgraph.graph.glossary import Entry, Glossary, notes_in
 from askgraph.index import stem, tokens
 from askgraph.index.names import Kind
-from askgraph.search.taught import kind_of
+from askgraph.search.glossary import kind_of
 from askgraph.trace import Question
 
 _WORDS = "What words mean here, as the users of the graph taught it:"
