@@ -1,10 +1,10 @@
 """Plugins by name: the list of a kind, and the one that is asked for.
 
 A plugin is one module, or one package, in the package of its kind, with an `__all__` of exactly one
-name; modules with a leading underscore or with more names are helpers. Small plugins share one
-module, whose `PLUGINS` holds them by their names. Another package adds plugins with entry points in
-the group `askgraph.<kind>`. No plugin is imported before it is loaded, so that a heavy library
-costs only those who use it:
+name; modules with a leading underscore or with more names are helpers, but for those of the few
+plugins that share a module (`_TOGETHER`). Another package adds plugins
+with entry points in the group `askgraph.<kind>`. No plugin is imported before it is loaded, so that
+a heavy library costs only those who use it:
 
     >>> from askgraph import registry
     >>> answer_with = registry.load("method", "graph-search")
@@ -17,7 +17,7 @@ import importlib.util
 import pkgutil
 import sys
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
@@ -43,8 +43,37 @@ PACKAGES = {
 }
 """Each kind of plugin, and the package that holds ours of that kind."""
 
-_SHARED = {"name_search": "askgraph.index.name_search.dialects"}
-"""The module whose `PLUGINS` holds ours of a kind by their names."""
+_TOGETHER = {
+    "name_search": {
+        "dbpedia": "dialects:LookupNames",
+        "graphdb": "dialects:GraphdbNames",
+        "jena": "dialects:JenaNames",
+        "plain": "dialects:PlainNames",
+        "qlever": "dialects:QleverNames",
+        "rdf4j": "dialects:Rdf4jNames",
+        "stardog": "dialects:StardogNames",
+        "virtuoso": "dialects:VirtuosoNames",
+        "wbsearchentities": "dialects:WikibaseApi",
+        "wikibase": "dialects:WikibaseNames",
+    },
+    "tool": {
+        "answer": "answer",
+        "cancel": "answer",
+        "execute": "execute",
+        "why_empty": "execute",
+        "find_examples": "overview",
+        "find_similar_examples": "overview",
+        "overview": "overview",
+        "shape_of": "overview",
+        "search_autocomplete": "search",
+        "search_constrained": "search",
+        "search_entity": "search",
+        "search_object_of_property": "search",
+        "search_property": "search",
+        "search_property_of_entity": "search",
+    },
+}
+"""Plugins of one idea that share a module, which exports each under its own name or the one behind ":"."""
 
 _LIBRARIES = {
     "anthropic": "anthropic",
@@ -71,6 +100,19 @@ _REMOVED = {
     ("command", "finetune writer"): "the pointer writer",
     ("setting", "writer"): "the pointer writer",
     ("writer", ".npz"): "the pointer writer",
+    **{
+        ("setting of method 'guided'", name): "what a prompt shows is set by 'detail'; this setting"
+        for name in ("candidates", "values", "shots", "classes", "names", "room", "schema")
+    },
+    **{
+        (
+            "setting of method 'sparql-llm'",
+            name,
+        ): "shapes are set by 'without'; this setting"
+        for name in ("properties", "ranges", "values", "ordered")
+    },
+    ("setting of method 'guided'", "validate"): "queries are always validated; this setting",
+    ("setting of method 'guided'", "meanings"): "only graph-search takes it; this setting",
 }
 """Kinds and names of what was removed after version 0.2, and what it belonged to."""
 
@@ -78,7 +120,7 @@ _REMOVED = {
 def names(kind: str) -> tuple[str, ...]:
     """Return the names of all plugins of a kind, sorted, words joined by underscores."""
     ours = {name for name, file in _modules(kind).items() if len(_exported(file)) == 1}
-    return tuple(sorted(ours | _shared(kind).keys() | _entry_points(kind).keys()))
+    return tuple(sorted({*ours, *_TOGETHER.get(kind, ()), *_entry_points(kind)}))
 
 
 def load(kind: str, name: str) -> Plugin:
@@ -89,8 +131,11 @@ def load(kind: str, name: str) -> Plugin:
     """
     plain = _plain(name)
     try:
-        if shared := _shared(kind).get(plain):
-            return shared
+        if place := _TOGETHER.get(kind, {}).get(plain):
+            module, _, exported = place.partition(":")
+            shared = importlib.import_module(f"{PACKAGES[kind]}.{module}")
+            together: Plugin = getattr(shared, exported or plain)
+            return together
         if plain in _modules(kind):
             return _only_name(kind, plain)
         if entry := _entry_points(kind).get(plain):
@@ -120,13 +165,6 @@ def explain_removal(kind: str, name: str) -> str:
         return ""
     verb = "were" if feature.endswith("rs") else "was"
     return f"{name!r}: {feature} {verb} removed; askgraph 0.2 was the last version with this {kind}"
-
-
-def _shared(kind: str) -> Mapping[str, Plugin]:
-    plugins: Mapping[str, Plugin] = {}
-    if kind in _SHARED:
-        plugins = importlib.import_module(_SHARED[kind]).PLUGINS
-    return plugins
 
 
 def _plain(name: str) -> str:

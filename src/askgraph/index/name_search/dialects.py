@@ -299,18 +299,3 @@ class WikibaseApi(HttpNameSearch):
             iri = one.get("concepturi")
             if isinstance(iri, str) and names:
                 yield Thing(iri, tuple(names), weight=float(len(found) - place))
-
-
-PLUGINS = {
-    "dbpedia": LookupNames,
-    "graphdb": GraphdbNames,
-    "jena": JenaNames,
-    "plain": PlainNames,
-    "qlever": QleverNames,
-    "rdf4j": Rdf4jNames,
-    "stardog": StardogNames,
-    "virtuoso": VirtuosoNames,
-    "wbsearchentities": WikibaseApi,
-    "wikibase": WikibaseNames,
-}
-"""The searches by the names that settings call them by."""
