@@ -73,7 +73,7 @@ _TOGETHER = {
         "search_property_of_entity": "search",
     },
 }
-"""Plugins of one idea that share a module, which exports each under its own name or the one behind ":"."""
+"""Plugins of one idea that share a module: each has its own name there, or the one behind ":"."""
 
 _LIBRARIES = {
     "anthropic": "anthropic",
