@@ -30,6 +30,10 @@ def main() -> None:
 
 def opened(kind: str, count: int, folder: Path) -> Any:
     """Open an index without the registry, which costs memory."""
+    if kind == "tantivy":
+        from _tantivy import TantivyIndex
+
+        return TantivyIndex.open(folder)
     module = importlib.import_module(f"askgraph.index.{kind}")
     plugin = getattr(module, module.__all__[0])
     if kind != "vector":

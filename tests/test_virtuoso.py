@@ -14,8 +14,8 @@ from askgraph.endpoint.http import HttpEndpoint
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph import remote_profile as remote
 from askgraph.graph.names import schema_names
+from askgraph.graph.nodes import naming_of
 from askgraph.graph.profile import Profile
-from askgraph.graph.resources import naming_of
 from askgraph.index.name_search import detected, name_search
 from askgraph.index.names import NameIndex
 from askgraph.methods.graph_search import GraphSearch

@@ -44,6 +44,18 @@ PACKAGES = {
 """Each kind of plugin, and the package that holds ours of that kind."""
 
 _TOGETHER = {
+    "name_search": {
+        "dbpedia": "dialects:LookupNames",
+        "graphdb": "dialects:GraphdbNames",
+        "jena": "dialects:JenaNames",
+        "plain": "dialects:PlainNames",
+        "qlever": "dialects:QleverNames",
+        "rdf4j": "dialects:Rdf4jNames",
+        "stardog": "dialects:StardogNames",
+        "virtuoso": "dialects:VirtuosoNames",
+        "wbsearchentities": "dialects:WikibaseApi",
+        "wikibase": "dialects:WikibaseNames",
+    },
     "tool": {
         "answer": "answer",
         "cancel": "answer",
@@ -59,9 +71,9 @@ _TOGETHER = {
         "search_object_of_property": "search",
         "search_property": "search",
         "search_property_of_entity": "search",
-    }
+    },
 }
-"""Plugins of one idea that share a module, which exports each under its own name."""
+"""Plugins of one idea that share a module: each has its own name there, or the one behind ":"."""
 
 _LIBRARIES = {
     "anthropic": "anthropic",
@@ -119,9 +131,10 @@ def load(kind: str, name: str) -> Plugin:
     """
     plain = _plain(name)
     try:
-        if module := _TOGETHER.get(kind, {}).get(plain):
+        if place := _TOGETHER.get(kind, {}).get(plain):
+            module, _, exported = place.partition(":")
             shared = importlib.import_module(f"{PACKAGES[kind]}.{module}")
-            together: Plugin = getattr(shared, plain)
+            together: Plugin = getattr(shared, exported or plain)
             return together
         if plain in _modules(kind):
             return _only_name(kind, plain)

@@ -18,7 +18,7 @@ from tests.servers import faults
 from tests.servers.capped import CappedServer
 from tests.servers.described import DescribedServer
 
-from askgraph.graph.notes import keep
+from askgraph.graph.glossary import keep
 from askgraph.sample import graph_path
 from askgraph.workspace import Workspace
 from askgraph.workspace.run_sync import result_of

@@ -4,8 +4,15 @@ from dataclasses import replace
 
 import pytest
 
-from askgraph.graph.merge import merged, united
-from askgraph.graph.profile import ClassProfile, Part, Partition, PredicateProfile, Profile
+from askgraph.graph.profile import (
+    ClassProfile,
+    Part,
+    Partition,
+    PredicateProfile,
+    Profile,
+    merged,
+    united,
+)
 
 OWN = Profile(
     100,

@@ -10,12 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from askgraph.errors import SetupError
-from askgraph.graph.notes import LONGEST, MOST, keep, notes_in
+from askgraph.graph.glossary import LONGEST, MOST, keep, notes_in
 
 KEEPING = """
 import sys
 from pathlib import Path
-from askgraph.graph.notes import keep
+from askgraph.graph.glossary import keep
 for at in range(8):
     keep(Path(sys.argv[1]), f"{sys.argv[2]} {at}", "s")
 """

@@ -4,8 +4,13 @@ from tests.graphs import store_of
 
 from askgraph.graph.arrays import build_arrays
 from askgraph.graph.local_profile import profile_of
-from askgraph.graph.profile import ClassProfile, PredicateProfile, Profile
-from askgraph.graph.schema_diagram import largest_classes, picture_of
+from askgraph.graph.profile import (
+    ClassProfile,
+    PredicateProfile,
+    Profile,
+    largest_classes,
+    picture_of,
+)
 from askgraph.sparql import vocabulary as v
 
 E = "http://example.org/"

@@ -7,13 +7,13 @@ from tests.each import for_each
 
 from askgraph.endpoint.oxigraph import OxigraphEndpoint
 from askgraph.errors import SetupError
-from askgraph.graph.profile import ClassProfile, PredicateProfile, Profile
-from askgraph.graph.resources import (
+from askgraph.graph.nodes import (
     asked_resources,
     named_resources,
     profile_classes,
     profile_properties,
 )
+from askgraph.graph.profile import ClassProfile, PredicateProfile, Profile
 from askgraph.index import Resource
 from askgraph.index.names import Kind, Name
 from askgraph.index.sources import entities_query

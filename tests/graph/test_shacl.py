@@ -2,7 +2,7 @@
 
 from pyoxigraph import Literal, RdfFormat
 
-from askgraph.graph.shacl import shapes_of_shacl
+from askgraph.graph.shape_texts import shapes_of_shacl
 from askgraph.graph.shapes import Shape, ShapeLine
 from askgraph.sparql import vocabulary as v
 from askgraph.sparql.rdf_files import Statements

@@ -5,8 +5,8 @@ from dataclasses import replace
 from pyoxigraph import Literal, NamedNode, RdfFormat, Store
 
 from askgraph.graph.arrays import build_arrays
+from askgraph.graph.shape_texts import definitions, document, shex_of
 from askgraph.graph.shapes import Shape, ShapeLine
-from askgraph.graph.shex import definitions, document, shex_of
 from askgraph.sparql import vocabulary as v
 from askgraph.sparql.prefixes import PrefixMap
 

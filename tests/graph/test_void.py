@@ -13,7 +13,6 @@ from tests.graphs import store_of
 from askgraph.errors import SetupError
 from askgraph.graph.arrays import build_arrays
 from askgraph.graph.local_profile import profile_of
-from askgraph.graph.merge import ordered
 from askgraph.graph.profile import (
     CLASSES,
     PREDICATES,
@@ -23,6 +22,7 @@ from askgraph.graph.profile import (
     Partition,
     PredicateProfile,
     Profile,
+    ordered,
 )
 from askgraph.graph.void import profile_of_void
 from askgraph.graph.void_text import void_of

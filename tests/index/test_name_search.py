@@ -5,16 +5,18 @@ from tests.each import for_each
 
 from askgraph.errors import SetupError
 from askgraph.index.name_search import Naming, SparqlNameSearch, Wanted
-from askgraph.index.name_search.dbpedia import LookupNames
-from askgraph.index.name_search.graphdb import GraphdbNames
-from askgraph.index.name_search.jena import JenaNames
-from askgraph.index.name_search.plain import PlainNames
-from askgraph.index.name_search.qlever import QleverNames
-from askgraph.index.name_search.rdf4j import Rdf4jNames
-from askgraph.index.name_search.stardog import StardogNames
-from askgraph.index.name_search.virtuoso import VirtuosoNames
-from askgraph.index.name_search.wbsearchentities import WikibaseApi
-from askgraph.index.name_search.wikibase import WikibaseNames
+from askgraph.index.name_search.dialects import (
+    GraphdbNames,
+    JenaNames,
+    LookupNames,
+    PlainNames,
+    QleverNames,
+    Rdf4jNames,
+    StardogNames,
+    VirtuosoNames,
+    WikibaseApi,
+    WikibaseNames,
+)
 
 LABEL, ALT = "http://example.org/label", "http://example.org/alt"
 BOTH = f"FILTER(?p IN (<{LABEL}>, <{ALT}>))"

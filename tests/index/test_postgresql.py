@@ -209,7 +209,7 @@ def test_vectors_need_an_extension_of_the_server(
         with pytest.raises(SetupError, match=r"needs the extension 'vector': .* \(it is pgvector"):
             PostgreSQLIndex.build(MOONS, folder, on=index_database, embedder=Hashed())
         return
-    monkeypatch.setattr("askgraph.index.postgresql._embedder", lambda name: Meanings())
+    monkeypatch.setattr("askgraph.index.postgresql.batch_embedder", lambda name: Meanings())
     index = PostgreSQLIndex.build(MOONS, folder, on=index_database, embedder=Meanings())
 
     assert labels(index, "satellites", limit=1) == ["Moons of Jupiter"]

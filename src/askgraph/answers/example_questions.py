@@ -23,8 +23,13 @@ from askgraph.answers.verbalize.phrases import (
 from askgraph.graph.arrays import GraphArrays, Ids, tallied
 from askgraph.graph.examples.drafts import are_identifiers, are_measured
 from askgraph.graph.measures import Unit, unit_said
-from askgraph.graph.profile import ClassProfile, PredicateProfile, Profile
-from askgraph.graph.schema_diagram import is_schema, largest_classes
+from askgraph.graph.profile import (
+    ClassProfile,
+    PredicateProfile,
+    Profile,
+    is_schema,
+    largest_classes,
+)
 from askgraph.sparql import vocabulary as v
 from askgraph.sparql.prefixes import (
     PrefixMap,

@@ -15,8 +15,8 @@ from askgraph.cli.options import Common
 from askgraph.cli.output import print_json, progress_bar, show
 from askgraph.graph.descriptions import Description
 from askgraph.graph.profile import Profile
+from askgraph.graph.shape_texts import shex_of
 from askgraph.graph.shapes import Shape
-from askgraph.graph.shex import shex_of
 from askgraph.graph.void_text import void_of
 from askgraph.workspace.metadata import (
     Bound,

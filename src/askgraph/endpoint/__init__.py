@@ -109,16 +109,8 @@ Run = Callable[[Endpoint, str, float | None], Awaitable[Kind]]
 """Runs a text on an endpoint within a timeout, in the form in which it was asked."""
 
 
-class Delegating(ABC):
-    """An endpoint over `inner`: queries of all forms come to one method, which hands them on."""
-
-    def __init__(self, inner: Endpoint) -> None:
-        self._inner = inner
-
-    @property
-    def address(self) -> str:
-        """The address of the endpoint that is asked."""
-        return self._inner.address
+class ByForm(ABC):
+    """An endpoint whose queries of all forms come to one method."""
 
     async def select(
         self, query: str, *, timeout: float | None = None, limit: int | None = None
@@ -141,6 +133,22 @@ class Delegating(ABC):
     ) -> GraphResult:
         """Run a DESCRIBE query."""
         return await self._of_form(Asked("DESCRIBE", query, timeout, limit), GraphResult)
+
+    @abstractmethod
+    async def _of_form(self, asked: Asked, kind: type[Kind]) -> Kind:
+        """Return the result of a query, which is of this kind."""
+
+
+class Delegating(ByForm):
+    """An endpoint over `inner`, to which queries are handed on."""
+
+    def __init__(self, inner: Endpoint) -> None:
+        self._inner = inner
+
+    @property
+    def address(self) -> str:
+        """The address of the endpoint that is asked."""
+        return self._inner.address
 
     async def close(self) -> None:
         """Close the endpoint that is asked."""

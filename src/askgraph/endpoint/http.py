@@ -6,12 +6,11 @@ import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import aclosing
 from itertools import islice
-from typing import TypeVar
 
 import httpx2
 from pyoxigraph import RdfFormat, Triple, parse
 
-from askgraph.endpoint import in_time
+from askgraph.endpoint import Asked, ByForm, Kind, in_time
 from askgraph.endpoint._dialects import (
     Dialect,
     detected,
@@ -40,7 +39,7 @@ from askgraph.errors import (
 )
 from askgraph.sparql.judge import CheckedQuery, Form, admitted, checked, own_limit
 from askgraph.sparql.rdf_files import check_document
-from askgraph.sparql.results import GraphResult, SelectResult, Truncation
+from askgraph.sparql.results import GraphResult, Result, SelectResult, Truncation
 
 __all__ = ["HttpEndpoint"]
 
@@ -56,10 +55,9 @@ _GRAPH_FORMATS = {
     "application/rdf+xml": RdfFormat.RDF_XML,
 }
 _GRAPH = re.compile(r"\bGRAPH\b", re.IGNORECASE)
-Value = TypeVar("Value")
 
 
-class HttpEndpoint:
+class HttpEndpoint(ByForm):
     """Answers queries by asking a SPARQL endpoint over HTTP.
 
     Rows are read as they arrive and the transfer ends at the row cap. A busy server (429, 502, 503,
@@ -131,60 +129,37 @@ class HttpEndpoint:
         """The name of its dialect, empty before a reply has betrayed it."""
         return self._dialect.name if self._dialect else ""
 
-    async def select(
-        self, query: str, *, timeout: float | None = None, limit: int | None = None
-    ) -> SelectResult:
-        """Run a SELECT query."""
-        began = time.perf_counter()
-        ready = await self._ready(query, "SELECT")
-        cap = self._max_rows if limit is None else min(limit, self._max_rows)
-        parser, truncated = await self._within(
-            query, timeout, lambda deadline: self._results(ready, cap, deadline)
-        )
-        if parser.boolean is not None:
-            raise MalformedReply(f"{self.address} answered a SELECT query with true or false")
-        taken = time.perf_counter() - began
-        return SelectResult(parser.variables, parser.rows, truncated, taken)
-
-    async def ask(self, query: str, *, timeout: float | None = None) -> bool:
-        """Run an ASK query."""
-        ready = await self._ready(query, "ASK")
-        parser, _ = await self._within(
-            query, timeout, lambda deadline: self._results(ready, 1, deadline)
-        )
-        truth = (
-            truth_in(parser.variables, parser.rows) if parser.boolean is None else parser.boolean
-        )
-        if truth is None:
-            raise MalformedReply(f"{self.address} answered an ASK query with rows")
-        return truth
-
-    async def construct(
-        self, query: str, *, timeout: float | None = None, limit: int | None = None
-    ) -> GraphResult:
-        """Run a CONSTRUCT query."""
-        return await self._graph(query, "CONSTRUCT", timeout, limit)
-
-    async def describe(
-        self, query: str, *, timeout: float | None = None, limit: int | None = None
-    ) -> GraphResult:
-        """Run a DESCRIBE query."""
-        return await self._graph(query, "DESCRIBE", timeout, limit)
-
     async def close(self) -> None:
         """Close the connections."""
         await self._exchange.close()
 
-    async def _graph(
-        self, query: str, form: Form, timeout: float | None, limit: int | None
-    ) -> GraphResult:
+    async def _of_form(self, asked: Asked, kind: type[Kind]) -> Kind:
         began = time.perf_counter()
-        ready = await self._ready(query, form)
-        cap = self._max_rows if limit is None else min(limit, self._max_rows)
-        triples, truncated = await self._within(
-            query, timeout, lambda deadline: self._triples(ready, cap, deadline)
-        )
-        return GraphResult(triples, truncated, time.perf_counter() - began)
+        ready = await self._ready(asked.query, asked.form)
+        cap = self._max_rows if asked.limit is None else min(asked.limit, self._max_rows)
+
+        async def answered(deadline: float) -> Result:
+            if asked.form in ("CONSTRUCT", "DESCRIBE"):
+                triples, cut = await self._triples(ready, cap, deadline)
+                return GraphResult(triples, cut, time.perf_counter() - began)
+            parser, cut = await self._results(ready, 1 if asked.form == "ASK" else cap, deadline)
+            if asked.form == "SELECT":
+                if parser.boolean is not None:
+                    raise MalformedReply(
+                        f"{self.address} answered a SELECT query with true or false"
+                    )
+                taken = time.perf_counter() - began
+                return SelectResult(parser.variables, parser.rows, cut, taken)
+            truth = parser.boolean
+            if truth is None:
+                truth = truth_in(parser.variables, parser.rows)
+            if truth is None:
+                raise MalformedReply(f"{self.address} answered an ASK query with rows")
+            return truth
+
+        result = await self._within(asked.query, asked.timeout, answered)
+        assert isinstance(result, kind)
+        return result
 
     async def _ready(self, query: str, form: Form) -> CheckedQuery:
         if self.services and "service" in query.lower():
@@ -198,8 +173,8 @@ class HttpEndpoint:
         return ready
 
     async def _within(
-        self, query: str, timeout: float | None, work: Callable[[float], Awaitable[Value]]
-    ) -> Value:
+        self, query: str, timeout: float | None, work: Callable[[float], Awaitable[Result]]
+    ) -> Result:
         """Run `work` with a deadline; raise `TimedOut` if it is missed.
 
         If the endpoint finds the query's syntax wrong, our own parser may say it better.

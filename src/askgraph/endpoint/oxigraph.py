@@ -29,7 +29,7 @@ from pyoxigraph import (
     parse_query_results,
 )
 
-from askgraph.endpoint import in_time
+from askgraph.endpoint import Asked, ByForm, Kind, in_time
 from askgraph.errors import (
     ErrorReply,
     ForbiddenQuery,
@@ -39,8 +39,8 @@ from askgraph.errors import (
     SetupError,
     TimedOut,
 )
-from askgraph.sparql.judge import Form, admitted, checked, datasets, starred
-from askgraph.sparql.results import GraphResult, Row, SelectResult, Truncation
+from askgraph.sparql.judge import admitted, checked, datasets, starred
+from askgraph.sparql.results import GraphResult, Result, Row, SelectResult, Truncation
 
 __all__ = ["AWAKE", "OxigraphEndpoint", "keep_awake"]
 
@@ -60,7 +60,7 @@ _SCRIPT = Path(__file__).with_name("_oxigraph_worker.py")
 _UNITED = "askgraph-united"  # a store's file that says that its default graph is the union of all
 
 
-class OxigraphEndpoint:
+class OxigraphEndpoint(ByForm):
     """Answers queries over an Oxigraph store on disk, which it only reads.
 
     pyoxigraph can neither be interrupted nor bounded, so queries run in `workers` processes of
@@ -128,59 +128,31 @@ class OxigraphEndpoint:
         """Start the workers ahead of the first query, without waiting."""
         self._pool.start()
 
-    async def select(
-        self, query: str, *, timeout: float | None = None, limit: int | None = None
-    ) -> SelectResult:
-        """Run a SELECT query."""
-        began = time.perf_counter()
-        cap = self._cap(limit)
-        written = starred(query)
-        (names, rows), cut = await self._run(
-            query, "SELECT", lambda body: _solutions(body, written), timeout, cap
-        )
-        return SelectResult(names, rows, _truncation(cut, cap), time.perf_counter() - began)
-
-    async def ask(self, query: str, *, timeout: float | None = None) -> bool:
-        """Run an ASK query."""
-        answer, _ = await self._run(query, "ASK", lambda body: body == b"1", timeout, None)
-        return answer
-
-    async def construct(
-        self, query: str, *, timeout: float | None = None, limit: int | None = None
-    ) -> GraphResult:
-        """Run a CONSTRUCT query."""
-        return await self._graph(query, "CONSTRUCT", timeout, limit)
-
-    async def describe(
-        self, query: str, *, timeout: float | None = None, limit: int | None = None
-    ) -> GraphResult:
-        """Run a DESCRIBE query."""
-        return await self._graph(query, "DESCRIBE", timeout, limit)
-
     async def close(self) -> None:
         """End the workers."""
         self._pool.close()
 
-    async def _graph(
-        self, query: str, form: Form, timeout: float | None, limit: int | None
-    ) -> GraphResult:
+    async def _of_form(self, asked: Asked, kind: type[Kind]) -> Kind:
         began = time.perf_counter()
-        cap = self._cap(limit)
-        triples, cut = await self._run(query, form, _triples, timeout, cap)
-        return GraphResult(triples, _truncation(cut, cap), time.perf_counter() - began)
-
-    def _cap(self, limit: int | None) -> int:
-        return self._max_rows if limit is None else min(limit, self._max_rows)
+        cap = self._max_rows if asked.limit is None else min(asked.limit, self._max_rows)
+        result: Result
+        if asked.form == "ASK":
+            result, _ = await self._run(asked, lambda body: body == b"1", None)
+        elif asked.form == "SELECT":
+            written = starred(asked.query)
+            (names, rows), cut = await self._run(asked, lambda body: _solutions(body, written), cap)
+            result = SelectResult(names, rows, _truncation(cut, cap), time.perf_counter() - began)
+        else:
+            triples, cut = await self._run(asked, _triples, cap)
+            result = GraphResult(triples, _truncation(cut, cap), time.perf_counter() - began)
+        assert isinstance(result, kind)
+        return result
 
     async def _run(
-        self,
-        query: str,
-        form: Form,
-        read: Callable[[bytes], Value],
-        timeout: float | None,
-        cap: int | None,
+        self, asked: Asked, read: Callable[[bytes], Value], cap: int | None
     ) -> tuple[Value, bool]:
         """Return what the reply holds, and whether it was cut at the cap."""
+        query, form, timeout = asked.query, asked.form, asked.timeout
         ready = admitted(query, prefixes=self.prefixes)
         if ready.form != form:
             raise QueryError(f"{form} was asked for, but the query is {ready.form}")

@@ -47,7 +47,7 @@ class KnowledgeGraph:
     `name_search` asks the endpoint for the names that are not in `names`, if these are not all.
     `glossary` is what its users taught of their words, if they taught any. `kept` is a folder for
     what is made of its content and is slow to make, `notes` the file of what agents noted about it
-    (see `askgraph.graph.notes`); None if there is none.
+    (see `askgraph.graph.glossary`); None if there is none.
     """
 
     name: str

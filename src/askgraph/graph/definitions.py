@@ -30,7 +30,6 @@ that is `unnamed` is a shorter way and no more: words of a question lead to the 
 path, not to it.
 """
 
-import json
 import re
 import tomllib
 from collections import Counter
@@ -42,6 +41,7 @@ from typing import TypeVar
 from pyoxigraph import NamedNode
 
 from askgraph.errors import QuerySyntaxError, SetupError
+from askgraph.graph.glossary import toml_value
 from askgraph.sparql import Path as PropertyPath
 from askgraph.sparql import Pattern, Predicate
 from askgraph.sparql.lexer import lexed
@@ -210,7 +210,7 @@ def definitions_text(definitions: Definitions) -> str:
         for prefix, namespace in prefixes.namespaces.items()
         if f"{prefix}:" in body
     }
-    head = "".join(f"{_quoted(prefix)} = {_quoted(name)}\n" for prefix, name in used.items())
+    head = "".join(f"{toml_value(prefix)} = {toml_value(name)}\n" for prefix, name in used.items())
     return f"[prefixes]\n{head}\n{body}" if body else "[prefixes]\n"
 
 
@@ -309,11 +309,6 @@ def _words(one: DefinedProperty) -> dict[str, str]:
 
 
 def _block(kind: str, table: Mapping[str, str | bool | list[str]], why: str) -> str:
-    lines = [f"[[{kind}]]", *(f"{key} = {_quoted(value)}" for key, value in table.items())]
-    lines += [f"why = {_quoted(why)}"] if why else []
+    lines = [f"[[{kind}]]", *(f"{key} = {toml_value(value)}" for key, value in table.items())]
+    lines += [f"why = {toml_value(why)}"] if why else []
     return "\n".join(lines) + "\n"
-
-
-def _quoted(value: str | bool | list[str]) -> str:
-    """A value as TOML has it: JSON's form, but for the character DEL, is TOML's too."""
-    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -1,16 +1,22 @@
-"""The profile of a graph whose triples lie in arrays: everything counted, nothing sampled."""
+"""The profile of a graph whose triples lie in arrays: everything counted, nothing sampled.
+
+A Wikibase has words of its own for `rdf:type` and `rdfs:subClassOf`: what its items are is said by
+two of its properties, and `rdf:type` is left to the nodes that only carry statements. Which two
+these are, the shape of the graph tells (`own_types`): nearly everything has the one, and it leads
+to classes, which the other one orders.
+"""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from functools import lru_cache
+from functools import lru_cache, reduce
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from askgraph.graph.arrays import GraphArrays, Ids, TermTable, distinct, tallied
+from askgraph.graph.arrays import GraphArrays, Ids, TermTable, distinct, in_both, tallied
 from askgraph.graph.literals import Sort, split_literal
 from askgraph.graph.names import (
     NameShape,
@@ -21,7 +27,6 @@ from askgraph.graph.names import (
     standard_naming,
     texts_of,
 )
-from askgraph.graph.own_types import own_types
 from askgraph.graph.profile import (
     ClassProfile,
     Partition,
@@ -31,6 +36,7 @@ from askgraph.graph.profile import (
     sorted_counts,
 )
 from askgraph.sparql import vocabulary as v
+from askgraph.sparql.rdf_files import OwnTypes
 
 _SAMPLE = 2000
 _COUNTED = 100_000
@@ -355,3 +361,48 @@ def _datatypes(graph: GraphArrays, literals: Ids) -> tuple[NDArray[np.int64], li
         datatype, _ = _kind(graph.terms, int(known[place]))
         numbers[known[place : place + step]] = names.setdefault(datatype, len(names))
     return numbers[literals], list(names)
+
+
+_CLASSES = 0.9
+"""So many of the ends of an own `rdf:type` are classes, and so many of its starts are none."""
+_MOST = 0.5
+"""So many of the things that any property tells of have it."""
+
+
+def own_types(graph: GraphArrays) -> OwnTypes:
+    """Return the predicates of a Wikibase that say what things and classes are; empty elsewhere."""
+    claims = graph.number(v.WIKIBASE_DIRECT)
+    if claims is None:
+        direct: list[int] = []
+    else:
+        named = graph.ends(claims, inverse=True).tolist()
+        numbers = [graph.numbers[at] for at in named if at in graph.numbers]
+        direct = [at for at in numbers if graph.terms.is_iri(int(graph.ends(at, inverse=True)[-1]))]
+    if not direct:
+        return {}
+    starts = {number: graph.ends(number) for number in direct}
+    most = max(map(len, starts.values()))
+    common = sorted(
+        (number for number in direct if len(starts[number]) >= _MOST * most),
+        key=lambda number: -len(starts[number]),
+    )
+    orders = [number for number in direct if is_hierarchy(graph, number)]
+    for kind in common:
+        ends = graph.ends(kind, inverse=True)
+        fitting = [
+            (len(_both(graph, order, ends)), order)
+            for order in orders
+            if order != kind
+            and len(_both(graph, order, ends)) >= _CLASSES * len(ends)
+            and len(_both(graph, order, starts[kind])) <= _MOST * len(starts[kind])
+        ]
+        if fitting:
+            above = max(fitting)[1]
+            return {v.RDF_TYPE: graph.iri_of(kind), v.RDFS_SUB_CLASS_OF: graph.iri_of(above)}
+    return {}
+
+
+def _both(graph: GraphArrays, order: int, nodes: Ids) -> Ids:
+    """Those of some nodes that stand at either end of a predicate."""
+    ends = (graph.ends(order), graph.ends(order, inverse=True))
+    return reduce(np.union1d, (in_both(nodes, some) for some in ends))

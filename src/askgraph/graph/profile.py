@@ -8,15 +8,16 @@ On disk it is JSON with a version and a checksum, never half-written:
 import gc
 import hashlib
 import json
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from askgraph.atomic_files import write_whole
 from askgraph.errors import SetupError
+from askgraph.sparql import vocabulary as v
 
 VERSION = 2
 _BODY = '"profile": '
@@ -248,3 +249,251 @@ def _tuples(fields: Mapping[str, Any]) -> dict[str, Any]:
 
 def _tuple(value: list[Any]) -> tuple[Any, ...]:
     return tuple([tuple(item) if type(item) is list else item for item in value])
+
+
+Counts = tuple[tuple[str, int], ...]
+Item = TypeVar("Item", ClassProfile, PredicateProfile, Partition)
+Joined = Callable[[Sequence[int]], int]
+
+_NUMBERS = frozenset(["instances", "triples", "subjects", "objects"])
+_COUNTS = frozenset(["subject_classes", "object_classes", "datatypes", "languages", "targets"])
+_IRIS = frozenset(["parents", "inverse_of"])
+_FIRST = frozenset(["name_predicate", "naming"])
+
+
+def merged(first: Profile, second: Profile) -> Profile:
+    """Return two accounts of the same graph as one.
+
+    The first is believed if both give a number, but what was counted before what was estimated
+    from a sample; names, ends and partitions of either are kept.
+    The completeness of each part is that of the account that knows more of it.
+    """
+    profile = _joined([first, second], _first)
+    parts = {part.name: part for part in first.completeness}
+    for part in second.completeness:
+        parts[part.name] = max(part, parts.get(part.name, part), key=_certainty)
+    return replace(
+        profile,
+        source=first.source or second.source,
+        created=max(first.created, second.created),
+        cuts=tuple(dict.fromkeys((*first.cuts, *second.cuts))),
+        described=first.described or second.described,
+        completeness=with_parts((), parts),
+    )
+
+
+def united(profiles: Sequence[Profile]) -> Profile:
+    """Return the profile of several graphs together, each profiled alone: numbers are sums.
+
+    What several graphs hold is counted several times, and links from one to a thing whose class
+    only another one tells lead to things of no class. Raises `ValueError` if there is none.
+    """
+    if not profiles:
+        raise ValueError("there is no profile to unite")
+    profile = _joined(profiles, sum)
+    parts: dict[str, list[Part]] = defaultdict(list)
+    for one in profiles:
+        for part in one.completeness:
+            parts[part.name].append(part)
+    return replace(
+        profile,
+        source=profiles[0].source,
+        created=max(one.created for one in profiles),
+        cuts=tuple(dict.fromkeys(cut for one in profiles for cut in one.cuts)),
+        completeness=with_parts((), {name: _summed(some) for name, some in parts.items()}),
+    )
+
+
+def ordered(profile: Profile) -> Profile:
+    """Return the same profile, all that has no order of its own in one that is always the same."""
+    classes = sorted(profile.classes, key=lambda c: (-c.instances, c.iri))
+    predicates = sorted(profile.predicates, key=lambda p: (-p.triples, p.iri))
+    partitions = sorted(profile.partitions, key=lambda x: (x.cls, x.predicate))
+    return replace(
+        profile,
+        classes=tuple(map(_in_order, classes)),
+        predicates=tuple(map(_in_order, predicates)),
+        partitions=tuple(map(_in_order, partitions)),
+        languages=_by_count(profile.languages),
+        prefixes=tuple(sorted(set(profile.prefixes))),
+        cuts=tuple(sorted(set(profile.cuts))),
+        graphs=_by_count(profile.graphs),
+        completeness=with_parts(profile.completeness, {}),
+    )
+
+
+def _in_order(item: Item) -> Item:
+    given = {field.name: getattr(item, field.name) for field in fields(item)}
+    changed: dict[str, Any] = {name: _by_count(given[name]) for name in _COUNTS & given.keys()}
+    changed |= {name: tuple(sorted(set(given[name]))) for name in _IRIS & given.keys()}
+    if "names" in given:
+        changed["names"] = _named(given["names"])
+    return replace(item, **changed)
+
+
+def first_names(names: Sequence[tuple[str, str]]) -> set[tuple[str, str]]:
+    """Return the first (text, language) name in each language: the others are alternatives."""
+    by_language: dict[str, tuple[str, str]] = {}
+    for name in names:
+        by_language.setdefault(name[1], name)
+    return set(by_language.values())
+
+
+def _named(names: Sequence[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
+    first = first_names(names)
+    return (*sorted(first), *sorted(set(names) - first))
+
+
+def _first(numbers: Sequence[int]) -> int:
+    return next((number for number in numbers if number), 0)
+
+
+def _joined(profiles: Sequence[Profile], join: Joined) -> Profile:
+    classes = _grouped((c for one in profiles for c in one.classes), lambda c: c.iri)
+    predicates = _grouped((p for one in profiles for p in one.predicates), lambda p: p.iri)
+    partitions = _grouped(
+        (x for one in profiles for x in one.partitions), lambda x: f"{x.cls} {x.predicate}"
+    )
+    return ordered(
+        Profile(
+            triples=join([one.triples for one in profiles]),
+            classes=tuple(_class(some, join) for some in classes),
+            predicates=tuple(_predicate(some, join) for some in predicates),
+            languages=_counts([one.languages for one in profiles], join),
+            prefixes=tuple({p: n for one in reversed(profiles) for p, n in one.prefixes}.items()),
+            graphs=_counts([one.graphs for one in profiles], join),
+            partitions=tuple(_partition(some, join) for some in partitions),
+        )
+    )
+
+
+def _grouped(items: Iterable[Item], key: Callable[[Item], str]) -> list[list[Item]]:
+    groups: dict[str, list[Item]] = defaultdict(list)
+    for item in items:
+        groups[key(item)].append(item)
+    return list(groups.values())
+
+
+def _class(some: Sequence[ClassProfile], join: Joined) -> ClassProfile:
+    return _account(some, join, nary=all(c.nary for c in some))
+
+
+def _predicate(some: Sequence[PredicateProfile], join: Joined) -> PredicateProfile:
+    return _account(some, join, transitive=any(p.transitive for p in some), steps=1)
+
+
+def _partition(some: Sequence[Partition], join: Joined) -> Partition:
+    some = sorted(some, key=lambda x: x.sampled)
+    sampled = some[0].sampled if join is _first else any(x.sampled for x in some)
+    return _account(some, join, sampled=sampled)
+
+
+def _account(some: Sequence[Item], join: Joined, **said: Any) -> Item:
+    """Return accounts of one thing as one; `said` are the fields that are joined by no rule."""
+    given = {field.name: [getattr(one, field.name) for one in some] for field in fields(some[0])}
+    joined: dict[str, Any] = {name: join(given[name]) for name in _NUMBERS & given.keys()}
+    joined |= {name: _counts(given[name], join) for name in _COUNTS & given.keys()}
+    for name in (_IRIS | {"names"}) & given.keys():
+        joined[name] = tuple(dict.fromkeys(one for listed in given[name] for one in listed))
+    for name in _FIRST & given.keys():
+        joined[name] = next(filter(None, given[name]), given[name][0])
+    return replace(some[0], **(joined | said))
+
+
+def _counts(listed: Sequence[Counts], join: Joined) -> Counts:
+    numbers: dict[str, list[int]] = defaultdict(list)
+    for counts in listed:
+        for name, number in counts:
+            numbers[name].append(number)
+    return sorted_counts(Counter({name: join(some) for name, some in numbers.items()}))
+
+
+def _by_count(counts: Counts) -> Counts:
+    return sorted_counts(Counter(dict(counts)))
+
+
+def _certainty(part: Part) -> tuple[float, int]:
+    return (-1.0 if part.share is None else part.share, part.seen)
+
+
+def _summed(parts: Sequence[Part]) -> Part:
+    totals = [part.total for part in parts if part.total is not None]
+    total = sum(totals) if len(totals) == len(parts) else None
+    notes = dict.fromkeys(part.note for part in parts if part.note)
+    return Part(parts[0].name, sum(part.seen for part in parts), total, "; ".join(notes))
+
+
+_FEW, _NEARLY = 5, 0.8  # classes that say all of one above them, and the share that is nearly all
+
+
+@dataclass(frozen=True)
+class Link:
+    """The triples that lead from instances of a class to those of another by one predicate."""
+
+    source: str
+    predicate: str
+    target: str
+    triples: int
+
+
+@dataclass(frozen=True)
+class Picture:
+    """The largest classes, largest first, and the links between them, most used first."""
+
+    classes: tuple[ClassProfile, ...]
+    links: tuple[Link, ...]
+
+
+def largest_classes(profile: Profile) -> list[ClassProfile]:
+    """Return the classes of a graph's things, largest first.
+
+    Left out are those of its schema, and a class of which a few of its own say all: people, where
+    nearly all of them are astronauts or scientists.
+    """
+    found = [one for one in profile.classes if one.instances and not is_schema(one.iri)]
+    below: dict[str, list[int]] = {}
+    for one in found:
+        for parent in one.parents:
+            below.setdefault(parent, []).append(one.instances)
+    said = (sum(sorted(below.get(one.iri, ()))[-_FEW:]) for one in found)
+    kept = [one for one, few in zip(found, said, strict=True) if few < _NEARLY * one.instances]
+    return sorted(kept, key=lambda one: (-one.instances, one.iri))
+
+
+def is_schema(iri: str) -> bool:
+    """Whether a term is of a vocabulary in which schemas are written."""
+    return iri.startswith(v.SCHEMA_SPACES)
+
+
+def picture_of(profile: Profile, *, classes: int = 12, links: int = 20) -> Picture:
+    """Return the picture of a profile; it is made of its counts, nothing is asked.
+
+    Between two classes there is one link, of the predicate with the most triples. Where a profile
+    has no partitions, classes are linked that stand at most ends of a predicate.
+    """
+    shown = tuple(largest_classes(profile)[:classes])
+    names = {one.iri for one in shown}
+    known = {one.iri: one for one in profile.predicates}
+    best: dict[frozenset[str], Link] = {}
+    for link in _links(profile, known):
+        ends = frozenset((link.source, link.target))
+        if ends <= names and link.triples > getattr(best.get(ends), "triples", 0):
+            best[ends] = link
+    ordered = sorted(best.values(), key=lambda one: (-one.triples, one.source, one.target))
+    return Picture(shown, tuple(ordered[:links]))
+
+
+def _links(profile: Profile, known: Mapping[str, PredicateProfile]) -> Iterator[Link]:
+    counted: Counter[tuple[str, str, str]] = Counter()
+    for one in profile.partitions:
+        if is_schema(one.predicate) or (one.predicate in known and known[one.predicate].steps > 1):
+            continue
+        for target, triples in one.targets:
+            counted[one.cls, one.predicate, target] += triples or one.triples or 1
+    if not counted:
+        for predicate in profile.predicates:
+            ends = (predicate.subject_classes[:1], predicate.object_classes[:1])
+            for (source, _), (target, _) in zip(*ends, strict=False):
+                counted[source, predicate.iri, target] = predicate.triples or 1
+    for (source, name, target), triples in counted.items():
+        yield Link(source, name, target, triples)

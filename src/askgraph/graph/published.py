@@ -17,8 +17,7 @@ from askgraph.errors import MalformedReply, ServiceError, SetupError
 from askgraph.graph.archives import decoded
 from askgraph.graph.bounded_queries import Inquiry
 from askgraph.graph.examples.shacl import QUERIES, Item, described_in, executables_in
-from askgraph.graph.merge import merged
-from askgraph.graph.profile import Profile
+from askgraph.graph.profile import Profile, merged
 from askgraph.graph.void import VOID_PREDICATES, profile_of_void
 from askgraph.sparql import vocabulary as v
 from askgraph.sparql.rdf_files import RDF_KINDS, Statements, triples_in
@@ -50,14 +49,12 @@ async def published_void(
     url: str,
     *,
     seconds: float = _SECONDS,
-    documents: bool = True,
     guard: Guard | None = None,
 ) -> Published:
     """Return the VoID of an endpoint: from its store, its description and its host's.
 
-    Each place gets so many `seconds`. With `documents` off only the store is asked; `guard` says
-    which addresses they may come from. Raises nothing of a place that fails: it is among the
-    `places`.
+    Each place gets so many `seconds`; `guard` says which addresses they may come from. Raises
+    nothing of a place that fails: it is among the `places`.
     """
     places: list[Place] = []
     profiles: list[Profile] = []
@@ -77,12 +74,8 @@ async def published_void(
         places.append(Place(name, size, told=True))
 
     await look("store", lambda: _stored(endpoint, seconds))
-    if documents:
-        for name, address in (
-            ("service description", url),
-            ("well-known", well_known(url, "void")),
-        ):
-            await look(name, lambda address=address: _document(address, seconds, guard))  # type: ignore[misc]
+    for name, address in (("service description", url), ("well-known", well_known(url, "void"))):
+        await look(name, lambda address=address: _document(address, seconds, guard))  # type: ignore[misc]
     return Published(reduce(merged, profiles) if profiles else None, tuple(places))
 
 

@@ -16,10 +16,8 @@ from askgraph.endpoint import Endpoint
 from askgraph.errors import ServiceError
 from askgraph.graph.arrays import build_arrays
 from askgraph.graph.bounded_queries import Inquiry, all_triples
-from askgraph.graph.local_profile import profile_of
-from askgraph.graph.merge import merged, united
+from askgraph.graph.local_profile import own_types, profile_of
 from askgraph.graph.names import acronym, names_in, schema_names, short_value, standard_naming
-from askgraph.graph.own_types import own_types
 from askgraph.graph.profile import (
     CLASSES,
     ENTITY_NAMES,
@@ -30,10 +28,18 @@ from askgraph.graph.profile import (
     Part,
     PredicateProfile,
     Profile,
+    merged,
+    united,
     with_parts,
 )
-from askgraph.graph.survey import Facts
-from askgraph.graph.survey.classes import ask_classes, ask_descriptions, ask_texts, ask_uncounted
+from askgraph.graph.survey import Facts, Graphs, ask_graphs, ask_size, can_count
+from askgraph.graph.survey.classes import (
+    ask_classes,
+    ask_descriptions,
+    ask_texts,
+    ask_uncounted,
+    ask_wikibase,
+)
 from askgraph.graph.survey.partitions import ask_partitions
 from askgraph.graph.survey.predicates import (
     ask_chains,
@@ -44,8 +50,6 @@ from askgraph.graph.survey.predicates import (
     ask_samples,
     fill_ends,
 )
-from askgraph.graph.survey.queries import Graphs, ask_graphs, ask_size, can_count
-from askgraph.graph.survey.wikibase import ask_wikibase
 from askgraph.index.name_search import PLAIN
 from askgraph.index.names import Kind, Name
 from askgraph.sparql import vocabulary as v

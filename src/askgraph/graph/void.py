@@ -13,7 +13,6 @@ from functools import reduce
 from pyoxigraph import Literal, NamedNode
 
 from askgraph.graph import profile as parts
-from askgraph.graph.merge import merged, ordered, united
 from askgraph.graph.names import standard_naming
 from askgraph.graph.profile import (
     ClassProfile,
@@ -21,7 +20,10 @@ from askgraph.graph.profile import (
     Partition,
     PredicateProfile,
     Profile,
+    merged,
+    ordered,
     sorted_counts,
+    united,
 )
 from askgraph.sparql import vocabulary as v
 from askgraph.sparql.rdf_files import Node, Statements
@@ -77,7 +79,7 @@ def profile_of_void(described: Statements, *, source: str = "") -> Profile | Non
     links = links_between(described)
     accounts = [united(some) for some in (outer, default, nested) if some]
     accounts += [dataset_profile(described, loose)] if loose else []
-    accounts += [_linked(links)] if links else []
+    accounts += [Profile(0, (), (), partitions=tuple(links))] if links else []
     profile = reduce(merged, accounts, Profile(0, (), ()))
     classes = {c.iri: c for c in profile.classes}
     predicates = {p.iri: p for p in profile.predicates}
@@ -136,10 +138,6 @@ def _roots(described: Statements) -> list[Node]:
         )
     )
     return [node for node in whole if node not in part]
-
-
-def _linked(links: Sequence[Partition]) -> Profile:
-    return Profile(triples=0, classes=(), predicates=(), partitions=tuple(links))
 
 
 def _added(listed: Iterator[Counts]) -> Counts:

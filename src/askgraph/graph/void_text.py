@@ -10,8 +10,14 @@ from collections.abc import Iterator, Sequence
 from pyoxigraph import Literal, NamedNode, RdfFormat, Triple, serialize
 
 from askgraph.graph import profile as parts
-from askgraph.graph.merge import first_names, ordered
-from askgraph.graph.profile import ClassProfile, Partition, PredicateProfile, Profile
+from askgraph.graph.profile import (
+    ClassProfile,
+    Partition,
+    PredicateProfile,
+    Profile,
+    first_names,
+    ordered,
+)
 from askgraph.graph.void import OWN, SPACE
 from askgraph.sparql import vocabulary as v
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
+from functools import cache
 from hashlib import sha256
 from itertools import islice
 from pathlib import Path
@@ -19,6 +19,7 @@ from urllib.parse import urlsplit
 from askgraph.errors import SetupError
 from askgraph.index import Progress, Resource
 from askgraph.index._table import sound
+from askgraph.index.embeddings import Embedder, embedder_of
 from askgraph.index.folder import Folder, Kind, Setting, new_folder
 
 ADDRESS = "ASKGRAPH_INDEX"
@@ -80,6 +81,12 @@ class Place:
             yield
 
 
+@cache
+def batch_embedder(name: str) -> Embedder:
+    """Return the embedder of a process that writes batches."""
+    return embedder_of(name)
+
+
 def fill(
     resources: Iterable[Resource],
     write: Write,
@@ -134,6 +141,3 @@ def fused(rankings: Iterable[Iterable[str]], k: int = 60) -> dict[str, float]:
         for rank, iri in enumerate(ranking, start=1):
             scores[iri] = scores.get(iri, 0.0) + 1 / (k + rank)
     return dict(sorted(scores.items(), key=lambda item: -item[1]))
-
-
-__all__ = ["ADDRESS", "BATCH", "PASSWORD", "Place", "Submit", "fill", "fused", "partial"]

@@ -15,7 +15,7 @@ import time
 import weakref
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Self
@@ -34,9 +34,9 @@ from askgraph.errors import (
     Unreachable,
 )
 from askgraph.index import Hit, Progress, Resource, search_words, stem
-from askgraph.index._server import PASSWORD, Place, Submit, fill, fused
+from askgraph.index._server import PASSWORD, Place, Submit, batch_embedder, fill, fused
 from askgraph.index._table import positive
-from askgraph.index.embeddings import Embedder, embedder_of, kept_embedder
+from askgraph.index.embeddings import Embedder, kept_embedder
 from askgraph.index.folder import Folder, Kind
 
 __all__ = ["OpenSearchIndex"]
@@ -89,7 +89,7 @@ class OpenSearchIndex:
         """
         place, named = Place.of(on, name, folder), embedder.name if embedder else ""
         content = _content(k1, b, shards, embedder, f"{source}\n{k1} {b} {shards} {named}")
-        with place.noted(folder, _KIND, {"embedder": named}), _Server.at(place) as server:
+        with place.noted(folder, _KIND, {"embedder": named}), _Server(place) as server:
             build = _Build(server, place)
             done = build.start(content, again=not source)
             write = partial(_write, place, build.slot, named)
@@ -107,7 +107,7 @@ class OpenSearchIndex:
         place, named = Place.read(opened), opened.text("embedder")
         if named and embedder is None:
             embedder = kept_embedder(named)
-        server = _Server.at(place)
+        server = _Server(place)
         try:
             if server.asked("GET", f"/_alias/{_alias(place)}", missing=True) is None:
                 raise SetupError(
@@ -149,12 +149,11 @@ class OpenSearchIndex:
         words = _words([text])
         if not words or (within is not None and not within):
             return []
-        match = {"match": {"words": {"query": words}}}
         if self.embedder is None:
-            return self._ranked(match, limit, within)
+            return self._ranked(words, limit, within)
         vector = self.embedder.embed([text])[0]
         depth = max(limit, _DEPTH)
-        rankings = [self._ranked(match, depth, within)]
+        rankings = [self._ranked(words, depth, within)]
         if vector.any():
             rankings.append(self._near([float(one) for one in vector], depth, within))
         known = {hit.item.iri: hit.item for ranking in rankings for hit in ranking}
@@ -169,8 +168,9 @@ class OpenSearchIndex:
         return [Hit(_resource(one["_source"]), one["_score"], one["text"]) for one in found]
 
     def _ranked(
-        self, query: Mapping[str, Any], limit: int, within: Collection[str] | None
+        self, words: str, limit: int, within: Collection[str] | None
     ) -> list[Hit[Resource]]:
+        query = {"match": {"words": {"query": words}}}
         found: list[Hit[Resource]] = []
         for allowed in _filters(within):
             filtered = {"bool": {"must": [query], "filter": allowed}} if allowed else query
@@ -295,11 +295,11 @@ def _write(place: Place, slot: str, embedder: str, number: int, batch: list[Reso
     """Write a batch, and note that it is there; return its resources."""
     documents = [_document(one) for one in batch]
     if embedder:
-        vectors = _embedder(embedder).embed([one.label for one in batch])
+        vectors = batch_embedder(embedder).embed([one.label for one in batch])
         for document, vector in zip(documents, vectors, strict=True):
             if vector.any():  # the cosine of no direction is refused
                 document["vector"] = [float(one) for one in vector]
-    with _Server.at(place) as server:
+    with _Server(place) as server:
         for at in range(0, len(documents), _BULK):
             _put(server, slot, documents[at : at + _BULK])
         server.asked("PUT", f"/{slot}/_doc/batch-{number}", {"batch": number})
@@ -324,12 +324,6 @@ def _put(server: "_Server", slot: str, documents: list[dict[str, Any]]) -> None:
         _pause(attempt)
     said = refused[0]["error"]
     raise server.refused(refused[0]["status"], f"{said['type']}: {said['reason']}")
-
-
-@cache
-def _embedder(name: str) -> Embedder:
-    """Return the embedder of a process that writes batches."""
-    return embedder_of(name)
 
 
 def _document(one: Resource) -> dict[str, Any]:
@@ -386,20 +380,18 @@ def _pages(
 
 
 class _Server:
-    """Requests to an OpenSearch; a busy one is asked again, up to five times."""
+    """Requests to an OpenSearch; a busy one is asked again, up to five times.
 
-    def __init__(self, address: str, client: httpx2.Client) -> None:
-        self._address = address
-        self._client = client
+    The password of the index's user is in the environment.
+    """
 
-    @classmethod
-    def at(cls, place: Place) -> "_Server":
-        """Return the server of an index; the password of its user is in the environment."""
+    def __init__(self, place: Place) -> None:
         parts = urlsplit(place.address)
         host = parts.netloc.rpartition("@")[2]
         base = parts._replace(netloc=host).geturl().rstrip("/")
         auth = (parts.username, os.environ.get(PASSWORD, "")) if parts.username else None
-        return cls(place.address, httpx2.Client(base_url=base, auth=auth, timeout=120))
+        self._address = place.address
+        self._client = httpx2.Client(base_url=base, auth=auth, timeout=120)
 
     def __enter__(self) -> Self:
         return self

@@ -16,8 +16,8 @@ import asyncio
 import os
 import threading
 import weakref
-from collections.abc import Collection, Coroutine, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import AsyncGenerator, Collection, Coroutine, Iterable, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from functools import cache, partial
 from pathlib import Path
@@ -28,9 +28,9 @@ import asyncpg
 
 from askgraph.errors import ErrorReply, SetupError, Unauthorised, Unreachable
 from askgraph.index import Hit, Progress, Resource, search_words
-from askgraph.index._server import PASSWORD, Place, Submit, fill, fused
+from askgraph.index._server import PASSWORD, Place, Submit, batch_embedder, fill, fused
 from askgraph.index._table import positive
-from askgraph.index.embeddings import Embedder, embedder_of, kept_embedder
+from askgraph.index.embeddings import Embedder, kept_embedder
 from askgraph.index.folder import Folder, Kind
 
 __all__ = ["PostgreSQLIndex"]
@@ -42,6 +42,7 @@ _ALIKE = 0.5  # times the similarity
 _LEAST_MISTYPED = 4
 _MOST_WORDS = 12
 _LONGEST = 500  # letters of a word
+_FETCHED = 5000  # rows at a time
 _SETTINGS = {
     "plan_cache_mode": "force_custom_plan",
     "synchronize_seqscans": "off",  # rows are read in the order of their scores
@@ -133,12 +134,16 @@ class PostgreSQLIndex:
 
     def resources(self) -> Iterator[Resource]:
         """Yield all resources, the highest score first."""
-        rows = _waited(self._opened_rows())
+        parts = _all_rows(self.place)
+
+        async def more() -> list[Resource] | None:
+            return await anext(parts, None)
+
         try:
-            while part := _waited(rows.next()):
+            while (part := _waited(more())) is not None:
                 yield from part
         finally:
-            _waited(rows.close())
+            _waited(parts.aclose())
 
     def search(
         self, text: str, *, limit: int = 10, within: Collection[str] | None = None
@@ -198,9 +203,6 @@ class PostgreSQLIndex:
                 return found
 
         return {one.iri: one for one in _joined(self._asked(rows()))}
-
-    async def _opened_rows(self) -> "_Rows":
-        return await _Rows.open(self.place)
 
     def _asked(self, work: "Coroutine[Any, Any, Result]") -> "Result":
         with _told(self.place):
@@ -325,34 +327,18 @@ async def _ranked(
     return {row["iri"]: (row["rank"], row["name"]) for row in best}
 
 
-class _Rows:
-    """All rows of an index, some at a time, in one transaction."""
-
-    def __init__(self, connection: Any, cursor: Any) -> None:
-        self._connection = connection
-        self._cursor = cursor
-        self._rest: list[Any] = []
-
-    @classmethod
-    async def open(cls, place: Place) -> "_Rows":
-        connection = await _connected(place)
-        await connection.transaction(readonly=True).start()
-        cursor = await connection.cursor(
-            f"SELECT * FROM {_table(place)} ORDER BY score DESC, iri, at"
-        )
-        return cls(connection, cursor)
-
-    async def next(self) -> list[Resource]:
-        """Return the next resources; none at the end."""
-        rows = self._rest + await self._cursor.fetch(5000)
-        last = rows[-1]["iri"] if len(rows) > len(self._rest) else None
-        # The names of the last one may go on.
-        at = next((at for at, row in enumerate(rows) if row["iri"] == last), len(rows))
-        self._rest = rows[at:]
-        return list(_joined(rows[:at])) or (await self.next() if self._rest else [])
-
-    async def close(self) -> None:
-        await self._connection.close()
+async def _all_rows(place: Place) -> AsyncGenerator[list[Resource], None]:
+    """Yield all resources, some thousand at a time, in one transaction."""
+    query = f"SELECT * FROM {_table(place)} ORDER BY score DESC, iri, at"
+    async with _connected(place) as connection, connection.transaction(readonly=True):
+        cursor, rest = await connection.cursor(query), list[Any]()
+        while more := await cursor.fetch(_FETCHED):
+            rows = rest + more
+            # The names of the last one may go on.
+            last = next(at for at, row in enumerate(rows) if row["iri"] == rows[-1]["iri"])
+            rest = rows[last:]
+            yield list(_joined(rows[:last]))
+        yield list(_joined(rest))
 
 
 def _joined(rows: Iterable[Any]) -> Iterator[Resource]:
@@ -379,7 +365,7 @@ class _Build:
     _resumable: bool = False
 
     def __enter__(self) -> Self:
-        self._connection = _waited(_connected(self.place))
+        self._connection = _waited(_connection(self.place))
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -541,7 +527,7 @@ def _write(place: Place, language: str, embedder: str, number: int, batch: list[
         for at, name in enumerate(one.names)
     ]
     if embedder:
-        vectors = _embedder(embedder).embed([str(row[2]) for row in rows])
+        vectors = batch_embedder(embedder).embed([str(row[2]) for row in rows])
         rows = [(*row, _vector_text(own)) for row, own in zip(rows, vectors, strict=True)]
     with _told(place):
         _waited(_written(place, language, number, len(batch), rows))
@@ -551,39 +537,29 @@ def _write(place: Place, language: str, embedder: str, number: int, batch: list[
 async def _written(
     place: Place, language: str, number: int, items: int, rows: list[tuple[object, ...]]
 ) -> None:
-    connection = await _connected(place)
-    try:
-        async with connection.transaction():
-            new = await connection.execute(
-                f"INSERT INTO {_SCHEMA}.batches VALUES ($1, $2, $3) ON CONFLICT DO NOTHING",
-                place.name,
-                number,
-                items,
-            )
-            if new.endswith(" 0"):
-                return
-            await connection.execute(
-                "CREATE TEMPORARY TABLE batch (iri text, at int, name text, folded text,"
-                " score float8, infos text[], vector text) ON COMMIT DROP"
-            )
-            columns = _COLUMNS if len(rows[0]) == len(_COLUMNS) else (*_COLUMNS, "vector")
-            await connection.copy_records_to_table("batch", records=rows, columns=columns)
-            words = "array_to_tsvector(string_to_array(folded, ' '))"
-            if language != "simple":
-                words += f" || strip(to_tsvector({_text(language)}, name))"
-            vector = ", vector::vector" if len(columns) > len(_COLUMNS) else ""
-            await connection.execute(
-                f"INSERT INTO {_table(place, '~staged')}"
-                f" SELECT iri, at, name, {words}, score, infos{vector} FROM batch"
-            )
-    finally:
-        await connection.close()
-
-
-@cache
-def _embedder(name: str) -> Embedder:
-    """Return the embedder of a process that writes batches."""
-    return embedder_of(name)
+    async with _connected(place) as connection, connection.transaction():
+        new = await connection.execute(
+            f"INSERT INTO {_SCHEMA}.batches VALUES ($1, $2, $3) ON CONFLICT DO NOTHING",
+            place.name,
+            number,
+            items,
+        )
+        if new.endswith(" 0"):
+            return
+        await connection.execute(
+            "CREATE TEMPORARY TABLE batch (iri text, at int, name text, folded text,"
+            " score float8, infos text[], vector text) ON COMMIT DROP"
+        )
+        columns = _COLUMNS if len(rows[0]) == len(_COLUMNS) else (*_COLUMNS, "vector")
+        await connection.copy_records_to_table("batch", records=rows, columns=columns)
+        words = "array_to_tsvector(string_to_array(folded, ' '))"
+        if language != "simple":
+            words += f" || strip(to_tsvector({_text(language)}, name))"
+        vector = ", vector::vector" if len(columns) > len(_COLUMNS) else ""
+        await connection.execute(
+            f"INSERT INTO {_table(place, '~staged')}"
+            f" SELECT iri, at, name, {words}, score, infos{vector} FROM batch"
+        )
 
 
 def _words(text: str) -> list[str]:
@@ -614,7 +590,7 @@ def _table(place: Place, part: str = "") -> str:
     return f'{_SCHEMA}."{place.key}{part}"'
 
 
-async def _connected(place: Place) -> Any:
+async def _connection(place: Place) -> Any:
     with _told(place):
         return await asyncpg.connect(
             place.address,
@@ -623,6 +599,15 @@ async def _connected(place: Place) -> Any:
             timeout=30,
             statement_cache_size=0,
         )
+
+
+@asynccontextmanager
+async def _connected(place: Place) -> AsyncGenerator[Any, None]:
+    connection = await _connection(place)
+    try:
+        yield connection
+    finally:
+        await connection.close()
 
 
 async def _pool(place: Place) -> Any:
@@ -636,15 +621,13 @@ async def _pool(place: Place) -> Any:
 
 
 async def _items(place: Place) -> int | None:
-    connection = await _connected(place)
-    try:
-        items: int | None = await connection.fetchval(
-            f"SELECT items FROM {_SCHEMA}.indices WHERE name = $1", place.name
-        )
-    except (asyncpg.UndefinedTableError, asyncpg.InvalidSchemaNameError):
-        return None
-    finally:
-        await connection.close()
+    async with _connected(place) as connection:
+        try:
+            items: int | None = await connection.fetchval(
+                f"SELECT items FROM {_SCHEMA}.indices WHERE name = $1", place.name
+            )
+        except (asyncpg.UndefinedTableError, asyncpg.InvalidSchemaNameError):
+            return None
     return items
 
 

@@ -67,12 +67,12 @@ class CachedModel(llm.ModelAround):
             known = json.loads(head)
             if known != {"key": key, "sha256": hashlib.sha256(body).hexdigest()}:
                 return None
-            return completion_from_json(json.loads(body))
+            return _completion(json.loads(body))
         except (OSError, ValueError, KeyError, TypeError):
             return None
 
     def _write(self, key: str, completion: llm.Completion) -> None:
-        body = json.dumps(completion_to_json(completion)).encode()
+        body = json.dumps(asdict(completion)).encode()
         head = json.dumps({"key": key, "sha256": hashlib.sha256(body).hexdigest()}).encode()
         write_private(self._file(key), head + b"\n" + body)
 
@@ -106,13 +106,8 @@ def request_to_json(identity: llm.Identity, request: llm.Request) -> dict[str, A
     }
 
 
-def completion_to_json(completion: llm.Completion) -> dict[str, Any]:
-    """Return a completion as JSON."""
-    return asdict(completion)
-
-
-def completion_from_json(value: dict[str, Any]) -> llm.Completion:
-    """Read it again, as stored; `KeyError`, `TypeError` or `ValueError` if it is none."""
+def _completion(value: dict[str, Any]) -> llm.Completion:
+    """Read a stored completion; `KeyError`, `TypeError` or `ValueError` if it is none."""
     return llm.Completion(
         choices=tuple(_choice(choice) for choice in value["choices"]),
         usage=llm.TokenUsage(**value["usage"]),

@@ -7,7 +7,7 @@ context) is read from where llama.cpp, vLLM and Ollama say it.
 
 import json
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from typing import Any, Unpack
@@ -148,9 +148,9 @@ async def checked(make: Make, *, transport: httpx2.AsyncBaseTransport | None = N
         abilities = [
             Ability("streams", heard.pieces > 1, f"{heard.pieces} pieces"),
             *([_reasons(choice)] if choice.reasoning else []),
-            await _schemas(model, watched, room),
-            await _choices(model, watched),
-            await _logprobs(model),
+            await _tried("JSON schemas", _schemas(model, watched, room)),
+            await _tried("several choices", _choices(model, watched)),
+            await _tried("log-probabilities", _logprobs(model)),
             await _calls(model, room),
         ]
         read = await _heard(model, _READING + " ".join(map(str, range(1000, 1000 + _NUMBERS))))
@@ -231,49 +231,38 @@ def _reasons(choice: Choice) -> Ability:
     return Ability("reasons", True, f"{size} characters before it spoke; `effort` may shorten that")
 
 
-async def _schemas(model: LanguageModel, watched: Watched, room: int) -> Ability:
-    name = "JSON schemas"
+async def _tried(name: str, try_out: Awaitable[Ability]) -> Ability:
+    """Return the ability that is tried out; one that the server refuses does not hold."""
     try:
-        heard = await _heard(model, _OTHERWISE, schema=_SCHEMA, max_tokens=room)
+        return await try_out
     except _CANNOT as problem:
         return Ability(name, False, f"no: {problem}")
+
+
+async def _schemas(model: LanguageModel, watched: Watched, room: int) -> Ability:
+    name = "JSON schemas"
+    heard = await _heard(model, _OTHERWISE, schema=_SCHEMA, max_tokens=room)
     fits = isinstance(read_structured(heard.completion.first, _SCHEMA), Structured)
-    asked_in_words = _last_sent(watched, "response_format", "schema") is False
-    if fits and not asked_in_words:
-        return Ability(name, True, "replies are held to them")
-    if asked_in_words:
+    last = watched.seen[-1][0] if watched.seen else {}
+    if "messages" in last and "schema" not in json.dumps(last.get("response_format", "")):
         told = "it fulfilled one" if fits else "it did not fulfil one"
         return Ability(name, fits, f"the server has none; asked in words, {told}")
-    return Ability(name, False, "the server takes them and does not hold to them")
-
-
-def _last_sent(watched: Watched, field: str, what: str) -> bool | None:
-    """Whether a field of the last request holds a key; None if the model sends no such requests."""
-    if not watched.seen or "messages" not in watched.seen[-1][0]:
-        return None
-    return what in json.dumps(watched.seen[-1][0].get(field, ""))
+    does = "replies are held to them" if fits else "the server takes them and does not hold to them"
+    return Ability(name, fits, does)
 
 
 async def _choices(model: LanguageModel, watched: Watched) -> Ability:
-    name, before = "several choices", len(watched.seen)
-    try:
-        heard = await _heard(model, _OTHERWISE, n=2, temperature=1.0, max_tokens=24)
-    except _CANNOT as problem:
-        return Ability(name, False, f"no: {problem}")
-    requests = len(watched.seen) - before
-    if len(heard.completion.choices) == 2 and requests <= 1:
-        return Ability(name, True, "in one request")
-    return Ability(name, False, "asked for one by one")
+    before = len(watched.seen)
+    heard = await _heard(model, _OTHERWISE, n=2, temperature=1.0, max_tokens=24)
+    at_once = len(heard.completion.choices) == 2 and len(watched.seen) - before <= 1
+    how = "in one request" if at_once else "asked for one by one"
+    return Ability("several choices", at_once, how)
 
 
 async def _logprobs(model: LanguageModel) -> Ability:
-    name = "log-probabilities"
-    try:
-        heard = await _heard(model, _OTHERWISE, logprobs=True, max_tokens=8)
-    except _CANNOT as problem:
-        return Ability(name, False, f"no: {problem}")
+    heard = await _heard(model, _OTHERWISE, logprobs=True, max_tokens=8)
     given = len(heard.completion.first.logprobs)
-    return Ability(name, given > 0, "of each token" if given else "none came")
+    return Ability("log-probabilities", given > 0, "of each token" if given else "none came")
 
 
 async def _calls(model: LanguageModel, room: int) -> Ability:

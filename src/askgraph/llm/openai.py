@@ -134,13 +134,13 @@ class OpenAIModel(ModelServer[AsyncOpenAI]):
             whole = b"".join([part async for part in parts])
             reply = read_object(whole, address=self._address)
             self._raise_error_in(reply)
-            for event in read_whole(reply, assembly):
+            for event in _read(reply, assembly, "message"):
                 yield event
         else:
             async with aclosing(json_events(parts, address=self._address)) as chunks:
                 async for chunk in chunks:
                     self._raise_error_in(chunk)
-                    for event in read_chunk(chunk, assembly):
+                    for event in _read(chunk, assembly, "delta"):
                         yield event
                     if assembly.full:
                         return
@@ -357,17 +357,11 @@ _FINISH = {
 _REASONING = ("reasoning_content", "reasoning")
 
 
-def read_chunk(chunk: Json, assembly: Assembly) -> Iterator[llm.Event]:
-    """Add a chunk to the assembly and yield its parts; `MalformedReply` for other JSON."""
-    yield from _read(chunk, assembly, "delta")
-
-
-def read_whole(reply: Json, assembly: Assembly) -> Iterator[llm.Event]:
-    """Add a reply that a server without streaming sends at once, and yield its parts."""
-    yield from _read(reply, assembly, "message")
-
-
 def _read(chunk: Json, assembly: Assembly, place: str) -> Iterator[llm.Event]:
+    """Add a chunk, or a reply that came at once, to the assembly and yield its parts.
+
+    Raises `MalformedReply` for other JSON.
+    """
     assembly.model = _string(chunk.get("model")) or assembly.model
     assembly.id = _string(chunk.get("id")) or assembly.id
     if isinstance(chunk.get("usage"), dict):

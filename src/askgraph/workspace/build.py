@@ -27,9 +27,9 @@ from askgraph.graph.definitions import (
     virtual_paths,
 )
 from askgraph.graph.enrichment import links, statements, told_names
-from askgraph.graph.local_profile import profile_of
+from askgraph.graph.local_profile import own_types, profile_of
 from askgraph.graph.names import called, names_in, schema_names
-from askgraph.graph.own_types import own_types
+from askgraph.graph.nodes import naming_of
 from askgraph.graph.profile import (
     ENTITY_NAMES,
     GRAPHS,
@@ -41,7 +41,6 @@ from askgraph.graph.profile import (
     with_parts,
 )
 from askgraph.graph.remote_profile import profile_endpoint
-from askgraph.graph.resources import naming_of
 from askgraph.graph.void import profile_of_void
 from askgraph.index.name_search import PLAIN, detected, in_sparql
 from askgraph.index.names import Kind, Name, NameIndex

@@ -24,9 +24,8 @@ from askgraph.graph.examples import (
     same_language,
     what_changed,
 )
-from askgraph.graph.examples.folder import ExampleFolder, Stored
+from askgraph.graph.examples.folder import ExampleFolder, Stored, document
 from askgraph.graph.examples.shacl import collected, syntax_fault
-from askgraph.graph.examples.turtle import document
 from askgraph.graph.published import in_description, published_examples
 from askgraph.sparql.federation.service import called_services
 from askgraph.sparql.lexer import with_declared

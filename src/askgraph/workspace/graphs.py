@@ -64,7 +64,7 @@ def open_graph(
     if not (settings.url and named):
         search = None
     else:
-        from askgraph.graph.resources import naming_of
+        from askgraph.graph.nodes import naming_of
         from askgraph.index.name_search import name_search  # most graphs lie here
 
         search = name_search(named, naming_of(profile))

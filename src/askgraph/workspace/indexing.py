@@ -14,17 +14,23 @@ from typing import Any
 from askgraph.atomic_files import locked, refused, write_whole
 from askgraph.errors import QueryError, SetupError
 from askgraph.graph import nodes
-from askgraph.graph.profile import Profile, load_profile
-from askgraph.graph.resources import (
+from askgraph.graph.nodes import (
     asked_resources,
     named_resources,
     profile_classes,
     profile_properties,
 )
+from askgraph.graph.profile import Profile, load_profile
 from askgraph.index import DiskIndex, Resource
 from askgraph.index._server import Submit
 from askgraph.index.names import Kind, NameIndex
-from askgraph.index.sources import dump, entities_query, properties_query, read_tsv
+from askgraph.index.sources import (
+    entities_of_dump,
+    entities_query,
+    properties_of_dump,
+    properties_query,
+    read_tsv,
+)
 from askgraph.workspace.graph_data import Ground, fingerprint, known_snapshot, open_endpoint
 from askgraph.workspace.indices import (
     EMBEDDED,
@@ -222,7 +228,7 @@ def _read(ground: Ground, key: str, source: Source) -> Iterable[Resource]:
     if source.kind == "rows":
         return read_tsv(source.files[0])
     if source.kind == "dump":
-        read = dump.properties_of_dump if key == "properties" else dump.entities_of_dump
+        read = properties_of_dump if key == "properties" else entities_of_dump
         return read(source.files)
 
     query = _query(key, source)

@@ -18,12 +18,11 @@ from askgraph.endpoint.documents import fetched
 from askgraph.endpoint.public_only import Guard
 from askgraph.errors import ServiceError, SetupError
 from askgraph.graph.descriptions import Description, descriptions_in, json_ld_of
-from askgraph.graph.merge import merged
-from askgraph.graph.notes import Note, changed, notes_in
-from askgraph.graph.profile import ClassProfile, PredicateProfile, Profile, save_profile
+from askgraph.graph.glossary import Note, changed, notes_in
+from askgraph.graph.profile import ClassProfile, PredicateProfile, Profile, merged, save_profile
 from askgraph.graph.published import Place, Published, published_void
 from askgraph.graph.remote_profile import profile_endpoint
-from askgraph.graph.shacl import shapes_of_shacl
+from askgraph.graph.shape_texts import shapes_of_shacl
 from askgraph.graph.shapes import Shape, frequent, known_shape, shape_at
 from askgraph.graph.void import profile_of_void
 from askgraph.index.names import Kind

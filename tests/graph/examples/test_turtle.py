@@ -9,13 +9,13 @@ from hypothesis import strategies as st
 
 from askgraph.errors import SetupError
 from askgraph.graph.examples import Confirmation, QueryExample, Wording
-from askgraph.graph.examples.shacl import read_shacl
-from askgraph.graph.examples.turtle import (
+from askgraph.graph.examples.folder import (
     declarations,
     document,
     example_turtle,
     shared_prefixes,
 )
+from askgraph.graph.examples.shacl import read_shacl
 
 EX = "PREFIX ex: <http://example.org/>\n"
 TEXTS = st.text(

@@ -7,7 +7,7 @@ import pytest
 
 from askgraph.errors import SetupError
 from askgraph.index import Resource
-from askgraph.index.sources.dump import entities_of_dump, properties_of_dump
+from askgraph.index.sources import entities_of_dump, properties_of_dump
 
 EX = "http://example.org/"
 TRIPLES = """

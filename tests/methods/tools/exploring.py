@@ -15,7 +15,7 @@ from askgraph.graph.arrays import build_arrays
 from askgraph.graph.examples import QueryExample
 from askgraph.graph.local_profile import profile_of
 from askgraph.graph.names import names_in
-from askgraph.graph.resources import named_resources, profile_classes, profile_properties
+from askgraph.graph.nodes import named_resources, profile_classes, profile_properties
 from askgraph.index.keyword import KeywordIndex
 from askgraph.index.names import Kind, NameIndex
 from askgraph.methods.tools import Context, Limits

@@ -11,7 +11,7 @@ from tests.graphs import MOONS
 from askgraph.errors import SetupError
 from askgraph.evaluation.runs.one_question import trace_of
 from askgraph.graph import KnowledgeGraph
-from askgraph.graph.notes import LONGEST, keep, notes_in
+from askgraph.graph.glossary import LONGEST, keep, notes_in
 from askgraph.llm import Choice, Finish, ToolCall
 from askgraph.llm.scripted import Reply, ScriptedModel
 from askgraph.methods.graf_von_data import GrafVonData

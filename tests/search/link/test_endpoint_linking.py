@@ -16,9 +16,9 @@ from askgraph.graph import KnowledgeGraph
 from askgraph.graph.arrays import build_arrays
 from askgraph.graph.local_profile import profile_of
 from askgraph.graph.names import schema_names
-from askgraph.graph.resources import naming_of
+from askgraph.graph.nodes import naming_of
 from askgraph.index.name_search import Asked, Thing, name_search
-from askgraph.index.name_search.plain import PlainNames
+from askgraph.index.name_search.dialects import PlainNames
 from askgraph.index.names import Kind, NameIndex
 from askgraph.sample import graph_path
 from askgraph.search.link import LinkedQuestion

@@ -15,13 +15,12 @@ from pathlib import Path
 from random import Random
 from typing import Literal as Choice
 
-import numpy as np
 from pyoxigraph import BlankNode, Literal, Triple
 from rapidfuzz import fuzz, process
 
 from askgraph.errors import SetupError
 from askgraph.index import stem, tokens
-from askgraph.index.embeddings import kept_embedder
+from askgraph.index.embeddings import kept_embedder, unit_length
 from askgraph.sparql.results import GraphResult, SelectResult, Term
 from askgraph.sparql.rewrite import form_of
 from askgraph.sparql.vocabulary import NUMERIC_DATATYPES
@@ -251,9 +250,7 @@ def similarities(question: str, texts: Sequence[str]) -> list[float]:
 
 def cosines(text: str, texts: Sequence[str], embedder: str) -> list[float]:
     """Return the cosine of a text's vector and that of each of some texts, between -1 and 1."""
-    vectors = kept_embedder(embedder).embed([text, *texts])
-    lengths = np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
-    unit = vectors / lengths
+    unit = unit_length(kept_embedder(embedder).embed([text, *texts]))
     found: list[float] = (unit[1:] @ unit[0]).tolist()
     return found
 

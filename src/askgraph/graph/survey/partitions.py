@@ -9,8 +9,7 @@ from pyoxigraph import BlankNode, Literal
 
 from askgraph.graph.bounded_queries import Inquiry
 from askgraph.graph.profile import CLASSES, ENDS, PARTITIONS, Part, Partition, sorted_counts
-from askgraph.graph.survey import Facts
-from askgraph.graph.survey.queries import SAMPLE, TOLD, number_in, together
+from askgraph.graph.survey import SAMPLE, TOLD, Facts, number_in, together
 from askgraph.sparql import vocabulary as v
 from askgraph.sparql.results import Row, value_of
 

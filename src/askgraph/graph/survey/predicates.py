@@ -8,8 +8,7 @@ from pyoxigraph import Literal
 
 from askgraph.graph.bounded_queries import Inquiry
 from askgraph.graph.profile import COUNTS, PREDICATES, Part
-from askgraph.graph.survey import Facts, Tally
-from askgraph.graph.survey.queries import SAMPLE, TOLD, batches, listed, number_in, together
+from askgraph.graph.survey import SAMPLE, TOLD, Facts, Tally, batches, listed, number_in, together
 from askgraph.sparql import vocabulary as v
 from askgraph.sparql.results import Row, value_of
 

@@ -4,8 +4,7 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 
 from askgraph.graph import KnowledgeGraph
-from askgraph.graph.glossary import Entry, Glossary
-from askgraph.graph.notes import notes_in
+from askgraph.graph.glossary import Entry, Glossary, notes_in
 from askgraph.index import stem, tokens
 from askgraph.index.names import Kind
 from askgraph.search.glossary import kind_of

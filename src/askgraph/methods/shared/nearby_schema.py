@@ -18,8 +18,8 @@ from pyoxigraph import Literal, NamedNode
 from askgraph.answers.verbalize import descriptions_of
 from askgraph.errors import ErrorReply, MalformedReply, Overloaded, TimedOut
 from askgraph.graph.profile import ClassProfile, Profile
+from askgraph.graph.shape_texts import definitions, shex_of
 from askgraph.graph.shapes import Shape, ShapeLine, ends_of, known_shape, shape_at
-from askgraph.graph.shex import definitions, shex_of
 from askgraph.index import Resource, SearchIndex
 from askgraph.index.names import Kind
 from askgraph.methods.shared import Piece

@@ -3,7 +3,7 @@
 import asyncio
 from typing import Annotated
 
-from askgraph.graph.notes import keep
+from askgraph.graph.glossary import keep
 from askgraph.methods.tools import Context
 from askgraph.trace import Observation
 

@@ -7,8 +7,8 @@ from urllib.parse import quote
 from mcp_types import Resource
 
 from askgraph.graph.profile import ClassProfile, PredicateProfile
+from askgraph.graph.shape_texts import document
 from askgraph.graph.shapes import known_shape
-from askgraph.graph.shex import document
 from askgraph.server.mcp.access import (
     Known,
     chosen,

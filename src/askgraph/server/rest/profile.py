@@ -13,8 +13,7 @@ from askgraph.answers.headline import units_of_properties
 from askgraph.answers.resource import Facts, instances_of, resource_facts, some_instances
 from askgraph.answers.verbalize import labels_of
 from askgraph.graph import KnowledgeGraph
-from askgraph.graph.profile import ClassProfile, PredicateProfile, Profile
-from askgraph.graph.schema_diagram import picture_of
+from askgraph.graph.profile import ClassProfile, PredicateProfile, Profile, picture_of
 from askgraph.server.hub import Asker, HubDep
 from askgraph.server.rest import GraphName, Offset, Tongue, label_of
 from askgraph.server.runs.views import Cell, cell_of
