@@ -37,8 +37,7 @@ from tempfile import TemporaryDirectory
 
 from pyoxigraph import Literal, NamedNode
 
-from _measure import print_table
-from _sets import SECONDS, Listed, gold_of, listed_sets
+from _measure import SECONDS, Listed, gold_of, listed_sets, print_table
 from askgraph.answers.verbalize import iris_in
 from askgraph.errors import AskgraphError
 from askgraph.evaluation import Table

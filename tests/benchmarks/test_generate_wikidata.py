@@ -7,13 +7,23 @@ from pathlib import Path
 import pytest
 from pyoxigraph import NamedNode, QueryBoolean, QuerySolutions, RdfFormat, Store
 
-from _wikidata_questions import NAMESPACES, Asked, Numbers, asked, questions
 from _wikidata_world import LANGUAGES, Amount, Day, Thing, Value, World
 from askgraph.graph.arrays import build_arrays
 from askgraph.graph.local_profile import profile_of
 from askgraph.search.grow.schema import Schema
 from generate_graph import RDFS, written
-from generate_wikidata import OWL, SCHEMA, WIKIBASE, triples, world_of
+from generate_wikidata import (
+    NAMESPACES,
+    OWL,
+    SCHEMA,
+    WIKIBASE,
+    Asked,
+    Numbers,
+    asked,
+    questions,
+    triples,
+    world_of,
+)
 
 SIZE = 150_000
 RANK, SAME = f"<{WIKIBASE}rank>", f"<{OWL}sameAs>"

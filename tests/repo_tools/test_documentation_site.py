@@ -13,8 +13,7 @@ from playwright.sync_api import sync_playwright
 from tests.each import for_each
 from tests.server.browser.watched import ARGUMENTS, CHROMIUM, PATIENCE
 from tools import documentation
-from tools.documentation import built, gather, placed, relinked
-from tools.site_check import complaints
+from tools.documentation import built, complaints, gather, placed, relinked
 
 ROOT = Path(__file__).parents[2]
 

@@ -6,9 +6,14 @@ from pathlib import Path
 
 import pytest
 from tools import reference
-from tools.reference_commands import commands_page
-from tools.reference_python import fields_table, module_section, package_pages, prose
-from tools.reference_rest import rest_page
+from tools.reference import (
+    commands_page,
+    fields_table,
+    module_section,
+    package_pages,
+    prose,
+    rest_page,
+)
 
 from askgraph import plugins
 from askgraph.server.settings import ServeSettings
