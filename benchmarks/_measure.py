@@ -21,7 +21,6 @@ from askgraph import sample
 from askgraph.errors import QueryError
 from askgraph.evaluation import Table
 from askgraph.evaluation.benchmarks.formats import read_questions
-from askgraph.evaluation.metrics.best_column import best_column
 from askgraph.evaluation.questions import GoldQuestion, gold_table
 from askgraph.evaluation.reports.report import Report
 from askgraph.evaluation.runs import Done, Task
@@ -29,7 +28,7 @@ from askgraph.evaluation.runs.one_question import asked as asked_one
 from askgraph.evaluation.runs.one_question import asker
 from askgraph.evaluation.runs.run import evaluate
 from askgraph.graph import KnowledgeGraph
-from askgraph.trace import Answer, Question
+from askgraph.trace import Question
 from askgraph.workspace import DEFAULT_METHOD, Workspace
 
 BUILD = Path(__file__).parents[1] / "build" / "benchmarks"
@@ -235,18 +234,6 @@ async def gold_of(gold: GoldQuestion, graph: KnowledgeGraph) -> Table | None:
         return await gold_table(gold, graph.endpoint, prefixes=prefixes, timeout=SECONDS)
     except QueryError:
         return None
-
-
-def table_of(answer: Answer) -> Table:
-    """What an answer gives."""
-    if answer.boolean is not None:
-        return Table.of_boolean(answer.boolean)
-    return Table.of_result(answer.result)
-
-
-def f1_of(answer: Answer | None, gold: Table) -> float:
-    """The F1 of the best column of an answer."""
-    return best_column(table_of(answer), gold).f1 if answer is not None else 0.0
 
 
 @contextmanager
