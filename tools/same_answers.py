@@ -36,16 +36,7 @@ from askgraph import Result, ask
 from askgraph.errors import AskgraphError
 from askgraph.graph import KnowledgeGraph
 from askgraph.llm.scripted import Reply, ScriptedModel
-from askgraph.trace import (
-    Draft,
-    Earlier,
-    Findings,
-    Outcome,
-    Question,
-    Step,
-    Thought,
-    ToolUse,
-)
+from askgraph.trace import Draft, Earlier, Findings, Outcome, Question, Step, Thought, ToolUse
 from askgraph.workspace import Workspace
 
 __all__ = ["compared", "main", "recorded"]

@@ -204,12 +204,7 @@ def _made(path: Path, of: type, make: Callable[..., list[Any]], *given: Any) -> 
 
 
 def work_over(
-    data: Path,
-    cache: Path,
-    *,
-    graphs: Path | None = None,
-    jobs: int = 2,
-    sample: int | None = None,
+    data: Path, cache: Path, *, graphs: Path | None = None, jobs: int = 2, sample: int | None = None
 ) -> Work:
     """Return the work on the questions of a folder, or on so many of each graph."""
     cache.mkdir(parents=True, exist_ok=True)

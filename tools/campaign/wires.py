@@ -108,10 +108,7 @@ def bodies() -> Iterator[Sent]:
         yield f"a form{more[:13]!r}", posted("/api/v1/graphs/upload", body, parts % more), True
 
 
-KINDS: dict[str, Callable[[], Iterator[Sent]]] = {
-    "requests": requests,
-    "bodies": bodies,
-}
+KINDS: dict[str, Callable[[], Iterator[Sent]]] = {"requests": requests, "bodies": bodies}
 
 
 def told(port: int, data: bytes, seconds: float) -> bytes:
