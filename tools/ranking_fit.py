@@ -27,9 +27,8 @@ from askgraph.evaluation.metrics.best_column import best_column
 from askgraph.evaluation.questions import gold_or_reason, query_table
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.examples.drafts import drafts
-from askgraph.search.rank import clusters, together
-from askgraph.search.rank.score import FEATURES
-from askgraph.search.run import proposed, read_and_linked, schema_of
+from askgraph.search.pipeline import build_schema, link_text, propose_from_links
+from askgraph.search.rank import FEATURES, clusters, together
 from askgraph.sparql.results import SelectResult
 from askgraph.sparql.write import plain_text
 from askgraph.workspace import Workspace
@@ -121,8 +120,8 @@ class _Judge:
         """The best clusters with the F1 of each: of several tables of gold the nearest counts."""
         if self.graph.arrays is None:
             return ()
-        linked = read_and_linked(text, language, self.graph.names)
-        proposal = proposed(linked, schema_of(self.graph.arrays, self.graph.profile))
+        linked = link_text(text, language, self.graph.names)
+        proposal = propose_from_links(linked, build_schema(self.graph.arrays, self.graph.profile))
         found = []
         for cluster in clusters(proposal.candidates)[: self.most]:
             query = plain_text(cluster.best.query, self.graph.prefixes)
@@ -205,8 +204,6 @@ PRIOR = {
     "nameless": -0.35,
     "asks": 0.35,
     "head": 0.25,
-    "far": -0.06,
-    "astray": -0.1,
     "trivial": -0.5,
     "akin": -0.15,
     "shortened": -0.1,

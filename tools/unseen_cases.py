@@ -37,14 +37,13 @@ from askgraph.evaluation.files import replaced
 from askgraph.evaluation.metrics.best_column import best_column
 from askgraph.evaluation.questions import query_table
 from askgraph.graph import KnowledgeGraph
-from askgraph.search.decide import EMPTY
-from askgraph.search.decide.evidence import evidence_for
-from askgraph.search.linking.link import Linked
-from askgraph.search.linking.operators import Frame
-from askgraph.search.meanings import looked_again
-from askgraph.search.rank import Cluster, clusters
-from askgraph.search.rank.score import Proposal, weights_for
-from askgraph.search.run import proposed, read_and_linked, schema_of, timely
+from askgraph.search.decide import EMPTY, collect_evidence
+from askgraph.search.embedding_linking import retry_with_embeddings
+from askgraph.search.link import LinkedQuestion
+from askgraph.search.pipeline import build_schema, link_text, propose_from_links
+from askgraph.search.rank import Cluster, Proposal, clusters, weights_for
+from askgraph.search.resolve_operators import resolve_times
+from askgraph.search.tokenize.question_operators import QuestionOperators
 from askgraph.sparql.comparison import Cell
 from askgraph.sparql.write import plain_text
 from askgraph.workspace import Workspace
@@ -112,31 +111,30 @@ PARTS: dict[str, Part] = {
     "kinds": Part(
         "the kind of thing that is asked for",
         weights=frozenset(("misfit", "unheld", "disagrees", "ungrouped")),
-        calls=(("askgraph.search.run:with_asked", _as_linked),),
+        calls=(("askgraph.search.resolve_operators:link_asked_kind", _as_linked),),
     ),
     "lexicon": Part(
         "the lexicon, and names that are shortened or written otherwise",
         ways=frozenset(("code",)).union(*(one.ways for one in SOURCES.values())),
-        calls=(("askgraph.search.linking.link:akin", _none),),
+        calls=(("askgraph.search.link:akin", _none),),
     ),
     "names": Part(
         "what is a name, and of which things",
         weights=frozenset(("parted", "unnamed", "turned")),
         calls=(
-            ("askgraph.search.grow.steps:without_chance", _every_link),
-            ("askgraph.search.grow.growth:with_apposition", _none),
-            ("askgraph.search.operators.draft:is_mirrored", _no),
+            ("askgraph.search.expand.beam_search:without_chance", _every_link),
+            ("askgraph.search.expand.beam_search:with_apposition", _none),
             ("askgraph.search.operators.query_builder:is_mirrored", _no),
-            ("askgraph.search.operators.finish:show_names", _nothing),
+            ("askgraph.search.operators:show_names", _nothing),
         ),
     ),
     "readings": Part(
         "readings with two aggregates, two extremes, extremes of groups, comparisons",
         calls=(
-            ("askgraph.search.operators.peaks:peaked", _nothing),
-            ("askgraph.search.operators.either:joined_by_or", _nothing),
-            ("askgraph.search.operators.pairs:paired", _none),
-            ("askgraph.search.operators.description:described", _none),
+            ("askgraph.search.operators.extremes_with_ties:keep_ties", _nothing),
+            ("askgraph.search.operators.shared_value:join_by_or", _nothing),
+            ("askgraph.search.operators.pairs:compare_pairs", _none),
+            ("askgraph.search.operators:describe_things", _none),
         ),
         operators=frozenset(
             ("yearly", "exactly", "difference", "ratio", "same", "different", "other")
@@ -157,16 +155,18 @@ def left_out(name: str | None) -> Iterator[tuple[frozenset[str], Mapping[str, fl
             module, function = place.split(":")
             patches.enter_context(patch.object(import_module(module), function, instead))
         if part.operators:
-            patches.enter_context(patch("askgraph.search.run.timely", _without(part.operators)))
+            patches.enter_context(
+                patch("askgraph.search.resolve_operators.resolve_times", _without(part.operators))
+            )
         own = weights_for("")
         weights = {one: 0.0 if one in part.weights else weight for one, weight in own.items()}
         yield part.ways, weights
 
 
 def _without(names: frozenset[str]) -> Any:
-    def heard(frame: Frame, *rest: Any) -> Frame:
+    def heard(frame: QuestionOperators, *rest: Any) -> QuestionOperators:
         kept = tuple(one for one in frame.operators if one.name not in names)
-        return timely(replace(frame, operators=kept), *rest)
+        return resolve_times(replace(frame, operators=kept), *rest)
 
     return heard
 
@@ -330,16 +330,18 @@ class _Judge:
         """Grow and rank the candidates for a question."""
         assert self.graph.arrays is not None
         names = self.graph.names
-        linked = read_and_linked(item.text, item.language, names, without=self.without)
-        schema = schema_of(self.graph.arrays, self.graph.profile)
-        proposal = proposed(linked, schema, weights=weights)
+        linked = link_text(item.text, item.language, names, without=self.without)
+        schema = build_schema(self.graph.arrays, self.graph.profile)
+        proposal = propose_from_links(linked, schema, weights=weights)
 
-        async def again(linked: Linked) -> Proposal:
-            return proposed(linked, schema, weights=weights)
+        async def again(linked: LinkedQuestion) -> Proposal:
+            return propose_from_links(linked, schema, weights=weights)
 
         graph = self.graph
         if self.meanings:
-            proposal = self.runner.run(looked_again(proposal, linked, graph, self.meanings, again))
+            proposal = self.runner.run(
+                retry_with_embeddings(proposal, linked, graph, self.meanings, again)
+            )
         return proposal
 
     def found(self, item: Item, weights: Weights | None, most: int) -> Iterator[Found]:
@@ -368,7 +370,8 @@ class _Judge:
             if not scores[2]:
                 break
         evidence = {
-            name: round(value, _DIGITS) for name, value in evidence_for(proposal, ranked).items()
+            name: round(value, _DIGITS)
+            for name, value in collect_evidence(proposal, ranked).items()
         }
         return Attempt(item.id, item.graph, item.style, query, f1, named, left, evidence)
 

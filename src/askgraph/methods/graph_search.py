@@ -20,8 +20,8 @@ from askgraph.errors import SetupError
 from askgraph.graph import KnowledgeGraph
 from askgraph.llm import LanguageModel
 from askgraph.methods import check_words
-from askgraph.search.linking import read
-from askgraph.search.linking.word_lists import greeted
+from askgraph.search.tokenize import tokenize
+from askgraph.search.tokenize.word_lists import greeted
 from askgraph.trace import Answer, Draft, Outcome, Question, Refusal, Step, Thought, Usage
 
 __all__ = ["GraphSearch"]
@@ -131,11 +131,11 @@ class GraphSearch(SearchLimits):
 
 def _changing_nothing(question: Question, graph: KnowledgeGraph) -> Refusal | None:
     """Refuse a change ("only the first two") that has no result before it."""
-    from askgraph.search.linking import follow_up  # most questions ask for something
+    from askgraph.search import follow_up  # most questions ask for something
 
     text, language = question.text, question.language
     changes = follow_up.change_of(text, graph.names, language=language)
     if not changes and not follow_up.leans_on_a_result(text, language):
         return None
-    language = question.language or read(question.text).language
+    language = question.language or tokenize(question.text).language
     return Refusal(phrases_in(language).say("refuse no result"))

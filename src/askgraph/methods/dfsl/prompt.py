@@ -25,8 +25,9 @@ from askgraph.methods.tools.rendering import Writer, labels_in
 from askgraph.methods.tools.schema_lines import SchemaLines, Slice
 from askgraph.methods.tools.schema_names import named
 from askgraph.methods.tools.terms import relations_among
-from askgraph.search.linking.link import Linked
-from askgraph.search.run import all_linked
+from askgraph.search.link import LinkedQuestion
+from askgraph.search.pipeline import link_to_graph
+from askgraph.search.tokenize import tokenize
 from askgraph.sparql.prefixes import words_of_local_name
 from askgraph.trace import Prompt
 
@@ -148,9 +149,9 @@ async def given_terms(context: Context, *, ends: bool = False) -> AskedTerms:
     return AskedTerms(terms, await _lines(context, part, chosen))
 
 
-async def _linked(context: Context) -> Linked:
+async def _linked(context: Context) -> LinkedQuestion:
     asked = context.question
-    return await all_linked(asked.text, asked.language, context.graph)
+    return await link_to_graph(tokenize(asked.text, asked.language), context.graph)
 
 
 async def _lines(

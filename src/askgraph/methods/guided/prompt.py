@@ -25,7 +25,8 @@ from askgraph.methods.shared.several_graphs import AskedGraphs
 from askgraph.methods.shared.trials import Written, written_query
 from askgraph.methods.tools.candidates import preview, shown_iris
 from askgraph.methods.tools.rendering import Writer, body_lines
-from askgraph.search import (
+from askgraph.search.decide import left_out
+from askgraph.search.query_pieces import (
     aggregates_of,
     conditions_in,
     denied_in,
@@ -33,7 +34,6 @@ from askgraph.search import (
     patterns_in,
     predicate_of,
 )
-from askgraph.search.decide.evidence import left_out
 from askgraph.sparql import Group, Query, Term
 from askgraph.sparql.vocabulary import RDF_TYPE
 from askgraph.trace import Question

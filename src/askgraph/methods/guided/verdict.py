@@ -22,9 +22,9 @@ from askgraph.methods.shared.trials import Trials, disagrees
 from askgraph.methods.tools import Context
 from askgraph.methods.tools._facts import own_types
 from askgraph.methods.tools.rendering import table
-from askgraph.search.decide.evidence import left_out
-from askgraph.search.rank.expected import expected_of
-from askgraph.search.rank.expected_misfits import misfits
+from askgraph.search.decide import left_out
+from askgraph.search.rank.expected_answer_type import expect_answer
+from askgraph.search.rank.type_mismatches import find_type_mismatches
 from askgraph.sparql.results import value_of
 from askgraph.sparql.vocabulary import NUMERIC_DATATYPES, RDF_LANG_STRING, XSD_STRING
 from askgraph.trace import Answer, heard
@@ -220,8 +220,8 @@ class Judge:
         """The verdict on an answer: what speaks for and against it."""
         search = self.candidates.by_graph[answer.graph]
         given = answer.result if answer.boolean is None else answer.boolean
-        expected = expected_of(search.linked.linked)
-        unfit = misfits(expected, answer.query, given, search.searched.graph.profile)
+        expected = expect_answer(search.linked.linked)
+        unfit = find_type_mismatches(expected, answer.query, given, search.searched.graph.profile)
         same = other = 0
         for one in self.candidates.numbered:
             found = one.ran

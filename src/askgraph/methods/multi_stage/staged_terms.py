@@ -20,10 +20,11 @@ from askgraph.methods.tools.rendering import labels_in
 from askgraph.methods.tools.terms import relations_among, unknown_iris
 from askgraph.methods.writing import Listed
 from askgraph.methods.writing.candidate_terms import CONSIDERED, listed_of
-from askgraph.search.grow.schema import Schema
-from askgraph.search.linking.link import Link, Linked
+from askgraph.search.expand.schema import Schema
+from askgraph.search.link import Link, LinkedQuestion
+from askgraph.search.pipeline import link_to_graph, load_schema, propose
 from askgraph.search.rank import clusters
-from askgraph.search.run import all_linked, proposal_of, schema_around
+from askgraph.search.tokenize import tokenize
 from askgraph.sparql.prefixes import words_of_local_name
 from askgraph.trace import Findings, Mention
 
@@ -35,7 +36,7 @@ class Ground:
     """What all stages stand on: the question linked by its words."""
 
     context: Context
-    linked: Linked
+    linked: LinkedQuestion
 
     async def schema(self, listed: Iterable[Listed] = ()) -> Schema:
         """Return the schema over the arrays around the links and the listed terms."""
@@ -45,7 +46,7 @@ class Ground:
             if not any(link.target == one.target for link in self.linked.links)
         )
         linked = replace(self.linked, links=(*self.linked.links, *further))
-        return await schema_around(linked, self.context.graph)
+        return await load_schema(linked, self.context.graph)
 
     def positions(self, kind: Kind, target: str) -> tuple[int, ...]:
         """Return the words that are linked to a term best; none if no word is."""
@@ -56,7 +57,7 @@ class Ground:
 async def grounded(context: Context) -> Ground:
     """Read and link the question; what words were taught to mean has the names of the graph."""
     asked = context.question
-    linked = await all_linked(asked.text, asked.language, context.graph)
+    linked = await link_to_graph(tokenize(asked.text, asked.language), context.graph)
     meant = {iri for one in linked.taught for iri in one.targets}
     labels = await labels_in(context, sorted(meant)) if meant else {}
     links = (replace(one, name=labels.get(one.target, one.name)) for one in linked.links)
@@ -106,7 +107,7 @@ async def given_predicates(ground: Ground) -> tuple[Listed, ...]:
 async def proposed_terms(ground: Ground) -> tuple[Listed, ...]:
     """Return what the best candidates of graph search name: things, values and predicates."""
     graph = ground.context.graph
-    proposal = await proposal_of(ground.context.question, graph)
+    proposal = await propose(ground.context.question, graph)
     found = clusters(proposal.candidates)[:CONSIDERED]
     queries = [graph.plain_text(one.best.query) for one in found]
     language, near = proposal.reading.language, proposal.schema.graph

@@ -28,13 +28,13 @@ from askgraph.methods.shared.index_cache import keep_index, kept_index
 from askgraph.methods.tools import Context
 from askgraph.methods.tools.rendering import labels_in
 from askgraph.methods.tools.term_text import STANDARD, named_iris
-from askgraph.search.linking import form_likeness, question_form
+from askgraph.search.tokenize import form_likeness, question_form
 from askgraph.sparql.layout import formatted
 from askgraph.sparql.prefixes import PrefixMap, words_of_local_name
 from askgraph.sparql.rewrite.canonical import skeleton
 
 MATCHES = ("form", "question", "terms", "masked")
-"""What is compared: questions with how they ask (`askgraph.search.linking`), questions alone,
+"""What is compared: questions with how they ask (`askgraph.search.tokenize`), questions alone,
 with the names of entities and relations, or masked."""
 
 _SAME = 0.97  # similarity from which an example is the question itself

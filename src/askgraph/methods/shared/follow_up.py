@@ -14,13 +14,7 @@ from askgraph.answers.verbalize import labels_of
 from askgraph.endpoint import Counted
 from askgraph.errors import QueryError, ServiceError
 from askgraph.graph import KnowledgeGraph
-from askgraph.search.linking.follow_up import (
-    Alike,
-    change_of,
-    completed,
-    leans_on_a_thing,
-    with_thing,
-)
+from askgraph.search.follow_up import Alike, change_of, completed, leans_on_a_thing, with_thing
 from askgraph.sparql import vocabulary as v
 from askgraph.sparql.judge import admitted
 from askgraph.trace import Earlier, Outcome, Question, Step, Thought, Usage, heard

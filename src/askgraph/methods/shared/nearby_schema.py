@@ -28,7 +28,7 @@ from askgraph.methods.shared.trials import GRAPH
 from askgraph.methods.tools.mentions import named_links
 from askgraph.methods.tools.rendering import Writer, labels_in
 from askgraph.methods.tools.schema_lines import SchemaLines, Slice, terms_of, time_lines
-from askgraph.search.linking.link import Linked
+from askgraph.search.link import LinkedQuestion
 from askgraph.sparql.prefixes import words_of_local_name
 from askgraph.sparql.vocabulary import RDFS_SUB_CLASS_OF, SCHEMA_SPACES
 
@@ -67,7 +67,7 @@ async def classes_near(
     return list(turns)[:limit]
 
 
-def _covered(linked: Linked) -> float:
+def _covered(linked: LinkedQuestion) -> float:
     """How much of what the words tell is held by names of the graph."""
     best: dict[int, float] = {}
     for link in linked.links:

@@ -13,8 +13,9 @@ from askgraph.graph import KnowledgeGraph, service_iri
 from askgraph.graph.shapes import frequent
 from askgraph.methods.tools import Context, Limits
 from askgraph.methods.tools.schema_lines import Slice
-from askgraph.search.linking.link import Linked
-from askgraph.search.run import all_linked
+from askgraph.search.link import LinkedQuestion
+from askgraph.search.pipeline import link_to_graph
+from askgraph.search.tokenize import tokenize
 from askgraph.sparql.prefixes import PrefixMap
 from askgraph.trace import Answer, Question
 
@@ -156,7 +157,7 @@ class LinkedGraph:
     """The links of a text, and the part of the schema that is near to them."""
 
     asked: AskedGraph
-    linked: Linked
+    linked: LinkedQuestion
     near: Slice
 
     @property
@@ -168,5 +169,5 @@ class LinkedGraph:
 async def linked_graph(text: str, asked: AskedGraph) -> LinkedGraph:
     """Link the words of a text to the names of a graph."""
     context = asked.context
-    linked = await all_linked(text, context.question.language, context.graph)
+    linked = await link_to_graph(tokenize(text, context.question.language), context.graph)
     return LinkedGraph(asked, linked, Slice(context.graph, linked))

@@ -23,14 +23,12 @@ from askgraph.methods.tools import Context
 from askgraph.methods.tools.hits import USUAL
 from askgraph.methods.tools.mentions import named_links
 from askgraph.methods.tools.rendering import Writer
-from askgraph.search import conditions_in, patterns_in, predicate_of, values_of
-from askgraph.search.decide import confidence_of
-from askgraph.search.decide.evidence import left_out
-from askgraph.search.linking.link import Link
+from askgraph.search.decide import estimate_confidence, left_out
+from askgraph.search.link import Link
 from askgraph.search.operators.query_builder import Candidate
-from askgraph.search.rank import Cluster, clusters
-from askgraph.search.rank.score import Proposal
-from askgraph.search.run import proposal_of
+from askgraph.search.pipeline import propose
+from askgraph.search.query_pieces import conditions_in, patterns_in, predicate_of, values_of
+from askgraph.search.rank import Cluster, Proposal, clusters
 from askgraph.sparql import Filter, Path, Pattern, Union, transform
 from askgraph.sparql.results import Row, SelectResult, Term, Truncation
 from askgraph.sparql.vocabulary import RDF_TYPE, SCHEMA_SPACES
@@ -101,7 +99,7 @@ class BestCandidates:
 async def best_candidates(context: Context, question: str) -> BestCandidates:
     """Return the best candidates for a question, or a part of one: five at most, none empty."""
     asked = replace(context.question, text=question)
-    proposal = await proposal_of(asked, context.graph)
+    proposal = await propose(asked, context.graph)
     every = clusters(proposal.candidates)
     found = [one for one in every[:_TRIED] if one.score >= every[0].score - _WORSE]
     distinct = await distinct_results(context, distinct_readings(found), most=_SHOWN)
@@ -109,7 +107,7 @@ async def best_candidates(context: Context, question: str) -> BestCandidates:
     distinct = [*distinct[:1], *more, *distinct[1:]][:_SHOWN]
     if not distinct:
         return BestCandidates(proposal, (), 0.0)
-    sure = confidence_of(proposal, every)
+    sure = estimate_confidence(proposal, every)
     sure *= _PARTIAL if left_out(proposal, distinct[0].cluster.best) else 1.0
     return BestCandidates(proposal, tuple(distinct), sure)
 

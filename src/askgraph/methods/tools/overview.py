@@ -9,7 +9,8 @@ from askgraph.methods.tools.mentions import mentioned
 from askgraph.methods.tools.rendering import Writer
 from askgraph.methods.tools.schema_lines import SchemaLines, Slice, terms_of
 from askgraph.methods.tools.schema_names import HEADING, naming, whole_schema
-from askgraph.search.run import all_linked
+from askgraph.search.pipeline import link_to_graph
+from askgraph.search.tokenize import tokenize
 from askgraph.trace import Observation
 
 __all__ = ["overview"]
@@ -24,7 +25,7 @@ async def overview(
 
     Of a large schema the part that the question calls for, of a small one all.
     """
-    linked = await all_linked(question, context.question.language, context.graph)
+    linked = await link_to_graph(tokenize(question, context.question.language), context.graph)
     part = Slice(context.graph, linked)
     near = await asyncio.to_thread(lambda: [predicate.iri for predicate in part.near])
     named = await entity_lines(context, await mentioned(context, linked), near=near)

@@ -11,8 +11,8 @@ from askgraph.endpoint import run as run_on
 from askgraph.errors import QueryError, QuerySyntaxError, ServiceError
 from askgraph.methods.tools import Context
 from askgraph.methods.tools.rendering import Shown
-from askgraph.search.rank.expected import expected_of
-from askgraph.search.run import read_and_linked
+from askgraph.search.pipeline import link_text
+from askgraph.search.rank.expected_answer_type import expect_answer
 from askgraph.sparql.lexer import lexed, with_declared
 from askgraph.sparql.results import GraphResult, SelectResult
 from askgraph.sparql.rewrite import Repaired, form_of, repaired
@@ -222,8 +222,8 @@ async def answer_columns(context: Context, query: str, result: SelectResult) -> 
 
 def _chosen(context: Context, query: str, result: SelectResult) -> tuple[str, ...]:
     # most results have one column
-    from askgraph.search.rank.expected_columns import answer_columns_of
+    from askgraph.search.rank.expected_answer_type import answer_columns_of
 
     question, graph = context.question, context.graph
-    linked = read_and_linked(question.text, question.language, graph.names)
-    return answer_columns_of(expected_of(linked), query, result, graph.profile)
+    linked = link_text(question.text, question.language, graph.names)
+    return answer_columns_of(expect_answer(linked), query, result, graph.profile)

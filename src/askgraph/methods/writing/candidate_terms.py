@@ -9,8 +9,7 @@ from askgraph.graph.arrays import GraphArrays
 from askgraph.index.names import Kind
 from askgraph.methods.writing import Listed
 from askgraph.methods.writing.references import terms_in, value_text
-from askgraph.search.rank import Cluster
-from askgraph.search.rank.score import Proposal
+from askgraph.search.rank import Cluster, Proposal
 from askgraph.sparql.prefixes import words_of_local_name
 
 CONSIDERED = 6

@@ -11,15 +11,14 @@ from askgraph.answers.verbalize import iris_in
 from askgraph.graph import KnowledgeGraph
 from askgraph.index.names import Kind
 from askgraph.methods.writing import Hypothesis, Listed
-from askgraph.search import patterns_in, predicate_of
-from askgraph.search.decide import confidence_of
-from askgraph.search.grow.schema import Schema
-from askgraph.search.linking.link import Link, Linked
-from askgraph.search.linking.operators import frame_of
+from askgraph.search.decide import estimate_confidence
+from askgraph.search.expand.schema import Schema
+from askgraph.search.link import Link, LinkedQuestion
 from askgraph.search.operators.query_builder import Candidate
-from askgraph.search.rank import Cluster, clusters
-from askgraph.search.rank.score import Proposal, weights_for
-from askgraph.search.run import proposed, read_and_linked, schema_around
+from askgraph.search.pipeline import link_text, load_schema, propose_from_links
+from askgraph.search.query_pieces import patterns_in, predicate_of
+from askgraph.search.rank import Cluster, Proposal, clusters, weights_for
+from askgraph.search.tokenize.question_operators import detect_operators
 from askgraph.sparql import vocabulary as voc
 from askgraph.sparql.write import plain_text
 from askgraph.trace import Question
@@ -52,12 +51,12 @@ class GrownWriter:
     ) -> list[Hypothesis]:
         """Write queries; an empty list if none fits."""
         linked = await asyncio.to_thread(_linked, question, tuple(listed), graph)
-        schema = await schema_around(linked, graph)
+        schema = await load_schema(linked, graph)
         return await asyncio.to_thread(self._written, linked, schema, listed, graph, n)
 
     def _written(
         self,
-        linked: Linked,
+        linked: LinkedQuestion,
         schema: Schema,
         listed: Sequence[Listed],
         graph: KnowledgeGraph,
@@ -65,7 +64,7 @@ class GrownWriter:
     ) -> list[Hypothesis]:
         named = frozenset(one.target for one in listed)
         narrow = schema.restricted(named)
-        proposal = proposed(
+        proposal = propose_from_links(
             linked,
             narrow,
             states=self.states,
@@ -74,7 +73,7 @@ class GrownWriter:
         )
         proposal = _believed(proposal, listed)
         found = clusters(proposal.candidates)
-        chance = max(_LEAST, confidence_of(proposal, found)) if found else _LEAST
+        chance = max(_LEAST, estimate_confidence(proposal, found)) if found else _LEAST
         queries = list(_first(_queries(found, named, graph), n))
         return [
             Hypothesis(query, math.log(chance * _NEXT**place))
@@ -82,13 +81,13 @@ class GrownWriter:
         ]
 
 
-def _linked(question: Question, listed: Sequence[Listed], graph: KnowledgeGraph) -> Linked:
+def _linked(question: Question, listed: Sequence[Listed], graph: KnowledgeGraph) -> LinkedQuestion:
     """The links of the question to listed terms, and links for those that have none."""
-    linked = read_and_linked(question.text, question.language, graph.names)
+    linked = link_text(question.text, question.language, graph.names)
     wanted = {(one.kind, one.target) for one in listed}
     links = [one for one in linked.links if (one.kind, one.target) in wanted]
     there = {(one.kind, one.target) for one in links}
-    taken = frame_of(linked.reading).mask
+    taken = detect_operators(linked.reading).mask
     for positions in (*(link.positions for link in links), *(one.positions for one in listed)):
         for at in positions:
             taken |= 1 << at
