@@ -29,7 +29,7 @@ ROOT = Path(__file__).parents[2]
         (
             "docs/temporal.md",
             "[a](../src/askgraph/graph/measures.py)",
-            "[a](reference/python/metadata.md#askgraph.graph.measures)",
+            "[a](reference/python/graph.md#askgraph.graph.measures)",
         ),
         (
             "docs/how-to/method.md",

@@ -20,7 +20,6 @@ from tools.campaign._tries import Tried, main, served
 
 _SECONDS, _WAITED = 30.0, 0.5
 _JSON = b"Content-Type: application/json\r\n"
-_ASK = b'{"type": "ask", "question": "Which moons orbit Jupiter?"}'
 _HALF = "\\ud83d"
 
 Sent = tuple[str, bytes, bool]
