@@ -50,7 +50,7 @@ PROVOKING: Sequence[tuple[Sequence[str], Mapping[str, Any]]] = (
     ((reply(query=ORBITS.format("hidden:e1 ; ont:orbits ?moon")), "No."), {}),
     ((reply(query="SELECT ?m ?p ?o { ?m a ont:Moon ; ?p ?o }", sure=0.2), "No."), {}),
     ((reply(choose=1, query="SELECT ?moon { ?moon a ont:Moon }", sure=0.2), "No."), {}),
-    ((reply(query='SELECT ?m { ?m rdfs:label "hidden:e1" }'), "No."), {"schema": "both"}),
+    ((reply(query='SELECT ?m { ?m rdfs:label "hidden:e1" }'), "No."), {"detail": "both"}),
     ((reply(query="ASK { hidden:e1 a ont:Moon }", sure=0.1), reply(choose=77)), {}),
     ((reply(choose=1), reply(choose=2), "No."), {"n": 2}),
     ((reply(query="SELECT (MAX(?d) AS ?n) { ?m ont:diameter ?d }"), reply(choose=1)), {"n": 2}),

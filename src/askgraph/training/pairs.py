@@ -30,7 +30,7 @@ from askgraph.index.names import Kind
 from askgraph.llm import Choice, LanguageModel, Options, completed
 from askgraph.llm.structured import takes_grammar
 from askgraph.methods.writing import Listed
-from askgraph.methods.writing.candidate_terms import CONSIDERED, listed_of, readings_of
+from askgraph.methods.writing.grown import CONSIDERED, listed_of, readings_of
 from askgraph.methods.writing.model_writer import query_grammar
 from askgraph.methods.writing.prompt import THEN, messages, query_in, target
 from askgraph.methods.writing.references import (

@@ -10,7 +10,7 @@ from askgraph.graph import KnowledgeGraph
 from askgraph.graph.examples import QueryExample
 from askgraph.methods.tools import Context
 from askgraph.methods.tools.candidates import RunCandidate
-from askgraph.methods.tools.find_similar_examples import find_similar_examples
+from askgraph.methods.tools.overview import find_similar_examples
 from askgraph.search.pipeline import propose
 from askgraph.search.rank import clusters
 from askgraph.sparql.results import SelectResult

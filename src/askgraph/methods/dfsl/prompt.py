@@ -191,11 +191,11 @@ def few_shot_prompt(
     before = said_before(context.question)
     told = (task, *taught(context.question, [context.graph]), before)
     task = "\n\n".join(filter(None, told))
-    writer = Writer(context)
+    writer, prefixes = Writer(context), context.graph.prefixes
     parts = [
         f"{_asked(shot.example.question, shot.terms, writer, iris=shown.iris)}\n"
-        f"<sparql>\n{_query(shot, context, shown)}\n</sparql>"
-        for shot in shots
+        f"<sparql>\n{query.strip() if shown.iris else shown_query(query, prefixes)}\n</sparql>"
+        for shot, query in ((shot, shot.example.query) for shot in shots)
     ]
     own = asked or AskedTerms(())
     text = context.question.text
@@ -209,11 +209,6 @@ def _task(context: Context, asked: AskedTerms, shots: Sequence[Shot]) -> str:
     showing = [*(["the arrows"] if asked.ends else []), *(["the examples"] if own else [])]
     directions = f": {' and '.join(showing)} show it" if showing else ""
     return LINKED.format(names=names, directions=directions)
-
-
-def _query(shot: Shot, context: Context, shown: ShownTerms) -> str:
-    query = shot.example.query
-    return query.strip() if shown.iris else shown_query(query, context.graph.prefixes)
 
 
 def _about(profile: Profile, shots: Sequence[Shot]) -> bool:

@@ -255,7 +255,9 @@ async def outcome_of(panel: Panel, candidates: Candidates, ending: Ending) -> Ou
         case "ask":
             return answer
         case _:
-            why = "No query that was found has a result." if answer.is_empty else _unsure(reply)
+            why = "No answer is sure enough; the nearest one is shown."
+            why += f" {reply.thought}" if reply.thought else ""
+            why = "No query that was found has a result." if answer.is_empty else why
             return Refusal(why, answer)
 
 
@@ -287,8 +289,3 @@ async def searched_outcome(candidates: Candidates, *, asks_back: bool) -> Outcom
     if isinstance(own, Clarification) and not asks_back and own.best is not None:
         return own.best
     return own
-
-
-def _unsure(reply: Reply) -> str:
-    thought = f" {reply.thought}" if reply.thought else ""
-    return f"No answer is sure enough; the nearest one is shown.{thought}"

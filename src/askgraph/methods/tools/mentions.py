@@ -172,7 +172,11 @@ def _alike(words: str, name: str) -> bool:
     """Whether a name holds one of the words, or a long one but for a slip; numbers do not tell."""
     of_name = [stem(token) for token in tokens(name)]
     return any(
-        word in of_name or (len(word) >= _LONG and _slip(word, of_name))
+        word in of_name
+        or (
+            len(word) >= _LONG
+            and any(len(one) >= _LONG and fuzz.ratio(word, one) >= _NEARLY for one in of_name)
+        )
         for word in (stem(token) for token in tokens(words) if not token[0].isdigit())
     )
 
@@ -186,10 +190,6 @@ def _of_class(context: Context, hit: Found, words: str) -> bool:
     called = {word for one in named for text, _ in one.names for word in name_tokens(text)}
     called |= {word for iri in types for word in name_tokens(words_of_local_name(iri))}
     return bool(held) and held <= called
-
-
-def _slip(word: str, others: Sequence[str]) -> bool:
-    return any(len(one) >= _LONG and fuzz.ratio(word, one) >= _NEARLY for one in others)
 
 
 def _words(linked: LinkedQuestion, positions: Sequence[int]) -> str:

@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from types import ModuleType
 
 from askgraph.answers import AnswerBuilder, is_ordered
@@ -179,13 +178,18 @@ async def built_answer(
         raise QueryError(f"the result has no column ?{missing[0]}: the columns are {there}")
     if isinstance(ran.result, SelectResult) and not columns:
         columns = await answer_columns(context, ran.query, ran.result)
+
+    async def why_empty(query: str) -> str | None:
+        why: Shown = await _faults().said_empty(context, query)
+        return why.text or None
+
     timeout = context.limits.timeout
     builder = AnswerBuilder(
         context.graph,
         [context.language, "en"],
         timeout,
         evidence_seconds=timeout,
-        reason=partial(_why_empty, context),
+        reason=why_empty,
     )
     query, labels = await builder.layout(ran.query)
     return await builder.answer(
@@ -196,11 +200,6 @@ async def built_answer(
         ordered=is_ordered(ran.query),
         labels=labels,
     )
-
-
-async def _why_empty(context: Context, query: str) -> str | None:
-    why: Shown = await _faults().said_empty(context, query)
-    return why.text or None
 
 
 def _faults() -> ModuleType:

@@ -2,15 +2,18 @@
 
 import asyncio
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from pyoxigraph import NamedNode, Variable
 
-from askgraph.answers.verbalize import iris_in
+from askgraph import deadline
+from askgraph.answers.verbalize import in_words, iris_in, iris_of, labels_of, language_of_labels
 from askgraph.graph import KnowledgeGraph
+from askgraph.graph.arrays import GraphArrays
 from askgraph.index.names import Kind
 from askgraph.methods.writing import Hypothesis, Listed
+from askgraph.methods.writing.references import terms_in, value_text
 from askgraph.search.decide import estimate_confidence
 from askgraph.search.expand.schema import Schema
 from askgraph.search.link import Link, LinkedQuestion
@@ -20,6 +23,7 @@ from askgraph.search.query_pieces import patterns_in, predicate_of
 from askgraph.search.rank import Cluster, Proposal, clusters, weights_for
 from askgraph.search.tokenize.question_operators import detect_operators
 from askgraph.sparql import vocabulary as voc
+from askgraph.sparql.prefixes import words_of_local_name
 from askgraph.sparql.write import plain_text
 from askgraph.trace import Question
 
@@ -152,3 +156,43 @@ def _first(queries: Iterator[str], n: int) -> Iterator[str]:
         if query not in seen:
             seen.add(query)
             yield query
+
+
+CONSIDERED = 6
+"""How many clusters of candidates are read."""
+
+_SHARE = 0.5  # of the time left, for the labels of a remote graph
+
+
+async def listed_of(
+    queries: Iterable[str], graph: KnowledgeGraph, language: str | None,
+    near: GraphArrays | None = None,
+) -> tuple[Listed, ...]:  # fmt: skip
+    """Return the terms that queries name, by their IRIs; what cannot be read names nothing."""
+    found = terms_in(queries)
+    seconds = deadline.at_most(None, share=_SHARE)
+    iris = [target for kind, target in found if kind is not Kind.VALUE]
+    labels = await labels_of(iris, graph, [language or "en"], timeout=seconds, near=near)
+
+    def label(kind: Kind, target: str) -> str:
+        if kind is Kind.VALUE:
+            return value_text(target)
+        return labels.get(target) or words_of_local_name(target) or target
+
+    return tuple(
+        Listed(kind, target, label(kind, target), score=1.0)
+        for kind, target in sorted(found, key=lambda one: (one[1], one[0].name))
+    )
+
+
+async def readings_of(
+    found: Sequence[Cluster], proposal: Proposal, graph: KnowledgeGraph
+) -> list[str]:
+    """Return the best candidates of clusters in words, as they are shown beside an answer."""
+    language, near = proposal.reading.language, proposal.schema.graph
+    queries = [one.best.query for one in found]
+    iris = (iri for query in queries for iri in iris_of(query))
+    seconds = deadline.at_most(None, share=_SHARE)
+    labels = await labels_of(iris, graph, [language], timeout=seconds, near=near)
+    nouns = language_of_labels(graph, language)
+    return [in_words(query, labels, language=language, nouns=nouns) for query in queries]

@@ -10,13 +10,14 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice, zip_longest
-from typing import Protocol, runtime_checkable
+from typing import Annotated, Protocol, runtime_checkable
+from typing import Literal as OneOf
 from urllib.parse import urlsplit
 
 from pyoxigraph import BlankNode, Literal, NamedNode, Variable
 from rapidfuzz.distance import Levenshtein
 
-from askgraph.errors import ErrorReply, MalformedReply, TimedOut
+from askgraph.errors import ErrorReply, MalformedReply, QueryError, QuerySyntaxError, TimedOut
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.names import code_of
 from askgraph.index import Hit, Resource, folded, tokens
@@ -32,12 +33,25 @@ from askgraph.methods.tools.hits import (
     index_hits,
     property_lines,
 )
+from askgraph.methods.tools.query_run import ready
 from askgraph.methods.tools.rendering import quoted
-from askgraph.sparql import Group
+from askgraph.methods.tools.terms import named_node, object_term
+from askgraph.sparql import Group, Pattern, variables_of, walk
+from askgraph.sparql.judge import checked
+from askgraph.sparql.parser import read
 from askgraph.sparql.prefixes import namespace_of, words_of_local_name
 from askgraph.sparql.results import Term
 from askgraph.sparql.write import text_of
 from askgraph.trace import Observation
+
+__all__ = [
+    "search_autocomplete",
+    "search_constrained",
+    "search_entity",
+    "search_object_of_property",
+    "search_property",
+    "search_property_of_entity",
+]
 
 _LOOKED_AT = 50  # hits of an index that are ranked together with what it does not know
 _TRIED = 200  # hits of the whole graph that are tried where candidates are too many
@@ -257,7 +271,10 @@ async def _fitting(
 def keyword_scores(search: str, texts: Sequence[Sequence[str]]) -> list[float]:
     """Return for each thing the score of the best of its texts; 0 if nothing matches."""
     keywords = tuple(dict.fromkeys(_words(search)))
-    scores = [max((_score(keywords, text) for text in own), default=0.0) for own in texts]
+    scores = [
+        max((sum(_counted(key, _words(text)) for key in keywords) for text in own), default=0.0)
+        for own in texts
+    ]
     if any(scores):
         return scores
     return [max((_near(keywords, text) for text in own), default=0.0) for own in texts]
@@ -265,11 +282,6 @@ def keyword_scores(search: str, texts: Sequence[Sequence[str]]) -> list[float]:
 
 def _words(text: str) -> tuple[str, ...]:
     return tokens(text) or tuple(folded(text).split())
-
-
-def _score(keywords: Sequence[str], text: str) -> float:
-    words = _words(text)
-    return sum(_counted(keyword, words) for keyword in keywords)
 
 
 def _counted(keyword: str, words: Sequence[str]) -> float:
@@ -298,9 +310,10 @@ async def searched(context: Context, text: str, sort: Sort) -> Observation:
         return Observation("search for what? The text is empty", failed=True)
     found = await found_anywhere(context, text, sort)
     if not found:
+        missing = "" if sort in context.graph.indices else f" (this graph has no index of {sort})"
         return Observation(
             f"nothing found for {_quoted(text)}. Try other words, fewer words, the singular, "
-            f"a synonym, or the name in another language{_missing(context, sort)}"
+            f"a synonym, or the name in another language{missing}"
         )
     page = await shown(context, found, sort)
     return Observation("\n".join(page.lines), page.seen)
@@ -352,5 +365,143 @@ def _quoted(text: str) -> str:
     return quoted(text, _CLIP)
 
 
-def _missing(context: Context, sort: Sort) -> str:
-    return "" if sort in context.graph.indices else f" (this graph has no index of {sort})"
+async def search_entity(context: Context, query: Annotated[str, "name or keywords"]) -> Observation:
+    """Find entities and classes by name.
+
+    If few have the name, literal values that hold it too, with a subject that has the value.
+    """
+    return await searched(context, query, "entities")
+
+
+async def search_property(
+    context: Context, query: Annotated[str, "name or keywords"]
+) -> Observation:
+    """Find properties by name."""
+    return await searched(context, query, "properties")
+
+
+async def search_property_of_entity(
+    context: Context,
+    entity: Annotated[str, "IRI"],
+    query: Annotated[str, "keywords; empty: most frequent"] = "",
+) -> Observation:
+    """Search among the properties of an entity, in both directions."""
+    node = NamedNode(await named_node(context, entity))
+    search, other = Variable("search"), Variable("other")
+    short = context.graph.prefixes.shorten(node.value)
+    leaving, coming = await asyncio.gather(
+        *(
+            searched_within(context, Group((pattern,)), search, query, "properties", what=what)
+            for pattern, what in (
+                (Pattern(node, search, other), f"properties from {short}"),
+                (Pattern(other, search, node), f"properties to {short}"),
+            )
+        )
+    )
+    text = f"{leaving.text}\n{coming.text}"
+    return Observation(text, tuple(dict.fromkeys([node.value, *leaving.seen, *coming.seen])))
+
+
+async def search_object_of_property(
+    context: Context,
+    property: Annotated[str, "IRI"],
+    query: Annotated[str, "keywords; empty: most frequent"] = "",
+) -> Observation:
+    """Search among the objects of a property: entities and literal values.
+
+    Literals are shown as a query has to write them.
+    """
+    iri = await named_node(context, property, sort="properties")
+    where = Group((Pattern(Variable("subject"), NamedNode(iri), Variable("search")),))
+    what = f"objects of {context.graph.prefixes.shorten(iri)}"
+    return await searched_within(context, where, Variable("search"), query, "entities", what=what)
+
+
+_SEARCH = Variable("search")
+
+
+async def search_autocomplete(
+    context: Context,
+    sparql: Annotated[str, "SELECT query with ?search at any place"],
+    query: Annotated[str, "keywords; empty: most frequent"] = "",
+) -> Observation:
+    """Search among what ?search may be in a query.
+
+    Only its patterns count; columns, order and limits are passed over (GRASP, arXiv 2507.08107,
+    section 3.3, S_A). Raises `QueryError` if it is no SELECT or does not use ?search.
+    """
+    try:
+        tree = read(checked(ready(context, sparql).query).text)
+    except QuerySyntaxError as problem:
+        raise QueryError(f"{problem}; write it as SELECT ?search WHERE {{ … }}") from problem
+    if tree.form != "SELECT":
+        raise QueryError(f"a SELECT query is wanted, not {tree.form}")
+    if _SEARCH not in set(variables_of(tree.where)):
+        raise QueryError("no pattern uses ?search: write it where the thing looked for would stand")
+    patterns = (node for node in walk(tree.where) if isinstance(node, Pattern))
+    searched_for = any(pattern.predicate == _SEARCH for pattern in patterns)
+    sort: Sort = "properties" if searched_for else "entities"
+    return await searched_within(
+        context, tree.where, _SEARCH, query, sort, what="candidates for ?search"
+    )
+
+
+async def search_constrained(
+    context: Context,
+    position: OneOf["subject", "property", "object"],
+    query: Annotated[str, "name; empty: most frequent"] = "",
+    subject: str | None = None,
+    property: str | None = None,
+    object: str | None = None,
+) -> Observation:
+    """Find entities, classes or values (subject, object) or properties, with IRIs as constraints.
+
+    Those that stand at `position` in triples with the constraints given; without any, all. An
+    object may be a literal too. Without constraints a name is needed.
+    Raises `QueryError` for a constraint at `position` itself, and for what names nothing.
+    """
+    given = {"subject": subject, "property": property, "object": object}
+    kept = {place: text for place, text in given.items() if text and text.strip()}
+    if position in kept:
+        raise QueryError(
+            f"{position} is what to find, so it cannot be given as {kept[position][:80]!r}; leave "
+            "it out, or choose another position"
+        )
+    sort: Sort = "properties" if position == "property" else "entities"
+    if not kept:
+        return await searched(context, query, sort)
+    nodes: dict[str, NamedNode | Literal] = {}
+    for place, text in kept.items():
+        nodes[place] = await _term(context, place, text)
+    where = Group((_pattern(nodes),))
+    return await searched_within(
+        context, where, Variable(position), query, sort, what=_what(context, position, nodes)
+    )
+
+
+async def _term(context: Context, place: str, text: str) -> NamedNode | Literal:
+    if place == "object":
+        return await object_term(context, text)
+    return NamedNode(
+        await named_node(context, text, sort="properties" if place == "property" else "")
+    )
+
+
+def _pattern(nodes: dict[str, NamedNode | Literal]) -> Pattern:
+    subject, value = (nodes.get(place, Variable(place)) for place in ("subject", "object"))
+    predicate = nodes.get("property", Variable("property"))
+    if isinstance(predicate, Literal):
+        raise QueryError("a property cannot be a literal")
+    return Pattern(subject, predicate, value)
+
+
+def _what(context: Context, position: str, nodes: dict[str, NamedNode | Literal]) -> str:
+    """`objects of space:Titan ont:orbits`: the places given, in their order."""
+    shorten = context.graph.prefixes.shorten
+    texts = [
+        shorten(node.value) if isinstance(node, NamedNode) else str(node)
+        for place in ("subject", "property", "object")
+        if (node := nodes.get(place)) is not None
+    ]
+    plural = {"subject": "subjects", "property": "properties", "object": "objects"}
+    return f"{plural[position]} of {' '.join(texts)}"
