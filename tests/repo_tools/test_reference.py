@@ -110,7 +110,7 @@ def test_every_command_has_its_help() -> None:
     page = commands_page()
 
     assert page.count("\nUsage: askgraph") == page.count("\n## askgraph")
-    for name in ("ask", "examples add", "finetune writer"):
+    for name in ("ask", "examples add", "finetune pairs"):
         assert f"\n## askgraph {name}\n\n```text\nUsage: askgraph {name} " in page
 
 
