@@ -1,22 +1,33 @@
-"""What the benchmarks share: commands with their time and memory, questions with their times."""
+"""What the benchmarks share: sets of questions, commands and servers with their time and memory."""
 
 import asyncio
+import json
 import os
+import re
 import resource
 import shlex
 import subprocess
 import sys
+import tempfile
+import threading
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from random import Random
 
-from askgraph.evaluation.questions import GoldQuestion
+from askgraph import sample
+from askgraph.errors import QueryError
+from askgraph.evaluation import Table
+from askgraph.evaluation.benchmarks.formats import read_questions
+from askgraph.evaluation.questions import GoldQuestion, gold_table
 from askgraph.evaluation.reports.report import Report
 from askgraph.evaluation.runs import Done, Task
 from askgraph.evaluation.runs.one_question import asked as asked_one
 from askgraph.evaluation.runs.one_question import asker
 from askgraph.evaluation.runs.run import evaluate
+from askgraph.graph import KnowledgeGraph
 from askgraph.trace import Question
 from askgraph.workspace import DEFAULT_METHOD, Workspace
 
@@ -126,3 +137,156 @@ def print_lines(*lines: Sequence[object]) -> None:
     widths = [max(len(line[at]) for line in cells) for at in range(len(cells[0]))]
     for line in cells:
         print(" | ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)))
+
+
+SECONDS = 20.0  # a gold query
+_USUAL = ("sample", "supply-kgrep", "spider4sparql")
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The questions of a set about one of its graphs."""
+
+    set: str
+    graph: KnowledgeGraph
+    questions: tuple[GoldQuestion, ...]
+
+
+@dataclass(frozen=True)
+class Listed:
+    """The questions of a set about one of its graphs, which is not built yet."""
+
+    set: str
+    graph: str
+    files: Sequence[Path]
+    questions: Sequence[GoldQuestion]
+
+    @property
+    def style(self) -> str:
+        """The style that the graph is written in, if its questions say so."""
+        tags = self.questions[0].tags
+        return next((tag[6:] for tag in tags if tag.startswith("style:")), "")
+
+
+@contextmanager
+def asked_sets(wanted: tuple[str, ...] = ()) -> Iterator[list[Asked]]:
+    """Build the graphs of all sets but the largest, or of those wanted, and open them."""
+    with tempfile.TemporaryDirectory() as folder:
+        workspace = Workspace(folder)
+        found: list[Asked] = []
+        for one in listed_sets(wanted):
+            name = f"{one.set}-{len(found)}"
+            workspace.add(name, one.files)
+            found.append(Asked(one.set, workspace.find(name), tuple(one.questions)))
+        yield found
+
+
+def listed_sets(
+    wanted: Sequence[str] = (), *, sample: int | None = None, seed: int = 0
+) -> Iterator[Listed]:
+    """Yield the questions of each graph of the sets, or so many of each, drawn with a seed.
+
+    Without those `wanted` that are all sets but the largest.
+    """
+    for name, graphs, path in _sets():
+        if name not in (wanted or _USUAL):
+            continue
+        questions = read_questions(path)
+        for key, files in graphs.items():
+            own = [q for q in questions if not key or q.graph == key]
+            if sample is not None and sample < len(own):
+                own = sorted(Random(seed).sample(own, sample), key=own.index)
+            if own:
+                yield Listed(name, key, files, own)
+
+
+def _sets() -> Iterator[tuple[str, dict[str, list[Path]], Path]]:
+    """A name, the files of each graph, the questions."""
+    for name, files, questions in single_graphs():
+        yield name, {"": files}, questions
+    for name in ("spider4sparql", "spider-graphs"):
+        if (folder := _data() / name).is_dir():
+            graphs = {path.name: [path] for path in sorted((folder / "kg").glob("*.ttl"))}
+            yield name, graphs, folder / "questions.jsonl"
+    if (generated := Path(__file__).parents[1] / "build/benchmarks/wikidata.nt").is_file():
+        yield "wikidata", {"": [generated]}, generated.with_suffix(".jsonl")
+
+
+def single_graphs() -> Iterator[tuple[str, list[Path], Path]]:
+    """The sets about one graph each: a name, the graph's files, the questions."""
+    yield "sample", [sample.graph_path()], sample.questions_path().with_suffix(".jsonl")
+    if (folder := _data() / "supply-kgrep").is_dir():
+        boxes = [folder / "kg" / f"{box}-box-default.ttl" for box in "at"]
+        yield "supply-kgrep", boxes, folder / "questions.jsonl"
+
+
+def _data() -> Path:
+    shared = Path(__file__).parents[2] / "shared" / "data"
+    return Path(os.environ.get("ASKGRAPH_DATA") or shared)
+
+
+async def gold_of(gold: GoldQuestion, graph: KnowledgeGraph) -> Table | None:
+    """What the gold query of a question gives; None without one, and where it cannot be run."""
+    if not gold.sparql:
+        return None
+    prefixes = graph.prefixes.namespaces
+    try:
+        return await gold_table(gold, graph.endpoint, prefixes=prefixes, timeout=SECONDS)
+    except QueryError:
+        return None
+
+
+@contextmanager
+def served(folder: Path, *options: str) -> Iterator[tuple[str, int]]:
+    """Run the server on a workspace; give its address, without a slash, and its process id."""
+    log = folder / "serve.log"
+    command = [sys.executable, "-m", "askgraph", "serve", "--workspace", str(folder), "--port", "0"]
+    with log.open("w") as errors:
+        process = subprocess.Popen([*command, *options], stdout=subprocess.DEVNULL, stderr=errors)
+    try:
+        while not (found := re.search(r"is at (http://\S+?)/\s", log.read_text("utf-8"))):
+            if process.poll() is not None:
+                sys.exit(log.read_text("utf-8"))
+            time.sleep(0.05)
+        yield found[1], process.pid
+    finally:
+        process.terminate()
+        process.wait()
+
+
+_SAYS = json.dumps({"choose": 1, "query": "", "sure": 1.0})
+_PARTS = (
+    {"choices": [{"index": 0, "delta": {"role": "assistant", "content": _SAYS}}]},
+    {"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]},
+    {"choices": [], "usage": {"prompt_tokens": 1200, "completion_tokens": 20}},
+)
+_BODY = "".join(f"data: {json.dumps(part)}\n\n" for part in _PARTS) + "data: [DONE]\n\n"
+_REPLY = f"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n{_BODY}"
+
+
+@contextmanager
+def slow_model(seconds: float) -> Iterator[str]:
+    """Serve Chat Completions; give the base URL."""
+    loop, started, url = asyncio.new_event_loop(), threading.Event(), ""
+
+    async def reply(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with suppress(OSError, asyncio.IncompleteReadError):
+            head = (await reader.readuntil(b"\r\n\r\n")).decode().lower()
+            length = next(line for line in head.splitlines() if line.startswith("content-length:"))
+            await reader.readexactly(int(length.partition(":")[2]))
+            await asyncio.sleep(seconds)
+            writer.write(_REPLY.encode())
+            await writer.drain()
+        writer.close()
+
+    async def serve() -> None:
+        nonlocal url
+        server = await asyncio.start_server(reply, "127.0.0.1", 0, backlog=512)
+        url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
+        started.set()
+        await asyncio.Event().wait()
+
+    thread = threading.Thread(target=loop.run_until_complete, args=(serve(),), daemon=True)
+    thread.start()
+    started.wait()
+    yield url

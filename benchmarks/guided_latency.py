@@ -13,8 +13,7 @@ import json
 import time
 from collections import defaultdict
 
-from _measure import print_table
-from _sets import Asked, asked_sets
+from _measure import Asked, asked_sets, print_table
 from askgraph.evaluation.questions import GoldQuestion
 from askgraph.evaluation.reports.report import percentile
 from askgraph.llm.scripted import ScriptedModel

@@ -337,12 +337,7 @@ def cosine(one: Counter[str], two: Counter[str]) -> float:
     return common / math.sqrt(sum(c * c for c in one.values()) * sum(c * c for c in two.values()))
 
 
-STEPS = {
-    "write": write,
-    "build": build,
-    "compare": compare,
-    "recall": recall,
-}
+STEPS = {"write": write, "build": build, "compare": compare, "recall": recall}
 REFERENCES = {
     "keyword": by_keywords,
     "bm25": by_bm25,

@@ -10,8 +10,7 @@ import argparse
 import tempfile
 from pathlib import Path
 
-from _measure import asked, print_table
-from _sets import single_graphs
+from _measure import asked, print_table, single_graphs
 from askgraph.evaluation.benchmarks.formats import read_questions
 from askgraph.evaluation.reports.report import percentile
 from askgraph.workspace import Workspace

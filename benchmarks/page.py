@@ -19,8 +19,7 @@ from pathlib import Path
 
 from playwright.sync_api import Page, sync_playwright
 
-from _measure import print_table
-from _served import served
+from _measure import print_table, served
 from askgraph import sample
 from askgraph.evaluation.benchmarks.formats import read_questions
 from askgraph.evaluation.reports.report import percentile

@@ -14,7 +14,7 @@ nothing of gold. `looks` is the share of questions for which `guided` asks again
 the best candidate of those shown. Numbers, dates and truth values come from the question, so that
 they count as held; a text that is compared has to be shown in quotes, as it is stored.
 
-The set `wikidata` is what `generate_wikidata.py` wrote where it does unless told otherwise.
+The set `wikidata` is `build/benchmarks/wikidata.nt`, with questions in `wikidata.jsonl` beside it.
 
 The prompts of a graph are kept in the cache when all its questions are done; a cache holds for the
 code that made it.
@@ -37,8 +37,7 @@ from tempfile import TemporaryDirectory
 
 from pyoxigraph import Literal, NamedNode
 
-from _measure import print_table
-from _sets import SECONDS, Listed, gold_of, listed_sets
+from _measure import SECONDS, Listed, gold_of, listed_sets, print_table
 from askgraph.answers.verbalize import iris_in
 from askgraph.errors import AskgraphError
 from askgraph.evaluation import Table

@@ -21,10 +21,7 @@ from pathlib import Path
 
 import httpx2
 
-from _measure import memory, print_table
-from _served import served
-from _sets import single_graphs
-from _slow_model import slow_model
+from _measure import memory, print_table, served, single_graphs, slow_model
 from askgraph.evaluation.benchmarks.formats import read_questions
 from askgraph.evaluation.reports.report import percentile
 from askgraph.workspace import Workspace

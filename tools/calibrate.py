@@ -19,29 +19,110 @@ Questions, graphs and scores are those of `tools/accuracy_floors.py`.
 import argparse
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
+import numpy as np
 from tools.accuracy_floors import FLOORS, data_folder, sets
-from tools.calibration_cases import Case, cases, generated_cases
-from tools.calibration_curve import about, curve_file, curve_report, given_without, held_out
-from tools.calibration_rejection import rejection_report
-from tools.calibration_trees import fitted, splits, trees_text, without
-from tools.unseen_cases import Attempt, kept_in
-from tools.unseen_fit import answered
+from tools.calibration import (
+    Case,
+    about,
+    cases,
+    curve_file,
+    curve_report,
+    fitted_trees,
+    generated_cases,
+    given_without,
+    held_out,
+    splits,
+    trees_text,
+    without,
+)
+from tools.unseen_cases import Attempt, answered, kept_in
 
 from askgraph.evaluation.files import replaced
+from askgraph.evaluation.reports.confidence import LOST, RIGHT_FROM, auc_interval, limit_for
+from askgraph.evaluation.reports.statistics import bootstrap_interval
 from askgraph.search.decide import CURVE, TREES_FILE, own_trees
 from askgraph.workspace import Workspace
 
-__all__ = ["report", "written"]
+_LOST = (0.02, 0.05, 0.1, 0.15, 0.2, 0.3)
+
+
+def rejection_report(found: Sequence[Case], confidence: Sequence[float]) -> str:
+    """Tell for each set of people's questions what a limit of confidence catches and loses.
+
+    `confidence` is that of each case by a model fitted without its graph. The limit of a graph is
+    the one that loses a tenth of the right answers over all other graphs; "in hindsight" it is
+    chosen on the set itself. In brackets are 95 % bootstrap intervals over answers.
+    """
+    people = [at for at, case in enumerate(found) if case.source == "people"]
+    lines: list[str] = []
+    for least in RIGHT_FROM:
+        lines += [f"right from F1 {least:g}", HEAD, *_sets(found, confidence, people, least), ""]
+    lines += ["caught of the wrong, where so many of the right are lost (in hindsight)"]
+    lines += ["set                   " + "".join(f"{lost:>7.0%}" for lost in _LOST)]
+    for name in _names(found, people):
+        at = [place for place in people if found[place].asked == name]
+        judged = [(confidence[place], found[place].right) for place in at]
+        shares = (_caught(judged, limit_for(judged, lost=lost)) for lost in _LOST)
+        lines.append(f"{name:<22}" + "".join(f"{share:>7.1%}" for share in shares))
+    return "\n".join(lines)
+
+
+HEAD = (
+    "set                    n    wrong  AUC                   Brier  "
+    "caught in hindsight   caught, limit of others  lost"
+)
+
+
+def _sets(
+    found: Sequence[Case], confidence: Sequence[float], people: Sequence[int], least: float
+) -> Iterator[str]:
+    right = [case.f1 >= least - 1e-9 for case in found]
+    limits = {
+        held: limit_for([(confidence[at], right[at]) for at in people if found[at].held != held])
+        for held in {case.held for case in found}
+    }
+    for name in _names(found, people):
+        at = [place for place in people if found[place].asked == name]
+        judged = [(confidence[place], right[place]) for place in at]
+        hindsight = limit_for(judged, lost=LOST)
+        area = auc_interval(judged)
+        brier = float(np.mean([(confidence[n] - found[n].f1) ** 2 for n in at]))
+        wrong = [place for place in at if not right[place]]
+        told = f"{area.mean:.3f} [{area.low:.3f}, {area.high:.3f}]" if area else "-"
+        chosen = _told(confidence[place] < hindsight for place in wrong)
+        caught = _told(confidence[place] < limits[found[place].held] for place in wrong)
+        lost = _told(confidence[n] < limits[found[n].held] for n in at if right[n])
+        yield (
+            f"{name:<22} {len(at):<4} {len(wrong):<6} {told:<21} {brier:.3f}  "
+            f"{chosen:<21} {caught:<24} {lost}"
+        )
+
+
+def _names(found: Sequence[Case], people: Sequence[int]) -> list[str]:
+    return list(dict.fromkeys(found[place].asked for place in people))
+
+
+def _told(rejected: Iterable[bool]) -> str:
+    values = [float(one) for one in rejected]
+    if not values:
+        return "-"
+    share = bootstrap_interval(values)
+    return f"{share.mean:.1%} [{share.low:.1%}, {share.high:.1%}]"
+
+
+def _caught(judged: Sequence[tuple[float, bool]], limit: float) -> float:
+    wrong = [confidence < limit for confidence, right in judged if not right]
+    return sum(wrong) / len(wrong) if wrong else 0.0
 
 
 def report(found: Sequence[Case], given: Sequence[float]) -> str:
     """The trees, the curve, and what confidences catch, each graph by what others `given`."""
-    own, new = splits(own_trees()), splits(fitted([case for case in found if case.left == 1]))
+    own, new = splits(own_trees()), splits(fitted_trees([case for case in found if case.left == 1]))
     lines = ["evidence           in use   fitted (splits of the trees)"]
     lines += [f"{name:<18} {own[name]:>6}   {new[name]:>6}" for name in own_trees().evidence]
     if len({case.graph for case in found}) == 1:
@@ -55,7 +136,7 @@ def written(found: Sequence[Case], given: Sequence[float], command: str) -> tupl
 
     The curve is fitted to what each graph gets from trees fitted without it, as new graphs will.
     """
-    trees = fitted([case for case in found if case.left == 1])
+    trees = fitted_trees([case for case in found if case.left == 1])
     first = "Trees over the evidence for and against an answer; see askgraph.search.decide."
     return trees_text(trees, [first, *about(found, command)]), curve_file(found, given, command)
 

@@ -25,11 +25,19 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from tools.accuracy_floors import FLOORS, HELD_OUT, data_folder, sets
-from tools.ranking_cases import Case, Scores, cases_of, generated_of
-from tools.ranking_fit import L2, PRIOR, answered, fitted, held_out
+from tools.ranking_fit import (
+    L2,
+    PRIOR,
+    Case,
+    Scores,
+    answered,
+    cases_of,
+    fitted,
+    generated_of,
+    held_out,
+)
 from tools.unseen_cases import Case as Unseen
-from tools.unseen_cases import kept_in
-from tools.unseen_fit import ranked
+from tools.unseen_cases import kept_in, ranked
 
 from askgraph.evaluation.files import replaced
 from askgraph.evaluation.reports.statistics import Difference, paired_difference

@@ -6,7 +6,7 @@
 
 Graph search is asked every question of the sample graph, of two variants of supply-kgrep, of
 Spider4SPARQL, of `tests/temporal`, of some conversations and of enriched graphs; every other method
-some of them, with a model whose replies are written down (`tools/same_answers_scripts.py`).
+some of them, with a model whose replies are written down (`tools/same_answers_cases.py`).
 Recorded is a line of JSON a question: the object that `askgraph ask --json` prints without times
 and costs, the steps that led there, and the messages that the model was sent. The data lies in
 ASKGRAPH_DATA, else ../shared/data; a set that is not there is left out.
@@ -30,23 +30,13 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from tools.same_answers_cases import ENRICHED, Case, graph_files, searched
-from tools.same_answers_scripts import scripted
+from tools.same_answers_cases import ENRICHED, Case, graph_files, scripted, searched
 
 from askgraph import Result, ask
 from askgraph.errors import AskgraphError
 from askgraph.graph import KnowledgeGraph
 from askgraph.llm.scripted import Reply, ScriptedModel
-from askgraph.trace import (
-    Draft,
-    Earlier,
-    Findings,
-    Outcome,
-    Question,
-    Step,
-    Thought,
-    ToolUse,
-)
+from askgraph.trace import Draft, Earlier, Findings, Outcome, Question, Step, Thought, ToolUse
 from askgraph.workspace import Workspace
 
 __all__ = ["compared", "main", "recorded"]

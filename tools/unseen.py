@@ -33,9 +33,21 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from tools.accuracy_floors import data_folder
-from tools.unseen_cases import Attempt, Case, Item, attempted, cases_of, items_of, kept, sampled
-from tools.unseen_fit import confidence_without, confidences, ranking_without
-from tools.unseen_without import FIRST_EVIDENCE, PARTS
+from tools.unseen_cases import (
+    FIRST_EVIDENCE,
+    PARTS,
+    Attempt,
+    Case,
+    Item,
+    attempted,
+    cases_of,
+    confidence_without,
+    confidences,
+    items_of,
+    kept,
+    ranking_without,
+    sampled,
+)
 
 from askgraph.evaluation.files import replaced
 from askgraph.evaluation.reports.confidence import calibration, mean_at
@@ -192,12 +204,7 @@ def _made(path: Path, of: type, make: Callable[..., list[Any]], *given: Any) -> 
 
 
 def work_over(
-    data: Path,
-    cache: Path,
-    *,
-    graphs: Path | None = None,
-    jobs: int = 2,
-    sample: int | None = None,
+    data: Path, cache: Path, *, graphs: Path | None = None, jobs: int = 2, sample: int | None = None
 ) -> Work:
     """Return the work on the questions of a folder, or on so many of each graph."""
     cache.mkdir(parents=True, exist_ok=True)

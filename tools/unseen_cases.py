@@ -1,21 +1,33 @@
-"""What graph search finds for the questions of a folder of graphs: clusters, evidence, answers.
+"""What graph search finds for the questions of a folder of graphs, and weights fitted to it.
 
 A folder has `questions.jsonl` and `kg/`; each question names its graph and, in its tags, the style
 that the graph is written in. What was found of a graph is kept as one file, written when the graph
 is done, so that a run goes on with the next graph; scores of queries are kept by their text.
+
+Graph search may do without one of its parts, which tells what the part is worth. A part is left out
+by what it does, and not by taking the program apart: its ways of linking, its weights in the
+ranking, the functions that it is called by, the operators that it serves.
 """
 
 import asyncio
 import gzip
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, field, replace
+from importlib import import_module
 from pathlib import Path
 from random import Random
 from typing import Any
+from unittest.mock import patch
 
-from tools.unseen_without import left_out
+from tools.calibration import Case as Answered
+from tools.calibration import confidences as weighed
+from tools.calibration import curve_of, fitted_trees
+from tools.ranking_fit import Case as Ranked
+from tools.ranking_fit import Found as Scored
+from tools.ranking_fit import fitted as fitted_ranking
 
 from askgraph.answers.search_run import AHEAD, PASSED_OVER, SearchLimits
 from askgraph.errors import AskgraphError
@@ -29,15 +41,135 @@ from askgraph.search.decide import EMPTY, collect_evidence
 from askgraph.search.embedding_linking import retry_with_embeddings
 from askgraph.search.link import LinkedQuestion
 from askgraph.search.pipeline import build_schema, link_text, propose_from_links
-from askgraph.search.rank import Cluster, Proposal, clusters
+from askgraph.search.rank import Cluster, Proposal, clusters, weights_for
+from askgraph.search.resolve_operators import resolve_times
+from askgraph.search.tokenize.question_operators import QuestionOperators
 from askgraph.sparql.comparison import Cell
 from askgraph.sparql.write import plain_text
 from askgraph.workspace import Workspace
 
-__all__ = [
-    "Attempt", "Case", "Found", "Item",
-    "attempted", "cases_of", "items_of", "kept", "kept_in", "sampled",
-]  # fmt: skip
+FIRST_EVIDENCE = (
+    *("score", "margin", "covered", "rivals", "faults", "unused_names", "weakest", "required"),
+    *("unsaid_order", "groups", "scattered"),
+)
+"""What confidence weighs if the evidence that travels is left out."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """What a part consists of.
+
+    `ways` are those of linking words that it brought, `weights` its features of the ranking, and
+    `calls` its functions, each with what is called instead; `operators` are no longer heard.
+    """
+
+    about: str
+    ways: frozenset[str] = frozenset()
+    weights: frozenset[str] = frozenset()
+    calls: tuple[tuple[str, Any], ...] = ()
+    operators: frozenset[str] = frozenset()
+
+
+def _nothing(*_: object) -> None:
+    return None
+
+
+def _none(*_: object) -> tuple[()]:
+    return ()
+
+
+def _no(*_: object) -> bool:
+    return False
+
+
+def _as_linked(linked: Any, *_: object) -> Any:
+    return linked
+
+
+def _every_link(linked: Any, _: object) -> Any:
+    return linked.links
+
+
+SOURCES: dict[str, Part] = {
+    "derivations": Part("derived words and doers", ways=frozenset(("derivation", "doer"))),
+    "meanings": Part(
+        "words of the same, a more general or a more special meaning",
+        ways=frozenset(("near", "hypernym", "hyponym")),
+    ),
+    "peoples": Part("peoples, and the codes of countries", ways=frozenset(("demonym",))),
+    "scales": Part("nouns of the scales of adjectives", ways=frozenset(("scale",))),
+    "shortened": Part(
+        "names that are shortened, and initials",
+        ways=frozenset(("short", "initials", "abbreviation")),
+    ),
+}
+"""The sources of the lexicon, each for itself."""
+
+PARTS: dict[str, Part] = {
+    **SOURCES,
+    "confidence": Part("evidence that means the same on every graph"),
+    "kinds": Part(
+        "the kind of thing that is asked for",
+        weights=frozenset(("misfit", "unheld", "disagrees", "ungrouped")),
+        calls=(("askgraph.search.resolve_operators:link_asked_kind", _as_linked),),
+    ),
+    "lexicon": Part(
+        "the lexicon, and names that are shortened or written otherwise",
+        ways=frozenset(("code",)).union(*(one.ways for one in SOURCES.values())),
+        calls=(("askgraph.search.link:akin", _none),),
+    ),
+    "names": Part(
+        "what is a name, and of which things",
+        weights=frozenset(("parted", "unnamed", "turned")),
+        calls=(
+            ("askgraph.search.expand.beam_search:without_chance", _every_link),
+            ("askgraph.search.expand.beam_search:with_apposition", _none),
+            ("askgraph.search.operators.query_builder:is_mirrored", _no),
+            ("askgraph.search.operators:show_names", _nothing),
+        ),
+    ),
+    "readings": Part(
+        "readings with two aggregates, two extremes, extremes of groups, comparisons",
+        calls=(
+            ("askgraph.search.operators.extremes_with_ties:keep_ties", _nothing),
+            ("askgraph.search.operators.shared_value:join_by_or", _nothing),
+            ("askgraph.search.operators.pairs:compare_pairs", _none),
+            ("askgraph.search.operators:describe_things", _none),
+        ),
+        operators=frozenset(
+            ("yearly", "exactly", "difference", "ratio", "same", "different", "other")
+        ),
+    ),
+}
+
+
+@contextmanager
+def left_out(name: str | None) -> Iterator[tuple[frozenset[str], Mapping[str, float] | None]]:
+    """Leave a part out; give the ways of linking to do without, and the weights to rank with."""
+    if name is None:
+        yield frozenset(), None
+        return
+    part = PARTS[name]
+    with ExitStack() as patches:
+        for place, instead in part.calls:
+            module, function = place.split(":")
+            patches.enter_context(patch.object(import_module(module), function, instead))
+        if part.operators:
+            patches.enter_context(
+                patch("askgraph.search.resolve_operators.resolve_times", _without(part.operators))
+            )
+        own = weights_for("")
+        weights = {one: 0.0 if one in part.weights else weight for one, weight in own.items()}
+        yield part.ways, weights
+
+
+def _without(names: frozenset[str]) -> Any:
+    def heard(frame: QuestionOperators, *rest: Any) -> QuestionOperators:
+        kept = tuple(one for one in frame.operators if one.name not in names)
+        return resolve_times(replace(frame, operators=kept), *rest)
+
+    return heard
+
 
 _SECONDS, _PATIENCE = 2.0, 60.0
 """What a candidate's query may take, and gold's."""
@@ -292,3 +424,61 @@ def _again(of: type, one: dict[str, Any]) -> Any:
     if of is Case:
         one["found"] = tuple(Found(tuple(f.pop("members")), **f) for f in one["found"])
     return of(**one)
+
+
+Model = Callable[[Mapping[str, float]], float]
+"""From evidence to a chance."""
+
+
+def ranking_without(cases: Sequence[Case]) -> dict[str, dict[str, float]]:
+    """Return for each style the weights of the ranking that are fitted without it."""
+    every = [ranked(case) for case in cases]
+    return {
+        style: fitted_ranking([case for case in every if case.set != style])
+        for style in sorted({case.set for case in every})
+    }
+
+
+def ranked(case: Case) -> Ranked:
+    """Return a case as one of the ranking; its style counts as its set."""
+    graph = Path(case.graph).stem
+    found = tuple(Scored("", one.members, one.by_name, one.empty) for one in case.found)
+    return Ranked(case.id, "", case.style, graph, graph, found)
+
+
+def confidence_without(attempts: Sequence[Attempt], only: Collection[str] = ()) -> dict[str, Model]:
+    """Return for each style the model of confidence that is fitted without it.
+
+    It weighs all evidence, or `only` some.
+    """
+    every = [answered(one, only) for one in attempts if one.evidence]
+    styles = sorted({case.set for case in every})
+    return {style: _model([case for case in every if case.set != style]) for style in styles}
+
+
+def confidences(attempts: Sequence[Attempt], models: Mapping[str, Model]) -> list[float]:
+    """Return the chance of each attempt by the model that was fitted without its style."""
+    return [models[one.style](one.evidence) if one.evidence else 0.0 for one in attempts]
+
+
+def answered(one: Attempt, only: Collection[str] = ()) -> Answered:
+    """Return an attempt as a case of calibration; its style counts as its set."""
+    graph = Path(one.graph).stem
+    evidence = {name: one.evidence[name] for name in only} if only else one.evidence
+    return Answered(
+        one.style, evidence, one.by_name, graph, left=one.left, asked=one.style, fold=one.style
+    )
+
+
+def _model(cases: Sequence[Answered]) -> Model:
+    """Trees over all cases, and a curve over what those give that saw nothing of the style."""
+    firsts = [case for case in cases if case.left == 1]
+    trees = fitted_trees(firsts)
+    given = dict.fromkeys(range(len(firsts)), 0.0)
+    for style in {case.set for case in firsts}:
+        others = fitted_trees([case for case in firsts if case.set != style] or firsts)
+        own = [at for at, case in enumerate(firsts) if case.set == style]
+        chances = weighed(others, [firsts[at].evidence for at in own])
+        given.update(zip(own, chances.tolist(), strict=True))
+    curve = curve_of(firsts, list(given.values()))
+    return lambda evidence: curve(trees(evidence))

@@ -7,18 +7,24 @@ from pathlib import Path
 import numpy as np
 import pytest
 from tools.accuracy_floors import sets
-from tools.calibrate import report, written
-from tools.calibration_cases import Case, Source, cases, generated_cases, shares
-from tools.calibration_curve import (
+from tools.calibrate import rejection_report, report, written
+from tools.calibration import (
+    Case,
+    Source,
     bounded,
+    cases,
+    confidences,
     curve_file,
     curve_of,
     curve_report,
+    fitted_trees,
+    generated_cases,
     given_without,
     held_out,
+    shares,
+    splits,
+    without,
 )
-from tools.calibration_rejection import rejection_report
-from tools.calibration_trees import confidences, fitted, splits, without
 
 from askgraph.search.decide import EVIDENCE, read_curve, read_trees, sign_of
 from askgraph.workspace import Workspace
@@ -39,7 +45,7 @@ def _drawn(graph: str, number: int, bias: float = 0.0) -> list[Case]:
 def test_trees_ask_for_what_the_data_hangs_on_and_give_its_chances() -> None:
     cases = _drawn("one", 3000)
 
-    trees = fitted(cases)
+    trees = fitted_trees(cases)
     given = confidences(trees, [case.evidence for case in cases])
 
     assert {name for name, _ in splits(trees).most_common(2)} == {"score", "unused_names"}
@@ -59,14 +65,14 @@ def test_what_is_taken_out_of_the_library_gives_what_the_library_gives() -> None
     )  # fmt: skip
     model.fit(np.array(table), [case.right for case in cases])
 
-    given = confidences(fitted(cases), [case.evidence for case in cases])
+    given = confidences(fitted_trees(cases), [case.evidence for case in cases])
 
     assert given == pytest.approx(model.predict_proba(np.array(table))[:, 1], abs=1e-6)
 
 
 @pytest.mark.parametrize("name", ["score", "unused_names"])
 def test_no_evidence_counts_the_wrong_way(name: str) -> None:
-    trees = fitted([replace(case, f1=1 - case.f1) for case in _drawn("one", 200)])
+    trees = fitted_trees([replace(case, f1=1 - case.f1) for case in _drawn("one", 200)])
 
     given = [trees({name: value}) for value in np.linspace(-2, 2, 20).tolist()]
 
@@ -74,7 +80,7 @@ def test_no_evidence_counts_the_wrong_way(name: str) -> None:
 
 
 def test_where_all_are_right_nothing_can_be_told_apart() -> None:
-    trees = fitted([replace(case, f1=1.0) for case in _drawn("one", 50)])
+    trees = fitted_trees([replace(case, f1=1.0) for case in _drawn("one", 50)])
 
     assert not trees.trees and 0.95 < trees({}) < 1
 
@@ -84,7 +90,7 @@ def test_the_trees_of_a_graph_are_fitted_without_it() -> None:
 
     found = without(usual + odd)
 
-    assert found["odd"] == fitted(usual) and found["usual"] == fitted(odd)
+    assert found["odd"] == fitted_trees(usual) and found["usual"] == fitted_trees(odd)
 
 
 def _scored(graph: str, number: int, f1: float, source: Source = "people") -> list[Case]:
@@ -174,7 +180,7 @@ def test_the_files_say_what_they_were_fitted_to_and_are_read_again(tmp_path: Pat
         (tmp_path / name).write_text(text, "utf-8")
 
     trees, facts = read_trees(tmp_path / "trees"), found[0].evidence
-    assert trees(facts) == pytest.approx(fitted(found)(facts), abs=1e-3)
+    assert trees(facts) == pytest.approx(fitted_trees(found)(facts), abs=1e-3)
     assert read_curve(tmp_path / "curve").knots
     assert all("Made by: made so" in text for text in texts)
     assert all("Fitted to 60 answers to people's" in text for text in texts)

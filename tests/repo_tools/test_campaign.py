@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from tests.each import for_each
 from tools.campaign.__main__ import PARTS, with_lines
-from tools.campaign._callers import RULES
+from tools.campaign._tries import RULES
 from tools.campaign.grammar import DRAWN, Drawn, down, grammar, understood
 from tools.campaign.questions import made
 

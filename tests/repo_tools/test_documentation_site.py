@@ -13,8 +13,7 @@ from playwright.sync_api import sync_playwright
 from tests.each import for_each
 from tests.server.browser.watched import ARGUMENTS, CHROMIUM, PATIENCE
 from tools import documentation
-from tools.documentation import built, gather, placed, relinked
-from tools.site_check import complaints
+from tools.documentation import built, complaints, gather, placed, relinked
 
 ROOT = Path(__file__).parents[2]
 
@@ -30,7 +29,7 @@ ROOT = Path(__file__).parents[2]
         (
             "docs/temporal.md",
             "[a](../src/askgraph/graph/measures.py)",
-            "[a](reference/python/metadata.md#askgraph.graph.measures)",
+            "[a](reference/python/graph.md#askgraph.graph.measures)",
         ),
         (
             "docs/how-to/method.md",

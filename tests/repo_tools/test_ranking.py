@@ -6,8 +6,17 @@ import numpy as np
 import pytest
 from tools.accuracy_floors import FLOORS, HELD_OUT, sets
 from tools.ranking import report
-from tools.ranking_cases import Case, Found, Scores, cases_of
-from tools.ranking_fit import PRIOR, answered, fitted, held_out, total_score
+from tools.ranking_fit import (
+    PRIOR,
+    Case,
+    Found,
+    Scores,
+    answered,
+    cases_of,
+    fitted,
+    held_out,
+    total_score,
+)
 
 from askgraph.search.rank import FEATURES, RANKING, read_ranking
 from askgraph.workspace import Workspace

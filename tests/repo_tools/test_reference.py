@@ -6,9 +6,14 @@ from pathlib import Path
 
 import pytest
 from tools import reference
-from tools.reference_commands import commands_page
-from tools.reference_python import fields_table, module_section, package_pages, prose
-from tools.reference_rest import rest_page
+from tools.reference import (
+    commands_page,
+    fields_table,
+    module_section,
+    package_pages,
+    prose,
+    rest_page,
+)
 
 from askgraph import plugins
 from askgraph.server.settings import ServeSettings
@@ -105,7 +110,7 @@ def test_every_command_has_its_help() -> None:
     page = commands_page()
 
     assert page.count("\nUsage: askgraph") == page.count("\n## askgraph")
-    for name in ("ask", "examples add", "finetune writer"):
+    for name in ("ask", "examples add", "finetune pairs"):
         assert f"\n## askgraph {name}\n\n```text\nUsage: askgraph {name} " in page
 
 

@@ -5,8 +5,7 @@ from collections import Counter
 import pytest
 from tests.each import for_each
 from tools.same_answers import compared, recorded
-from tools.same_answers_cases import Case, searched
-from tools.same_answers_scripts import scripted
+from tools.same_answers_cases import Case, scripted, searched
 
 from askgraph import plugins
 

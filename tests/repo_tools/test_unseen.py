@@ -7,9 +7,17 @@ from pathlib import Path
 import pytest
 from tests.each import for_each
 from tools.unseen import MOST, Outcome, changes, compared, measured, table, work_over
-from tools.unseen_cases import Case, Found, Item, attempted, cases_of, items_of
-from tools.unseen_fit import ranking_without
-from tools.unseen_without import FIRST_EVIDENCE, PARTS
+from tools.unseen_cases import (
+    FIRST_EVIDENCE,
+    PARTS,
+    Case,
+    Found,
+    Item,
+    attempted,
+    cases_of,
+    items_of,
+    ranking_without,
+)
 
 from askgraph.search import pipeline as run
 from askgraph.search.decide import EVIDENCE

@@ -19,19 +19,22 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import httpx2
-from tools.campaign._callers import (
+from tools.campaign._tries import (
     GIVEN,
     QUESTION,
     RULES,
     Kind,
     Operation,
+    Tried,
     filled,
     keys,
+    main,
     odd_paths,
     operations,
+    served,
     undescribed,
+    workspace,
 )
-from tools.campaign._tries import Tried, main, served, workspace
 
 from askgraph.server.app import create_app
 from askgraph.server.settings import ServeSettings

@@ -19,15 +19,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import httpx2
-from tools.campaign._tries import (
-    Tried,
-    askgraph,
-    base,
-    main,
-    served,
-    triples,
-    uploaded,
-)
+from tools.campaign._tries import Tried, askgraph, base, main, served, triples, uploaded
 from tools.campaign.kills import CASES, survived
 
 _ROOM = (0, 16, 64, 256, 1024)  # kB

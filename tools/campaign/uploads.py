@@ -28,16 +28,7 @@ from functools import partial
 from pathlib import Path
 
 import httpx2
-from tools.campaign._tries import (
-    Tried,
-    askgraph,
-    base,
-    left_over,
-    main,
-    peak,
-    served,
-    uploaded,
-)
+from tools.campaign._tries import Tried, askgraph, base, left_over, main, peak, served, uploaded
 
 from askgraph.workspace import Workspace
 

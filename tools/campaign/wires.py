@@ -20,7 +20,6 @@ from tools.campaign._tries import Tried, main, served
 
 _SECONDS, _WAITED = 30.0, 0.5
 _JSON = b"Content-Type: application/json\r\n"
-_ASK = b'{"type": "ask", "question": "Which moons orbit Jupiter?"}'
 _HALF = "\\ud83d"
 
 Sent = tuple[str, bytes, bool]
@@ -108,10 +107,7 @@ def bodies() -> Iterator[Sent]:
         yield f"a form{more[:13]!r}", posted("/api/v1/graphs/upload", body, parts % more), True
 
 
-KINDS: dict[str, Callable[[], Iterator[Sent]]] = {
-    "requests": requests,
-    "bodies": bodies,
-}
+KINDS: dict[str, Callable[[], Iterator[Sent]]] = {"requests": requests, "bodies": bodies}
 
 
 def told(port: int, data: bytes, seconds: float) -> bytes:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.each import for_each
 from tests.search.asking import Known
-from tools.calibration_trees import trees_text
+from tools.calibration import trees_text
 
 from askgraph.errors import SetupError
 from askgraph.search.decide import (
