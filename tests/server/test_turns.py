@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from askgraph.server.auth.principal import Principal, TooMany
+from askgraph.server.auth import Principal, TooMany
 from askgraph.server.hub import Hub, open_hub
-from askgraph.server.rest.parts import PartsBody, parts
+from askgraph.server.rest.queries import PartsBody, parts
 from askgraph.server.rest.questions import download
+from askgraph.server.runs import AskBody, RunView
 from askgraph.server.runs.replies import chosen, confirmed
-from askgraph.server.runs.views import AskBody, RunView
 from askgraph.server.settings import ServeSettings
 from askgraph.workspace import Workspace
 

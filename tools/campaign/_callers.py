@@ -9,8 +9,8 @@ from typing import Any
 
 import httpx2
 
+from askgraph.server.auth import SCOPES, Scope
 from askgraph.server.auth.api_keys import new_key
-from askgraph.server.auth.principal import SCOPES, Scope
 from askgraph.server.store import Store
 
 QUESTION = "Which moons orbit Jupiter?"

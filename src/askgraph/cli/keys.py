@@ -10,8 +10,8 @@ from askgraph.cli import Commands
 from askgraph.cli.figures import as_table
 from askgraph.cli.options import Common, check_graphs
 from askgraph.cli.output import print_json, show
+from askgraph.server.auth import OwnLimits
 from askgraph.server.auth.api_keys import expiry, found_key, new_key, read_scopes, state_of
-from askgraph.server.auth.principal import OwnLimits
 from askgraph.server.settings import ServeSettings
 from askgraph.server.store import KeyRow, Store
 from askgraph.workspace import Workspace

@@ -3,7 +3,7 @@
 import asyncio
 
 from askgraph.cli.options import Common, check_graphs
-from askgraph.server.mcp.stdio import run
+from askgraph.server.mcp import run_stdio
 
 
 def mcp(
@@ -20,4 +20,4 @@ def mcp(
     """
     place = common.workspace
     check_graphs(place, graph or ())
-    asyncio.run(run(place, graph or (), timeout=timeout, query_timeout=query_timeout))
+    asyncio.run(run_stdio(place, graph or (), timeout=timeout, query_timeout=query_timeout))

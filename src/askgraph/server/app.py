@@ -16,34 +16,28 @@ from starlette.exceptions import HTTPException
 
 from askgraph.atomic_files import no_space
 from askgraph.errors import AskgraphError, SetupError
-from askgraph.server import sparql, text2sparql, websocket
+from askgraph.server import sparql, websocket
 from askgraph.server.auth.identify import BehindProxy, VisitorCookie, check_rules
-from askgraph.server.description import description_router
-from askgraph.server.faults import faults_in_words
 from askgraph.server.hub import Hub, open_hub
 from askgraph.server.mcp.http import mcp_route, mcp_running
-from askgraph.server.middleware.logs import set_up_logs
-from askgraph.server.middleware.protection import protect
+from askgraph.server.openai import openai_problem
 from askgraph.server.openai import routes as chat
-from askgraph.server.openai.views import openai_problem
-from askgraph.server.page import missing_page, page_router
-from askgraph.server.problems import Problem, problem_of, problem_response
+from askgraph.server.page import description_router, missing_page, page_router
+from askgraph.server.problems import Problem, faults_in_words, problem_of, problem_response
+from askgraph.server.protection import protect
 from askgraph.server.rest import (
     boards,
-    glossary,
     graphs,
-    parts,
     profile,
-    query,
+    queries,
     questions,
-    search,
     server,
 )
-from askgraph.server.runs.answering import Job
 from askgraph.server.runs.request import RunRequest
-from askgraph.server.runs.worker_pool import rarely_collected
+from askgraph.server.runs.workers import Job, rarely_collected
 from askgraph.server.settings import ServeSettings
 from askgraph.server.store import Store
+from askgraph.server.telemetry import set_up_logs
 from askgraph.trace import Question
 from askgraph.workspace import DEFAULT_METHOD, Workspace
 
@@ -55,11 +49,9 @@ _ROUTERS = (
     server.router,
     graphs.router,
     profile.router,
-    search.router,
-    query.router,
-    parts.router,
+    queries.router,
     boards.router,
-    glossary.router,
+    graphs.glossary_router,
     sparql.router,
     websocket.router,
     server.health_router,
@@ -99,7 +91,7 @@ def create_app(settings: ServeSettings, workspace: Workspace) -> FastAPI:
     for router in _ROUTERS:
         app.include_router(router)
     app.router.routes.append(mcp_route())
-    app.include_router(text2sparql.router)
+    app.include_router(sparql.text2sparql_router)
     app.include_router(page_router())
     app.include_router(description_router(app))
     protect(app, settings)

@@ -20,8 +20,8 @@ from pydantic import Field, ValidationError
 from pydantic_settings import BaseSettings, EnvSettingsSource, SettingsConfigDict, SettingsError
 
 from askgraph.errors import SetupError
-from askgraph.server.auth.principal import Scope
-from askgraph.server.faults import faults_in_words
+from askgraph.server.auth import Scope
+from askgraph.server.problems import faults_in_words
 from askgraph.workspace.settings import FILE, serve_table
 
 _PREFIX = "ASKGRAPH_SERVE_"

@@ -18,14 +18,13 @@ from fastapi import APIRouter, WebSocket, WebSocketDisconnect
 from pydantic import ValidationError
 
 from askgraph.errors import AskgraphError, SetupError
+from askgraph.server.auth import Principal
 from askgraph.server.auth.identify import credentials_of
-from askgraph.server.auth.principal import Principal
-from askgraph.server.faults import faults_in_words
 from askgraph.server.hub import Hub
-from askgraph.server.problems import Problem, problem_of
+from askgraph.server.problems import Problem, faults_in_words, problem_of
+from askgraph.server.runs import AskBody, ChooseBody
 from askgraph.server.runs.events import Event
 from askgraph.server.runs.replies import chosen
-from askgraph.server.runs.views import AskBody, ChooseBody
 
 router = APIRouter(prefix="/api/v1")
 _LARGEST = 256 * 1024  # characters of a message

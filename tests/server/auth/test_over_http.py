@@ -10,9 +10,9 @@ import pytest
 from tests.servers.served import ServedThread
 from websockets.sync.client import connect
 
+from askgraph.server.auth import OwnLimits
 from askgraph.server.auth.api_keys import new_key
 from askgraph.server.auth.identify import VISITOR
-from askgraph.server.auth.principal import OwnLimits
 from askgraph.server.store import KeyRow, Store
 from askgraph.workspace import Workspace
 

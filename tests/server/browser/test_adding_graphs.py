@@ -13,7 +13,7 @@ from tests.server.browser.watched import Watch, ask, violations_in_both_themes
 from tests.servers.served import ServedThread, sample_workspace
 
 from askgraph.server.graphs import jobs
-from askgraph.server.graphs.worker_process import Added, Doing, Task, add_in_process
+from askgraph.server.graphs.worker import Added, Doing, Task, add_in_process
 
 
 @pytest.fixture(scope="module")

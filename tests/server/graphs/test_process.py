@@ -12,7 +12,7 @@ from tests.servers import faults
 from tests.servers.sparql import SparqlServer
 
 from askgraph.errors import AskgraphError, ServiceError, TimedOut
-from askgraph.server.graphs.worker_process import Doing, Task, add_in_process
+from askgraph.server.graphs.worker import Doing, Task, add_in_process
 from askgraph.workspace import Workspace
 
 

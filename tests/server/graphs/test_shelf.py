@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from askgraph.server.graphs import graph_pool as shelf_module
-from askgraph.server.graphs.graph_pool import Shelf, Verified
+from askgraph.server.graphs import open_graphs as shelf_module
+from askgraph.server.graphs.open_graphs import Shelf, Verified
 from askgraph.server.settings import ServeSettings
 from askgraph.workspace import Workspace
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from askgraph.server.middleware.logs import MASK, masked, masked_value, without
+from askgraph.server.telemetry import MASK, masked, masked_value, without
 
 KEY = "askgraph_Zm9vYmFyYmF6cXV4Zm9v"
 

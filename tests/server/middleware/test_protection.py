@@ -17,9 +17,9 @@ from tests.servers.served import ServedThread
 
 from askgraph.sample import graph_path
 from askgraph.server.app import create_app
-from askgraph.server.middleware.logs import log_handler
-from askgraph.server.middleware.protection import LARGEST, protect
+from askgraph.server.protection import LARGEST, protect
 from askgraph.server.settings import ServeSettings
+from askgraph.server.telemetry import log_handler
 from askgraph.workspace import Workspace
 
 Made = Callable[..., AsyncClient]

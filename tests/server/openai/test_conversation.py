@@ -3,8 +3,8 @@
 import pytest
 
 from askgraph.errors import SetupError
+from askgraph.server.openai import ChatMessage
 from askgraph.server.openai.answers import Talk, code_block, talk_of
-from askgraph.server.openai.views import ChatMessage
 from askgraph.trace import Earlier
 
 QUERY = "SELECT ?m { ?m a <http://example.org/Moon> }"

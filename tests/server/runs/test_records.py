@@ -13,10 +13,10 @@ from tests.servers.llm import LlmServer, Turn
 from tests.servers.served import ServedThread, sample_workspace
 
 from askgraph.errors import ServiceError
-from askgraph.server.auth.principal import Limits, Principal, TooMany
+from askgraph.server.auth import Limits, Principal, TooMany
 from askgraph.server.hub import Hub, open_hub
+from askgraph.server.runs import AskBody
 from askgraph.server.runs.replies import chosen
-from askgraph.server.runs.views import AskBody
 from askgraph.server.settings import ServeSettings
 from askgraph.workspace import Workspace
 

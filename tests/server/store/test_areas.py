@@ -3,7 +3,7 @@
 import asyncio
 from dataclasses import replace
 
-from askgraph.server.auth.principal import OwnLimits
+from askgraph.server.auth import OwnLimits
 from askgraph.server.store import (
     Feedback,
     JobRow,

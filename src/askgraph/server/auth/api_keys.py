@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Literal
 
 from askgraph.errors import SetupError
-from askgraph.server.auth.principal import SCOPES, OwnLimits, Scope
+from askgraph.server.auth import SCOPES, OwnLimits, Scope
 from askgraph.server.store import KeyRow, Store, now, time_text
 
 PREFIX = "askgraph_"

@@ -12,13 +12,12 @@ from typing import Literal
 from pydantic import BaseModel, Field
 
 from askgraph.errors import AskgraphError, ServiceError, SetupError
-from askgraph.server.auth.principal import ANONYMOUS, NotAllowed, Principal
+from askgraph.server.auth import ANONYMOUS, NotAllowed, Principal
 from askgraph.server.graphs.open_graphs import OpenGraphs
 from askgraph.server.graphs.uploads import clear_graph, clear_orphans, upload_folder, uploads_of
-from askgraph.server.graphs.worker_process import Added, Doing, Task, add_in_process
+from askgraph.server.graphs.worker import Added, Doing, Task, add_in_process
 from askgraph.server.problems import Missing, Problem, problem_of
-from askgraph.server.runs.events import Event, shield
-from askgraph.server.runs.queue import Queue
+from askgraph.server.runs.events import Event, Queue, shield
 from askgraph.server.settings import ServeSettings
 from askgraph.server.store import UNDER_WAY, JobRow, JobState, Store, new_id
 from askgraph.workspace import Workspace, check_name

@@ -10,7 +10,7 @@ from contextlib import AbstractAsyncContextManager
 from askgraph.endpoint import run
 from askgraph.errors import QueryError, TimedOut
 from askgraph.graph import KnowledgeGraph
-from askgraph.server.runs.queue import Queue
+from askgraph.server.runs.events import Queue
 from askgraph.server.settings import ServeSettings
 from askgraph.sparql.judge import CheckedQuery, admitted
 from askgraph.sparql.lexer import Token, lexed

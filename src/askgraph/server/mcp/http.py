@@ -21,14 +21,13 @@ from starlette.types import Message, Receive, Send
 from starlette.types import Scope as AsgiScope
 
 from askgraph.graph import KnowledgeGraph
-from askgraph.server.auth.principal import Principal, Scope
+from askgraph.server.auth import Principal, Scope
 from askgraph.server.hub import Hub, caller_of, hub_of
 from askgraph.server.mcp import graph_server
 from askgraph.server.mcp.access import FOLLOWING, Access, Known
-from askgraph.server.runs.replies import following_answer
+from askgraph.server.runs import AskBody
+from askgraph.server.runs.replies import following_answer, steps_of_run
 from askgraph.server.runs.request import RunRequest, method_names
-from askgraph.server.runs.views import AskBody
-from askgraph.server.streams import steps_of_run
 from askgraph.trace import Outcome, Question, Step
 
 PATH = "/mcp"

@@ -19,7 +19,7 @@ from pyoxigraph import NamedNode
 
 from askgraph.answers.verbalize import confidence_in_words
 from askgraph.errors import AskgraphError, QueryError, SetupError
-from askgraph.server.openai.views import (
+from askgraph.server.openai import (
     ChatAnswer,
     ChatChoice,
     ChatCompletion,
@@ -30,8 +30,8 @@ from askgraph.server.openai.views import (
     error_of,
 )
 from askgraph.server.problems import problem_of
+from askgraph.server.runs import answer_view
 from askgraph.server.runs.events import words_of
-from askgraph.server.runs.views import answer_view
 from askgraph.sparql.judge import admitted
 from askgraph.sparql.prefixes import words_of_local_name
 from askgraph.sparql.results import Term, value_of

@@ -15,16 +15,16 @@ from typing import Any, Literal
 from pydantic import BaseModel, Field
 
 from askgraph.errors import AskgraphError
-from askgraph.server.openai.answers import VIEW_ROWS, Follows, message_parts
-from askgraph.server.openai.views import (
+from askgraph.server.openai import (
     LANGUAGE_TAG,
     ChatAnswer,
     ChatMessage,
     ChatPart,
 )
+from askgraph.server.openai.answers import VIEW_ROWS, Follows, message_parts
 from askgraph.server.problems import problem_of
+from askgraph.server.runs import answer_view
 from askgraph.server.runs.events import words_of
-from askgraph.server.runs.views import answer_view
 from askgraph.trace import Answer, Clarification, Outcome, Refusal, Step, Usage
 
 _PREFIX = "resp_"

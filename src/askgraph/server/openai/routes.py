@@ -7,16 +7,9 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse
 
 from askgraph.errors import AskgraphError, SetupError
-from askgraph.server.auth.principal import Principal
+from askgraph.server.auth import Principal
 from askgraph.server.hub import Asker, Hub, HubDep
-from askgraph.server.openai.answers import Completion, Follows, Talk, offers, talk_of
-from askgraph.server.openai.responses import (
-    ResponseBody,
-    ResponseReply,
-    ResponseView,
-    run_of,
-)
-from askgraph.server.openai.views import (
+from askgraph.server.openai import (
     ChatBody,
     ChatCompletion,
     ChatError,
@@ -24,12 +17,24 @@ from askgraph.server.openai.views import (
     ChatModels,
     ChatRoute,
 )
+from askgraph.server.openai.answers import Completion, Follows, Talk, offers, talk_of
+from askgraph.server.openai.responses import (
+    ResponseBody,
+    ResponseReply,
+    ResponseView,
+    run_of,
+)
 from askgraph.server.problems import Failed, Missing, Problem
-from askgraph.server.runs.methods import choices
-from askgraph.server.runs.replies import chosen, following_answer
+from askgraph.server.rest.server import choices
+from askgraph.server.runs import MOST_QUESTION, AskBody, odd_character
+from askgraph.server.runs.replies import (
+    chosen,
+    following_answer,
+    steps_of_run,
+    text_stream,
+    unless_disconnected,
+)
 from askgraph.server.runs.request import method_names
-from askgraph.server.runs.views import MOST_QUESTION, AskBody, odd_character
-from askgraph.server.streams import steps_of_run, text_stream, unless_disconnected
 from askgraph.trace import Clarification, Outcome, Question, Step
 from askgraph.workspace import DEFAULT_METHOD
 

@@ -14,7 +14,7 @@ from pydantic import Field
 from askgraph.answers.verbalize import in_words, iris_of, labels_of, language_of_labels
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.profile import ClassProfile, PredicateProfile
-from askgraph.server.runs.views import Body, Language
+from askgraph.server.runs import Body, Language
 from askgraph.sparql.judge import refuse_size
 from askgraph.sparql.lexer import unescaped, with_declared
 from askgraph.sparql.prefixes import best_label, words_of_local_name

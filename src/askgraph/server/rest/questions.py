@@ -16,11 +16,10 @@ from askgraph.answers.evidence import evidence
 from askgraph.answers.export import as_csv, as_workbook, matching, sheet_of
 from askgraph.answers.verbalize import labels_of
 from askgraph.errors import SetupError
-from askgraph.server.auth.principal import NotAllowed, Principal
+from askgraph.server.auth import NotAllowed, Principal
 from askgraph.server.hub import Asker, Confirmer, Hub, HubDep, Querier
 from askgraph.server.problems import Failed, Missing
-from askgraph.server.runs.replies import chosen, confirmed, edited, following_run, withdrawn
-from askgraph.server.runs.views import (
+from askgraph.server.runs import (
     AskBody,
     Body,
     ChooseBody,
@@ -34,8 +33,16 @@ from askgraph.server.runs.views import (
     RunView,
     ShareBody,
 )
+from askgraph.server.runs.replies import (
+    chosen,
+    confirmed,
+    edited,
+    event_stream,
+    following_run,
+    unless_disconnected,
+    withdrawn,
+)
 from askgraph.server.store import Feedback, SessionRow, Verified, new_id
-from askgraph.server.streams import event_stream, unless_disconnected
 from askgraph.sparql.results import (
     GRAPH_FORMATS,
     GraphResult,

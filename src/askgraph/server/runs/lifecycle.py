@@ -19,19 +19,17 @@ from typing import Any
 
 from askgraph import plugins
 from askgraph.errors import AskgraphError, ServiceError, SetupError
-from askgraph.server.auth.principal import Principal, TooMany
+from askgraph.server.auth import Principal, TooMany
 from askgraph.server.graphs.open_graphs import OpenGraphs
-from askgraph.server.middleware.telemetry import question_span, span_headers
 from askgraph.server.problems import Problem, problem_of
-from askgraph.server.runs.answering import Answering, Job
-from askgraph.server.runs.events import Event, Events, shield
-from askgraph.server.runs.queue import Queue
+from askgraph.server.runs import RunView, State
+from askgraph.server.runs.events import Event, Events, Queue, shield
 from askgraph.server.runs.records import RunRecords
 from askgraph.server.runs.request import RunRequest
-from askgraph.server.runs.views import RunView, State
-from askgraph.server.runs.worker_pool import Crew
+from askgraph.server.runs.workers import Answering, Crew, Job
 from askgraph.server.settings import ServeSettings
 from askgraph.server.store import Json
+from askgraph.server.telemetry import question_span, span_headers
 from askgraph.trace import Answer, Clarification, Refusal, Step, Trace
 from askgraph.trace.codec import Head
 from askgraph.workspace.models import needs_model

@@ -9,8 +9,13 @@ Each method is one transaction, and raises `DatabaseFailed` if the database fail
 import asyncio
 
 from askgraph.errors import AskgraphError
-from askgraph.server.store.boards import BoardStore
-from askgraph.server.store.callers import FeedbackStore, KeyStore, UsageStore, VerifiedStore
+from askgraph.server.store.callers import (
+    BoardStore,
+    FeedbackStore,
+    KeyStore,
+    UsageStore,
+    VerifiedStore,
+)
 from askgraph.server.store.database import (
     Database,
     DatabaseFailed,
@@ -19,8 +24,7 @@ from askgraph.server.store.database import (
     database_url,
 )
 from askgraph.server.store.migrations import migrate
-from askgraph.server.store.processes import JobStore, ProcessStore
-from askgraph.server.store.runs import Cost, RunStore, SessionStore
+from askgraph.server.store.runs import Cost, JobStore, ProcessStore, RunStore, SessionStore
 from askgraph.server.store.tables import (
     UNDER_WAY,
     BoardRow,

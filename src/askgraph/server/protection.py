@@ -23,9 +23,9 @@ from starlette.exceptions import HTTPException
 from starlette.middleware.cors import CORSMiddleware
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from askgraph.server.middleware.telemetry import Metrics, request_span
 from askgraph.server.problems import Problem, problem_response
 from askgraph.server.settings import ServeSettings
+from askgraph.server.telemetry import Metrics, request_span
 
 _FIXED = {
     "X-Content-Type-Options": "nosniff",
