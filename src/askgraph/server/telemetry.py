@@ -25,7 +25,6 @@ from askgraph.server.runs import RunView
 from askgraph.server.settings import ServeSettings
 from askgraph.workspace.settings import graph_settings, model_tables
 
-_TWICE = frozenset({"color_message"})  # what uvicorn says again, in colours
 _LOUD = ("alembic", "httpcore2", "httpx2", "mcp", "openai", "sqlalchemy", "uvicorn")
 
 
@@ -40,6 +39,10 @@ def set_up_logs(settings: ServeSettings) -> None:
 
 def log_handler(settings: ServeSettings, out: TextIO) -> logging.Handler:
     """Return a handler of log lines: with time, level, request, and without secrets."""
+    terminal, wanted = out.isatty(), settings.log_format
+    renderer: structlog.typing.Processor = structlog.processors.JSONRenderer(ensure_ascii=False)
+    if wanted == "text" or (wanted == "auto" and terminal):
+        renderer = structlog.dev.ConsoleRenderer(colors=terminal)
     handler = logging.StreamHandler(out)
     handler.setFormatter(
         structlog.stdlib.ProcessorFormatter(
@@ -54,31 +57,23 @@ def log_handler(settings: ServeSettings, out: TextIO) -> logging.Handler:
                 structlog.stdlib.ProcessorFormatter.remove_processors_meta,
                 structlog.processors.format_exc_info,
                 _without_secrets,
-                _renderer(settings, out),
+                renderer,
             ],
         )
     )
     return handler
 
 
-def _renderer(settings: ServeSettings, out: TextIO) -> structlog.typing.Processor:
-    terminal = out.isatty()
-    if settings.log_format == "text" or (settings.log_format == "auto" and terminal):
-        return structlog.dev.ConsoleRenderer(colors=terminal)
-    return structlog.processors.JSONRenderer(ensure_ascii=False)
-
-
 def _without_secrets(
     logger: Any, name: str, event: MutableMapping[str, Any]
 ) -> MutableMapping[str, Any]:
     """Mask the fields of a line, whoever wrote it."""
-    told = {key: value for key, value in event.items() if key not in _TWICE}
-    return {key: masked_value(_plain(value)) for key, value in told.items()}
-
-
-def _plain(value: object) -> object:
-    known = value is None or isinstance(value, str | int | float | Mapping | list | tuple)
-    return value if known else str(value)
+    known = str | int | float | Mapping | list | tuple | None
+    return {
+        key: masked_value(value if isinstance(value, known) else str(value))
+        for key, value in event.items()
+        if key != "color_message"  # what uvicorn says again, in colours
+    }
 
 
 MASK = "***"
@@ -88,10 +83,6 @@ _NAME = (
     r"|(?:access|refresh|id|auth|session|bearer|csrf)[-_]?token)[\w-]*|token|pwd|sig|signature)"
 )
 _PARAMETER = re.compile(rf"([?&;]{_NAME}=)[^&#;]+", re.IGNORECASE)
-
-
-def _without_parameters(address: re.Match[str]) -> str:
-    return _PARAMETER.sub(rf"\1{MASK}", address[0])
 
 
 _NAMED = ("key", "secret", "passw", "passphrase", "token", "pwd", "sig")
@@ -106,7 +97,10 @@ def _pattern(pattern: str, by: str | Callable[[re.Match[str]], str]) -> _Pattern
 # and looking for words takes a tenth of the time.
 _RULES: dict[tuple[str, ...], tuple[_Pattern, ...]] = {
     _NAMED: (
-        _pattern(r"(?:https?://|/)[^\s\"'<>\\]*\?[^\s\"'<>\\]*", _without_parameters),
+        _pattern(
+            r"(?:https?://|/)[^\s\"'<>\\]*\?[^\s\"'<>\\]*",
+            lambda found: _PARAMETER.sub(rf"\1{MASK}", found[0]),
+        ),
         _pattern(rf"(\"{_NAME}\"\s*:\s*)\"(?:[^\"\\]|\\.)*\"", rf'\1"{MASK}"'),
         _pattern(rf"('{_NAME}'\s*:\s*)'(?:[^'\\]|\\.)*'", rf"\1'{MASK}'"),
         _pattern(rf"(\\\"{_NAME}\\\"\s*:\s*\\\")[^\"\\]+", rf"\1{MASK}"),
@@ -185,7 +179,12 @@ def masked_fields(fields: Mapping[str, object], secrets: Sequence[str] = ()) -> 
     """Return the fields of an object as `masked_value` does."""
     return {
         masked(key, secrets): MASK
-        if item and isinstance(item, str) and _holds_secret(key, fields)
+        # A model's token with its probability is no secret.
+        if item
+        and isinstance(item, str)
+        and "logprob" not in fields
+        and (len(key) > _SHORT or _likely_short(key))
+        and _SECRET_FIELD.fullmatch(key)
         else masked_value(item, secrets)
         for key, item in fields.items()
     }
@@ -204,12 +203,6 @@ def without(value: object, secrets: Sequence[str]) -> object:
             return [without(item, secrets) for item in value]
         case _:
             return value
-
-
-def _holds_secret(key: str, fields: Mapping[str, object]) -> bool:
-    """Whether a field is named as a secret; a model's token with its probability is none."""
-    may = _likely_short(key) if len(key) <= _SHORT else True
-    return bool(may) and _SECRET_FIELD.fullmatch(key) is not None and "logprob" not in fields
 
 
 def known_secrets(folder: Path) -> tuple[str, ...]:
@@ -236,31 +229,17 @@ else:
 _TRACER = "askgraph.server"
 
 
-class RequestSpan:
-    """The span of a request; without a `span` it records nothing."""
-
-    def __init__(self, span: "trace.Span | None" = None, method: str = "") -> None:
-        self._span = span
-        self._method = method
-
-    def ended(self, status: int, route: str) -> None:
-        """Record the status of the response, and the route that took the request."""
-        if self._span is None:
-            return
-        self._span.update_name(f"{self._method} {route}")
-        self._span.set_attribute("http.route", route)
-        self._span.set_attribute("http.response.status_code", status)
-        if status >= 500:
-            self._span.set_status(trace.StatusCode.ERROR)
+EndSpan = Callable[[int, str], None]
+"""Records in a span the status of the response, and the route that took the request."""
 
 
 @contextmanager
 def request_span(
     scope: Scope, *, tracer_provider: "trace.TracerProvider | None" = None
-) -> Iterator[RequestSpan]:
+) -> Iterator[EndSpan]:
     """Make a span of a request, within that of the caller if its headers name one."""
     if not _INSTALLED:
-        yield RequestSpan()
+        yield lambda _status, _route: None
         return
     headers = {key.decode("latin-1"): value.decode("latin-1") for key, value in scope["headers"]}
     method = str(scope.get("method", "WEBSOCKET"))
@@ -269,7 +248,15 @@ def request_span(
     with tracer.start_as_current_span(
         method, context=extract(headers), kind=trace.SpanKind.SERVER, attributes=attributes
     ) as span:
-        yield RequestSpan(span, method)
+
+        def end(status: int, route: str) -> None:
+            span.update_name(f"{method} {route}")
+            span.set_attribute("http.route", route)
+            span.set_attribute("http.response.status_code", status)
+            if status >= 500:
+                span.set_status(trace.StatusCode.ERROR)
+
+        yield end
 
 
 @contextmanager

@@ -18,10 +18,10 @@ def test_a_question_is_a_span_within_that_of_its_request_and_of_the_caller() -> 
     spans, provider = InMemorySpanExporter(), TracerProvider()
     provider.add_span_processor(SimpleSpanProcessor(spans))
     asked = scope((b"traceparent", PARENT), (b"authorization", b"Bearer s3cr3tvalue"))
-    with request_span(asked, tracer_provider=provider) as told:
+    with request_span(asked, tracer_provider=provider) as end_span:
         with question_span("id", "graph-search", ["space"], tracer_provider=provider):
             pass
-        told.ended(500, "/api/v1/ask")
+        end_span(500, "/api/v1/ask")
     question, request = spans.get_finished_spans()
     assert question.name == "ask graph-search"
     assert question.parent and question.parent.span_id == request.context.span_id
@@ -34,4 +34,4 @@ def test_a_question_is_a_span_within_that_of_its_request_and_of_the_caller() -> 
 
 def test_without_a_provider_nothing_is_told() -> None:
     with request_span(scope()) as told, question_span("id", "guided", ["a", "b"]):
-        told.ended(200, "/x")
+        told(200, "/x")

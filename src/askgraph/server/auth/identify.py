@@ -38,66 +38,6 @@ class _Minute:
     since: int = 0
 
 
-class Meter:
-    """Counts the use of callers, for all processes together.
-
-    Requests are reported to the database by twentieths of the limit, so that a process may let
-    through that many too many; tokens and money are those of runs that ended. Callers without a
-    limit are not counted.
-    """
-
-    def __init__(self, store: Store) -> None:
-        self._store = store
-        self._minutes: OrderedDict[str, _Minute] = OrderedDict()
-
-    async def count_request(self, caller: Principal) -> None:
-        """Count a request; `TooMany` if it is one too many for this minute."""
-        limit = caller.limits.requests_per_minute
-        if not limit:
-            return
-        who, time = caller.counted_as or caller.id, datetime.now(UTC)
-        name = f"{time:%H:%M}"
-        minute = self._minutes.get(who)
-        if minute is None or minute.name != name:
-            minute = self._minutes[who] = _Minute(name, 0)
-        self._minutes.move_to_end(who)
-        if len(self._minutes) > _REMEMBERED:
-            self._minutes.popitem(last=False)
-        minute.since += 1
-        if minute.since >= max(1, limit // _STEPS):
-            told, minute.since = minute.since, 0
-            minute.known = (await self._store.count(who, requests=told)).minute_requests
-        if minute.known + minute.since > limit:
-            raise TooMany(
-                f"{limit} requests a minute are allowed, and they are used up",
-                retry_after=60.0 - time.second,
-            )
-
-    async def check_budget(self, caller: Principal) -> None:
-        """Raise `TooMany` if the caller has used up the tokens or the money of this day."""
-        limits = caller.limits
-        if not limits.tokens_per_day and not limits.money_per_day:
-            return
-        used = await self._store.used(caller.counted_as or caller.id)
-        if limits.tokens_per_day and used.day_tokens >= limits.tokens_per_day:
-            raise TooMany(
-                f"the {limits.tokens_per_day} tokens of this day are used up "
-                "(methods without a language model use none)",
-                retry_after=_until_tomorrow(),
-            )
-        if limits.money_per_day and used.day_money >= limits.money_per_day:
-            raise TooMany(
-                f"the money for language models of this day ({limits.money_per_day:g}) is used up",
-                retry_after=_until_tomorrow(),
-            )
-
-
-def _until_tomorrow() -> float:
-    time = datetime.now(UTC)
-    midnight = time.replace(hour=0, minute=0, second=0, microsecond=0) + timedelta(days=1)
-    return float(math.ceil((midnight - time).total_seconds()))
-
-
 class KeyThrottle:
     """Wrong keys of the last minute: after `allowed` of them no more are looked at.
 
@@ -173,8 +113,10 @@ def credentials_of(connection: HTTPConnection, *, key: str | None = None) -> Cre
 class Accounts:
     """Identifies callers, counts their use, and stops those who use too much.
 
-    `Store.begin_run` counts the questions of a caller that run at once, `Store.finish_run` their
-    costs.
+    Use is counted for all processes together: requests are reported to the database by twentieths
+    of the limit, so that a process may let through that many too many; tokens and money are those
+    of runs that ended. Callers without a limit are not counted. `Store.begin_run` counts the
+    questions of a caller that run at once, `Store.finish_run` their costs.
     """
 
     def __init__(self, settings: ServeSettings, store: Store) -> None:
@@ -190,7 +132,7 @@ class Accounts:
             settings.graphs_per_caller,
         )
         self._store = store
-        self._meter = Meter(store)
+        self._minutes: OrderedDict[str, _Minute] = OrderedDict()
         self._throttle = KeyThrottle()
 
     async def identify(self, credentials: Credentials) -> Principal:
@@ -223,12 +165,48 @@ class Accounts:
         return self._anonymous(credentials)
 
     async def admit(self, caller: Principal) -> None:
-        """Count a request; `TooMany` if the caller has made too many in this minute."""
-        await self._meter.count_request(caller)
+        """Count a request; `TooMany` if it is one too many for this minute."""
+        limit = caller.limits.requests_per_minute
+        if not limit:
+            return
+        who, time = caller.counted_as or caller.id, datetime.now(UTC)
+        name = f"{time:%H:%M}"
+        minute = self._minutes.get(who)
+        if minute is None or minute.name != name:
+            minute = self._minutes[who] = _Minute(name, 0)
+        self._minutes.move_to_end(who)
+        if len(self._minutes) > _REMEMBERED:
+            self._minutes.popitem(last=False)
+        minute.since += 1
+        if minute.since >= max(1, limit // _STEPS):
+            told, minute.since = minute.since, 0
+            minute.known = (await self._store.count(who, requests=told)).minute_requests
+        if minute.known + minute.since > limit:
+            raise TooMany(
+                f"{limit} requests a minute are allowed, and they are used up",
+                retry_after=60.0 - time.second,
+            )
 
     async def check_budget(self, caller: Principal) -> None:
         """Raise `TooMany` if the caller has used up the tokens or the money of this day."""
-        await self._meter.check_budget(caller)
+        limits = caller.limits
+        if not limits.tokens_per_day and not limits.money_per_day:
+            return
+        used = await self._store.used(caller.counted_as or caller.id)
+        time = datetime.now(UTC)
+        midnight = time.replace(hour=0, minute=0, second=0, microsecond=0) + timedelta(days=1)
+        left = float(math.ceil((midnight - time).total_seconds()))
+        if limits.tokens_per_day and used.day_tokens >= limits.tokens_per_day:
+            raise TooMany(
+                f"the {limits.tokens_per_day} tokens of this day are used up "
+                "(methods without a language model use none)",
+                retry_after=left,
+            )
+        if limits.money_per_day and used.day_money >= limits.money_per_day:
+            raise TooMany(
+                f"the money for language models of this day ({limits.money_per_day:g}) is used up",
+                retry_after=left,
+            )
 
     def _named_by_proxy(self, credentials: Credentials) -> str | None:
         header = self._header
@@ -393,7 +371,12 @@ class VisitorCookie:
 
     async def __call__(self, scope: AsgiScope, receive: Receive, send: Send) -> None:
         """Hand the request on, and the response with the cookie if it is missing."""
-        if scope["type"] != "http" or not _is_new(HTTPConnection(scope)):
+        request = HTTPConnection(scope) if scope["type"] == "http" else None
+        if (
+            request is None
+            or "text/html" not in request.headers.get("accept", "")
+            or visitor_id(request.cookies.get(VISITOR, ""))
+        ):
             await self._app(scope, receive, send)
             return
 
@@ -414,10 +397,3 @@ class VisitorCookie:
             await send(message)
 
         await self._app(scope, receive, with_cookie)
-
-
-def _is_new(request: HTTPConnection) -> bool:
-    headers: Headers = request.headers
-    return "text/html" in headers.get("accept", "") and not visitor_id(
-        request.cookies.get(VISITOR, "")
-    )

@@ -85,6 +85,10 @@ class _Job:
         more, self.more = self.more, asyncio.Event()
         more.set()
 
+    def progress(self, doing: Doing) -> None:
+        self.doing = doing
+        self.changed()
+
     def kept(self) -> JobRow:
         """Return the job as the store has it."""
         progress: dict[str, object] = {**vars(self.doing)}
@@ -238,11 +242,19 @@ class Jobs:
         try:
             async with self._queue.turn(lambda _: None):
                 job.state = "running"
-                _progress(job, Doing("starting"))
+                job.progress(Doing("starting"))
                 await self._store.withdraw_graph(job.new.name)  # of another graph of this name
-                job.added = await add_in_process(
-                    self._task(job.new), lambda doing: _progress(job, doing)
+                settings, new = self._settings, job.new
+                task = Task(
+                    self._workspace.folder,
+                    new.name,
+                    list(new.sources),
+                    dict(new.settings),
+                    memory=settings.upload_memory_mb * 2**20,
+                    unpacked=settings.upload_mb * 2**20,
+                    seconds=settings.upload_seconds,
                 )
+                job.added = await add_in_process(task, job.progress)
             job.state = "done"
         except asyncio.CancelledError:
             job.state = job.stops_as
@@ -273,18 +285,6 @@ class Jobs:
             job.changed()
             asyncio.get_running_loop().call_later(_KEPT, self._here.pop, job.row.id, None)
 
-    def _task(self, new: NewGraph) -> Task:
-        settings = self._settings
-        return Task(
-            self._workspace.folder,
-            new.name,
-            list(new.sources),
-            dict(new.settings),
-            memory=settings.upload_memory_mb * 2**20,
-            unpacked=settings.upload_mb * 2**20,
-            seconds=settings.upload_seconds,
-        )
-
     async def _watch(self, job: _Job) -> None:
         """Keep how far a job is, and stop it if another process was asked to."""
         version = -1
@@ -298,11 +298,6 @@ class Jobs:
                     job.task.cancel()
             except ServiceError as error:
                 _log.warning("the store cannot be asked about the job %s: %s", job.row.id, error)
-
-
-def _progress(job: _Job, doing: Doing) -> None:
-    job.doing = doing
-    job.changed()
 
 
 def _view(row: JobRow) -> JobView:
@@ -321,13 +316,12 @@ def check_room(caller: Principal, owners: Iterable[str]) -> None:
     most = caller.limits.graphs
     if not most or caller.may("admin"):
         return
-    whose = _whose(caller.id)
-    if sum(bool(owner) and _whose(owner) == whose for owner in owners) >= most:
+
+    def whose(owner: str) -> str:
+        return ANONYMOUS if owner.startswith("visitor:") else owner
+
+    if sum(bool(owner) and whose(owner) == whose(caller.id) for owner in owners) >= most:
         raise NotAllowed(
             f"{most} graphs were added already, and no more may be: remove one, or let the"
             " operator raise graphs_per_caller"
         )
-
-
-def _whose(owner: str) -> str:
-    return ANONYMOUS if owner.startswith("visitor:") else owner

@@ -112,7 +112,9 @@ class Shelf:
         if self._open.get(name) is kept:
             self._open[name] = self._open.pop(name)  # the last one asked
         try:
-            await self.forget(self._too_many())
+            # Of too many, close those that nobody uses, the one asked longest ago first.
+            unused = [name for name, one in self._open.items() if not one.users]
+            await self.forget(unused[: max(0, len(self._open) - self._most)])
             if searched and not kept.searched:
                 await asyncio.to_thread(build_missing, kept.graph)
                 kept.searched = True
@@ -138,11 +140,6 @@ class Shelf:
         """Close all graphs that nobody works on; the others once their work is done."""
         await self.forget(list(self._open))
 
-    def _too_many(self) -> list[str]:
-        """The graphs to close: those that nobody uses, of too many the first."""
-        more = max(0, len(self._open) - self._most)
-        return [name for name, kept in self._open.items() if not kept.users][:more]
-
     async def _outdated(self, name: str, kept: _Kept, settings: GraphSettings | None) -> bool:
         if settings != kept.settings or self._place(name) != kept.place:
             return True
@@ -160,14 +157,14 @@ def _mark(path: Path) -> tuple[int, int]:
     """Return what changes when another file takes the place of this one."""
     try:
         status = path.stat()
-    except FileNotFoundError:
+    except OSError:
         return (0, 0)
     return (status.st_ino, status.st_mtime_ns)
 
 
 _FILES = 20  # names of files that are told
 _LANGUAGES = 20
-Stamp = tuple[int, ...]
+Stamp = tuple[tuple[int, int], ...]
 
 
 class GraphSummary(BaseModel):
@@ -290,7 +287,7 @@ class Summaries:
     def of(self, name: str, settings: GraphSettings, language: str = "en") -> GraphSummary:
         """Return the summary of a graph, reading its files anew if they changed."""
         paths = (self._workspace.data(name) / "profile.json", self._workspace.description(name))
-        stamp, key = tuple(_changed(path) for path in paths), (name, phrases_in(language).language)
+        stamp, key = tuple(_mark(path) for path in paths), (name, phrases_in(language).language)
         known = self._known.get(key)
         if known is not None and known[:2] == (stamp, settings):
             return known[2]
@@ -303,7 +300,10 @@ class Summaries:
             profile = self._workspace.profile(name)
         except SetupError:
             profile = None
-        told = self._description(name)
+        try:
+            told = next(iter(kept_descriptions(self._workspace.description(name))), Description(""))
+        except SetupError:
+            told = Description("")
         own = best_label(profile.described, [language]) if profile else None
         return GraphSummary(
             name=name,
@@ -321,13 +321,6 @@ class Summaries:
             addable_by_web=bool(settings.added_by),
         )
 
-    def _description(self, name: str) -> Description:
-        try:
-            told = kept_descriptions(self._workspace.description(name))
-        except SetupError:
-            told = ()
-        return next(iter(told), Description(""))
-
 
 def _source(settings: GraphSettings) -> str:
     """The source of a graph, without its folders, keys and passwords."""
@@ -336,10 +329,3 @@ def _source(settings: GraphSettings) -> str:
     parts = urlsplit(settings.url)
     host = parts.netloc.rpartition("@")[2]
     return urlunsplit((parts.scheme, host, parts.path, "", ""))
-
-
-def _changed(path: Path) -> int:
-    try:
-        return path.stat().st_mtime_ns
-    except OSError:
-        return 0

@@ -96,7 +96,14 @@ async def add_in_process(task: Task, tell: Callable[[Doing], None]) -> Added:
         env={name: os.environ[name] for name in _ENVIRONMENT if name in os.environ},
     )
     assert process.stderr
-    complaints = asyncio.create_task(_tail(process.stderr))
+
+    async def tail(stream: asyncio.StreamReader) -> str:
+        kept = b""
+        while part := await stream.read(_TAIL):
+            kept = (kept + part)[-_TAIL:]
+        return kept.decode("utf-8", "replace")
+
+    complaints = asyncio.create_task(tail(process.stderr))
     try:
         async with asyncio.timeout(task.seconds):
             assert process.stdin
@@ -132,13 +139,6 @@ async def add_in_process(task: Task, tell: Callable[[Doing], None]) -> Added:
         raise TimedOut(f"adding the graph {task.name!r} took too long")
     _log.error("the worker that adds graphs ended with status %s: %s", code, said)
     raise ServiceError("the process that reads the graph ended by a bug; the log says more")
-
-
-async def _tail(stream: asyncio.StreamReader) -> str:
-    kept = b""
-    while part := await stream.read(_TAIL):
-        kept = (kept + part)[-_TAIL:]
-    return kept.decode("utf-8", "replace")
 
 
 if sys.platform != "win32":
