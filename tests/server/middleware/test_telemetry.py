@@ -33,5 +33,5 @@ def test_a_question_is_a_span_within_that_of_its_request_and_of_the_caller() -> 
 
 
 def test_without_a_provider_nothing_is_told() -> None:
-    with request_span(scope()) as told, question_span("id", "guided", ["a", "b"]):
-        told(200, "/x")
+    with request_span(scope()) as end_span, question_span("id", "guided", ["a", "b"]):
+        end_span(200, "/x")

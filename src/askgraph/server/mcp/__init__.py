@@ -15,7 +15,7 @@ from urllib.parse import quote
 
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.mcpserver import Context, MCPServer
-from mcp.server.mcpserver.exceptions import ToolError
+from mcp.server.mcpserver.exceptions import ResourceNotFoundError, ToolError
 from mcp.server.request_state import RequestStateSecurity
 from mcp.shared.exceptions import MCPError
 from mcp_types import (
@@ -40,7 +40,6 @@ from askgraph.server.mcp.access import (
     class_lines,
     current,
     label_of,
-    resource_errors,
     tool_errors,
 )
 from askgraph.server.mcp.ask import OpenState, ask
@@ -111,7 +110,7 @@ class Part:
 
 async def _known(graph: str) -> Known:
     access = current()
-    with resource_errors():
+    with tool_errors(ResourceNotFoundError):
         access.check("ask")
         return await access.known(chosen(access, graph))
 

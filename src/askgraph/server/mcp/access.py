@@ -16,13 +16,13 @@ from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from typing import Annotated, Protocol
 
-from mcp.server.mcpserver.exceptions import ResourceNotFoundError, ToolError
+from mcp.server.mcpserver.exceptions import ToolError
 from pydantic import Field
 
 from askgraph import plugins
 from askgraph.errors import AskgraphError, SetupError
 from askgraph.graph import KnowledgeGraph
-from askgraph.graph.profile import ClassProfile, Profile
+from askgraph.graph.profile import Profile
 from askgraph.methods import searches
 from askgraph.methods.tools import Context, Limits
 from askgraph.server.auth import Scope
@@ -135,21 +135,12 @@ def chosen(access: Access, graph: str | None) -> str:
 
 
 @contextmanager
-def tool_errors() -> Iterator[None]:
+def tool_errors(kind: type[Exception] = ToolError) -> Iterator[None]:
     """Turn errors of ours into those whose text reaches the model; others stay hidden."""
     try:
         yield
     except AskgraphError as error:
-        raise ToolError(str(error)) from error
-
-
-@contextmanager
-def resource_errors() -> Iterator[None]:
-    """Turn errors of ours into those of a resource that cannot be read."""
-    try:
-        yield
-    except AskgraphError as error:
-        raise ResourceNotFoundError(str(error)) from error
+        raise kind(str(error)) from error
 
 
 @asynccontextmanager
@@ -167,18 +158,17 @@ async def graph_context(
 
 def class_lines(graph: Known | KnowledgeGraph, language: str, *, most: int = _CLASSES) -> list[str]:
     """Return the most frequent classes as lines: `ont:Moon "moon": 55 instances`."""
-    return [_line(one, graph.prefixes, language) for one in graph.profile.classes[:most]]
+    return [
+        f'{graph.prefixes.shorten(one.iri)} "{label_of(one.names, one.iri, language)}": '
+        f"{one.instances:,} instances"
+        for one in graph.profile.classes[:most]
+    ]
 
 
 def label_of(names: tuple[tuple[str, str], ...], iri: str, language: str) -> str:
     """Return the label of a class or predicate, else the words of its IRI."""
     pairs = [(text, tag or None) for text, tag in names]
     return best_label(pairs, [language, "en"]) or words_of_local_name(iri)
-
-
-def _line(one: ClassProfile, prefixes: PrefixMap, language: str) -> str:
-    label = label_of(one.names, one.iri, language)
-    return f'{prefixes.shorten(one.iri)} "{label}": {one.instances:,} instances'
 
 
 class LocalAccess:

@@ -138,7 +138,13 @@ def mcp_route() -> Route:
 @asynccontextmanager
 async def mcp_running(state: Any) -> AsyncIterator[None]:
     """Keep the endpoint at work; `state` is that of the application."""
-    server = graph_server(_access_of)
+
+    async def access_of(context: ServerRequestContext[Any, Any]) -> Access:
+        request = context.request
+        assert isinstance(request, Request)
+        return HostedAccess(hub_of(request), await caller_of(request, hub_of(request)))
+
+    server = graph_server(access_of)
     server.streamable_http_app(
         stateless_http=True,
         max_request_body_size=_BODY,
@@ -147,9 +153,3 @@ async def mcp_running(state: Any) -> AsyncIterator[None]:
     state.mcp = server.session_manager
     async with server.session_manager.run():
         yield
-
-
-async def _access_of(context: ServerRequestContext[Any, Any]) -> Access:
-    request = context.request
-    assert isinstance(request, Request)
-    return HostedAccess(hub_of(request), await caller_of(request, hub_of(request)))

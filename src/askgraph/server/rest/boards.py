@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import Counter, defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Literal
 
@@ -15,10 +15,9 @@ from askgraph.server.hub import Asker, Hub, HubDep
 from askgraph.server.problems import Missing, Problem, problem_of
 from askgraph.server.runs import AnswerView, Body, Cell, ShareBody, answer_view
 from askgraph.server.runs.replies import written_answer
-from askgraph.server.store import BoardRow, Json, PinRow, new_id, now
+from askgraph.server.store import BoardRow, PinRow, new_id, now
 
 _Row = Sequence[Cell | None]
-_Key = tuple[object, ...]
 
 
 class RowChange(BaseModel):
@@ -78,10 +77,10 @@ def changes_of(before: AnswerView, after: AnswerView) -> ChangesView:
 
 def _without(rows: Sequence[_Row], others: Sequence[_Row]) -> list[int]:
     """The places of the rows that are not among others, as often as they are there."""
-    there = Counter(map(_row_key, others))
+    there = Counter(tuple(map(_key, row)) for row in others)
     found = []
     for at, row in enumerate(rows):
-        key = _row_key(row)
+        key = tuple(map(_key, row))
         if there[key]:
             there[key] -= 1
         else:
@@ -128,11 +127,7 @@ def _naming(before: Sequence[_Row], after: Sequence[_Row]) -> int | None:
     return next((at for at in sorted(range(width), key=rank) if names(at)), None)
 
 
-def _row_key(row: _Row) -> _Key:
-    return tuple(map(_key, row))
-
-
-def _key(cell: Cell | None) -> _Key | None:
+def _key(cell: Cell | None) -> tuple[object, ...] | None:
     """What makes a term the same; names of blank nodes are others each time."""
     if cell is None:
         return None
@@ -325,13 +320,15 @@ async def pin(id: str, body: PinBody, hub: HubDep, caller: Asker) -> BoardView:
     graph, query = answer.get("graph"), answer.get("sparql")
     if not isinstance(graph, str) or not isinstance(query, str):
         raise SetupError(f"{run.question!r} came to no query: there is nothing to pin")
+    lists = {name: answer.get(name) for name in ("rows", "cells")}
+    kept = {name: rows[:_ROWS] for name, rows in lists.items() if isinstance(rows, list)}
     row = PinRow(
         new_id(),
         id,
         run.question,
         graph,
         query,
-        _kept(answer),
+        {**answer, **kept},  # as many rows as a board keeps
         title=body.title,
         language=run.language,
         run=run.id,
@@ -382,42 +379,25 @@ async def _told(
 ) -> BoardView:
     """A board for a caller: without runs that are not theirs."""
     runs = await hub.store.questions([pin.run for pin in pins if pin.run], caller.id)
-    views = await asyncio.to_thread(_pins, pins, runs, failed)
+
+    def view(pin: PinRow) -> PinView:
+        seen = AnswerView.model_validate(pin.base)
+        answer = AnswerView.model_validate(pin.latest) if pin.latest else seen
+        changes = changes_of(seen, answer)
+        return PinView.model_validate(
+            {
+                **vars(pin),
+                "run": pin.run if pin.run in runs else None,
+                "answer": answer,
+                "checked": pin.checked or pin.seen,
+                "changes": changes if changes.added or changes.gone or changes.changed else None,
+                "problem": failed.get(pin.id),
+            }
+        )
+
+    views = await asyncio.to_thread(lambda: [view(pin) for pin in pins])
     about = {**vars(board), "hidden": board.pins - len(pins), "mine": _owned(board, caller)}
     return BoardView.model_validate({**about, "content": views})
-
-
-def _pins(
-    pins: Sequence[PinRow], runs: Collection[str], failed: Mapping[str, Problem]
-) -> list[PinView]:
-    return [_pin(pin, runs, failed.get(pin.id)) for pin in pins]
-
-
-def _pin(pin: PinRow, runs: Collection[str], problem: Problem | None) -> PinView:
-    seen = AnswerView.model_validate(pin.base)
-    answer = AnswerView.model_validate(pin.latest) if pin.latest else seen
-    changes = changes_of(seen, answer)
-    return PinView(
-        id=pin.id,
-        title=pin.title,
-        question=pin.question,
-        graph=pin.graph,
-        query=pin.query,
-        language=pin.language,
-        run=pin.run if pin.run in runs else None,
-        shown=Shown.model_validate(pin.shown),
-        answer=answer,
-        checked=pin.checked or pin.seen,
-        seen=pin.seen,
-        changes=changes if changes.added or changes.gone or changes.changed else None,
-        problem=problem,
-    )
-
-
-def _kept(answer: Json) -> Json:
-    """An answer with the rows that a board keeps."""
-    lists = {key: value[:_ROWS] for key, value in answer.items() if isinstance(value, list)}
-    return {**answer, **{key: lists[key] for key in ("rows", "cells") if key in lists}}
 
 
 async def _own(hub: Hub, id: str, caller: Principal) -> None:

@@ -14,7 +14,6 @@ from askgraph.endpoint.http import HttpEndpoint
 from askgraph.endpoint.public_only import Guard
 from askgraph.errors import NotPublic, ServiceError, SetupError, Unreachable
 from askgraph.graph import KnowledgeGraph
-from askgraph.graph.examples import QueryExample
 from askgraph.graph.glossary import Entry, Glossary, entry_of
 from askgraph.server.graphs.jobs import JobView, NewGraph
 from askgraph.server.graphs.open_graphs import GraphSummary
@@ -126,19 +125,17 @@ async def examples(
         found = [one for one in opened.examples if wanted in one.question.casefold()]
     found.sort(key=lambda one: FIRST[one.origin])
     page = found[offset : offset + limit]
-    return ExamplesView(examples=[_example(one) for one in page], total=len(found))
-
-
-def _example(example: QueryExample) -> ExampleView:
-    return ExampleView(
-        question=example.question,
-        language=example.language,
-        query=example.query,
-        others=[one.text for one in example.others],
-        origin=example.origin,
-        when=example.confirmation.when if example.confirmation else None,
-        keywords=list(example.keywords),
-    )
+    views = [
+        ExampleView.model_validate(
+            {
+                **vars(one),
+                "others": [other.text for other in one.others],
+                "when": one.confirmation.when if one.confirmation else None,
+            }
+        )
+        for one in page
+    ]
+    return ExamplesView(examples=views, total=len(found))
 
 
 _FILES = 100

@@ -254,19 +254,17 @@ def _picture(known: Profile, language: str) -> PictureView:
     drawn = picture_of(known)
     terms: list[ClassProfile | PredicateProfile] = [*drawn.classes, *known.predicates]
     named = {one.iri: label_of(one, language) for one in terms}
+
+    def label(iri: str) -> str:
+        return named.get(iri) or words_of_local_name(iri)
+
     return PictureView(
         classes=[
-            DrawnClass(iri=one.iri, label=named[one.iri], instances=one.instances)
+            DrawnClass.model_validate({**vars(one), "label": named[one.iri]})
             for one in drawn.classes
         ],
         links=[
-            DrawnLink(
-                source=one.source,
-                target=one.target,
-                predicate=one.predicate,
-                label=named.get(one.predicate) or words_of_local_name(one.predicate),
-                triples=one.triples,
-            )
+            DrawnLink.model_validate({**vars(one), "label": label(one.predicate)})
             for one in drawn.links
         ],
     )
@@ -286,10 +284,20 @@ def _profile(
     classes = [one for one in known.classes if fits(one)]
     predicates = [one for one in known.predicates if fits(one)]
     page = classes[offset : offset + limit], predicates[offset : offset + limit]
+    some = some_instances([one.iri for one in page[0]], graph)
     return ProfileView(
         name=graph.name,
         triples=known.triples,
-        classes=_classes(page[0], graph, labels),
+        classes=[
+            ClassView.model_validate(
+                {
+                    **vars(one),
+                    "label": labels[one.iri],
+                    "examples": [_cell(NamedNode(iri), {}) for iri in some.get(one.iri, ())],
+                }
+            )
+            for one in page[0]
+        ],
         predicates=_predicates(page[1], graph, labels, language),
         total_classes=len(classes),
         total_predicates=len(predicates),
@@ -298,23 +306,6 @@ def _profile(
         cuts=list(known.cuts),
         created=known.created,
     )
-
-
-def _classes(
-    classes: Sequence[ClassProfile], graph: KnowledgeGraph, labels: Mapping[str, str]
-) -> list[ClassView]:
-    some = some_instances([one.iri for one in classes], graph)
-    return [
-        ClassView(
-            iri=one.iri,
-            label=labels[one.iri],
-            instances=one.instances,
-            parents=list(one.parents),
-            nary=one.nary,
-            examples=[_cell(NamedNode(iri), {}) for iri in some.get(one.iri, ())],
-        )
-        for one in classes
-    ]
 
 
 def _predicates(
@@ -333,16 +324,15 @@ def _predicates(
         ]
 
     return [
-        PredicateView(
-            iri=one.iri,
-            label=labels[one.iri],
-            triples=one.triples,
-            subjects=one.subjects,
-            objects=one.objects,
-            subject_classes=ends(one.subject_classes),
-            object_classes=ends(one.object_classes),
-            datatypes=ends(one.datatypes),
-            example=values.get(one.iri),
+        PredicateView.model_validate(
+            {
+                **vars(one),
+                "label": labels[one.iri],
+                "subject_classes": ends(one.subject_classes),
+                "object_classes": ends(one.object_classes),
+                "datatypes": ends(one.datatypes),
+                "example": values.get(one.iri),
+            }
         )
         for one in predicates
     ]
@@ -444,9 +434,24 @@ async def complete(
         labels: dict[str, str] = {}
         if opened.arrays is not None:
             labels = await labels_of([one.name.target for one in found], opened, [language])
-    best = _own_language_first(found, labels)[:limit]
+    # Of those of one place the names in the asker's language come first.
+    best = sorted(
+        found,
+        key=lambda one: (one.start, labels.get(one.name.target, one.name.text) != one.name.text),
+    )[:limit]
     of = await asyncio.to_thread(_smallest_classes, best, opened, language)
-    return CompletionsView(completions=[_completion(one, labels, of) for one in best])
+    views = [
+        CompletionView(
+            text=one.name.text,
+            label=labels.get(one.name.target) or one.name.text,
+            iri=one.name.target,
+            kind=_KINDS[one.name.kind],
+            of=of.get(one.name.target, ""),
+            start=one.start,
+        )
+        for one in best
+    ]
+    return CompletionsView(completions=views)
 
 
 @router.get("/graphs/{graph}/vocabulary")
@@ -456,17 +461,16 @@ async def vocabulary(
     """Return the vocabulary from which an editor completes queries on a graph."""
     async with hub.graphs.lease(graph, caller) as opened:
         known, prefixes = opened.profile, opened.prefixes
-        return VocabularyView(
-            prefixes={**_STANDARD, **prefixes.own},
-            classes=[
-                TermView(iri=one.iri, label=label_of(one, language), count=one.instances)
-                for one in known.classes[:_TERMS]
-            ],
-            predicates=[
-                TermView(iri=one.iri, label=label_of(one, language), count=one.triples)
-                for one in known.predicates[:_TERMS]
-            ],
-        )
+
+    def view(one: ClassProfile | PredicateProfile) -> TermView:
+        count = one.instances if isinstance(one, ClassProfile) else one.triples
+        return TermView(iri=one.iri, label=label_of(one, language), count=count)
+
+    return VocabularyView(
+        prefixes={**_STANDARD, **prefixes.own},
+        classes=[*map(view, known.classes[:_TERMS])],
+        predicates=[*map(view, known.predicates[:_TERMS])],
+    )
 
 
 def _hits(graph: KnowledgeGraph, text: str, kind: TermKind, limit: int) -> Sequence[Hit[Resource]]:
@@ -493,14 +497,6 @@ def _hit(hit: Hit[Resource], kind: TermKind, labels: dict[str, str], classes: se
     )
 
 
-def _own_language_first(found: Sequence[Completion], labels: dict[str, str]) -> list[Completion]:
-    """The completions, of those of one place the names in the asker's language first."""
-    return sorted(
-        found,
-        key=lambda one: (one.start, labels.get(one.name.target, one.name.text) != one.name.text),
-    )
-
-
 def _smallest_classes(
     found: Sequence[Completion], graph: KnowledgeGraph, language: str
 ) -> dict[str, str]:
@@ -508,17 +504,3 @@ def _smallest_classes(
     things = [one.name.target for one in found if one.name.kind is Kind.ENTITY]
     own = {iri: classes_of(iri, graph)[:1] for iri in things}
     return {iri: label_of(cls, language) for iri, classes in own.items() for cls in classes}
-
-
-def _completion(
-    completion: Completion, labels: dict[str, str], of: dict[str, str]
-) -> CompletionView:
-    name = completion.name
-    return CompletionView(
-        text=name.text,
-        label=labels.get(name.target) or name.text,
-        iri=name.target,
-        kind=_KINDS[name.kind],
-        of=of.get(name.target, ""),
-        start=completion.start,
-    )

@@ -193,7 +193,12 @@ async def validate(graph: GraphName, body: QueryText, hub: HubDep, caller: Asker
         words = await asked.words()
         return ValidationView(
             query=found.query,
-            findings=[_finding(one) for one in found.findings if not _is_known_prefix(one)],
+            # A prefix of the graph need not be declared to be run here.
+            findings=[
+                _finding(one)
+                for one in found.findings
+                if one.kind is not Kind.PREFIX or not one.proposals
+            ],
             words=words,
             repaired=found.repaired if found.repairs else None,
             repairs=[repair.note for repair in found.repairs],
@@ -209,11 +214,6 @@ async def format_query(
         asked = await named_query(body.query, opened, body.language)
         text = await asyncio.to_thread(formatted, body.query, opened.prefixes, asked.labels)
     return FormattedView(query=text)
-
-
-def _is_known_prefix(finding: Finding) -> bool:
-    """Whether it is about a prefix of the graph, which need not be declared to be run here."""
-    return finding.kind is Kind.PREFIX and bool(finding.proposals)
 
 
 def _finding(finding: Finding) -> FindingView:
@@ -432,15 +432,10 @@ def _arranged(query: str) -> ArrangementView | None:
         return None
     if found is None:
         return None
-    return ArrangementView(
-        columns=list(found.columns),
-        order=[SortView(column=name, descending=falls) for name, falls in found.order],
-        limit=found.limit,
-        conditions=[
-            ConditionView(column=one.column, comparison=one.comparison, value=one.value.value)
-            for one in found.conditions
-        ],
-        counts=found.is_aggregate,
+    conditions = [{**vars(one), "value": one.value.value} for one in found.conditions]
+    order = [{"column": name, "descending": falls} for name, falls in found.order]
+    return ArrangementView.model_validate(
+        {**vars(found), "order": order, "conditions": conditions, "counts": found.is_aggregate}
     )
 
 

@@ -2,7 +2,6 @@
 
 import asyncio
 import inspect
-from dataclasses import asdict
 from importlib.metadata import version
 from typing import Any
 
@@ -98,24 +97,17 @@ def _view(hub: Hub, name: str, cost: Cost | None) -> MethodView:
         SettingView(name=key, type=_KINDS[type(value)], default=value, paper=paper.get(key, value))
         for key, value in (open_settings(plugin) if plugin else {}).items()
     ]
+    first = " ".join((inspect.getdoc(plugin) or "").split()).partition(". ")[0]
     return MethodView(
         name=name,
-        words=_first_sentence(plugin),
+        words=first.partition(";")[0].rstrip(".") + "." if first else "",
         needs_model=plugin is not None and needs_model(plugin),
         converses=talks,
         usable=missing is None,
         missing=missing,
         settings=settings,
-        questions=cost.questions if cost else 0,
-        seconds=cost.seconds if cost else None,
-        tokens=cost.tokens if cost else None,
-        money=cost.money if cost else None,
+        **(vars(cost) if cost else {"questions": 0}),
     )
-
-
-def _first_sentence(plugin: Any) -> str:
-    text = " ".join((inspect.getdoc(plugin) or "").split())
-    return text.partition(". ")[0].partition(";")[0].rstrip(".") + "." if text else ""
 
 
 router = APIRouter(prefix="/api/v1", tags=["server"])
@@ -159,27 +151,16 @@ class MeView(BaseModel):
 @router.get("/server")
 async def server(hub: HubDep) -> ServerView:
     """Return the settings that a page needs; anybody may read them."""
-    settings = hub.settings
-    return ServerView(
-        version=version("askgraph"),
-        timeout=settings.timeout,
-        rows=settings.page_rows,
-        upload_mb=settings.upload_mb,
-        tiles=settings.tiles,
-        images=settings.images,
-    )
+    about = {"version": version("askgraph"), "rows": hub.settings.page_rows}
+    return ServerView.model_validate({**vars(hub.settings), **about})
 
 
 @router.get("/me")
 async def me(caller: Caller) -> MeView:
     """Return the caller, with their scopes and limits."""
-    return MeView(
-        id=caller.id,
-        name=caller.name,
-        scopes=sorted(caller.scopes),
-        graphs=None if caller.graphs is None else sorted(caller.graphs),
-        limits=LimitsView(**asdict(caller.limits)),
-    )
+    graphs = None if caller.graphs is None else sorted(caller.graphs)
+    about = {"scopes": sorted(caller.scopes), "graphs": graphs, "limits": vars(caller.limits)}
+    return MeView.model_validate({**vars(caller), **about})
 
 
 @methods_router.get("/methods")
