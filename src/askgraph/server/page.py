@@ -65,7 +65,9 @@ def page_router(static: Path = STATIC) -> APIRouter:
     """Return the routes of the page; the files are read once, here."""
     router = APIRouter(include_in_schema=False)
     index = _read(static / "index.html") if is_built(static) else None
-    assets = dict(_assets(static / "assets"))
+    folder = static / "assets"
+    paths = sorted(folder.iterdir()) if folder.is_dir() else []
+    assets = {path.name: _read(path) for path in paths if path.suffix in _TYPES}
 
     async def document(request: Request) -> Response:
         if index is None:
@@ -94,12 +96,6 @@ def missing_page(request: Request, static: Path = STATIC) -> Response | None:
     if request.method != "GET" or not is_browser or first in _PROGRAMS or not is_built(static):
         return None
     return HTMLResponse((static / "index.html").read_bytes(), status_code=404)
-
-
-def _assets(folder: Path) -> Iterator[tuple[str, _File]]:
-    for path in sorted(folder.iterdir()) if folder.is_dir() else ():
-        if path.suffix in _TYPES:
-            yield path.name, _read(path)
 
 
 def _read(path: Path) -> _File:
@@ -131,6 +127,7 @@ def _response(request: Request, file: _File, *, cache: str) -> Response:
 
 
 Described = Mapping[str, Any]
+Row = tuple[str, str, str]
 
 _OTHERS = (
     ("/api/v1/socket", "WebSocket: a conversation on one connection"),
@@ -231,8 +228,17 @@ def described(
             f"<div><dt><code>{escape(place)}</code></dt><dd>{escape(words)}</dd></div>"
             for place, words in _OTHERS
         ),
-        groups="".join(_group(tag, told) for tag, told in groups.items()),
-        schemas="".join(_schema(name, schemas[name]) for name in sorted(schemas)),
+        groups="".join(
+            f'<section aria-labelledby="{_anchor(tag)}"><h2 id="{_anchor(tag)}">'
+            f"{escape(_titled(tag))}</h2>{''.join(told)}</section>"
+            for tag, told in groups.items()
+        ),
+        schemas="".join(
+            f"<details><summary><code>{escape(name)}</code> "
+            f"<span>{_words(schema.get('description', ''))}</span></summary>"
+            f'<div id="schema-{escape(name)}">{_table("Fields", _fields(schema))}</div></details>'
+            for name, schema in sorted(schemas.items())
+        ),
     )
 
 
@@ -244,46 +250,34 @@ def _anchor(text: str) -> str:
     return re.sub(r"\W+", "-", text).strip("-").lower()
 
 
-def _group(tag: str, operations: Sequence[str]) -> str:
-    place = _anchor(tag)
-    return (
-        f'<section aria-labelledby="{place}"><h2 id="{place}">{escape(_titled(tag))}</h2>'
-        f"{''.join(operations)}</section>"
-    )
-
-
 def _operation(method: str, path: str, said: Described, schemas: Described, address: str) -> str:
     first, _, more = said.get("description", "").partition("\n\n")
+    parameters = (
+        _row(
+            one["name"],
+            one["schema"],
+            one.get("description") or one["schema"].get("description", ""),
+            needed=one["required"],
+            where="part of the address" if one["in"] == "path" else "",
+        )
+        for one in said.get("parameters", ())
+    )
+    needs = any(one.get("required") for one in said.get("parameters", ()))
+    opens = method == "GET" and "{" not in path and not needs  # without more
     parts = [
         f"<p>{_words(more)}</p>" if more else "",
-        _table("Parameters", map(_parameter, said.get("parameters", ()))),
+        _table("Parameters", parameters),
         *_bodies(said.get("requestBody", {}).get("content", {}), schemas),
         _replies(said["responses"]),
         f'<h3>Example</h3><pre tabindex="0"><code>'
         f"{escape(example(method, path, said, schemas, address))}</code></pre>",
-        _link(method, path, said),
+        f'<p><a href="{escape(path.lstrip("/"))}">Open {escape(path)}</a></p>' if opens else "",
     ]
     return (
         f'<details><summary><span class="verb">{method}</span> '
         f"<code>{escape(path)}</code> <span>{_words(first)}</span></summary>"
         f'<div id="{_anchor(f"{method} {path}")}">{"".join(parts)}</div></details>'
     )
-
-
-def _link(method: str, path: str, said: Described) -> str:
-    """A link that opens what can be read without more."""
-    needs = any(one.get("required") for one in said.get("parameters", ()))
-    if method != "GET" or "{" in path or needs:
-        return ""
-    return f'<p><a href="{escape(path.lstrip("/"))}">Open {escape(path)}</a></p>'
-
-
-def _parameter(one: Described) -> tuple[str, str, str]:
-    schema = one["schema"]
-    where = "part of the address" if one["in"] == "path" else ""
-    needed = "needed" if one["required"] else _default(schema)
-    words = one.get("description") or schema.get("description", "")
-    return one["name"], _type(schema), _noted(words, where, needed)
 
 
 def _bodies(content: Described, schemas: Described) -> Iterator[str]:
@@ -296,11 +290,23 @@ def _bodies(content: Described, schemas: Described) -> Iterator[str]:
             yield f"<h3>Body, as {escape(media)}</h3><p>{_type(inner)}</p>"
 
 
-def _fields(schema: Described) -> Iterator[tuple[str, str, str]]:
+def _fields(schema: Described) -> Iterator[Row]:
     required = schema.get("required", ())
     for name, one in schema.get("properties", {}).items():
-        needed = "needed" if name in required else _default(one)
-        yield name, _type(one), _noted(one.get("description", ""), "", needed)
+        yield _row(name, one, one.get("description", ""), needed=name in required)
+
+
+def _row(name: str, schema: Described, words: str, *, needed: bool, where: str = "") -> Row:
+    """The row of a parameter or field: its name, its type, and what it is."""
+    default, note = schema.get("default"), "needed" if needed else ""
+    if not needed and default not in (None, "", [], {}):
+        note = f"default: {json.dumps(default)}"
+    notes = escape("; ".join(filter(None, (where, note))))
+    return (
+        name,
+        _type(schema),
+        f"{_words(words)} <em>{notes}</em>".strip() if notes else _words(words),
+    )
 
 
 def _replies(responses: Described) -> str:
@@ -319,15 +325,7 @@ def _replies(responses: Described) -> str:
     return f"<h3>Reply</h3>{''.join(lines)}"
 
 
-def _schema(name: str, schema: Described) -> str:
-    return (
-        f"<details><summary><code>{escape(name)}</code> "
-        f"<span>{_words(schema.get('description', ''))}</span></summary>"
-        f'<div id="schema-{escape(name)}">{_table("Fields", _fields(schema))}</div></details>'
-    )
-
-
-def _table(title: str, rows: Iterator[tuple[str, str, str]]) -> str:
+def _table(title: str, rows: Iterator[Row]) -> str:
     lines = [
         f'<tr><th scope="row"><code>{escape(name)}</code></th><td>{kind}</td><td>{words}</td></tr>'
         for name, kind, words in rows
@@ -341,16 +339,6 @@ def _table(title: str, rows: Iterator[tuple[str, str, str]]) -> str:
         f"<h3>{escape(title)}</h3><table><thead>{head}</thead>"
         f"<tbody>{''.join(lines)}</tbody></table>"
     )
-
-
-def _noted(words: str, *notes: str) -> str:
-    told = "; ".join(note for note in notes if note)
-    return f"{_words(words)} <em>{escape(told)}</em>".strip() if told else _words(words)
-
-
-def _default(schema: Described) -> str:
-    given = schema.get("default")
-    return "" if given in (None, "", [], {}) else f"default: {json.dumps(given)}"
 
 
 def _words(text: str) -> str:
@@ -378,15 +366,10 @@ def _type(schema: Described) -> str:
         return f"list of {inner}"
     if kind == "object" and isinstance(schema.get("additionalProperties"), dict):
         return f"object of {_type(schema['additionalProperties'])}"
-    return f"{kind}{_bounds(schema)}"
-
-
-def _bounds(schema: Described) -> str:
-    low, high = schema.get("minimum"), schema.get("maximum")
+    low, high, longest = (schema.get(key) for key in ("minimum", "maximum", "maxLength"))
     if low is not None and high is not None:
-        return f", {low:,.10g} to {high:,.10g}"
-    longest = schema.get("maxLength")
-    return f" of at most {longest:,} characters" if longest else ""
+        return f"{kind}, {low:,.10g} to {high:,.10g}"
+    return f"{kind} of at most {longest:,} characters" if longest else str(kind)
 
 
 def example(method: str, path: str, said: Described, schemas: Described, address: str) -> str:

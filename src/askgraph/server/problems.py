@@ -73,6 +73,7 @@ class Failed(AskgraphError):
 
 
 _KINDS: tuple[tuple[type[AskgraphError], int, str, str], ...] = (
+    (NotAllowed, 403, "not-allowed", "Not allowed"),
     (Missing, 404, "missing", "There is no such thing"),
     (TooLarge, 413, "too-large", "Too large"),
     (TooMany, 429, "too-many", "Too many requests"),
@@ -86,6 +87,7 @@ _KINDS: tuple[tuple[type[AskgraphError], int, str, str], ...] = (
     (BudgetSpent, 429, "budget-spent", "The budget is spent"),
     (NoSpace, 507, "no-space", "The disk is full"),
     (SetupError, 422, "setup", "This cannot be done as asked"),
+    (AskgraphError, 422, "other", "It failed"),
 )
 
 
@@ -93,30 +95,20 @@ def problem_of(error: AskgraphError) -> Problem:
     """Return an error of ours as a problem."""
     if isinstance(error, Failed):
         return error.problem
-    detail = " ".join(str(error).split())
-    if isinstance(error, NotAllowed):
-        title = "Who are you?" if error.status == 401 else "Not allowed"
-        kind = "unknown-caller" if error.status == 401 else "not-allowed"
-        return _problem(kind, title, error.status, detail)
-    for kind_of, status, kind, title in _KINDS:
+    for kind_of, status, kind, title in _KINDS:  # noqa: B007 - the last is of all errors
         if isinstance(error, kind_of):
-            problem = _problem(kind, title, status, detail)
-            return problem.model_copy(update=_more(error))
-    return _problem("other", "It failed", 422, detail)
-
-
-def _problem(kind: str, title: str, status: int, detail: str) -> Problem:
-    return Problem(type=f"urn:askgraph:problem:{kind}", title=title, status=status, detail=detail)
-
-
-def _more(error: AskgraphError) -> dict[str, object]:
+            break
+    if isinstance(error, NotAllowed) and error.status == 401:
+        status, kind, title = 401, "unknown-caller", "Who are you?"
+    detail = " ".join(str(error).split())
+    kind = f"urn:askgraph:problem:{kind}"
+    problem = Problem(type=kind, title=title, status=status, detail=detail)
     match error:
         case QuerySyntaxError():
-            return {"line": error.line, "column": error.column}
+            problem.line, problem.column = error.line, error.column
         case TooMany() | Overloaded():
-            return {"retry_after": error.retry_after}
-        case _:
-            return {}
+            problem.retry_after = error.retry_after
+    return problem
 
 
 def problem_response(problem: Problem) -> JSONResponse:
@@ -210,14 +202,14 @@ def _place(fault: Fault) -> str:
     loc = fault["loc"][1:]
     if fault["type"] == "json_invalid":
         return ""
-    kept = [part for at, part in enumerate(loc) if at == 0 or not _is_branch(part)]
+    kept = [
+        part
+        for at, part in enumerate(loc)
+        # Parts that name which of several types was tried are no fields.
+        if at == 0 or not (isinstance(part, str) and _BRANCH.fullmatch(part))
+    ]
     place = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in kept)
     return place.lstrip(".")
-
-
-def _is_branch(part: object) -> bool:
-    """Whether a part of a place is no field: which of several types was tried."""
-    return isinstance(part, str) and _BRANCH.fullmatch(part) is not None
 
 
 def _told(place: str, faults: Sequence[Fault], fields: Sequence[str], noun: str) -> str:

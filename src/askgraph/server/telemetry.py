@@ -68,9 +68,12 @@ def _without_secrets(
     logger: Any, name: str, event: MutableMapping[str, Any]
 ) -> MutableMapping[str, Any]:
     """Mask the fields of a line, whoever wrote it."""
-    known = str | int | float | Mapping | list | tuple | None
     return {
-        key: masked_value(value if isinstance(value, known) else str(value))
+        key: masked_value(
+            value
+            if isinstance(value, str | int | float | Mapping | list | tuple | None)
+            else str(value)
+        )
         for key, value in event.items()
         if key != "color_message"  # what uvicorn says again, in colours
     }

@@ -64,7 +64,8 @@ def text_stream(texts: AsyncGenerator[str, None]) -> StreamingResponse:
 async def _told(events: AsyncGenerator[Event, None]) -> AsyncGenerator[str, None]:
     async with aclosing(events):
         async for event in events:
-            yield _line(event)
+            data = json.dumps(event, ensure_ascii=False)
+            yield f"event: {event['event']}\nid: {event['seq']}\ndata: {data}\n\n"
 
 
 async def _kept_alive(texts: AsyncGenerator[str, None]) -> AsyncIterator[str]:
@@ -87,15 +88,15 @@ async def _kept_alive(texts: AsyncGenerator[str, None]) -> AsyncIterator[str]:
                 await asyncio.wait({coming})
 
 
-def _line(event: Event) -> str:
-    data = json.dumps(event, ensure_ascii=False)
-    return f"event: {event['event']}\nid: {event['seq']}\ndata: {data}\n\n"
-
-
 async def unless_disconnected(request: Request, work: Awaitable[Value]) -> Value:
     """Return the result of some work, which is cancelled when the client disconnects."""
     task = asyncio.ensure_future(work)
-    gone = asyncio.ensure_future(_gone(request))
+
+    async def wait_for_disconnect() -> None:
+        while (await request.receive())["type"] != "http.disconnect":
+            pass
+
+    gone = asyncio.ensure_future(wait_for_disconnect())
     try:
         await asyncio.wait({task, gone}, return_when=asyncio.FIRST_COMPLETED)
         if not task.done():
@@ -103,11 +104,6 @@ async def unless_disconnected(request: Request, work: Awaitable[Value]) -> Value
         return await task
     finally:
         gone.cancel()
-
-
-async def _gone(request: Request) -> None:
-    while (await request.receive())["type"] != "http.disconnect":
-        pass
 
 
 def steps_of_run(hub: Hub, run: Run) -> AsyncGenerator[Step, None]:
@@ -125,7 +121,9 @@ async def _steps(hub: Hub, run: Run, steps: list[Step]) -> AsyncGenerator[Step, 
             async for event in events:
                 match event["event"]:
                     case "queued":
-                        yield Thought(_place_in_words(event["ahead"]))
+                        is_next = event["ahead"] == 1
+                        ahead = "one question is" if is_next else f"{event['ahead']} are"
+                        yield Thought(f"waits: {ahead} before it")
                     case "step":
                         yield steps[at]
                         at += 1
@@ -139,10 +137,6 @@ async def _steps(hub: Hub, run: Run, steps: list[Step]) -> AsyncGenerator[Step, 
         if not run.events.ended:
             with anyio.CancelScope(shield=True):
                 await hub.runs.cancel(run.id)
-
-
-def _place_in_words(ahead: object) -> str:
-    return "waits: one question is before it" if ahead == 1 else f"waits: {ahead} are before it"
 
 
 _COURTESY = 5.0  # seconds for what is behind an answer, or why it is empty

@@ -61,6 +61,12 @@ class Job:
     span: Mapping[str, str] = field(default_factory=dict)
 
 
+async def _run_through(steps: AsyncGenerator[Told, None]) -> None:
+    async with aclosing(steps):
+        async for _ in steps:
+            pass
+
+
 class Answering:
     """Answers questions over the graphs of a workspace, many at a time."""
 
@@ -91,9 +97,7 @@ class Answering:
 
     async def each(self, job: Job) -> None:
         """Answer a question, so that its graphs are open."""
-        async with aclosing(self.told(job)) as steps:
-            async for _ in steps:
-                pass
+        await _run_through(self.told(job))
 
     def left_alone(self) -> int:
         """Return how many models are left alone, as their servers have just failed."""
@@ -144,8 +148,11 @@ class Crew:
         Raises `ServiceError` too, if its process dies.
         """
         members = self._members
-        if needs_model(plugins.load("method", job.asked.method)) and self._is_limited():
-            members = members[:1]
+        if needs_model(plugins.load("method", job.asked.method)):
+            tables = model_tables(self._folder).values()
+            # Limits of language models, which each process would count for itself.
+            if any(table.get(name) for table in tables for name in _LIMITS):
+                members = members[:1]
         member = min(members, key=lambda one: one.busy)
         async with aclosing(member.told(job)) as steps:
             async for one in steps:
@@ -153,13 +160,7 @@ class Crew:
 
     async def each(self, job: Job) -> None:
         """Let every process answer a question, so that its graphs are open there."""
-
-        async def answered(member: _Member) -> None:
-            async with aclosing(member.told(job)) as steps:
-                async for _ in steps:
-                    pass
-
-        await asyncio.gather(*map(answered, self._members))
+        await asyncio.gather(*(_run_through(member.told(job)) for member in self._members))
 
     def left_alone(self) -> int:
         """Return how many models are left alone by a process, as their servers have just failed."""
@@ -173,11 +174,6 @@ class Crew:
     async def close(self) -> None:
         """End the processes."""
         await asyncio.gather(*(one.close() for one in self._members))
-
-    def _is_limited(self) -> bool:
-        """Whether a language model has limits, which each process would count for itself."""
-        tables = model_tables(self._folder).values()
-        return any(table.get(name) for table in tables for name in _LIMITS)
 
 
 class _Member:
@@ -317,7 +313,8 @@ class _Worker:
         match message:
             case ("ask", int(number), Job() as job):
                 self._verified |= job.verified
-                job = replace(job, verified=self._known(job.asked.graphs))
+                known = {name: self._verified.get(name, Verified()) for name in job.asked.graphs}
+                job = replace(job, verified=known)
                 task = asyncio.create_task(self._answer(number, job), name=f"question {number}")
                 self._tasks[number] = task
                 task.add_done_callback(lambda _: self._tasks.pop(number, None))
@@ -333,9 +330,6 @@ class _Worker:
         await self._ready
         await self._shelf.close()
         await self._models.close()
-
-    def _known(self, graphs: tuple[str, ...]) -> Mapping[str, Verified]:
-        return {name: self._verified[name] for name in graphs if name in self._verified}
 
     async def _answer(self, number: int, job: Job) -> None:
         try:

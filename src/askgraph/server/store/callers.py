@@ -301,7 +301,7 @@ class BoardStore(Area):
 
     async def add_pin(self, pin: PinRow, *, at_most: int) -> bool:
         """Keep a new pin at the end of its board; False without it, or with `at_most` pins."""
-        values = values_of(pin, pins, base=await _packed(pin.base), latest=None, checked=None)
+        values = values_of(pin, pins, base=await packed(pin.base), latest=None, checked=None)
 
         def added(connection: Connection) -> bool:
             if not _touched(connection, pin.board):
@@ -354,7 +354,7 @@ class BoardStore(Area):
 
     async def put_latest(self, id: str, latest: Json, checked: str) -> bool:
         """Keep what the query of a pin gave at a time; whether there is the pin."""
-        values = {"latest": await _packed(latest), "checked": checked}
+        values = {"latest": await packed(latest), "checked": checked}
         return await self._changed(update(pins).where(pins.c.id == id).values(values)) > 0
 
     async def accept_latest(self, board: str) -> int:
@@ -387,10 +387,6 @@ def _order(connection: Connection, board: str) -> list[str]:
 def _put_in_order(connection: Connection, order: list[str]) -> None:
     for place, id in enumerate(order):
         connection.execute(update(pins).where(pins.c.id == id).values(place=place))
-
-
-async def _packed(content: Json) -> bytes:
-    return await packed(json.dumps(content, ensure_ascii=False))
 
 
 def _read(rows: Sequence[Row[Any]]) -> list[PinRow]:

@@ -1,6 +1,7 @@
 """Databases by their addresses, SQLite or PostgreSQL, and transactions to read or write in."""
 
 import asyncio
+import json
 import os
 import sqlite3
 import time
@@ -21,6 +22,7 @@ from sqlalchemy.pool import ConnectionPoolEntry
 from sqlalchemy.sql.dml import UpdateBase
 
 from askgraph.errors import ServiceError, SetupError
+from askgraph.server.store.tables import Json
 
 Result = TypeVar("Result")
 Record = TypeVar("Record")
@@ -93,8 +95,9 @@ def values_of(record: object, table: Table, **changed: object) -> dict[str, obje
     return {**{name: getattr(record, name) for name in names}, **changed}
 
 
-async def packed(text: str) -> bytes:
-    """Return a text as compressed bytes."""
+async def packed(content: str | Json) -> bytes:
+    """Return a text, or an object as JSON, as compressed bytes."""
+    text = content if isinstance(content, str) else json.dumps(content, ensure_ascii=False)
     if len(text) < _LONG:
         return zlib.compress(text.encode())
     return await asyncio.to_thread(lambda: zlib.compress(text.encode()))

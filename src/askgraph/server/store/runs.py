@@ -125,7 +125,15 @@ class RunStore(Area):
                 connection.execute(_SESSION, values)
             elif run.session is not None:
                 connection.execute(_CHANGED, {"which": run.session, "at": run.created})
-            connection.execute(_BEGUN, _values(run))
+            values = values_of(
+                run,
+                runs,
+                folded=run.question.casefold(),
+                counted_as=run.counted_as or run.owner,
+                answer=None,
+                cancel_wanted=False,
+            )
+            connection.execute(_BEGUN, values)
             return True
 
         return await self._database.write(begun)
@@ -158,7 +166,7 @@ class RunStore(Area):
         values = {
             "state": state,
             "status": status,
-            "answer": None if answer is None else await packed(_json(answer)),
+            "answer": None if answer is None else await packed(answer),
             "trace": None if trace is None else await packed(trace),
             "problem": None if problem is None else dict(problem),
             "seconds": seconds,
@@ -256,7 +264,8 @@ class RunStore(Area):
 
     async def ask_to_cancel(self, id: str) -> bool:
         """Ask the process of a run to stop it; whether it was under way."""
-        return await self._changed_run(id, UNDER_WAY, cancel_wanted=True)
+        changed = update(runs).where(runs.c.id == id, runs.c.state.in_(UNDER_WAY))
+        return await self._changed(changed.values(cancel_wanted=True)) > 0
 
     async def cancel_wanted(self, process: str) -> list[str]:
         """Return the ids of the runs that a process is asked to stop."""
@@ -295,31 +304,12 @@ class RunStore(Area):
         wanted = select(func.count()).where(counted, runs.c.state.in_(UNDER_WAY))
         return connection.execute(wanted).scalar_one()
 
-    async def _changed_run(self, id: str, states: tuple[RunState, ...], **values: object) -> bool:
-        changed = update(runs).where(runs.c.id == id, runs.c.state.in_(states)).values(values)
-        return await self._changed(changed) > 0
-
 
 def _selected() -> Select[Any]:
     count = (
         select(func.count()).where(runs.c.session == sessions.c.id).scalar_subquery().label("runs")
     )
     return select(sessions, count)
-
-
-def _json(content: Json) -> str:
-    return json.dumps(content, ensure_ascii=False)
-
-
-def _values(run: RunRow) -> dict[str, object]:
-    return values_of(
-        run,
-        runs,
-        folded=run.question.casefold(),
-        counted_as=run.counted_as or run.owner,
-        answer=None,
-        cancel_wanted=False,
-    )
 
 
 def _run(row: Row[Any]) -> RunRow:
