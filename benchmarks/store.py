@@ -16,7 +16,8 @@ import time
 from pathlib import Path
 
 from _measure import print_table
-from askgraph.server.store import RunRow, SessionRow, Store, new_id
+from askgraph.server.store import Store
+from askgraph.server.store.tables import RunRow, SessionRow, new_id
 
 ANSWER = {"rows": [["http://example.org/moon", "Ganymede"]] * 100}
 STEPS = '{"step": "findings"}\n' * 1000

@@ -13,7 +13,8 @@ from askgraph.cli.output import print_json, show
 from askgraph.server.auth import OwnLimits
 from askgraph.server.auth.api_keys import expiry, found_key, new_key, read_scopes, state_of
 from askgraph.server.settings import ServeSettings
-from askgraph.server.store import KeyRow, Store
+from askgraph.server.store import Store
+from askgraph.server.store.tables import KeyRow
 from askgraph.workspace import Workspace
 from askgraph.workspace.run_sync import result_of
 

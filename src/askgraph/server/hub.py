@@ -20,7 +20,8 @@ from askgraph.server.runs.records import RunRecords
 from askgraph.server.runs.request import check_choice, model_names, requested
 from askgraph.server.runs.workers import Answering, Crew
 from askgraph.server.settings import ServeSettings
-from askgraph.server.store import Store, new_id
+from askgraph.server.store import Store
+from askgraph.server.store.tables import new_id
 from askgraph.server.telemetry import known_secrets
 from askgraph.trace import Earlier
 from askgraph.workspace import Workspace

@@ -12,7 +12,8 @@ from askgraph.server.auth.identify import (
     counted_address,
     networks,
 )
-from askgraph.server.store import RunRow, Store, new_id
+from askgraph.server.store import Store
+from askgraph.server.store.tables import RunRow, new_id
 
 PUBLIC = {"host": "192.0.2.1", "anonymous": ["ask"]}
 

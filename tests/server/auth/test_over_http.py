@@ -13,7 +13,8 @@ from websockets.sync.client import connect
 from askgraph.server.auth import OwnLimits
 from askgraph.server.auth.api_keys import new_key
 from askgraph.server.auth.identify import VISITOR
-from askgraph.server.store import KeyRow, Store
+from askgraph.server.store import Store
+from askgraph.server.store.tables import KeyRow
 from askgraph.workspace import Workspace
 
 QUESTION = {"question": "Which moons are larger than Mercury?", "graphs": ["space"]}

@@ -13,7 +13,8 @@ from tests.servers.served import ServedThread
 from askgraph.server.auth import OwnLimits
 from askgraph.server.auth.api_keys import new_key
 from askgraph.server.auth.identify import VISITOR, new_visitor
-from askgraph.server.store import KeyRow, Store
+from askgraph.server.store import Store
+from askgraph.server.store.tables import KeyRow
 from askgraph.workspace import Workspace
 
 Reply = dict[str, Any]

@@ -10,7 +10,8 @@ from typing import Literal
 
 from askgraph.errors import SetupError
 from askgraph.server.auth import SCOPES, OwnLimits, Scope
-from askgraph.server.store import KeyRow, Store, now, time_text
+from askgraph.server.store import Store
+from askgraph.server.store.tables import KeyRow, now, time_text
 
 PREFIX = "askgraph_"
 _LETTERS = "abcdefghijklmnopqrstuvwxyz234567"

@@ -21,7 +21,8 @@ from askgraph.errors import SetupError
 from askgraph.server.auth import ANONYMOUS, Limits, NotAllowed, Principal, Scope, TooMany
 from askgraph.server.auth.api_keys import PREFIX, given_parts, is_of
 from askgraph.server.settings import ServeSettings
-from askgraph.server.store import Store, now
+from askgraph.server.store import Store
+from askgraph.server.store.tables import now
 
 _STEPS = 20  # how often in using up its limit a caller is counted in the database
 _REMEMBERED = 10_000  # callers

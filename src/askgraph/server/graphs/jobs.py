@@ -19,7 +19,8 @@ from askgraph.server.graphs.worker import Added, Doing, Task, add_in_process
 from askgraph.server.problems import Missing, Problem, problem_of
 from askgraph.server.runs.events import Event, Queue, shield
 from askgraph.server.settings import ServeSettings
-from askgraph.server.store import UNDER_WAY, JobRow, JobState, Store, new_id
+from askgraph.server.store import Store
+from askgraph.server.store.tables import UNDER_WAY, JobRow, JobState, new_id
 from askgraph.workspace import Workspace, check_name
 
 _log = logging.getLogger("askgraph.server.graphs")

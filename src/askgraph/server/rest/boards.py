@@ -15,7 +15,7 @@ from askgraph.server.hub import Asker, Hub, HubDep
 from askgraph.server.problems import Missing, Problem, problem_of
 from askgraph.server.runs import AnswerView, Body, Cell, ShareBody, answer_view
 from askgraph.server.runs.replies import written_answer
-from askgraph.server.store import BoardRow, PinRow, new_id, now
+from askgraph.server.store.tables import BoardRow, PinRow, new_id, now
 
 _Row = Sequence[Cell | None]
 

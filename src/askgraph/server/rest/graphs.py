@@ -22,7 +22,7 @@ from askgraph.server.hub import Asker, HubDep, Manager
 from askgraph.server.rest import GraphName, Offset, Tongue
 from askgraph.server.runs import Body
 from askgraph.server.runs.replies import event_stream
-from askgraph.server.store import new_id
+from askgraph.server.store.tables import new_id
 from askgraph.sparql.prefixes import words_of_local_name
 from askgraph.trace import Outcome, Question, Refusal
 from askgraph.workspace.outcome import outcome_of

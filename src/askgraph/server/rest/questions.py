@@ -42,7 +42,7 @@ from askgraph.server.runs.replies import (
     unless_disconnected,
     withdrawn,
 )
-from askgraph.server.store import Feedback, SessionRow, Verified, new_id
+from askgraph.server.store.tables import Feedback, SessionRow, Verified, new_id
 from askgraph.sparql.results import (
     GRAPH_FORMATS,
     GraphResult,

@@ -15,7 +15,7 @@ from askgraph.server.auth.identify import credentials_of
 from askgraph.server.hub import Asker, Caller, Hub, HubDep, caller_of
 from askgraph.server.problems import Missing
 from askgraph.server.runs.request import method_names, open_settings
-from askgraph.server.store import Cost
+from askgraph.server.store.runs import Cost
 from askgraph.server.telemetry import Metrics
 from askgraph.workspace import DEFAULT_METHOD
 from askgraph.workspace.models import needs_model

@@ -28,7 +28,7 @@ from askgraph.server.runs.records import RunRecords
 from askgraph.server.runs.request import RunRequest
 from askgraph.server.runs.workers import Answering, Crew, Job
 from askgraph.server.settings import ServeSettings
-from askgraph.server.store import Json
+from askgraph.server.store.tables import Json
 from askgraph.server.telemetry import question_span, span_headers
 from askgraph.trace import Answer, Clarification, Refusal, Step, Trace
 from askgraph.trace.codec import Head

@@ -11,7 +11,8 @@ from askgraph.server.auth import ANONYMOUS, Principal, TooMany
 from askgraph.server.problems import Missing, Problem
 from askgraph.server.runs import RunSummary, RunView, State, answer_view
 from askgraph.server.runs.request import RunRequest
-from askgraph.server.store import Json, RunRow, SessionRow, Store, new_id
+from askgraph.server.store import Store
+from askgraph.server.store.tables import Json, RunRow, SessionRow, new_id
 from askgraph.server.telemetry import masked_fields, masked_value, without
 from askgraph.trace import Earlier, Outcome, Step, Trace, spent
 from askgraph.trace.codec import Head, head_told, lines_of, step_told, trace_in

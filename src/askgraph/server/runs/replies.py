@@ -25,7 +25,7 @@ from askgraph.server.runs import RunView
 from askgraph.server.runs.events import Event
 from askgraph.server.runs.lifecycle import Run
 from askgraph.server.runs.request import RunRequest
-from askgraph.server.store import RunRow, Verified, new_id
+from askgraph.server.store.tables import RunRow, Verified, new_id
 from askgraph.sparql.lexer import with_declared
 from askgraph.sparql.results import SelectResult
 from askgraph.sparql.rewrite import form_of

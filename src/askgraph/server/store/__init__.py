@@ -18,56 +18,12 @@ from askgraph.server.store.callers import (
 )
 from askgraph.server.store.database import (
     Database,
-    DatabaseFailed,
     PostgresqlDatabase,
     SqliteDatabase,
     database_url,
 )
 from askgraph.server.store.migrations import migrate
-from askgraph.server.store.runs import Cost, JobStore, ProcessStore, RunStore, SessionStore
-from askgraph.server.store.tables import (
-    UNDER_WAY,
-    BoardRow,
-    Feedback,
-    JobRow,
-    JobState,
-    Json,
-    KeyRow,
-    PinRow,
-    RunRow,
-    RunState,
-    SessionRow,
-    Used,
-    Verdict,
-    Verified,
-    new_id,
-    now,
-    time_text,
-)
-
-__all__ = [
-    "UNDER_WAY",
-    "BoardRow",
-    "Cost",
-    "DatabaseFailed",
-    "Feedback",
-    "JobRow",
-    "JobState",
-    "Json",
-    "KeyRow",
-    "PinRow",
-    "RunRow",
-    "RunState",
-    "SessionRow",
-    "Store",
-    "Used",
-    "Verdict",
-    "Verified",
-    "new_id",
-    "now",
-    "open_database",
-    "time_text",
-]
+from askgraph.server.store.runs import JobStore, ProcessStore, RunStore, SessionStore
 
 
 class Store(
