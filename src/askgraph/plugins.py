@@ -42,6 +42,24 @@ PACKAGES = {
 }
 """Each kind of plugin, and the package that holds ours of that kind."""
 
+_LIBRARIES = {
+    "anthropic": "anthropic",
+    "dask": "dask distributed",
+    "embeddings": "sentence_transformers",
+    "evaluation": "altair scipy vl_convert yaml",
+    "google": "google",
+    "local": "accelerate datasets gguf jinja2 peft safetensors torch transformers trl xgrammar",
+    "postgresql": "asyncpg",
+    "semantic": "onnxruntime tokenizers",
+    "serve": "alembic fastapi mcp prometheus_client pydantic_settings python_multipart sqlalchemy "
+    "starlette structlog uvicorn",
+    "spacy": "spacy",
+    "telemetry": "opentelemetry",
+    "vector": "faiss",
+}
+EXTRAS = {library: extra for extra, names in _LIBRARIES.items() for library in names.split()}
+"""The extra that brings a library which a plain install lacks, by what is imported."""
+
 _REMOVED = {
     ("executor", "ray"): "the Ray executor",
     ("command", "finetune ranker"): "rankers",
@@ -51,9 +69,6 @@ _REMOVED = {
     ("writer", ".npz"): "the pointer writer",
 }
 """Kinds and names of what was removed after version 0.2, and what it belonged to."""
-
-_EXTRAS = {"metric": "evaluation", "benchmark": "evaluation"}
-_EXTRA_OF = {("llm", "transformers"): "local"}
 
 
 def names(kind: str) -> tuple[str, ...]:
@@ -76,8 +91,17 @@ def load(kind: str, name: str) -> Plugin:
             plugin: Plugin = entry.load()
             return plugin
     except ModuleNotFoundError as error:
-        raise SetupError(_what_is_missing(kind, plain, error)) from error
+        raise missing_extra(error, f"{kind} {plain!r}", plain.replace("_", "-")) from error
     raise SetupError(_unknown(kind, name))
+
+
+def missing_extra(error: ModuleNotFoundError, needed_by: str, default: str = "") -> SetupError:
+    """Return the error that names the extra to install; `default` if no extra has the library."""
+    library = (error.name or "").partition(".")[0]
+    extra = EXTRAS.get(library, default)
+    if not extra or library in {"", "askgraph"}:
+        return SetupError(f"{needed_by} cannot be imported: {error}")
+    return SetupError(f"{needed_by} needs {library}: pip install 'askgraph[{extra}]'")
 
 
 def explain_removal(kind: str, name: str) -> str:
@@ -160,14 +184,6 @@ def _only_name(kind: str, plain: str) -> Plugin:
         )
     plugin: Plugin = getattr(module, exported[0])
     return plugin
-
-
-def _what_is_missing(kind: str, plain: str, error: ModuleNotFoundError) -> str:
-    library = (error.name or "").partition(".")[0]
-    if library in {"", "askgraph"}:
-        return f"{kind} {plain!r} cannot be imported: {error}"
-    extra = _EXTRA_OF.get((kind, plain)) or _EXTRAS.get(kind, plain.replace("_", "-"))
-    return f"{kind} {plain!r} needs {library}: pip install 'askgraph[{extra}]'"
 
 
 def _unknown(kind: str, name: str) -> str:

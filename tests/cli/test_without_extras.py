@@ -5,11 +5,7 @@ import sys
 from pathlib import Path
 
 import askgraph.cli
-
-LIBRARIES = (
-    "torch", "transformers", "peft", "xgrammar", "accelerate", "gguf", "tokenizers", "onnxruntime",
-    "faiss", "spacy", "dask", "altair", "anthropic", "google",
-)  # fmt: skip
+from askgraph.plugins import EXTRAS
 
 PROGRAM = f"""
 import sys
@@ -18,7 +14,7 @@ from importlib import import_module
 class Missing:
     def find_spec(self, name, path=None, target=None):
         library = name.partition(".")[0]
-        if library in {LIBRARIES!r}:
+        if library in {tuple(EXTRAS)!r}:
             raise ModuleNotFoundError(f"No module named {{library!r}}", name=library)
 
 sys.meta_path.insert(0, Missing())

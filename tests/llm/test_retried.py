@@ -49,28 +49,28 @@ async def test_a_server_that_is_silent_or_gone_is_not_asked_for_ever(
 
 async def test_a_server_that_failed_is_left_alone_for_some_seconds() -> None:
     script = ScriptedModel([Unreachable("gone"), "The Moon.", "The Moon again."])
-    model = RetriedModel(script, retries=0, rest=0.2)
+    model = RetriedModel(script, retries=0, rest=2.0)
 
     with pytest.raises(Unreachable, match=r"^gone$"):
         await completed(model.complete(ASKED))
-    with pytest.raises(Unreachable, match=r"gone; that was 0\.\d seconds ago.*left alone for 0\.2"):
+    with pytest.raises(Unreachable, match=r"gone; that was [01]\.\d seconds ago.*left alone for 2"):
         await completed(model.complete(ASKED))
     assert len(script.requests) == 1
-    assert 0 < model.left_alone < 0.2
-    await asyncio.sleep(0.25)
+    assert 0 < model.left_alone < 2
+    await asyncio.sleep(2.1)
     assert model.left_alone == 0
     assert (await completed(model.complete(ASKED))).choices[0].text == "The Moon."
     assert (await completed(model.complete(ASKED))).choices[0].text == "The Moon again."
 
 
 async def test_nobody_waits_for_a_retry_beyond_the_deadline_of_the_question() -> None:
-    script = ScriptedModel([Overloaded("busy", retry_after=30), "The Moon."])
+    script = ScriptedModel([Overloaded("busy", retry_after=600), "The Moon."])
     began = time.monotonic()
 
-    with keeping(Deadline(5)), pytest.raises(Overloaded):
+    with keeping(Deadline(60)), pytest.raises(Overloaded):
         await completed(RetriedModel(script).complete(ASKED))
 
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 60
 
 
 @pytest.mark.parametrize("error", [ErrorReply("no such model"), Unauthorised("no key")])

@@ -430,15 +430,6 @@ class TestOtherSites:
         rebound = {"Host": "evil.example"}
         assert is_problem(client.get("/api/v1/graphs", headers=rebound), 400)
 
-    def test_it_cannot_open_a_socket(self, url: str) -> None:
-        from websockets.exceptions import InvalidStatus
-        from websockets.sync.client import connect
-
-        for headers in ({"Origin": "https://evil.example"}, {"Sec-Fetch-Site": "cross-site"}):
-            with pytest.raises(InvalidStatus) as refused:
-                connect(f"{url.replace('http', 'ws')}/api/v1/socket", additional_headers=headers)
-            assert refused.value.response.status_code == 403
-
 
 class TestWhatGraphsSay:
     """A label is data, for a browser and for a model."""

@@ -8,7 +8,6 @@ from typing import Any
 
 import httpx2
 import pytest
-from websockets.sync.client import connect
 
 from askgraph.errors import SetupError
 from askgraph.server.settings import ServeSettings
@@ -206,6 +205,20 @@ def test_a_question_that_fails_on_the_way_has_the_status_of_its_problem_and_is_k
     assert (kept["state"], kept["problem"]["status"]) == ("failed", 504)
 
 
+@pytest.mark.parametrize("path", ["/api/v1/socket", "/api/v1/sessions/abc/socket"])
+def test_a_client_of_the_websocket_is_told_what_takes_its_place(
+    client: httpx2.Client, path: str
+) -> None:
+    opening = {"Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Version": "13"}
+    response = client.get(
+        path, headers={**opening, "Sec-WebSocket-Key": "AQIDBAUGBwgJCgsMDQ4PEA=="}
+    )
+
+    assert response.status_code == 410
+    assert response.headers["content-type"] == "application/problem+json"
+    assert "text/event-stream" in response.json()["detail"]
+
+
 @pytest.mark.parametrize(
     ("method", "path", "status", "words"),
     [
@@ -224,17 +237,3 @@ def test_an_address_that_leads_nowhere_says_where_to_look(
     assert response.status_code == status
     told = response.json()
     assert words in (told["error"]["message"] if path.startswith("/v1/") else told["detail"])
-
-
-def test_no_wrong_message_of_a_socket_is_told_in_words_of_a_library(served: str) -> None:
-    address = f"{served.replace('http', 'ws')}/api/v1/socket"
-    with connect(address) as socket:
-        for kind, field in (("ask", "question"), ("choose", "option"), ("ask", "settings")):
-            for value in WRONG:
-                sent = {"question": "Moons?"} if field == "settings" else {}
-                socket.send(json.dumps({"type": kind, "id": "none-such", **sent, field: value}))
-                told = json.loads(socket.recv(60))
-                if told["event"] != "problem":  # a question that is one: it goes on
-                    continue
-                assert 400 <= told["problem"]["status"] < 500, told
-                assert not FOREIGN.search(json.dumps(told)), told

@@ -17,7 +17,6 @@ from difflib import get_close_matches
 from functools import cache
 from importlib import import_module, metadata
 from importlib.resources import files
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Self, TypeVar, get_origin, get_type_hints
 
@@ -26,7 +25,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from askgraph.atomic_files import no_space
 from askgraph.errors import AskgraphError, QueryError, ServiceError, SetupError
-from askgraph.plugins import explain_removal
+from askgraph.plugins import EXTRAS, explain_removal, missing_extra
 
 NO_ANSWER = 1
 
@@ -95,6 +94,8 @@ def exit_code(error: BaseException, *, debug: bool) -> int | None:
         return None
     if debug and not isinstance(error, KeyboardInterrupt):
         typer.echo("".join(traceback.format_exception(error)), err=True)
+    if isinstance(error, ModuleNotFoundError) and str(error.name).partition(".")[0] in EXTRAS:
+        error = missing_extra(error, "this command")
     said = " ".join(str(error).split()) or type(error).__name__
     match error:
         case KeyboardInterrupt():
@@ -221,8 +222,6 @@ def descriptions() -> dict[str, dict[str, Any]]:
 
 COMMANDS = descriptions()["commands"]
 GROUPS = descriptions()["groups"]
-_OF_THE_SERVER = ("keys", "mcp", "serve")
-_SERVER_LIBRARIES = ("fastapi", "uvicorn", "sqlalchemy", "alembic", "mcp", "structlog")
 
 
 class _Commands(TyperGroup):
@@ -338,11 +337,6 @@ def bad_value(error: typer.BadParameter) -> SetupError | None:
 
 
 def _imported(name: str) -> Any:
-    if name in _OF_THE_SERVER:
-        missing = [library for library in _SERVER_LIBRARIES if find_spec(library) is None]
-        if missing:
-            needed = ", ".join(missing)
-            raise SetupError(f"the server needs {needed}: pip install 'askgraph[serve]'")
     found = getattr(import_module(f"askgraph.cli.{name}"), name)
     alone = typer.Typer(rich_markup_mode=None)
     if isinstance(found, typer.Typer):

@@ -1,9 +1,7 @@
 """`askgraph finetune`: train models to write queries, and see how well they do."""
 
 from dataclasses import asdict
-from importlib import import_module
 from pathlib import Path
-from types import ModuleType
 
 import typer
 
@@ -11,7 +9,6 @@ from askgraph.cli import Commands
 from askgraph.cli.figures import Form, Reading
 from askgraph.cli.options import Common
 from askgraph.cli.output import print_json, progress_bar
-from askgraph.errors import SetupError
 from askgraph.evaluation.studies.stages import cross_sheet
 from askgraph.methods.writing.references import NAMES, PLAIN, REFERENCES
 from askgraph.training.pairs import evaluated, read_pairs
@@ -104,7 +101,8 @@ def train(
     )  # fmt: skip
     given, data = read_pairs(pairs)
     others = read_pairs(measure)[0] if measure else ()
-    training = local_module("askgraph.training.train")
+    from askgraph.training import train as training
+
     with progress_bar() as progress:
         made = training.train(
             model, given, output, settings=settings, data=data, others=others, device=device,
@@ -158,9 +156,10 @@ def cross(
         model, tuple(map(_data_set, sets)), out, settings, others, plain,
         tuple(questions or ()), dict(map(named_setting, setting or [])), metric, device, download,
     )  # fmt: skip
-    training = local_module("askgraph.training.train")
+    from askgraph.training.train import train
+
     with progress_bar() as progress:
-        rows, formats = crossed(common.workspace, study, training.train, progress=progress)
+        rows, formats = crossed(common.workspace, study, train, progress=progress)
     sheet = cross_sheet(rows, formats)
     form.give(lambda: [sheet], lambda: sheet.json())
 
@@ -182,7 +181,9 @@ def merge(
 
     A folder is loaded in a fraction of the time that a GGUF file takes.
     """
-    local_module("askgraph.training.train").merge(adapters, output, download=download)
+    from askgraph.training.train import merge as merge_adapters
+
+    merge_adapters(adapters, output, download=download)
     if json:
         print_json({"folder": str(output)})
         return
@@ -214,21 +215,3 @@ def evaluate(
         return
     typer.echo(f"{found.first} of {found.pairs} right at first, {found.among} among all hypotheses")
     typer.echo(f"{found.sound} of {found.hypotheses} hypotheses parse and name only what is listed")
-
-
-_LIBRARIES = frozenset(
-    ["accelerate", "datasets", "peft", "tokenizers", "torch", "transformers", "trl", "xgrammar"]
-)
-
-
-def local_module(name: str) -> ModuleType:
-    """Import a module that needs the extra `local`; `SetupError` if it is not installed."""
-    try:
-        return import_module(name)
-    except ModuleNotFoundError as problem:
-        library = (problem.name or "").partition(".")[0]
-        if library not in _LIBRARIES:
-            raise
-        raise SetupError(
-            f"this needs {library}, which is not installed: pip install 'askgraph[local]'"
-        ) from problem

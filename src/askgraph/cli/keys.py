@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable
 from dataclasses import asdict
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import typer
 
@@ -10,13 +10,12 @@ from askgraph.cli import Commands
 from askgraph.cli.figures import as_table
 from askgraph.cli.options import Common, check_graphs
 from askgraph.cli.output import print_json, show
-from askgraph.server.auth import OwnLimits
-from askgraph.server.auth.api_keys import expiry, found_key, new_key, read_scopes, state_of
-from askgraph.server.settings import ServeSettings
-from askgraph.server.store import Store
-from askgraph.server.store.tables import KeyRow
 from askgraph.workspace import Workspace
 from askgraph.workspace.run_sync import result_of
+
+if TYPE_CHECKING:  # the server is an extra
+    from askgraph.server.store import Store
+    from askgraph.server.store.tables import KeyRow
 
 Result = TypeVar("Result")
 
@@ -41,6 +40,9 @@ def add(
 
     Its owner sends it with each request, as 'Authorization: Bearer askgraph_…'.
     """
+    from askgraph.server.auth import OwnLimits
+    from askgraph.server.auth.api_keys import expiry, new_key, read_scopes
+
     check_graphs(common.workspace, graph or ())
     key, text = new_key(
         name,
@@ -72,8 +74,9 @@ def list_(common: Common, database: str | None = None, json: bool = False) -> No
 @keys.command("revoke")
 def revoke(common: Common, which: str, database: str | None = None, json: bool = False) -> None:
     """Make a key worthless, at once and for good."""
+    from askgraph.server.auth.api_keys import found_key
 
-    async def revoked(store: Store) -> KeyRow:
+    async def revoked(store: "Store") -> "KeyRow":
         key = await found_key(store, which)
         await store.revoke(key.id)
         return await store.key(key.id) or key
@@ -86,9 +89,12 @@ def revoke(common: Common, which: str, database: str | None = None, json: bool =
 
 
 def _in_store(
-    place: Workspace, database: str | None, work: Callable[[Store], Awaitable[Result]]
+    place: Workspace, database: str | None, work: Callable[["Store"], Awaitable[Result]]
 ) -> Result:
     """Do something with the server's database."""
+    from askgraph.server.settings import ServeSettings
+    from askgraph.server.store import Store
+
     folder = place.folder
     url = ServeSettings.of(folder, {"database": database}).database_in(folder)
 
@@ -112,8 +118,10 @@ _SHORT = {
 _MINUTE = len("2030-01-31T12:00")
 
 
-def _key_object(key: KeyRow) -> dict[str, object]:
+def _key_object(key: "KeyRow") -> dict[str, object]:
     """A key for JSON: all but its secret."""
+    from askgraph.server.auth.api_keys import state_of
+
     return {
         "id": key.id,
         "name": key.name,
@@ -128,12 +136,12 @@ def _key_object(key: KeyRow) -> dict[str, object]:
     }
 
 
-def _cells(key: KeyRow) -> tuple[str, ...]:
+def _cells(key: "KeyRow") -> tuple[str, ...]:
     """A key as the cells of a row under `_HEADS`."""
     return (
         key.id,
         key.name,
-        state_of(key),
+        str(_key_object(key)["state"]),
         " ".join(sorted(key.scopes)),
         "all" if key.graphs is None else " ".join(sorted(key.graphs)),
         _limits(key) or "-",
@@ -142,7 +150,7 @@ def _cells(key: KeyRow) -> tuple[str, ...]:
     )
 
 
-def _words(key: KeyRow) -> str:
+def _words(key: "KeyRow") -> str:
     may = ", ".join(sorted(key.scopes))
     where = "all graphs" if key.graphs is None else ", ".join(sorted(key.graphs))
     until = f", until {_time(key.expires)} UTC" if key.expires else ""
@@ -150,7 +158,7 @@ def _words(key: KeyRow) -> str:
     return f"The key {key.id} of {key.name} may {may} on {where}{until}{limits}."
 
 
-def _limits(key: KeyRow) -> str:
+def _limits(key: "KeyRow") -> str:
     own = [(_SHORT[name], value) for name, value in asdict(key.limits).items() if value is not None]
     return ", ".join(f"{value:g} {what}" if value else f"any {what}" for what, value in own)
 

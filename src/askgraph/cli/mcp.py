@@ -3,7 +3,6 @@
 import asyncio
 
 from askgraph.cli.options import Common, check_graphs
-from askgraph.server.mcp import run_stdio
 
 
 def mcp(
@@ -18,6 +17,8 @@ def mcp(
     resources, and prompts; nothing can change a graph. With --graph (repeatable) only these graphs.
     Over HTTP the same is at /mcp of 'askgraph serve'.
     """
+    from askgraph.server.mcp import run_stdio
+
     place = common.workspace
     check_graphs(place, graph or ())
     asyncio.run(run_stdio(place, graph or (), timeout=timeout, query_timeout=query_timeout))

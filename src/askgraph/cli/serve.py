@@ -4,6 +4,7 @@ import os
 import webbrowser
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -11,10 +12,10 @@ from askgraph.cli.options import Common
 from askgraph.cli.output import progress_bar
 from askgraph.errors import SetupError
 from askgraph.sample import graph_path, questions_path
-from askgraph.server.app import run
-from askgraph.server.page import start_note
-from askgraph.server.settings import ServeSettings
 from askgraph.workspace import Workspace
+
+if TYPE_CHECKING:
+    from askgraph.server.settings import ServeSettings
 
 _SAMPLE = "space"
 
@@ -30,12 +31,15 @@ def serve(
     browser: bool = False,
     processes: int | None = None,
 ) -> None:
-    """Serve the page, REST, WebSocket, MCP and OpenAI-compatible interfaces.
+    """Serve the page, REST, MCP and OpenAI-compatible interfaces.
 
     It listens on this machine only, if anybody may ask, query, confirm and add graphs. Its
     settings are in the table [serve] of askgraph.toml and in variables ASKGRAPH_SERVE_…:
     see docs/server.md. Stop it with Ctrl-C: questions under way are finished first.
     """
+    from askgraph.server.app import run
+    from askgraph.server.settings import ServeSettings
+
     place = common.workspace
     given = _add(place, sources or (), sample=sample)
     settings = ServeSettings.of(
@@ -53,8 +57,10 @@ def serve(
     run(settings, place, opened=_open if browser else None, report=_tell)
 
 
-def _tell(address: str, settings: ServeSettings, graphs: Sequence[str]) -> None:
+def _tell(address: str, settings: "ServeSettings", graphs: Sequence[str]) -> None:
     """Say where the page is, and who may use it."""
+    from askgraph.server.page import start_note
+
     typer.echo(f"askgraph is at {address}", err=True)
     there = ", ".join(graphs) or "none yet: add one in the page, or with askgraph add"
     typer.echo(f"graphs: {there}", err=True)

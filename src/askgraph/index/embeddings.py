@@ -32,6 +32,7 @@ from askgraph.errors import (
     Unreachable,
 )
 from askgraph.index import spelling
+from askgraph.plugins import missing_extra
 
 if TYPE_CHECKING:
     import httpx2
@@ -143,14 +144,12 @@ class Hashed:
         return vectors
 
 
-def _library(module: str, embedder: str, extra: str) -> Any:
+def _library(module: str, embedder: str) -> Any:
     """Import what an embedder needs: an extra, and seconds to import."""
     try:
         return import_module(module)
     except ModuleNotFoundError as error:
-        raise SetupError(
-            f"the embedder {embedder!r} needs {error.name}: pip install 'askgraph[{extra}]'"
-        ) from error
+        raise missing_extra(error, f"the embedder {embedder!r}") from error
 
 
 class LocalModel:
@@ -158,7 +157,7 @@ class LocalModel:
 
     def __init__(self, model: str) -> None:
         self.name = f"local:{model}"
-        library = _library("sentence_transformers", self.name, "embeddings")
+        library = _library("sentence_transformers", self.name)
         self._model = library.SentenceTransformer(model)
 
     def embed(self, texts: Sequence[str]) -> Vectors:
@@ -177,8 +176,8 @@ class OnnxModel:
 
     def __init__(self, path: str) -> None:
         self.name = f"onnx:{path}"
-        runtime = _library("onnxruntime", self.name, "semantic")
-        tokenizers = _library("tokenizers", self.name, "semantic")
+        runtime = _library("onnxruntime", self.name)
+        tokenizers = _library("tokenizers", self.name)
         model, tokenizer = _onnx_files(Path(path))
         try:
             self._tokenizer = tokenizers.Tokenizer.from_file(str(tokenizer))

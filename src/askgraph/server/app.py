@@ -16,7 +16,7 @@ from starlette.exceptions import HTTPException
 
 from askgraph.atomic_files import no_space
 from askgraph.errors import AskgraphError, SetupError
-from askgraph.server import sparql, websocket
+from askgraph.server import sparql
 from askgraph.server.auth.identify import BehindProxy, VisitorCookie, check_rules
 from askgraph.server.hub import Hub, open_hub
 from askgraph.server.mcp.http import mcp_route, mcp_running
@@ -53,7 +53,6 @@ _ROUTERS = (
     boards.router,
     graphs.glossary_router,
     sparql.router,
-    websocket.router,
     server.health_router,
     chat.router,
 )
@@ -205,7 +204,7 @@ def server_of(
         server_header=False,
         timeout_graceful_shutdown=settings.grace + 5,
         proxy_headers=False,  # see `BehindProxy`, which also remembers who the proxy is
-        ws_max_size=256 * 1024,
+        ws="none",
         h11_max_incomplete_event_size=64 * 1024,
         timeout_keep_alive=30,
     )

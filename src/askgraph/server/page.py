@@ -130,7 +130,6 @@ Described = Mapping[str, Any]
 Row = tuple[str, str, str]
 
 _OTHERS = (
-    ("/api/v1/socket", "WebSocket: a conversation on one connection"),
     ("/mcp", "Model Context Protocol (streamable HTTP): tools and resources for agents"),
     ("/api/v1/openapi.json", "this description for programs (OpenAPI 3.1)"),
 )

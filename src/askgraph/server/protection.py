@@ -141,7 +141,7 @@ class Requests:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, then log and count it."""
-        if scope["type"] not in ("http", "websocket"):
+        if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
         given = dict(scope["headers"]).get(b"x-request-id", b"").decode("latin-1")
@@ -157,10 +157,6 @@ class Requests:
             if message["type"] == "http.response.start":
                 status = message["status"]
                 MutableHeaders(scope=message)["X-Request-Id"] = id
-            elif message["type"] == "websocket.accept":
-                status = 101
-            elif message["type"] == "websocket.close" and status is None:
-                status = 403
             await send(message)
 
         began = time.perf_counter()
@@ -178,7 +174,7 @@ class Requests:
         self._log(scope, final, route, time.perf_counter() - began)
 
     def _log(self, scope: Scope, status: int, route: str, seconds: float) -> None:
-        method = scope.get("method", "WEBSOCKET")
+        method = scope["method"]
         self._metrics.request(method, route, status, seconds)
         if route_path(scope) in _QUIET and status < 400:
             return
@@ -212,7 +208,7 @@ _OWN = frozenset({"same-origin", "none"})
 
 
 Check = Callable[[Scope], Problem | None]
-"""Gives why a request or WebSocket is refused; None if it may pass."""
+"""Gives why a request is refused; None if it may pass."""
 
 
 class Checks:
@@ -224,13 +220,10 @@ class Checks:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, or refuse it."""
-        checks = self._checks if scope["type"] in ("http", "websocket") else ()
+        checks = self._checks if scope["type"] == "http" else ()
         problem = next(filter(None, (check(scope) for check in checks)), None)
         if problem is None:
             await self._app(scope, receive, send)
-        elif scope["type"] == "websocket":
-            await receive()
-            await send({"type": "websocket.close", "code": 1008, "reason": problem.detail[:120]})
         else:
             await problem_response(problem)(scope, receive, send)
 
@@ -268,16 +261,15 @@ def host_check(settings: ServeSettings) -> Check:
 def origin_check(settings: ServeSettings) -> Check:
     """Return a check that refuses (403) requests that a page of another site may not make here.
 
-    Those are every request that is not safe, every WebSocket, and safe requests other than
-    following a link: they would be work without a purpose, since CORS keeps their answers from the
-    page.
+    Those are every request that is not safe, and safe requests other than following a link: they
+    would be work without a purpose, since CORS keeps their answers from the page.
     """
     allowed = {origin.lower().rstrip("/") for origin in settings.cors_origins}
 
     def admits(scope: Scope) -> bool:
         headers = Headers(scope=scope)
         origin, site = headers.get("origin"), headers.get("sec-fetch-site")
-        safe = scope["type"] == "http" and scope["method"] in _SAFE
+        safe = scope["method"] in _SAFE
         if origin is not None:
             origin = origin.lower()
             # A proxy may have taken TLS off, so that the scheme here says nothing.

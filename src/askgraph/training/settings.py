@@ -8,8 +8,6 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from safetensors import SafetensorError, safe_open
-
 from askgraph.errors import SetupError
 
 
@@ -110,6 +108,8 @@ def last_whole_checkpoint(folder: Path) -> str | None:
 
 
 def _is_whole(checkpoint: Path) -> bool:
+    from safetensors import SafetensorError, safe_open  # of the extra `local`: settings need none
+
     weights = list(checkpoint.glob("*.safetensors"))
     if not weights or not all(zipfile.is_zipfile(checkpoint / part) for part in _PARTS):
         return False

@@ -13,6 +13,7 @@ from askgraph.evaluation.reports.page import BUILT, html_page
 playwright = pytest.importorskip("playwright.sync_api", reason="no playwright")
 
 from playwright.sync_api import Browser, Page, expect, sync_playwright  # noqa: E402
+from tests.server.browser.fonts import environment_with_font  # noqa: E402
 from tests.server.browser.watched import ARGUMENTS, CHROMIUM, DARK, LIGHT, PATIENCE  # noqa: E402
 
 pytestmark = [
@@ -27,9 +28,10 @@ expect.set_options(timeout=PATIENCE)
 
 
 @pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    environment = environment_with_font("wide", tmp_path_factory.mktemp("fonts"))
     with sync_playwright() as started:
-        opened = started.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        opened = started.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS, env=environment)
         yield opened
         opened.close()
 

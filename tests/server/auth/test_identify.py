@@ -59,7 +59,7 @@ async def test_a_key_gives_what_it_was_made_for(accounts: MakeAccounts) -> None:
     own = OwnLimits(requests_per_minute=5, parallel=0)
     key, text = new_key("Ann's phone", ["ask", "query"], graphs=["space"], limits=own)
     await store.add_key(key)
-    for asking in (by_key(text), Credentials({"x-api-key": text}), Credentials(key=text)):
+    for asking in (by_key(text), Credentials({"x-api-key": text})):
         caller = await known.identify(asking)
         assert (caller.id, caller.name) == (f"key:{key.id}", "Ann's phone")
         assert caller.may("ask") and not caller.may("confirm")

@@ -1,14 +1,12 @@
 """Keys, cookies and limits as clients of the server meet them."""
 
 import asyncio
-import json
 from collections.abc import Iterator
 from pathlib import Path
 
 import httpx2
 import pytest
 from tests.servers.served import ServedThread
-from websockets.sync.client import connect
 
 from askgraph.server.auth import OwnLimits
 from askgraph.server.auth.api_keys import new_key
@@ -80,11 +78,6 @@ def test_a_shared_question_is_read_by_who_may_ask_alone(closed: tuple[str, Path]
         with client(url, text) as other:
             for part in ("", "/trace", "/events"):
                 assert other.get(f"/api/v1/runs/{id}{part}").status_code == status
-        word = {"Authorization": f"Bearer {text}"} if text else {}
-        with connect(url.replace("http", "ws") + "/api/v1/socket", additional_headers=word) as line:
-            line.send(json.dumps({"type": "listen", "id": id}))
-            told = json.loads(line.recv(timeout=30))
-        assert told.get("problem", {}).get("status", 200) == status
 
 
 def test_a_graph_that_a_key_is_not_for_is_as_if_it_were_not_there(
@@ -163,9 +156,8 @@ def test_a_key_that_is_revoked_asks_no_more_on_a_connection_that_is_open(
     url, database = closed
     row, key = new_key("cid", ["ask"])
     kept(database, row)
-    with connect(url.replace("http", "ws") + "/api/v1/socket") as connection:
-        connection.send(json.dumps({"type": "hello", "key": key}))
-        assert json.loads(connection.recv(timeout=30)) == {"event": "hello", "name": "cid"}
+    with client(url, key) as caller:
+        assert caller.get("/api/v1/me").json()["name"] == "cid"
 
         async def revoke() -> None:
             store = await Store.open(str(database))
@@ -173,9 +165,8 @@ def test_a_key_that_is_revoked_asks_no_more_on_a_connection_that_is_open(
             await store.close()
 
         asyncio.run(revoke())
-        connection.send(json.dumps({"type": "ask", **QUESTION}))
-        refused = json.loads(connection.recv(timeout=30))
-    assert "revoked" in refused["problem"]["detail"]
+        refused = caller.post("/api/v1/ask", json=QUESTION)
+    assert "revoked" in refused.json()["detail"]
 
 
 def test_browsers_get_a_cookie_with_the_page_and_programs_none(served: str) -> None:

@@ -32,6 +32,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar
 
+import yaml
+
 from askgraph.errors import SetupError
 from askgraph.evaluation.benchmarks import Contents
 from askgraph.evaluation.benchmarks._records import (
@@ -52,13 +54,6 @@ from askgraph.evaluation.benchmarks._records import (
 )
 from askgraph.evaluation.questions import GoldQuestion
 from askgraph.graph.archives import plain_name, text_of
-
-try:
-    import yaml
-except ModuleNotFoundError as error:
-    raise SetupError(
-        "benchmark 'text2sparql' needs yaml: pip install 'askgraph[evaluation]'"
-    ) from error
 
 __all__ = ["Text2Sparql"]
 

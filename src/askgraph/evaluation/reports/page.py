@@ -17,6 +17,7 @@ from askgraph.errors import SetupError
 from askgraph.evaluation.reports.payload import CLOCK, payload_of, told_apart
 from askgraph.evaluation.reports.sheet import Sheet
 from askgraph.evaluation.runs import Run
+from askgraph.plugins import missing_extra
 
 # Built from server/web/src/report with the web page, whose parts it uses; a wheel carries it.
 BUILT = files("askgraph") / "server" / "web" / "static" / "report"
@@ -86,7 +87,7 @@ def _drawn(
     try:  # altair, which the plots need, is of the extra `evaluation`
         from askgraph.evaluation.reports.figures import sections
     except ModuleNotFoundError as error:
-        raise _not_installed(error) from error
+        raise missing_extra(error, "the HTML report") from error
     made: list[tuple[str, str]] = []
     specs: list[str] = []
     for section in sections(runs, metric=metric, times=times):
@@ -179,12 +180,8 @@ def _vega() -> str:
     try:  # of the extra `evaluation`
         import vl_convert
     except ModuleNotFoundError as error:
-        raise _not_installed(error) from error
+        raise missing_extra(error, "the HTML report") from error
     return vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;").replace("\r\n", "\n")
-
-
-def _not_installed(error: ModuleNotFoundError) -> SetupError:
-    return SetupError(f"the HTML report needs {error.name}: pip install 'askgraph[evaluation]'")
 
 
 def escaped(text: str) -> str:

@@ -13,7 +13,7 @@ from askgraph.errors import SetupError
 from askgraph.methods import PRESETS, converses, preset_settings
 from askgraph.server.auth.identify import credentials_of
 from askgraph.server.hub import Asker, Caller, Hub, HubDep, caller_of
-from askgraph.server.problems import Missing
+from askgraph.server.problems import Missing, Problem, problem_response
 from askgraph.server.runs.request import method_names, open_settings
 from askgraph.server.store.runs import Cost
 from askgraph.server.telemetry import Metrics
@@ -188,6 +188,21 @@ async def ready(request: Request, response: Response) -> dict[str, str]:
     if status != "ready":
         response.status_code = 503
     return {"status": status}
+
+
+@router.get("/socket", include_in_schema=False)
+@router.get("/sessions/{id}/socket", include_in_schema=False)
+async def answer_websocket() -> Response:
+    """Tell clients of the former WebSocket what takes its place."""
+    return problem_response(
+        Problem(
+            type="urn:askgraph:problem:gone",
+            title="There is no WebSocket any more",
+            status=410,
+            detail="ask with POST /api/v1/ask and the header 'Accept: text/event-stream', which "
+            "gives the same events; /docs describes it",
+        )
+    )
 
 
 @health_router.get("/metrics", response_class=Response)
