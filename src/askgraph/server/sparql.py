@@ -296,9 +296,8 @@ async def options(graph: str) -> Response:
 
 async def _description(graph: KnowledgeGraph, request: Request) -> Response:
     form = _format(GRAPH_FORMATS, request)
-    address = str(request.url.replace(query="", fragment=""))
-    described = service_description(graph, address)
-    content = serialised(described, form, prefixes=_PREFIXES)
+    address = NamedNode(str(request.url.replace(query="", fragment="")))
+    content = serialised(GraphResult(tuple(_described(graph, address))), form, prefixes=_PREFIXES)
     return Response(content, media_type=form.media_type, headers={"Vary": "Accept"})
 
 
@@ -325,11 +324,6 @@ def _failure(error: AskgraphError, request: Request) -> Response:
         return problem_response(problem)
     headers = {"Retry-After": str(round(problem.retry_after))} if problem.retry_after else {}
     return PlainTextResponse(problem.detail + "\n", problem.status, headers)
-
-
-def service_description(graph: KnowledgeGraph, address: str) -> GraphResult:
-    """Return the description of the endpoint of a graph at an address, as triples."""
-    return GraphResult(tuple(_described(graph, NamedNode(address))))
 
 
 def _described(graph: KnowledgeGraph, endpoint: NamedNode) -> Iterator[Triple]:

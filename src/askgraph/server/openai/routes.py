@@ -54,15 +54,6 @@ Begun = tuple[str, AsyncGenerator[Step, None], Follows]
 _BEGUN = 1_577_836_800  # of all models: the protocol wants a time, and they have none
 
 
-async def model_ids(hub: Hub, caller: Principal) -> list[str]:
-    """Return the names of all models: each usable method, of several graphs on each of them."""
-    methods = [DEFAULT, *await _usable(hub)]
-    graphs = hub.graphs.names(caller)
-    if len(graphs) < 2:
-        return methods
-    return [f"{method}@{graph}" for graph in graphs for method in methods]
-
-
 async def _usable(hub: Hub) -> list[str]:
     return [one.name for one in (await choices(hub)).methods if one.usable]
 
@@ -96,7 +87,9 @@ def asked_of(
 @router.get("/models")
 async def models(hub: HubDep, caller: Asker) -> ChatModels:
     """List the methods as models, also for each graph if there are several."""
-    ids = await model_ids(hub, caller)
+    ids, graphs = [DEFAULT, *await _usable(hub)], hub.graphs.names(caller)
+    if len(graphs) > 1:
+        ids = [f"{method}@{graph}" for graph in graphs for method in ids]
     return ChatModels(data=[ChatModel(id=id, created=_BEGUN) for id in ids])
 
 

@@ -1,7 +1,7 @@
 """Runs in the store: begun and ended there, and read from it by callers who may."""
 
 import contextlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from askgraph.errors import ServiceError, SetupError
@@ -160,7 +160,16 @@ class RunRecords:
         """Return runs of the caller's as lines of the history."""
         before = {row.after for row in rows if row.after is not None}
         questions = await self._store.questions(before, caller.id)
-        return [_summary(row, questions) for row in rows]
+        return [
+            RunSummary.model_validate(
+                {
+                    **vars(row),
+                    "session": row.session or "",
+                    "follows": questions.get(row.after or ""),
+                }
+            )
+            for row in rows
+        ]
 
     async def shows_steps(self, id: str, caller: Principal) -> bool:
         """Whether the caller may read a run's steps: they quote the questions before it."""
@@ -253,14 +262,6 @@ class RunRecords:
                 found.append(Earlier(row.question, query))
             id = row.after
         return tuple(reversed(found))
-
-
-def _summary(row: RunRow, questions: Mapping[str, str]) -> RunSummary:
-    """Return a run as a line of the history; `questions` are those of runs before it, by id."""
-    follows = questions.get(row.after or "")
-    return RunSummary.model_validate(
-        {**vars(row), "session": row.session or "", "follows": follows}
-    )
 
 
 def _owned(row: RunRow, caller: Principal) -> bool:
