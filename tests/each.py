@@ -5,19 +5,22 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import wraps
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 
-Test = Callable[..., Any]
+Test = TypeVar("Test", bound=Callable[..., Any])
 
 
-def for_each(names: str | Sequence[str], rows: Iterable[Any]) -> Callable[[Test], Test]:
+def for_each(
+    names: str | Sequence[str], rows: Iterable[Any], *, share_folder: bool = False
+) -> Callable[[Test], Test]:
     """Run the test with each row in turn and report every row that fails.
 
     Args:
         names: The parameters that a row gives, as for `pytest.mark.parametrize`.
         rows: Values, or tuples of them if there are several names.
+        share_folder: Give all rows the `tmp_path` of the test, which its other fixtures use.
 
     A failed assertion lets the other rows run; any other error ends the test. Each row has
     its own folder as `tmp_path` and its own patches as `monkeypatch`.
@@ -28,19 +31,21 @@ def for_each(names: str | Sequence[str], rows: Iterable[Any]) -> Callable[[Test]
 
     def decorate(test: Test) -> Test:
         @wraps(test)
-        def run(**fixtures: Any) -> None:
+        def run(*self: Any, **fixtures: Any) -> None:
             failures: list[BaseException] = []
             for at, row in enumerate(table):
-                with _row_of(fixtures, failures, at, dict(zip(keys, row, strict=True))) as given:
-                    test(**given)
+                case = dict(zip(keys, row, strict=True))
+                with _row_of(fixtures, failures, at, case, share_folder) as given:
+                    test(*self, **given)
             _report(failures, len(table))
 
         @wraps(test)
-        async def run_async(**fixtures: Any) -> None:
+        async def run_async(*self: Any, **fixtures: Any) -> None:
             failures: list[BaseException] = []
             for at, row in enumerate(table):
-                with _row_of(fixtures, failures, at, dict(zip(keys, row, strict=True))) as given:
-                    await test(**given)
+                case = dict(zip(keys, row, strict=True))
+                with _row_of(fixtures, failures, at, case, share_folder) as given:
+                    await test(*self, **given)
             _report(failures, len(table))
 
         signature = inspect.signature(test)
@@ -59,12 +64,16 @@ def for_each(names: str | Sequence[str], rows: Iterable[Any]) -> Callable[[Test]
 
 @contextmanager
 def _row_of(
-    fixtures: dict[str, Any], failures: list[BaseException], at: int, row: dict[str, Any]
+    fixtures: dict[str, Any],
+    failures: list[BaseException],
+    at: int,
+    row: dict[str, Any],
+    shared: bool,
 ) -> Iterator[dict[str, Any]]:
     """Give the arguments of one row; keep its failed assertion, name the row in any error."""
     given = {**fixtures, **row}
     patch = pytest.MonkeyPatch()
-    if isinstance(folder := fixtures.get("tmp_path"), Path):
+    if not shared and isinstance(folder := fixtures.get("tmp_path"), Path):
         given["tmp_path"] = folder / str(at)
         given["tmp_path"].mkdir()
     if "monkeypatch" in fixtures:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
+from tests.each import for_each
 from tests.evaluation.reports.made_runs import RECORD, detail, graded, written_run
 
 from askgraph.evaluation.reports.page import BUILT, html_page
@@ -96,8 +97,7 @@ def test_it_opens_without_an_error_and_without_asking_for_anything(
     watched: Watched, address: str
 ) -> None:
     opened(watched.page, address)
-    assert watched.wrong == []
-    assert watched.requests == [address]
+    assert watched.wrong == [] and watched.requests == [address]
 
 
 def test_every_plot_is_drawn_and_says_what_it_shows(page: Page) -> None:
@@ -217,8 +217,7 @@ def test_hostile_text_is_shown_and_does_nothing(watched: Watched, address: str) 
     expect(watched.page.locator("#asked")).to_have_text(HOSTILE)
     expect(watched.page.locator(".prose").first).to_have_text(HOSTILE)
     expect(watched.page.locator("#question img, #question script")).to_have_count(0)
-    assert watched.wrong == []
-    assert watched.requests == [address]
+    assert watched.wrong == [] and watched.requests == [address]
 
 
 def test_dark_and_light_follow_the_system(page: Page) -> None:
@@ -228,8 +227,8 @@ def test_dark_and_light_follow_the_system(page: Page) -> None:
     expect(page.locator("body")).to_have_css("background-color", DARK)
 
 
-@pytest.mark.parametrize("place", ["", "#q/moons/q1"])
-@pytest.mark.parametrize("width", [360, 768, 1920])
+@for_each("place", ["", "#q/moons/q1"])
+@for_each("width", [360, 768, 1920])
 def test_nothing_is_wider_than_the_window(
     watched: Watched, address: str, width: int, place: str
 ) -> None:

@@ -6,7 +6,7 @@ import re
 import secrets
 import time
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
@@ -27,7 +27,6 @@ from askgraph.server.store.tables import now
 _STEPS = 20  # how often in using up its limit a caller is counted in the database
 _REMEMBERED = 10_000  # callers
 _WINDOW = 60.0  # seconds
-_WRONG_KEYS = 10
 _ADDRESSES = 10_000  # addresses; a server under attack forgets the oldest
 
 
@@ -41,20 +40,22 @@ class _Minute:
 
 
 class KeyThrottle:
-    """Wrong keys of the last minute: after `_WRONG_KEYS` of them no more are looked at.
+    """Wrong keys of the last minute: after `allowed` of them no more are looked at.
 
     They are counted by address and by what was guessed at: a caller with a good key is not stopped
     by a neighbour's bad one. Each process counts for itself.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, allowed: int = 10, *, clock: Callable[[], float] = time.monotonic) -> None:
+        self._allowed = allowed
+        self._clock = clock
         self._failed: OrderedDict[tuple[str, str], list[float]] = OrderedDict()
 
     def check(self, address: str, key: str) -> None:
         """Raise `TooMany` if so many attempts failed that this one is not looked at."""
-        since = time.monotonic() - _WINDOW
+        since = self._clock() - _WINDOW
         failed = [when for when in self._failed.get((address, key), ()) if when > since]
-        if len(failed) >= _WRONG_KEYS:
+        if len(failed) >= self._allowed:
             raise TooMany(
                 "too many wrong API keys came from this address: wait a minute, and check the key",
                 retry_after=max(failed[0] - since, 1.0),
@@ -63,8 +64,8 @@ class KeyThrottle:
     def failed(self, address: str, key: str) -> None:
         """Count a wrong key."""
         failed = self._failed.setdefault((address, key), [])
-        failed.append(time.monotonic())
-        del failed[:-_WRONG_KEYS]
+        failed.append(self._clock())
+        del failed[: -self._allowed]
         self._failed.move_to_end((address, key))
         if len(self._failed) > _ADDRESSES:
             self._failed.popitem(last=False)

@@ -1,4 +1,4 @@
-"""Every published file is read whole: each item is a question or is listed with the reason."""
+"""Published benchmarks as they lie in the data folder: every question read, each score met."""
 
 import gzip
 import json
@@ -9,14 +9,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pyoxigraph import Literal
+from tests.each import for_each
 
 from askgraph.errors import QueryError
 from askgraph.evaluation import Table
 from askgraph.evaluation.benchmarks.formats import read_benchmark
+from askgraph.evaluation.metrics.flattened import flattened
+from askgraph.evaluation.metrics.text2sparql import text2sparql
 from askgraph.sparql.judge import checked
-from askgraph.sparql.results import value_of
+from askgraph.sparql.results import SelectResult, value_of
 
-DATA = Path(os.environ.get("ASKGRAPH_DATA") or Path(__file__).parents[4] / "shared" / "data")
+DATA = Path(os.environ.get("ASKGRAPH_DATA") or Path(__file__).parents[3] / "shared" / "data")
 FOLDER = DATA / "questions"
 EXAMPLES = DATA / "sib-examples" / "examples.tar.gz"
 
@@ -37,7 +41,7 @@ def records(name: str) -> list[dict[str, Any]]:
     return items
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "format", "graph", "split", "count"),
     [
         ("qald_10.json.gz", "qald", "wikidata", None, 394),
@@ -52,8 +56,7 @@ def test_every_item_of_a_file_is_a_question(
     found, contents = read_benchmark(FOLDER / name)
 
     assert (found, contents.graph) == (format, graph)
-    assert len(contents.questions) == len(records(name)) == count
-    assert not contents.unreadable
+    assert len(contents.questions) == len(records(name)) == count and not contents.unreadable
     assert [q.id for q in contents.questions] == [str(item["id"]) for item in records(name)]
     assert {(q.split, q.language) for q in contents.questions} == {(split, "en")}
 
@@ -103,22 +106,27 @@ def test_with_the_prefixes_of_the_contents_queries_parse(name: str, least: int) 
     assert parsed >= least
 
 
-def test_every_executable_of_the_sib_collection_is_read_or_listed() -> None:
+def test_published_files() -> None:
+    # Every executable of the sib collection is read or listed.
     files, scanned = executables()
-
     name, contents = read_benchmark(EXAMPLES, language="*")
-
-    assert name == "shacl_examples"
-    assert (files, len(scanned)) == (1236, 1227)
+    assert name == "shacl_examples" and (files, len(scanned)) == (1236, 1227)
     # Several comments of an example are told apart by a number or a language at the end.
     read = {re.sub(r"(#\d|@\w+)$", "", question.id) for question in contents.questions}
     listed = {item.place.rpartition("<")[2].rstrip(">") for item in contents.unreadable}
-    assert read | listed == scanned
-    assert not read & listed
+    assert read | listed == scanned and not read & listed
     assert {item.reason for item in contents.unreadable} == {
         "a CONSTRUCT query gives triples, which cannot be scored as rows",
         "a DESCRIBE query gives triples, which cannot be scored as rows",
     }
+    # The counts in the documentation are right.
+    page = (Path(__file__).parents[2] / "docs" / "benchmarks.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `(\S+/\S+)` \| (\w+) \| ([\d,]+) \| ([\d,]+) \| (\S+) \|$", page, re.M)
+    assert len(rows) >= 7
+    for file, format, questions, listed, graph in rows:
+        name, contents = read_benchmark(DATA / file)
+        counted = (f"{len(contents.questions):,}", f"{len(contents.unreadable):,}")
+        assert (name, *counted, contents.graph or "–") == (format, questions, listed, graph), file
 
 
 def executables() -> tuple[int, set[str]]:
@@ -141,11 +149,55 @@ def executables() -> tuple[int, set[str]]:
     return files, found
 
 
-def test_the_counts_in_the_documentation_are_right() -> None:
-    page = (Path(__file__).parents[3] / "docs" / "benchmarks.md").read_text(encoding="utf-8")
-    rows = re.findall(r"^\| `(\S+/\S+)` \| (\w+) \| ([\d,]+) \| ([\d,]+) \| (\S+) \|$", page, re.M)
-    assert len(rows) >= 7
-    for file, format, questions, listed, graph in rows:
-        name, contents = read_benchmark(DATA / file)
-        counted = (f"{len(contents.questions):,}", f"{len(contents.unreadable):,}")
-        assert (name, *counted, contents.graph or "–") == (format, questions, listed, graph), file
+FOLDER_OFFICIAL_SCORES = DATA / "db25-scoring"
+
+
+def read(path: Path) -> dict[str, Any]:
+    opener = gzip.open if path.suffix == ".gz" else open
+    with opener(path, "rt", encoding="utf-8") as file:
+        content: dict[str, Any] = json.load(file)
+    return content
+
+
+def table(values: dict[str, int] | None) -> Table:
+    """A stored result, whose keys are its values; an ASK query gives the key "true" either way."""
+    return Table.of_json(["value"], [[value] for value in values or {}])
+
+
+def test_official_scores() -> None:
+    # It differs only where a right no or a right empty result gets 0 officially.
+    truth = read(FOLDER_OFFICIAL_SCORES / "truth.json.gz")
+    compared = corrected = 0
+    for system in sorted(path for path in FOLDER_OFFICIAL_SCORES.iterdir() if path.is_dir()):
+        results, official = read(system / "result_set.json.gz"), read(system / "eval.json")
+        for question, gold in truth.items():
+            predicted, score = table(results.get(question)), official[question]
+            ours = flattened(predicted, table(gold))
+            compared += 1
+            if predicted == table(gold) and gold in ({}, {"true": 0}):
+                assert (ours.f1, score["set_F"]) == (1, 0)
+                corrected += 1
+            else:
+                assert ours.f1 == pytest.approx(score["set_F"]), question
+                assert ours.recall == pytest.approx(score["set_recall"]), question
+    assert (compared, corrected) == (1400, 39)
+    # The official scores of all systems come out exactly.
+    truth = read(FOLDER_OFFICIAL_SCORES / "truth.json.gz")
+    compared = 0
+    for system in sorted(path for path in FOLDER_OFFICIAL_SCORES.iterdir() if path.is_dir()):
+        results, official = read(system / "result_set.json.gz"), read(system / "eval.json")
+        for question, gold in truth.items():
+            score = text2sparql(stored(results.get(question)), stored(gold))
+            theirs = official[question]
+            assert score.precision == theirs["set_P"], (system.name, question)
+            assert score.recall == theirs["set_recall"], (system.name, question)
+            assert score.f1 == theirs["set_F"], (system.name, question)
+            compared += 1
+    assert compared == 7 * 200
+
+
+def stored(values: dict[str, int] | None) -> Table:
+    """A stored result as the endpoint gave it: an ASK query's has its answer as a number."""
+    if values and set(values) == {"true"}:
+        return Table.of_boolean(bool(values["true"]))
+    return Table.of_result(SelectResult(("value",), tuple((Literal(v),) for v in values or {})))
