@@ -13,6 +13,7 @@ import shutil
 import zlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from io import BufferedIOBase
 from pathlib import Path
 from typing import IO
 
@@ -155,10 +156,10 @@ def clear_graph(workspace: Workspace, name: str, job: str) -> None:
 
 
 _PART = 1 << 20
-_OPENERS: dict[str, Callable[..., IO[bytes]]] = {
-    ".gz": gzip.open,
-    ".bz2": bz2.open,
-    ".xz": lzma.open,
+_UNPACKERS: dict[str, Callable[[Path], BufferedIOBase]] = {
+    ".gz": gzip.GzipFile,
+    ".bz2": bz2.BZ2File,
+    ".xz": lzma.LZMAFile,
 }
 
 
@@ -182,7 +183,8 @@ def check_files(files: Sequence[Path], *, most: int) -> None:
 def unpacked(file: Path, *, part: int = _PART) -> Iterator[bytes]:
     """Yield the content of a file in parts; `SetupError` if it cannot be unpacked."""
     try:
-        with _OPENERS.get(file.suffix, Path.open)(file, "rb") as stream:
+        unpacker = _UNPACKERS.get(file.suffix)
+        with unpacker(file) if unpacker else file.open("rb") as stream:
             while data := stream.read(part):
                 yield data
     except (OSError, EOFError, zlib.error, lzma.LZMAError) as problem:
