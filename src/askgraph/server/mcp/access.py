@@ -26,6 +26,7 @@ from askgraph.graph.profile import Profile
 from askgraph.methods import searches
 from askgraph.methods.tools import Context, Limits
 from askgraph.server.auth import Scope
+from askgraph.server.runs import LANGUAGE_TAG
 from askgraph.server.runs.request import RunRequest
 from askgraph.sparql.prefixes import PrefixMap, best_label, words_of_local_name
 from askgraph.trace import Answer, Outcome, Question, Step
@@ -42,7 +43,7 @@ Language = Annotated[
     str | None,
     Field(
         description="Of labels and questions, as 'de' (BCP 47); default: English.",
-        pattern=r"^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$",
+        pattern=LANGUAGE_TAG,
     ),
 ]
 FOLLOWING = 3.0

@@ -22,9 +22,8 @@ from askgraph.server.problems import (
     problem_headers,
     problem_of,
 )
-from askgraph.server.runs import AnswerView
+from askgraph.server.runs import LANGUAGE_TAG, AnswerView
 
-LANGUAGE_TAG = r"^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$"
 _KINDS = {
     401: "authentication_error",
     403: "permission_error",

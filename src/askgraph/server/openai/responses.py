@@ -16,13 +16,13 @@ from pydantic import BaseModel, Field
 
 from askgraph.errors import AskgraphError
 from askgraph.server.openai import (
-    LANGUAGE_TAG,
     ChatAnswer,
     ChatMessage,
     ChatPart,
 )
 from askgraph.server.openai.answers import Follows, chat_answer, message_parts, read_to_end
 from askgraph.server.problems import problem_of
+from askgraph.server.runs import LANGUAGE_TAG
 from askgraph.server.runs.events import words_of
 from askgraph.trace import Answer, Clarification, Outcome, Refusal, Step
 

@@ -20,10 +20,13 @@ State = Choice["queued", "running", "done", "failed", "cancelled", "handed_back"
 Form = Choice["SELECT", "ASK", "CONSTRUCT"]
 MOST_QUESTION = 4000
 Plain = str | int | float | bool | None
+LANGUAGE_TAG = r"^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$"
+"""A tag of BCP 47, as `de` or `de-AT`."""
+
 Language = Annotated[
     str,
     Field(
-        pattern=r"^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$",
+        pattern=LANGUAGE_TAG,
         max_length=50,
         description="The language of labels and words: a BCP 47 tag.",
     ),
@@ -177,9 +180,7 @@ class AskBody(Body):
     settings: dict[str, bool | int | float | str] = Field(
         default_factory=dict, max_length=50, description="Settings of the method."
     )
-    language: str | None = Field(
-        None, pattern=r"^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$", description="A BCP 47 tag."
-    )
+    language: str | None = Field(None, pattern=LANGUAGE_TAG, description="A BCP 47 tag.")
     session: str | None = Field(None, max_length=64, description="A session that it belongs to.")
     after: str | None = Field(None, max_length=64, description="The run that it follows.")
     seconds: float | None = Field(
