@@ -24,9 +24,15 @@ from askgraph.server.settings import ServeSettings
 from askgraph.server.store import Store
 from askgraph.server.store.tables import now
 
+_FORWARDED = ("forwarded", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-real-ip")
+_LONGEST_NAME = 200
 _STEPS = 20  # how often in using up its limit a caller is counted in the database
 _REMEMBERED = 10_000  # callers
 _WINDOW = 60.0  # seconds
+_SITE = 64  # bits: who has an address of IPv6 has all with these in common
+_BYTES = 24
+_TOKEN = re.compile(r"[\w-]{32}", re.ASCII)
+_KEPT = 400 * 24 * 3600  # seconds; browsers keep no cookie longer
 _ADDRESSES = 10_000  # addresses; a server under attack forgets the oldest
 
 
@@ -69,10 +75,6 @@ class KeyThrottle:
         self._failed.move_to_end((address, key))
         if len(self._failed) > _ADDRESSES:
             self._failed.popitem(last=False)
-
-
-_FORWARDED = ("forwarded", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-real-ip")
-_LONGEST_NAME = 200
 
 
 @dataclass(frozen=True)
@@ -253,7 +255,6 @@ def check_rules(settings: ServeSettings) -> None:
 
 
 Network = IPv4Network | IPv6Network
-_SITE = 64  # bits: who has an address of IPv6 has all with these in common
 PEER = "askgraph.peer"
 """The key of a request's scope for the address that is connected to this server."""
 
@@ -341,10 +342,6 @@ class BehindProxy:
 
 VISITOR = "askgraph_visitor"
 """The name of the cookie; it is set HttpOnly and SameSite=Lax."""
-
-_BYTES = 24
-_TOKEN = re.compile(r"[\w-]{32}", re.ASCII)
-_KEPT = 400 * 24 * 3600  # seconds; browsers keep no cookie longer
 
 
 def new_visitor() -> str:

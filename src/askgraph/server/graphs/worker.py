@@ -155,14 +155,24 @@ def main() -> None:
     threading.Thread(target=_end_with_input, daemon=True).start()
     _bound(task["memory"], task["seconds"])
     try:
-        _say(replies, {"added": _added(task, _Teller(replies))})
+        _say(replies, {"added": _added(task, replies)})
     except AskgraphError as error:
         _say(replies, {"error": type(error).__name__, "message": str(error)})
     except MemoryError:
         _say(replies, {"error": "MemoryError", "message": ""})
 
 
-def _added(task: Mapping[str, Any], tell: "_Teller") -> dict[str, object]:
+def _added(task: Mapping[str, Any], replies: TextIO) -> dict[str, object]:
+    """Add a graph, and write now and then how far that is."""
+    last: tuple[str, float] = ("", 0.0)
+
+    def tell(what: str, done: int, total: int | None) -> None:
+        nonlocal last
+        now = time.monotonic()
+        if what != last[0] or now - last[1] >= _PAUSE:
+            last = what, now
+            _say(replies, {"doing": what, "done": done, "total": total})
+
     workspace = Workspace(task["folder"])
     name, sources = task["name"], task["sources"]
     files = [Path(source) for source in sources if not is_url(source)]
@@ -177,22 +187,6 @@ def _added(task: Mapping[str, Any], tell: "_Teller") -> dict[str, object]:
         "predicates": len(profile.predicates),
         "cuts": list(profile.cuts),
     }
-
-
-class _Teller:
-    """Writes the progress of the work, now and then."""
-
-    def __init__(self, replies: TextIO) -> None:
-        self._replies = replies
-        self._what = ""
-        self._told = 0.0
-
-    def __call__(self, what: str, done: int, total: int | None) -> None:
-        now = time.monotonic()
-        if what == self._what and now - self._told < _PAUSE:
-            return
-        self._what, self._told = what, now
-        _say(self._replies, {"doing": what, "done": done, "total": total})
 
 
 def _say(replies: TextIO, line: Mapping[str, object]) -> None:

@@ -57,17 +57,16 @@ async def named_query(query: str, graph: KnowledgeGraph, language: str) -> Named
     Raises `QuerySyntaxError` for an escape that is no character, and `QueryError` for one too long
     or too deep.
     """
-    text, iris = await asyncio.to_thread(_completed, query, graph.prefixes.namespaces)
+
+    def completed() -> tuple[str, list[str]]:
+        text = unescaped(query)
+        refuse_size(text)
+        text = with_declared(text, graph.prefixes.namespaces)
+        return text, list(iris_of(text))
+
+    text, iris = await asyncio.to_thread(completed)
     labels = await labels_of(iris, graph, [language])
     return NamedQuery(text, labels, language, language_of_labels(graph, language))
-
-
-def _completed(query: str, prefixes: Mapping[str, str]) -> tuple[str, list[str]]:
-    """A query with its prefixes declared, and the IRIs that it names."""
-    text = unescaped(query)
-    refuse_size(text)
-    text = with_declared(text, prefixes)
-    return text, list(iris_of(text))
 
 
 def label_of(item: ClassProfile | PredicateProfile, language: str) -> str:

@@ -5,8 +5,8 @@
                                   └── handed back: its process shuts down, or is found dead
 
 A run is in the store before anybody hears of it, and so is its end. Beside this module, `request`
-makes a question ready to run, `queue` holds it until its turn, `events` is the log that many may
-read, and `records` is the side of the store, with ends that wait until the store takes them.
+makes a question ready to run, `events` has the queue that holds it until its turn and the log that
+many may read, and `records` is the side of the store, with ends that wait until it takes them.
 """
 
 import asyncio
