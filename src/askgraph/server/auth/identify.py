@@ -30,10 +30,10 @@ _STEPS = 20  # how often in using up its limit a caller is counted in the databa
 _REMEMBERED = 10_000  # callers
 _WINDOW = 60.0  # seconds
 _SITE = 64  # bits: who has an address of IPv6 has all with these in common
-_BYTES = 24
+_ADDRESSES = 10_000  # addresses; a server under attack forgets the oldest
+_BYTES = 24  # of a visitor's cookie
 _TOKEN = re.compile(r"[\w-]{32}", re.ASCII)
 _KEPT = 400 * 24 * 3600  # seconds; browsers keep no cookie longer
-_ADDRESSES = 10_000  # addresses; a server under attack forgets the oldest
 
 
 @dataclass

@@ -4,7 +4,6 @@ Here are the parameters that routes share, and a caller's query with its prefixe
 """
 
 import asyncio
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated
 
