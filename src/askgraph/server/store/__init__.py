@@ -9,13 +9,7 @@ Each method is one transaction, and raises `DatabaseFailed` if the database fail
 import asyncio
 
 from askgraph.errors import AskgraphError
-from askgraph.server.store.callers import (
-    BoardStore,
-    FeedbackStore,
-    KeyStore,
-    UsageStore,
-    VerifiedStore,
-)
+from askgraph.server.store.callers import CallerStore
 from askgraph.server.store.database import (
     Database,
     PostgresqlDatabase,
@@ -23,20 +17,10 @@ from askgraph.server.store.database import (
     database_url,
 )
 from askgraph.server.store.migrations import migrate
-from askgraph.server.store.runs import JobStore, ProcessStore, RunStore, SessionStore
+from askgraph.server.store.runs import RunStore
 
 
-class Store(
-    SessionStore,
-    RunStore,
-    FeedbackStore,
-    VerifiedStore,
-    KeyStore,
-    UsageStore,
-    ProcessStore,
-    JobStore,
-    BoardStore,
-):
+class Store(RunStore, CallerStore):
     """Sessions, runs, feedback, verified answers, keys, usage, processes, jobs and boards."""
 
     @classmethod

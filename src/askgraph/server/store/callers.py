@@ -57,10 +57,16 @@ _ADDED = text(
     "tokens = usage.tokens + excluded.tokens, money = usage.money + excluded.money "
     "RETURNING requests, tokens, money"
 )
+_RAISED = text(
+    "INSERT INTO verified_versions (graph, version) VALUES (:graph, 1) "
+    "ON CONFLICT (graph) DO UPDATE SET version = verified_versions.version + 1"
+)
 
 
-class KeyStore(Area):
-    """API keys, each with its scopes, graphs and limits."""
+class CallerStore(Area):
+    """What belongs to callers: keys, use, feedback, verified answers, boards."""
+
+    # API keys, each with its scopes, graphs and limits.
 
     async def add_key(self, key: KeyRow) -> None:
         """Keep a new key."""
@@ -95,9 +101,7 @@ class KeyStore(Area):
             return
         await self._changed(update(keys).where(keys.c.id == key.id).values(used=now()))
 
-
-class UsageStore(Area):
-    """Requests of this minute; requests, tokens and money of this day, by caller."""
+    # Requests of this minute; requests, tokens and money of this day, by caller.
 
     async def count(
         self, principal: str, *, requests: int = 0, tokens: int = 0, money: float = 0.0
@@ -123,49 +127,7 @@ class UsageStore(Area):
             today.money if today else 0.0,
         )
 
-
-def added(connection: Connection, principal: str, requests: int, tokens: int, money: float) -> Used:
-    """Add to the use of a caller, in a transaction that does more than that."""
-    spent = {"principal": principal, "requests": requests, "tokens": tokens, "money": money}
-    minute, day = _windows(datetime.now(UTC))
-    today = connection.execute(_ADDED, {**spent, "window": day}).one()
-    current = connection.execute(_ADDED, {**spent, "window": minute}).one()
-    if current.requests == requests:
-        _forget(connection, principal, minute, day)
-    return Used(current.requests, today.requests, today.tokens, today.money)
-
-
-def _windows(time: datetime) -> tuple[str, str]:
-    """Names of the minute and of the day that a time is in."""
-    return time.strftime("minute %Y-%m-%dT%H:%M"), time.strftime("day %Y-%m-%d")
-
-
-def _forget(connection: Connection, principal: str, minute: str, day: str) -> None:
-    """Delete the caller's minutes that are over, and an address's days, once a minute."""
-    windows = [usage.c.window.like("minute %") & (usage.c.window < minute)]
-    if principal.startswith("address:"):  # of people without an account no more is kept than needed
-        windows.append(usage.c.window.like("day %") & (usage.c.window < day))
-    connection.execute(delete(usage).where(usage.c.principal == principal, or_(*windows)))
-
-
-def _key(row: Row[Any]) -> KeyRow:
-    return row_as(
-        KeyRow,
-        row,
-        scopes=frozenset(row.scopes),
-        graphs=None if row.graphs is None else frozenset(row.graphs),
-        limits=OwnLimits(**row.limits),
-    )
-
-
-_RAISED = text(
-    "INSERT INTO verified_versions (graph, version) VALUES (:graph, 1) "
-    "ON CONFLICT (graph) DO UPDATE SET version = verified_versions.version + 1"
-)
-
-
-class FeedbackStore(Area):
-    """Opinions on answers: one a person and run."""
+    # Opinions on answers: one a person and run.
 
     async def put_feedback(self, given: Feedback) -> bool:
         """Keep an opinion on a run, in place of the person's last; False without the run."""
@@ -188,9 +150,7 @@ class FeedbackStore(Area):
         wanted = select(feedback).where(feedback.c.run == run).order_by(feedback.c.created.desc())
         return [row_as(Feedback, row) for row in await self._rows(wanted)]
 
-
-class VerifiedStore(Area):
-    """Queries that people confirmed; each graph has a version that grows with every change."""
+    # Queries that people confirmed; each graph has a version that grows with every change.
 
     async def put_verified(self, one: Verified) -> None:
         """Keep a verified answer, in place of its owner's for the same question on the graph."""
@@ -255,17 +215,7 @@ class VerifiedStore(Area):
 
         return await self._database.write(withdrawn)
 
-
-def _raise_version(connection: Connection, graph: str) -> None:
-    connection.execute(_RAISED, {"graph": graph})
-
-
-def _verified(row: Row[Any]) -> Verified:
-    return row_as(Verified, row, language=row.language or None)
-
-
-class BoardStore(Area):
-    """Boards: each belongs to its owner, and its pins to it."""
+    # Boards: each belongs to its owner, and its pins to it.
 
     async def add_board(self, board: BoardRow, *, at_most: int) -> bool:
         """Keep a new board; False, and nothing is kept, if its owner has `at_most` already."""
@@ -366,6 +316,48 @@ class BoardStore(Area):
         return await self._changed(
             fresh.values(base=pins.c.latest, seen=pins.c.checked, latest=None, checked=None)
         )
+
+
+def added(connection: Connection, principal: str, requests: int, tokens: int, money: float) -> Used:
+    """Add to the use of a caller, in a transaction that does more than that."""
+    spent = {"principal": principal, "requests": requests, "tokens": tokens, "money": money}
+    minute, day = _windows(datetime.now(UTC))
+    today = connection.execute(_ADDED, {**spent, "window": day}).one()
+    current = connection.execute(_ADDED, {**spent, "window": minute}).one()
+    if current.requests == requests:
+        _forget(connection, principal, minute, day)
+    return Used(current.requests, today.requests, today.tokens, today.money)
+
+
+def _windows(time: datetime) -> tuple[str, str]:
+    """Names of the minute and of the day that a time is in."""
+    return time.strftime("minute %Y-%m-%dT%H:%M"), time.strftime("day %Y-%m-%d")
+
+
+def _forget(connection: Connection, principal: str, minute: str, day: str) -> None:
+    """Delete the caller's minutes that are over, and an address's days, once a minute."""
+    windows = [usage.c.window.like("minute %") & (usage.c.window < minute)]
+    if principal.startswith("address:"):  # of people without an account no more is kept than needed
+        windows.append(usage.c.window.like("day %") & (usage.c.window < day))
+    connection.execute(delete(usage).where(usage.c.principal == principal, or_(*windows)))
+
+
+def _key(row: Row[Any]) -> KeyRow:
+    return row_as(
+        KeyRow,
+        row,
+        scopes=frozenset(row.scopes),
+        graphs=None if row.graphs is None else frozenset(row.graphs),
+        limits=OwnLimits(**row.limits),
+    )
+
+
+def _raise_version(connection: Connection, graph: str) -> None:
+    connection.execute(_RAISED, {"graph": graph})
+
+
+def _verified(row: Row[Any]) -> Verified:
+    return row_as(Verified, row, language=row.language or None)
 
 
 def _boards() -> Select[Any]:

@@ -74,8 +74,23 @@ class Cost:
     money: float
 
 
-class SessionStore(Area):
-    """Conversations: each belongs to its owner."""
+SILENT = 30.0
+"""Seconds without a beat after which a process is taken to be dead."""
+_PROGRESS = ("state", "about", "progress", "problem", "process", "changed")
+
+
+@dataclass(frozen=True)
+class HandedBack:
+    """Ids of runs and jobs that no process works on any more."""
+
+    runs: tuple[str, ...] = ()
+    jobs: tuple[str, ...] = ()
+
+
+class RunStore(Area):
+    """Sessions, runs and jobs, and the processes that work on them."""
+
+    # Conversations: each belongs to its owner.
 
     async def add_session(self, session: SessionRow) -> None:
         """Keep a new session."""
@@ -102,9 +117,7 @@ class SessionStore(Area):
         """Delete a session with its runs; whether there was one."""
         return await self._changed(delete(sessions).where(sessions.c.id == id)) > 0
 
-
-class RunStore(Area):
-    """Questions, asked or being asked: each belongs to its owner."""
+    # Questions, asked or being asked: each belongs to its owner.
 
     async def begin_run(
         self, run: RunRow, *, at_most: int = 0, session: SessionRow | None = None
@@ -304,35 +317,7 @@ class RunStore(Area):
         wanted = select(func.count()).where(counted, runs.c.state.in_(UNDER_WAY))
         return connection.execute(wanted).scalar_one()
 
-
-def _selected() -> Select[Any]:
-    count = (
-        select(func.count()).where(runs.c.session == sessions.c.id).scalar_subquery().label("runs")
-    )
-    return select(sessions, count)
-
-
-def _run(row: Row[Any]) -> RunRow:
-    counted_as = "" if row.counted_as == row.owner else row.counted_as
-    return row_as(RunRow, row, graphs=tuple(row.graphs), counted_as=counted_as, answer=None)
-
-
-SILENT = 30.0
-"""Seconds without a beat after which a process is taken to be dead."""
-
-_PROGRESS = ("state", "about", "progress", "problem", "process", "changed")
-
-
-@dataclass(frozen=True)
-class HandedBack:
-    """Ids of runs and jobs that no process works on any more."""
-
-    runs: tuple[str, ...] = ()
-    jobs: tuple[str, ...] = ()
-
-
-class ProcessStore(Area):
-    """Server processes: each beats every few seconds; a silent one's work is handed back."""
+    # Server processes: each beats every few seconds; a silent one's work is handed back.
 
     async def beat(self, process: str) -> None:
         """Report that a process is alive, well within `SILENT` seconds."""
@@ -387,9 +372,7 @@ class ProcessStore(Area):
 
         return await self._database.write(handed_back)
 
-
-class JobStore(Area):
-    """Long work, as the building of a graph: each belongs to its owner."""
+    # Long work, as the building of a graph: each belongs to its owner.
 
     async def put_job(self, job: JobRow) -> bool:
         """Keep a job as it is now; False, and nothing is kept, if it had ended before."""
@@ -428,6 +411,18 @@ class JobStore(Area):
         wanted = select(jobs.c.cancel_wanted).where(jobs.c.id == id)
         row = await self._row(wanted)
         return row is not None and row.cancel_wanted
+
+
+def _selected() -> Select[Any]:
+    count = (
+        select(func.count()).where(runs.c.session == sessions.c.id).scalar_subquery().label("runs")
+    )
+    return select(sessions, count)
+
+
+def _run(row: Row[Any]) -> RunRow:
+    counted_as = "" if row.counted_as == row.owner else row.counted_as
+    return row_as(RunRow, row, graphs=tuple(row.graphs), counted_as=counted_as, answer=None)
 
 
 def _hand_back(connection: Connection, whose: Callable[[Table], ColumnElement[bool]]) -> HandedBack:
