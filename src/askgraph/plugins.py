@@ -1,7 +1,8 @@
 """Plugins by name: the list of a kind, and the one that is asked for.
 
 A plugin is one module, or one package, in the package of its kind, with an `__all__` of exactly one
-name; modules with a leading underscore or with more names are helpers. Another package adds plugins
+name; modules with a leading underscore or with more names are helpers, but for those of the few
+plugins that share a module (`_TOGETHER`). Another package adds plugins
 with entry points in the group `askgraph.<kind>`. No plugin is imported before it is loaded, so that
 a heavy library costs only those who use it:
 
@@ -42,6 +43,26 @@ PACKAGES = {
 }
 """Each kind of plugin, and the package that holds ours of that kind."""
 
+_TOGETHER = {
+    "tool": {
+        "answer": "answer",
+        "cancel": "answer",
+        "execute": "execute",
+        "why_empty": "execute",
+        "find_examples": "overview",
+        "find_similar_examples": "overview",
+        "overview": "overview",
+        "shape_of": "overview",
+        "search_autocomplete": "search",
+        "search_constrained": "search",
+        "search_entity": "search",
+        "search_object_of_property": "search",
+        "search_property": "search",
+        "search_property_of_entity": "search",
+    }
+}
+"""Plugins of one idea that share a module, which exports each under its own name."""
+
 _LIBRARIES = {
     "anthropic": "anthropic",
     "dask": "dask distributed",
@@ -67,6 +88,19 @@ _REMOVED = {
     ("command", "finetune writer"): "the pointer writer",
     ("setting", "writer"): "the pointer writer",
     ("writer", ".npz"): "the pointer writer",
+    **{
+        ("setting of method 'guided'", name): "what a prompt shows is set by 'detail'; this setting"
+        for name in ("candidates", "values", "shots", "classes", "names", "room", "schema")
+    },
+    **{
+        (
+            "setting of method 'sparql-llm'",
+            name,
+        ): "shapes are set by 'without'; this setting"
+        for name in ("properties", "ranges", "values", "ordered")
+    },
+    ("setting of method 'guided'", "validate"): "queries are always validated; this setting",
+    ("setting of method 'guided'", "meanings"): "only graph-search takes it; this setting",
 }
 """Kinds and names of what was removed after version 0.2, and what it belonged to."""
 
@@ -74,7 +108,7 @@ _REMOVED = {
 def names(kind: str) -> tuple[str, ...]:
     """Return the names of all plugins of a kind, sorted, words joined by underscores."""
     ours = {name for name, file in _modules(kind).items() if len(_exported(file)) == 1}
-    return tuple(sorted(ours | _entry_points(kind).keys()))
+    return tuple(sorted({*ours, *_TOGETHER.get(kind, ()), *_entry_points(kind)}))
 
 
 def load(kind: str, name: str) -> Plugin:
@@ -85,6 +119,10 @@ def load(kind: str, name: str) -> Plugin:
     """
     plain = _plain(name)
     try:
+        if module := _TOGETHER.get(kind, {}).get(plain):
+            shared = importlib.import_module(f"{PACKAGES[kind]}.{module}")
+            together: Plugin = getattr(shared, plain)
+            return together
         if plain in _modules(kind):
             return _only_name(kind, plain)
         if entry := _entry_points(kind).get(plain):

@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field
 
 from askgraph import plugins
 from askgraph.errors import SetupError
-from askgraph.methods import PRESETS, converses, preset_settings
+from askgraph.methods import PRESETS, converses, help_of, preset_settings
 from askgraph.server.auth.identify import credentials_of
 from askgraph.server.hub import Asker, Caller, Hub, HubDep, caller_of
 from askgraph.server.problems import Missing, Problem, problem_response
@@ -31,6 +31,7 @@ class SettingView(BaseModel):
     type: str = Field(description="boolean, integer, number or text.")
     default: bool | int | float | str
     paper: bool | int | float | str = Field(description="With the setting preset=paper.")
+    help: str = Field(description="What it does.")
 
 
 class MethodView(BaseModel):
@@ -93,8 +94,15 @@ def _view(hub: Hub, name: str, cost: Cost | None) -> MethodView:
     except SetupError as error:
         missing = " ".join(str(error).split())
     paper: dict[str, Any] = {"preset": PRESETS[1], **preset_settings(plugin, PRESETS[1])}
+    help_texts = help_of(plugin) if plugin else {}
     settings = [
-        SettingView(name=key, type=_KINDS[type(value)], default=value, paper=paper.get(key, value))
+        SettingView(
+            name=key,
+            type=_KINDS[type(value)],
+            default=value,
+            paper=paper.get(key, value),
+            help=help_texts.get(key, ""),
+        )
         for key, value in (open_settings(plugin) if plugin else {}).items()
     ]
     first = " ".join((inspect.getdoc(plugin) or "").split()).partition(". ")[0]

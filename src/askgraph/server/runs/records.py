@@ -6,7 +6,7 @@ from typing import Any
 
 from askgraph.errors import ServiceError, SetupError
 from askgraph.index import tokens
-from askgraph.search.linking.word_lists import detected_language
+from askgraph.search.tokenize.word_lists import detected_language
 from askgraph.server.auth import ANONYMOUS, Principal, TooMany
 from askgraph.server.problems import Missing, Problem
 from askgraph.server.runs import RunSummary, RunView, State, answer_view
