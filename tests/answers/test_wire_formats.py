@@ -18,7 +18,7 @@ from askgraph.answers.export import as_csv, as_workbook, matching, sheet_of
 from askgraph.evaluation.runs.one_question import step_object
 from askgraph.server.mcp.ask import answered
 from askgraph.server.openai.answers import message_parts
-from askgraph.server.runs.views import answer_view
+from askgraph.server.runs import answer_view
 from askgraph.sparql.prefixes import PrefixMap
 from askgraph.sparql.results import SelectResult, Truncation
 from askgraph.sparql.vocabulary import XSD_DATE, XSD_DECIMAL, XSD_INTEGER

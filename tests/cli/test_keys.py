@@ -10,9 +10,9 @@ from tests.cli.running import Done, Run, askgraph
 from tests.each import for_each
 
 from askgraph.errors import SetupError
+from askgraph.server.auth import NotAllowed, Principal
 from askgraph.server.auth.api_keys import expiry
 from askgraph.server.auth.identify import Accounts, Credentials
-from askgraph.server.auth.principal import NotAllowed, Principal
 from askgraph.server.settings import ServeSettings
 from askgraph.server.store import Store
 

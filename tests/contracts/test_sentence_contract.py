@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 from askgraph.cli import app
 from askgraph.server.mcp import graph_server
-from askgraph.server.mcp.stdio import LocalAccess
+from askgraph.server.mcp.access import LocalAccess
 from askgraph.server.openai.answers import plain
 from askgraph.workspace import Workspace
 

@@ -18,7 +18,7 @@ from tests.servers.llm import LlmServer
 from tests.servers.served import ServedThread
 from tests.servers.sparql import SparqlServer
 
-from askgraph.server.store import new_id
+from askgraph.server.store.tables import new_id
 from askgraph.workspace import Workspace
 from askgraph.workspace.settings import FILE
 

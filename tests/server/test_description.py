@@ -9,7 +9,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from askgraph.server.description import described, example
+from askgraph.server.page import described, example
 
 ADDRESS = "http://graphs.example"
 

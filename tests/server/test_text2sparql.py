@@ -13,7 +13,7 @@ from tests.each import for_each
 from tests.servers.clients import clients_python
 
 from askgraph.server.problems import Missing
-from askgraph.server.text2sparql import graph_of
+from askgraph.server.sparql import graph_of
 
 ASK = "from text2sparql_client.commands.ask import ask_command; ask_command()"
 QUESTIONS = """

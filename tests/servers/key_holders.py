@@ -9,8 +9,8 @@ from typing import Any
 
 from tests.servers.served import ServedThread
 
+from askgraph.server.auth import OwnLimits
 from askgraph.server.auth.api_keys import new_key
-from askgraph.server.auth.principal import OwnLimits
 from askgraph.server.store import Store
 from askgraph.workspace import Workspace
 

@@ -24,8 +24,8 @@ from _measure import print_lines as print_lines
 from _measure import served as served
 from _measure import tree as tree
 from askgraph import sample
+from askgraph.server.auth import SCOPES, Scope
 from askgraph.server.auth.api_keys import new_key
-from askgraph.server.auth.principal import SCOPES, Scope
 from askgraph.server.store import Store
 from askgraph.workspace import Workspace
 

@@ -14,7 +14,8 @@ from askgraph.workspace import Workspace
 from askgraph.workspace.run_sync import result_of
 
 if TYPE_CHECKING:  # the server is an extra
-    from askgraph.server.store import KeyRow, Store
+    from askgraph.server.store import Store
+    from askgraph.server.store.tables import KeyRow
 
 Result = TypeVar("Result")
 
@@ -39,8 +40,8 @@ def add(
 
     Its owner sends it with each request, as 'Authorization: Bearer askgraph_…'.
     """
+    from askgraph.server.auth import OwnLimits
     from askgraph.server.auth.api_keys import expiry, new_key, read_scopes
-    from askgraph.server.auth.principal import OwnLimits
 
     check_graphs(common.workspace, graph or ())
     key, text = new_key(

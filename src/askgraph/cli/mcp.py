@@ -17,8 +17,8 @@ def mcp(
     resources, and prompts; nothing can change a graph. With --graph (repeatable) only these graphs.
     Over HTTP the same is at /mcp of 'askgraph serve'.
     """
-    from askgraph.server.mcp.stdio import run
+    from askgraph.server.mcp import run_stdio
 
     place = common.workspace
     check_graphs(place, graph or ())
-    asyncio.run(run(place, graph or (), timeout=timeout, query_timeout=query_timeout))
+    asyncio.run(run_stdio(place, graph or (), timeout=timeout, query_timeout=query_timeout))

@@ -3,7 +3,7 @@
 All of them read the same stream of steps. `app.create_app` puts everything together; a question
 goes through `runs`, on graphs that `graphs` keeps open, and is stored in the `store`.
 
-What lives here: one module or package for each protocol (`rest`, `mcp`, `openai`, `sparql`,
-`text2sparql`), `auth`, `middleware`, `runs`, `graphs`, `store`, and the page in `web`.
+What lives here: one module or package for each protocol (`rest`, `mcp`, `openai`, `sparql`),
+`auth`, `protection`, `telemetry`, `runs`, `graphs`, `store`, and the page in `web`.
 May import: `workspace` and the rooms below it; may use the network. Start reading at `app.py`.
 """

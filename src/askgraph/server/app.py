@@ -16,34 +16,28 @@ from starlette.exceptions import HTTPException
 
 from askgraph.atomic_files import no_space
 from askgraph.errors import AskgraphError, SetupError
-from askgraph.server import sparql, text2sparql
+from askgraph.server import sparql
 from askgraph.server.auth.identify import BehindProxy, VisitorCookie, check_rules
-from askgraph.server.description import description_router
-from askgraph.server.faults import faults_in_words
 from askgraph.server.hub import Hub, open_hub
 from askgraph.server.mcp.http import mcp_route, mcp_running
-from askgraph.server.middleware.logs import set_up_logs
-from askgraph.server.middleware.protection import protect
+from askgraph.server.openai import openai_problem
 from askgraph.server.openai import routes as chat
-from askgraph.server.openai.views import openai_problem
-from askgraph.server.page import missing_page, page_router
-from askgraph.server.problems import Problem, problem_of, problem_response
+from askgraph.server.page import description_router, missing_page, page_router
+from askgraph.server.problems import Problem, faults_in_words, problem_of, problem_response
+from askgraph.server.protection import protect
 from askgraph.server.rest import (
     boards,
-    glossary,
     graphs,
-    parts,
     profile,
-    query,
+    queries,
     questions,
-    search,
     server,
 )
-from askgraph.server.runs.answering import Job
 from askgraph.server.runs.request import RunRequest
-from askgraph.server.runs.worker_pool import rarely_collected
+from askgraph.server.runs.workers import Job, rarely_collected
 from askgraph.server.settings import ServeSettings
 from askgraph.server.store import Store
+from askgraph.server.telemetry import set_up_logs
 from askgraph.trace import Question
 from askgraph.workspace import DEFAULT_METHOD, Workspace
 
@@ -55,11 +49,9 @@ _ROUTERS = (
     server.router,
     graphs.router,
     profile.router,
-    search.router,
-    query.router,
-    parts.router,
+    queries.router,
     boards.router,
-    glossary.router,
+    graphs.glossary_router,
     sparql.router,
     server.health_router,
     chat.router,
@@ -98,7 +90,7 @@ def create_app(settings: ServeSettings, workspace: Workspace) -> FastAPI:
     for router in _ROUTERS:
         app.include_router(router)
     app.router.routes.append(mcp_route())
-    app.include_router(text2sparql.router)
+    app.include_router(sparql.text2sparql_router)
     app.include_router(page_router())
     app.include_router(description_router(app))
     protect(app, settings)
@@ -143,29 +135,20 @@ async def _refused(request: Request, error: Exception) -> Response:
     if page is not None:
         return page
     headers = error.headers or {}  # as Allow, of 405
-    problem = Problem(
-        type="urn:askgraph:problem:http",
-        title=str(error.detail),
-        status=error.status_code,
-        detail=_refusal(request, error.status_code, headers.get("Allow", ""), str(error.detail)),
-    )
+    path, method, title = request.url.path, request.method, str(error.detail)
+    match error.status_code:
+        case 404:
+            detail = f"there is nothing at {path}; /docs has the operations that there are"
+        case 405:
+            detail = f"{path} takes {headers.get('Allow') or 'another method'}, not {method}"
+        case _:
+            detail = f"{method} {path}: {title}"
+    kind = "urn:askgraph:problem:http"
+    problem = Problem(type=kind, title=title, status=error.status_code, detail=detail)
     as_openai = request.url.path.startswith("/v1/")
     response = openai_problem(problem) if as_openai else problem_response(problem)
     response.headers.update(headers)
     return response
-
-
-def _refusal(request: Request, status: int, allowed: str, said: str) -> str:
-    """Why a request that no operation takes is refused, and where they are described."""
-    match status:
-        case 404:
-            return (
-                f"there is nothing at {request.url.path}; /docs has the operations that there are"
-            )
-        case 405:
-            return f"{request.url.path} takes {allowed or 'another method'}, not {request.method}"
-        case _:
-            return f"{request.method} {request.url.path}: {said}"
 
 
 Report = Callable[[str, ServeSettings, Sequence[str]], None]
@@ -190,7 +173,12 @@ def run(
     """
     set_up_logs(settings)
     check_rules(settings)
-    asyncio.run(_check_database(settings.database_in(workspace.folder)))
+
+    async def check_database() -> None:  # so that its errors are reported in plain words
+        store = await Store.open(settings.database_in(workspace.folder))
+        await store.close()
+
+    asyncio.run(check_database())
     server, listening = server_of(settings, workspace, report=report, opened=opened)
     rarely_collected()
     sys.setswitchinterval(_SWITCH)
@@ -220,8 +208,13 @@ def server_of(
         h11_max_incomplete_event_size=64 * 1024,
         timeout_keep_alive=30,
     )
-    server = _Server(config, lambda: _announce(address, settings, workspace, report, opened))
-    return server, listening
+
+    def started() -> None:
+        report(address, settings, list(workspace.graphs()))
+        if opened is not None:
+            opened(address)
+
+    return _Server(config, started), listening
 
 
 class _Server(uvicorn.Server):
@@ -253,12 +246,6 @@ class _Server(uvicorn.Server):
         self._captured_signals.clear()  # they asked for this end, which is none of a failure
 
 
-async def _check_database(url: str) -> None:
-    """Open the database once, so that its errors are reported in plain words."""
-    store = await Store.open(url)
-    await store.close()
-
-
 def _listening(settings: ServeSettings) -> socket.socket:
     try:
         found = socket.getaddrinfo(
@@ -275,18 +262,6 @@ def _listening(settings: ServeSettings) -> socket.socket:
             "another --port (0 takes a free one) or --host"
         ) from error
     return listening
-
-
-def _announce(
-    address: str,
-    settings: ServeSettings,
-    workspace: Workspace,
-    report: Report,
-    opened: Callable[[str], None] | None,
-) -> None:
-    report(address, settings, list(workspace.graphs()))
-    if opened is not None:
-        opened(address)
 
 
 async def warm_up(hub: Hub) -> None:

@@ -9,21 +9,20 @@ from typing import Annotated
 
 from fastapi import Depends, Request
 
+from askgraph.server.auth import Principal, Scope
 from askgraph.server.auth.identify import Accounts, Credentials, credentials_of
-from askgraph.server.auth.principal import Principal, Scope
-from askgraph.server.graphs.graph_pool import Shelf
 from askgraph.server.graphs.jobs import Jobs
-from askgraph.server.graphs.open_graphs import OpenGraphs, Summaries
+from askgraph.server.graphs.open_graphs import OpenGraphs, Shelf, Summaries
 from askgraph.server.graphs.queries import Queries
-from askgraph.server.middleware.logs import known_secrets
-from askgraph.server.runs.answering import Answering
+from askgraph.server.runs import AskBody
 from askgraph.server.runs.lifecycle import Run, Runs
 from askgraph.server.runs.records import RunRecords
 from askgraph.server.runs.request import check_choice, model_names, requested
-from askgraph.server.runs.views import AskBody
-from askgraph.server.runs.worker_pool import Crew
+from askgraph.server.runs.workers import Answering, Crew
 from askgraph.server.settings import ServeSettings
-from askgraph.server.store import Store, new_id
+from askgraph.server.store import Store
+from askgraph.server.store.tables import new_id
+from askgraph.server.telemetry import known_secrets
 from askgraph.trace import Earlier
 from askgraph.workspace import Workspace
 from askgraph.workspace.models import Models

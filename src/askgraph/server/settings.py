@@ -20,8 +20,8 @@ from pydantic import Field, ValidationError
 from pydantic_settings import BaseSettings, EnvSettingsSource, SettingsConfigDict, SettingsError
 
 from askgraph.errors import SetupError
-from askgraph.server.auth.principal import Scope
-from askgraph.server.faults import faults_in_words
+from askgraph.server.auth import Scope
+from askgraph.server.problems import faults_in_words
 from askgraph.workspace.settings import FILE, serve_table
 
 _PREFIX = "ASKGRAPH_SERVE_"
@@ -145,12 +145,19 @@ class ServeSettings(BaseSettings):
         try:
             environment: Mapping[str, Any] = EnvSettingsSource(cls, env_prefix=_PREFIX)()
         except SettingsError as error:
-            raise SetupError(_unread(error)) from error
+            # A setting that is a list or a table, and is not.
+            fields = cls.model_fields
+            name = next((one for one in fields if f'"{one}"' in str(error)), "…")
+            raise SetupError(
+                f'the variable {_PREFIX}{name.upper()} has to hold JSON: a list as ["ask"], or a '
+                'table as {"https://example.org/": "products"}'
+            ) from error
         given = {key: one for key, one in (options or {}).items() if one is not None}
         try:
             return cls(**{**defaults, **serve_table(folder), **environment, **given})
         except ValidationError as error:
-            raise SetupError(_words(error)) from error
+            told = faults_in_words(error, list(cls.model_fields), noun="setting")
+            raise SetupError(f"{FILE}, [serve], or a variable {_PREFIX}…: {told}") from error
 
     def database_in(self, folder: Path) -> str:
         """Return the address of the database, by default a file in the workspace's folder."""
@@ -172,17 +179,3 @@ class ServeSettings(BaseSettings):
         if self.anonymous is not None:
             return self.anonymous
         return _LOOPBACK_SCOPES if self.on_loopback else ()
-
-
-def _words(error: ValidationError) -> str:
-    told = faults_in_words(error, list(ServeSettings.model_fields), noun="setting")
-    return f"{FILE}, [serve], or a variable {_PREFIX}…: {told}"
-
-
-def _unread(error: SettingsError) -> str:
-    """A variable that has to hold JSON, since its setting is a list or a table, and does not."""
-    name = next((one for one in ServeSettings.model_fields if f'"{one}"' in str(error)), "…")
-    return (
-        f'the variable {_PREFIX}{name.upper()} has to hold JSON: a list as ["ask"], or a table as '
-        '{"https://example.org/": "products"}'
-    )

@@ -1,21 +1,39 @@
-"""The SPARQL 1.1 protocol, read-only: `/sparql/GRAPH`, with its service description."""
+"""The SPARQL 1.1 protocol, read-only, with its service description; and TEXT2SPARQL.
+
+The TEXT2SPARQL challenge (https://text2sparql.aksw.org/) asks `GET /?dataset=…&question=…` for the
+query that answers a question. A request to `/` without a question is the page's.
+"""
 
 import asyncio
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
-from urllib.parse import unquote_to_bytes
+from typing import Annotated, Any
+from urllib.parse import unquote, unquote_to_bytes
 
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import PlainTextResponse
+from fastapi.routing import APIRoute
+from pydantic import BaseModel, Field
 from pyoxigraph import BlankNode, Literal, NamedNode, Triple
+from starlette.datastructures import QueryParams
+from starlette.routing import Match
+from starlette.types import Scope
 
 from askgraph.errors import AskgraphError, ForbiddenQuery, QueryError
 from askgraph.graph import KnowledgeGraph
-from askgraph.server.auth.principal import Principal
-from askgraph.server.hub import Hub, HubDep, Querier
-from askgraph.server.problems import TooLarge, problem_of, problem_response
+from askgraph.server.auth import Principal
+from askgraph.server.hub import Asker, Hub, HubDep, Querier
+from askgraph.server.problems import (
+    Failed,
+    Missing,
+    Problem,
+    TooLarge,
+    problem_of,
+    problem_response,
+)
+from askgraph.server.runs import MOST_QUESTION, AskBody
+from askgraph.server.runs.replies import unless_disconnected
 from askgraph.sparql.judge import MAX_LENGTH
 from askgraph.sparql.results import (
     GRAPH_FORMATS,
@@ -278,9 +296,8 @@ async def options(graph: str) -> Response:
 
 async def _description(graph: KnowledgeGraph, request: Request) -> Response:
     form = _format(GRAPH_FORMATS, request)
-    address = str(request.url.replace(query="", fragment=""))
-    described = service_description(graph, address)
-    content = serialised(described, form, prefixes=_PREFIXES)
+    address = NamedNode(str(request.url.replace(query="", fragment="")))
+    content = serialised(GraphResult(tuple(_described(graph, address))), form, prefixes=_PREFIXES)
     return Response(content, media_type=form.media_type, headers={"Vary": "Accept"})
 
 
@@ -307,11 +324,6 @@ def _failure(error: AskgraphError, request: Request) -> Response:
         return problem_response(problem)
     headers = {"Retry-After": str(round(problem.retry_after))} if problem.retry_after else {}
     return PlainTextResponse(problem.detail + "\n", problem.status, headers)
-
-
-def service_description(graph: KnowledgeGraph, address: str) -> GraphResult:
-    """Return the description of the endpoint of a graph at an address, as triples."""
-    return GraphResult(tuple(_described(graph, NamedNode(address))))
 
 
 def _described(graph: KnowledgeGraph, endpoint: NamedNode) -> Iterator[Triple]:
@@ -354,3 +366,79 @@ def _said(subject: Node, name: str, value: Node) -> Triple:
 def _number(subject: Node, name: str, value: int) -> Triple:
     number = Literal(str(value), datatype=NamedNode(XSD_INTEGER))
     return Triple(subject, NamedNode(VOID + name), number)
+
+
+_QUESTION_FIELDS = ("question", "dataset")
+
+
+class _WithQuestion(APIRoute):
+    """A route that is there only for requests with its fields, whatever else has its path."""
+
+    def matches(self, scope: Scope) -> tuple[Match, Scope]:
+        """Return whether a request is for this route."""
+        match, child = super().matches(scope)
+        given = QueryParams(scope.get("query_string", b""))
+        if match is Match.NONE or not any(field in given for field in _QUESTION_FIELDS):
+            return Match.NONE, {}
+        return match, child
+
+
+text2sparql_router = APIRouter(tags=["TEXT2SPARQL"], route_class=_WithQuestion)
+
+
+class Text2Sparql(BaseModel):
+    """A question with the query that answers it."""
+
+    dataset: str
+    question: str
+    query: str = Field(description="Empty if no query was found.")
+    run: str = Field(description="The run that it is kept as.")
+    confidence: float = Field(description="How likely the query is right, 0 to 1.")
+
+
+@text2sparql_router.get("/")
+async def text2sparql(
+    request: Request,
+    hub: HubDep,
+    caller: Asker,
+    dataset: Annotated[str, Query(max_length=2000, description="A graph's IRI or name.")],
+    question: Annotated[str, Query(min_length=1, max_length=MOST_QUESTION)],
+) -> Text2Sparql:
+    """Return the query that answers a question over a dataset.
+
+    A dataset is a graph of this server: one that the setting `[serve.datasets]` names for its IRI,
+    else the graph of its name or of the last part of its IRI. A question that is refused or asked
+    back gets the best attempt, if there is one.
+    """
+    graphs = hub.graphs.names(caller)
+    graph = graph_of(dataset, graphs, hub.settings.datasets)
+    run = await hub.ask(AskBody(question=question, graphs=[graph]), caller)
+    view = await unless_disconnected(request, hub.runs.outcome(run))
+    if view.answer is None:
+        raise Failed(view.problem or Problem.stopped())
+    return Text2Sparql(
+        dataset=dataset,
+        question=question,
+        query=view.answer.sparql or "",
+        run=view.id,
+        confidence=view.answer.confidence,
+    )
+
+
+def graph_of(dataset: str, graphs: Sequence[str], datasets: Mapping[str, str]) -> str:
+    """Return the graph of a dataset, by its IRI in the settings, or by its name.
+
+    Raises `Missing`, which says how to name one.
+    """
+    plain = dataset.rstrip("/#")
+    named = {iri.rstrip("/#"): graph for iri, graph in datasets.items()}
+    last = unquote(plain.partition("?")[0].rpartition("/")[2])
+    by_letters = {graph.casefold(): graph for graph in graphs}
+    for wanted in (named.get(plain), dataset, by_letters.get(last.casefold())):
+        if wanted is not None and wanted in graphs:
+            return wanted
+    there = ", ".join(graphs) or "none"
+    raise Missing(
+        f"there is no dataset {dataset!r}: give the name of a graph ({there}), or name a graph for "
+        "this IRI in the table [serve.datasets] of askgraph.toml"
+    )

@@ -10,9 +10,9 @@ from tests.each import for_each
 from tests.server.auth.conftest import MakeAccounts
 
 from askgraph.errors import SetupError
+from askgraph.server.auth import NotAllowed, OwnLimits, TooMany
 from askgraph.server.auth.api_keys import new_key
 from askgraph.server.auth.identify import VISITOR, BehindProxy, Credentials, new_visitor
-from askgraph.server.auth.principal import NotAllowed, OwnLimits, TooMany
 from askgraph.server.settings import ServeSettings
 
 ELSEWHERE = {"host": "192.0.2.1"}

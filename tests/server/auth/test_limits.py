@@ -4,16 +4,17 @@ import pytest
 from tests.each import for_each
 from tests.server.auth.conftest import MakeAccounts
 
+from askgraph.server.auth import Limits, OwnLimits, Principal, TooMany
 from askgraph.server.auth.identify import (
     Accounts,
     Credentials,
+    KeyThrottle,
     client_address,
     counted_address,
     networks,
 )
-from askgraph.server.auth.limits import KeyThrottle
-from askgraph.server.auth.principal import Limits, OwnLimits, Principal, TooMany
-from askgraph.server.store import RunRow, Store, new_id
+from askgraph.server.store import Store
+from askgraph.server.store.tables import RunRow, new_id
 
 PUBLIC = {"host": "192.0.2.1", "anonymous": ["ask"]}
 

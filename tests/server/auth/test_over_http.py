@@ -8,10 +8,11 @@ import httpx2
 import pytest
 from tests.servers.served import ServedThread
 
+from askgraph.server.auth import OwnLimits
 from askgraph.server.auth.api_keys import new_key
 from askgraph.server.auth.identify import VISITOR
-from askgraph.server.auth.principal import OwnLimits
-from askgraph.server.store import KeyRow, Store
+from askgraph.server.store import Store
+from askgraph.server.store.tables import KeyRow
 from askgraph.workspace import Workspace
 
 QUESTION = {"question": "Which moons are larger than Mercury?", "graphs": ["space"]}

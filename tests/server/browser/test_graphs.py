@@ -29,7 +29,7 @@ from tests.server.browser.watched import (
 from askgraph import sample
 from askgraph.graph.glossary import Entry
 from askgraph.server.graphs import jobs
-from askgraph.server.graphs.worker_process import Added, Doing, Task, add_in_process
+from askgraph.server.graphs.worker import Added, Doing, Task, add_in_process
 from askgraph.workspace import Workspace
 
 ONTOLOGY = "https://example.org/space/ontology#"

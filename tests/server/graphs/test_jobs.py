@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from askgraph.atomic_files import locked
-from askgraph.server.auth.principal import Limits, NotAllowed, Principal
+from askgraph.server.auth import Limits, NotAllowed, Principal
 from askgraph.server.graphs.jobs import NewGraph, check_room
 from askgraph.server.graphs.uploads import Sent, clear_graph, stored, upload_folder
 from askgraph.server.hub import open_hub

@@ -12,9 +12,9 @@ from tests.servers import faults
 from tests.servers.sparql import SparqlServer
 
 from askgraph.errors import AskgraphError, ServiceError, TimedOut
-from askgraph.server.graphs import graph_pool as shelf_module
-from askgraph.server.graphs.graph_pool import Shelf, Verified
-from askgraph.server.graphs.worker_process import Doing, Task, add_in_process
+from askgraph.server.graphs import open_graphs as shelf_module
+from askgraph.server.graphs.open_graphs import Shelf, Verified
+from askgraph.server.graphs.worker import Doing, Task, add_in_process
 from askgraph.server.settings import ServeSettings
 from askgraph.workspace import Workspace
 

@@ -10,7 +10,7 @@ from mcp import Client
 
 from askgraph.sample import graph_path
 from askgraph.server.mcp import graph_server
-from askgraph.server.mcp.stdio import LocalAccess
+from askgraph.server.mcp.access import LocalAccess
 from askgraph.workspace import Workspace
 from askgraph.workspace.run_sync import result_of
 

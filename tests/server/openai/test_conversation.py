@@ -4,8 +4,8 @@ import pytest
 from tests.each import for_each
 
 from askgraph.errors import SetupError
+from askgraph.server.openai import ChatMessage
 from askgraph.server.openai.answers import Talk, code_block, talk_of
-from askgraph.server.openai.views import ChatMessage
 from askgraph.trace import Earlier
 
 QUERY = "SELECT ?m { ?m a <http://example.org/Moon> }"

@@ -10,10 +10,11 @@ import pytest
 from tests.servers.harbours import BEFORE, NOW, QUESTION, put_harbours
 from tests.servers.served import ServedThread
 
+from askgraph.server.auth import OwnLimits
 from askgraph.server.auth.api_keys import new_key
 from askgraph.server.auth.identify import VISITOR, new_visitor
-from askgraph.server.auth.principal import OwnLimits
-from askgraph.server.store import KeyRow, Store
+from askgraph.server.store import Store
+from askgraph.server.store.tables import KeyRow
 from askgraph.workspace import Workspace
 
 Reply = dict[str, Any]

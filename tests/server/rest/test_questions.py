@@ -12,9 +12,9 @@ from pyoxigraph import RdfFormat, parse
 from tests.each import for_each
 from tests.servers.served import ServedThread
 
+from askgraph.server.auth import Scope
 from askgraph.server.auth.api_keys import new_key
 from askgraph.server.auth.identify import VISITOR, new_visitor
-from askgraph.server.auth.principal import Scope
 from askgraph.server.store import Store
 from askgraph.workspace import Workspace
 

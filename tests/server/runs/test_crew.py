@@ -18,13 +18,12 @@ from tests.servers.sparql import Reply, Request, SparqlServer
 
 from askgraph import errors
 from askgraph.errors import AskgraphError, ServiceError
-from askgraph.server.auth.principal import Principal
+from askgraph.server.auth import Principal
 from askgraph.server.hub import Hub, open_hub
+from askgraph.server.runs import AskBody, RunView
 from askgraph.server.runs.lifecycle import Run
 from askgraph.server.runs.replies import confirmed
-from askgraph.server.runs.views import AskBody, RunView
-from askgraph.server.runs.worker import portable
-from askgraph.server.runs.worker_pool import packed
+from askgraph.server.runs.workers import packed, portable
 from askgraph.server.settings import ServeSettings
 from askgraph.workspace import Workspace
 
@@ -78,7 +77,7 @@ def processes() -> set[int]:
     for status in Path("/proc").glob("[0-9]*/status"):
         try:
             own = f"PPid:\t{os.getpid()}\n" in status.read_text()
-            if own and b"askgraph.server.runs.worker" in (status.parent / "cmdline").read_bytes():
+            if own and b"askgraph.server.runs.workers" in (status.parent / "cmdline").read_bytes():
                 found.add(int(status.parent.name))
         except OSError:
             continue

@@ -17,13 +17,13 @@ from tests.servers.served import ServedThread, sample_workspace
 
 from askgraph.errors import ServiceError
 from askgraph.llm import Choice, ToolCall
-from askgraph.server.auth.principal import Limits, Principal, TooMany
+from askgraph.server.auth import Limits, Principal, TooMany
 from askgraph.server.hub import Hub, open_hub
-from askgraph.server.rest.parts import PartsBody, parts
+from askgraph.server.rest.queries import PartsBody, parts
 from askgraph.server.rest.questions import download
+from askgraph.server.runs import AskBody, RunView
 from askgraph.server.runs.events import one_line, words_of
 from askgraph.server.runs.replies import chosen, confirmed
-from askgraph.server.runs.views import AskBody, RunView
 from askgraph.server.settings import ServeSettings
 from askgraph.trace import (
     Draft,

@@ -3,18 +3,18 @@
 import asyncio
 from dataclasses import replace
 
-from askgraph.server.auth.principal import OwnLimits
-from askgraph.server.store import (
+from askgraph.server.auth import OwnLimits
+from askgraph.server.store import Store
+from askgraph.server.store.tables import (
     Feedback,
     JobRow,
     KeyRow,
     RunRow,
-    Store,
     Verified,
+    ago,
     new_id,
     now,
 )
-from askgraph.server.store.tables import ago
 
 MOONS = Verified(
     "v1",

@@ -2,7 +2,8 @@
 
 from dataclasses import replace
 
-from askgraph.server.store import BoardRow, PinRow, Store, new_id
+from askgraph.server.store import Store
+from askgraph.server.store.tables import BoardRow, PinRow, new_id
 
 MOONS = PinRow(
     "",

@@ -14,12 +14,14 @@ import pytest
 from tests.each import for_each
 
 from askgraph.errors import SetupError
-from askgraph.server.store import DatabaseFailed, RunRow, Store, new_id
-from askgraph.server.store.database import database_url
+from askgraph.server.store import Store
+from askgraph.server.store.database import DatabaseFailed, database_url
+from askgraph.server.store.tables import RunRow, new_id
 
 WRITING = """
 import asyncio, itertools, sys
-from askgraph.server.store import Feedback, RunRow, Store, Verified, new_id
+from askgraph.server.store import Store
+from askgraph.server.store.tables import Feedback, RunRow, Verified, new_id
 
 async def write(store, worker):
     for at in itertools.count():

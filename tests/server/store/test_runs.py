@@ -4,7 +4,8 @@ import asyncio
 from dataclasses import replace
 from datetime import datetime
 
-from askgraph.server.store import Feedback, RunRow, SessionRow, Store, new_id, now
+from askgraph.server.store import Store
+from askgraph.server.store.tables import Feedback, RunRow, SessionRow, new_id, now
 
 ASKED = RunRow(
     "",

@@ -9,8 +9,9 @@ from datetime import UTC, datetime, timedelta
 from typing import Literal
 
 from askgraph.errors import SetupError
-from askgraph.server.auth.principal import SCOPES, OwnLimits, Scope
-from askgraph.server.store import KeyRow, Store, now, time_text
+from askgraph.server.auth import SCOPES, OwnLimits, Scope
+from askgraph.server.store import Store
+from askgraph.server.store.tables import KeyRow, now, time_text
 
 PREFIX = "askgraph_"
 _LETTERS = "abcdefghijklmnopqrstuvwxyz234567"

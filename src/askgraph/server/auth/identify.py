@@ -1,10 +1,14 @@
-"""Callers identified: by key, by a proxy's word, by a visitor's cookie, by address."""
+"""Callers identified by key, proxy, cookie or address, and kept within their limits."""
 
 import hashlib
+import math
 import re
 import secrets
-from collections.abc import Iterable, Mapping, Sequence
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 from typing import Any
 
@@ -14,29 +18,63 @@ from starlette.types import ASGIApp, Message, Receive, Send
 from starlette.types import Scope as AsgiScope
 
 from askgraph.errors import SetupError
+from askgraph.server.auth import ANONYMOUS, Limits, NotAllowed, Principal, Scope, TooMany
 from askgraph.server.auth.api_keys import PREFIX, given_parts, is_of
-from askgraph.server.auth.limits import KeyThrottle, Meter
-from askgraph.server.auth.principal import ANONYMOUS, Limits, NotAllowed, Principal, Scope
 from askgraph.server.settings import ServeSettings
-from askgraph.server.store import Store, now
-
-__all__ = [
-    "VISITOR",
-    "Accounts",
-    "BehindProxy",
-    "Credentials",
-    "VisitorCookie",
-    "check_rules",
-    "client_address",
-    "counted_address",
-    "credentials_of",
-    "networks",
-    "new_visitor",
-]
-
+from askgraph.server.store import Store
+from askgraph.server.store.tables import now
 
 _FORWARDED = ("forwarded", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-real-ip")
 _LONGEST_NAME = 200
+_STEPS = 20  # how often in using up its limit a caller is counted in the database
+_REMEMBERED = 10_000  # callers
+_WINDOW = 60.0  # seconds
+_SITE = 64  # bits: who has an address of IPv6 has all with these in common
+_ADDRESSES = 10_000  # addresses; a server under attack forgets the oldest
+_BYTES = 24  # of a visitor's cookie
+_TOKEN = re.compile(r"[\w-]{32}", re.ASCII)
+_KEPT = 400 * 24 * 3600  # seconds; browsers keep no cookie longer
+
+
+@dataclass
+class _Minute:
+    """A caller's requests in a minute: those that the database knew of, and those since."""
+
+    name: str
+    known: int
+    since: int = 0
+
+
+class KeyThrottle:
+    """Wrong keys of the last minute: after `allowed` of them no more are looked at.
+
+    They are counted by address and by what was guessed at: a caller with a good key is not stopped
+    by a neighbour's bad one. Each process counts for itself.
+    """
+
+    def __init__(self, allowed: int = 10, *, clock: Callable[[], float] = time.monotonic) -> None:
+        self._allowed = allowed
+        self._clock = clock
+        self._failed: OrderedDict[tuple[str, str], list[float]] = OrderedDict()
+
+    def check(self, address: str, key: str) -> None:
+        """Raise `TooMany` if so many attempts failed that this one is not looked at."""
+        since = self._clock() - _WINDOW
+        failed = [when for when in self._failed.get((address, key), ()) if when > since]
+        if len(failed) >= self._allowed:
+            raise TooMany(
+                "too many wrong API keys came from this address: wait a minute, and check the key",
+                retry_after=max(failed[0] - since, 1.0),
+            )
+
+    def failed(self, address: str, key: str) -> None:
+        """Count a wrong key."""
+        failed = self._failed.setdefault((address, key), [])
+        failed.append(self._clock())
+        del failed[: -self._allowed]
+        self._failed.move_to_end((address, key))
+        if len(self._failed) > _ADDRESSES:
+            self._failed.popitem(last=False)
 
 
 @dataclass(frozen=True)
@@ -76,8 +114,10 @@ def credentials_of(connection: HTTPConnection) -> Credentials:
 class Accounts:
     """Identifies callers, counts their use, and stops those who use too much.
 
-    `Store.begin_run` counts the questions of a caller that run at once, `Store.finish_run` their
-    costs.
+    Use is counted for all processes together: requests are reported to the database by twentieths
+    of the limit, so that a process may let through that many too many; tokens and money are those
+    of runs that ended. Callers without a limit are not counted. `Store.begin_run` counts the
+    questions of a caller that run at once, `Store.finish_run` their costs.
     """
 
     def __init__(self, settings: ServeSettings, store: Store) -> None:
@@ -93,7 +133,7 @@ class Accounts:
             settings.graphs_per_caller,
         )
         self._store = store
-        self._meter = Meter(store)
+        self._minutes: OrderedDict[str, _Minute] = OrderedDict()
         self._throttle = KeyThrottle()
 
     async def identify(self, credentials: Credentials) -> Principal:
@@ -126,12 +166,48 @@ class Accounts:
         return self._anonymous(credentials)
 
     async def admit(self, caller: Principal) -> None:
-        """Count a request; `TooMany` if the caller has made too many in this minute."""
-        await self._meter.count_request(caller)
+        """Count a request; `TooMany` if it is one too many for this minute."""
+        limit = caller.limits.requests_per_minute
+        if not limit:
+            return
+        who, time = caller.counted_as or caller.id, datetime.now(UTC)
+        name = f"{time:%H:%M}"
+        minute = self._minutes.get(who)
+        if minute is None or minute.name != name:
+            minute = self._minutes[who] = _Minute(name, 0)
+        self._minutes.move_to_end(who)
+        if len(self._minutes) > _REMEMBERED:
+            self._minutes.popitem(last=False)
+        minute.since += 1
+        if minute.since >= max(1, limit // _STEPS):
+            told, minute.since = minute.since, 0
+            minute.known = (await self._store.count(who, requests=told)).minute_requests
+        if minute.known + minute.since > limit:
+            raise TooMany(
+                f"{limit} requests a minute are allowed, and they are used up",
+                retry_after=60.0 - time.second,
+            )
 
     async def check_budget(self, caller: Principal) -> None:
         """Raise `TooMany` if the caller has used up the tokens or the money of this day."""
-        await self._meter.check_budget(caller)
+        limits = caller.limits
+        if not limits.tokens_per_day and not limits.money_per_day:
+            return
+        used = await self._store.used(caller.counted_as or caller.id)
+        time = datetime.now(UTC)
+        midnight = time.replace(hour=0, minute=0, second=0, microsecond=0) + timedelta(days=1)
+        left = float(math.ceil((midnight - time).total_seconds()))
+        if limits.tokens_per_day and used.day_tokens >= limits.tokens_per_day:
+            raise TooMany(
+                f"the {limits.tokens_per_day} tokens of this day are used up "
+                "(methods without a language model use none)",
+                retry_after=left,
+            )
+        if limits.money_per_day and used.day_money >= limits.money_per_day:
+            raise TooMany(
+                f"the money for language models of this day ({limits.money_per_day:g}) is used up",
+                retry_after=left,
+            )
 
     def _named_by_proxy(self, credentials: Credentials) -> str | None:
         header = self._header
@@ -179,7 +255,6 @@ def check_rules(settings: ServeSettings) -> None:
 
 
 Network = IPv4Network | IPv6Network
-_SITE = 64  # bits: who has an address of IPv6 has all with these in common
 PEER = "askgraph.peer"
 """The key of a request's scope for the address that is connected to this server."""
 
@@ -268,10 +343,6 @@ class BehindProxy:
 VISITOR = "askgraph_visitor"
 """The name of the cookie; it is set HttpOnly and SameSite=Lax."""
 
-_BYTES = 24
-_TOKEN = re.compile(r"[\w-]{32}", re.ASCII)
-_KEPT = 400 * 24 * 3600  # seconds; browsers keep no cookie longer
-
 
 def new_visitor() -> str:
     """Return the cookie's value for a browser that has none."""
@@ -296,7 +367,12 @@ class VisitorCookie:
 
     async def __call__(self, scope: AsgiScope, receive: Receive, send: Send) -> None:
         """Hand the request on, and the response with the cookie if it is missing."""
-        if scope["type"] != "http" or not _is_new(HTTPConnection(scope)):
+        request = HTTPConnection(scope) if scope["type"] == "http" else None
+        if (
+            request is None
+            or "text/html" not in request.headers.get("accept", "")
+            or visitor_id(request.cookies.get(VISITOR, ""))
+        ):
             await self._app(scope, receive, send)
             return
 
@@ -317,10 +393,3 @@ class VisitorCookie:
             await send(message)
 
         await self._app(scope, receive, with_cookie)
-
-
-def _is_new(request: HTTPConnection) -> bool:
-    headers: Headers = request.headers
-    return "text/html" in headers.get("accept", "") and not visitor_id(
-        request.cookies.get(VISITOR, "")
-    )

@@ -12,15 +12,15 @@ from typing import Literal
 from pydantic import BaseModel, Field
 
 from askgraph.errors import AskgraphError, ServiceError, SetupError
-from askgraph.server.auth.principal import ANONYMOUS, NotAllowed, Principal
+from askgraph.server.auth import ANONYMOUS, NotAllowed, Principal
 from askgraph.server.graphs.open_graphs import OpenGraphs
 from askgraph.server.graphs.uploads import clear_graph, clear_orphans, upload_folder, uploads_of
-from askgraph.server.graphs.worker_process import Added, Doing, Task, add_in_process
+from askgraph.server.graphs.worker import Added, Doing, Task, add_in_process
 from askgraph.server.problems import Missing, Problem, problem_of
-from askgraph.server.runs.events import Event, shield
-from askgraph.server.runs.queue import Queue
+from askgraph.server.runs.events import Event, Queue, shield
 from askgraph.server.settings import ServeSettings
-from askgraph.server.store import UNDER_WAY, JobRow, JobState, Store, new_id
+from askgraph.server.store import Store
+from askgraph.server.store.tables import UNDER_WAY, JobRow, JobState, new_id
 from askgraph.workspace import Workspace, check_name
 
 _log = logging.getLogger("askgraph.server.graphs")
@@ -85,6 +85,10 @@ class _Job:
         self.version += 1
         more, self.more = self.more, asyncio.Event()
         more.set()
+
+    def progress(self, doing: Doing) -> None:
+        self.doing = doing
+        self.changed()
 
     def kept(self) -> JobRow:
         """Return the job as the store has it."""
@@ -239,11 +243,19 @@ class Jobs:
         try:
             async with self._queue.turn(lambda _: None):
                 job.state = "running"
-                _progress(job, Doing("starting"))
+                job.progress(Doing("starting"))
                 await self._store.withdraw_graph(job.new.name)  # of another graph of this name
-                job.added = await add_in_process(
-                    self._task(job.new), lambda doing: _progress(job, doing)
+                settings, new = self._settings, job.new
+                task = Task(
+                    self._workspace.folder,
+                    new.name,
+                    list(new.sources),
+                    dict(new.settings),
+                    memory=settings.upload_memory_mb * 2**20,
+                    unpacked=settings.upload_mb * 2**20,
+                    seconds=settings.upload_seconds,
                 )
+                job.added = await add_in_process(task, job.progress)
             job.state = "done"
         except asyncio.CancelledError:
             job.state = job.stops_as
@@ -274,18 +286,6 @@ class Jobs:
             job.changed()
             asyncio.get_running_loop().call_later(_KEPT, self._here.pop, job.row.id, None)
 
-    def _task(self, new: NewGraph) -> Task:
-        settings = self._settings
-        return Task(
-            self._workspace.folder,
-            new.name,
-            list(new.sources),
-            dict(new.settings),
-            memory=settings.upload_memory_mb * 2**20,
-            unpacked=settings.upload_mb * 2**20,
-            seconds=settings.upload_seconds,
-        )
-
     async def _watch(self, job: _Job) -> None:
         """Keep how far a job is, and stop it if another process was asked to."""
         version = -1
@@ -299,11 +299,6 @@ class Jobs:
                     job.task.cancel()
             except ServiceError as error:
                 _log.warning("the store cannot be asked about the job %s: %s", job.row.id, error)
-
-
-def _progress(job: _Job, doing: Doing) -> None:
-    job.doing = doing
-    job.changed()
 
 
 def _view(row: JobRow) -> JobView:
@@ -322,13 +317,12 @@ def check_room(caller: Principal, owners: Iterable[str]) -> None:
     most = caller.limits.graphs
     if not most or caller.may("admin"):
         return
-    whose = _whose(caller.id)
-    if sum(bool(owner) and _whose(owner) == whose for owner in owners) >= most:
+
+    def whose(owner: str) -> str:
+        return ANONYMOUS if owner.startswith("visitor:") else owner
+
+    if sum(bool(owner) and whose(owner) == whose(caller.id) for owner in owners) >= most:
         raise NotAllowed(
             f"{most} graphs were added already, and no more may be: remove one, or let the"
             " operator raise graphs_per_caller"
         )
-
-
-def _whose(owner: str) -> str:
-    return ANONYMOUS if owner.startswith("visitor:") else owner

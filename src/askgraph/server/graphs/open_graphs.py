@@ -1,7 +1,10 @@
-"""The graphs of a server, as its callers may see them, and the summaries of them."""
+"""The open graphs of a process, lent to many, as callers may see them; and summaries of graphs."""
 
+import asyncio
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
 
@@ -9,21 +12,159 @@ from pydantic import BaseModel, Field
 
 from askgraph.answers.example_questions import in_a_sentence
 from askgraph.answers.verbalize.phrases import phrases_in
+from askgraph.endpoint.oxigraph import keep_awake
 from askgraph.errors import SetupError
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.descriptions import Description
-from askgraph.server.auth.principal import Principal
-from askgraph.server.graphs.graph_pool import Shelf, Verified
+from askgraph.graph.examples import QueryExample
+from askgraph.graph.glossary import Glossary
+from askgraph.server.auth import Principal
 from askgraph.server.problems import Missing
+from askgraph.server.settings import ServeSettings
 from askgraph.server.store import Store
 from askgraph.sparql.prefixes import best_label
 from askgraph.workspace import Workspace
-from askgraph.workspace.graphs import kept_descriptions, only_services
+from askgraph.workspace.graphs import build_missing, kept_descriptions, only_services
 from askgraph.workspace.settings import GraphSettings
+
+_LOOK = 2.0  # seconds between two looks at whether a graph's files changed
+
+
+@dataclass(frozen=True)
+class Verified:
+    """The answers to a graph's questions that people verified; `version` tells two states apart."""
+
+    version: int = 0
+    examples: tuple[QueryExample, ...] = ()
+
+
+@dataclass(eq=False)
+class _Kept:
+    """An open graph, and the number of its users."""
+
+    graph: KnowledgeGraph
+    settings: GraphSettings
+    place: tuple[int, int]
+    looked: float = field(default_factory=time.monotonic)
+    users: int = 0
+    gone: bool = False
+    searched: bool = False
+    verified: int = -1
+    taught: tuple[int, int] = (-1, -1)
+    learned: KnowledgeGraph | None = None
+
+    def with_verified(self, known: Verified) -> KnowledgeGraph:
+        """The graph with the answers that were verified so far, before its other examples."""
+        if self.learned is None or self.verified != known.version:
+            self.learned = replace(self.graph, examples=(*known.examples, *self.graph.examples))
+            self.verified = known.version
+        return self.learned
+
+    def teach(self, glossary: Glossary, mark: tuple[int, int]) -> None:
+        """Let the graph have another glossary from now on."""
+        self.graph = replace(self.graph, glossary=glossary)
+        self.taught, self.learned = mark, None
+
+
+class Shelf:
+    """Lends the graphs of a workspace.
+
+    A graph whose files or settings changed is opened anew for those that come next; users of the
+    old one keep it to the end. Of more graphs than `open_graphs` those are closed that were asked
+    longest ago.
+    """
+
+    def __init__(self, workspace: Workspace, settings: ServeSettings) -> None:
+        keep_awake(settings.stores)
+        self._workspace = workspace
+        self._most = settings.open_graphs
+        self._open: dict[str, _Kept] = {}
+        self._locks: dict[str, asyncio.Lock] = {}
+
+    @property
+    def opened(self) -> list[str]:
+        """The graphs that are open."""
+        return list(self._open)
+
+    @asynccontextmanager
+    async def lease(
+        self, name: str, verified: Verified, *, searched: bool = False
+    ) -> AsyncIterator[KnowledgeGraph]:
+        """Lend a graph; with `searched`, its indices are in place.
+
+        Raises `Missing` if it is removed meanwhile, and what opening raises.
+        """
+        async with self._locks.setdefault(name, asyncio.Lock()):
+            settings = self._workspace.graphs().get(name)
+            kept = self._open.get(name)
+            # It may be closed while it is looked at, as one of too many.
+            if kept is not None and (await self._outdated(name, kept, settings) or kept.gone):
+                await self.forget([name])
+                kept = None
+            if kept is None or settings is None:
+                graph = await asyncio.to_thread(self._workspace.graph, name)
+                settings = self._workspace.graphs().get(name)
+                if settings is None:
+                    await graph.endpoint.close()
+                    raise Missing(f"the graph {name!r} was removed just now")
+                kept = self._open[name] = _Kept(graph, settings, self._place(name))
+        kept.users += 1
+        if self._open.get(name) is kept:
+            self._open[name] = self._open.pop(name)  # the last one asked
+        try:
+            # Of too many, close those that nobody uses, the one asked longest ago first.
+            unused = [name for name, one in self._open.items() if not one.users]
+            await self.forget(unused[: max(0, len(self._open) - self._most)])
+            if searched and not kept.searched:
+                await asyncio.to_thread(build_missing, kept.graph)
+                kept.searched = True
+            mark = _mark(self._workspace.glossary_file(name))
+            if mark != kept.taught:
+                kept.teach(await asyncio.to_thread(self._workspace.glossary, name), mark)
+            yield kept.with_verified(verified)
+        finally:
+            kept.users -= 1
+            if kept.gone and not kept.users:
+                await kept.graph.endpoint.close()
+
+    async def forget(self, names: Sequence[str]) -> None:
+        """Let go of graphs, at once or when their last users have ended."""
+        for name in names:
+            kept = self._open.pop(name, None)
+            if kept is not None:
+                kept.gone = True
+                if not kept.users:
+                    await kept.graph.endpoint.close()
+
+    async def close(self) -> None:
+        """Close all graphs that nobody works on; the others once their work is done."""
+        await self.forget(list(self._open))
+
+    async def _outdated(self, name: str, kept: _Kept, settings: GraphSettings | None) -> bool:
+        if settings != kept.settings or self._place(name) != kept.place:
+            return True
+        if time.monotonic() - kept.looked < _LOOK:
+            return False
+        kept.looked = time.monotonic()
+        return await asyncio.to_thread(self._workspace.stale, name) is not None
+
+    def _place(self, name: str) -> tuple[int, int]:
+        """Return a mark that changes when another data folder takes the place of this one."""
+        return _mark(self._workspace.data(name) / "built.json")
+
+
+def _mark(path: Path) -> tuple[int, int]:
+    """Return what changes when another file takes the place of this one."""
+    try:
+        status = path.stat()
+    except OSError:
+        return (0, 0)
+    return (status.st_ino, status.st_mtime_ns)
+
 
 _FILES = 20  # names of files that are told
 _LANGUAGES = 20
-Stamp = tuple[int, ...]
+Stamp = tuple[tuple[int, int], ...]
 
 
 class GraphSummary(BaseModel):
@@ -146,7 +287,7 @@ class Summaries:
     def of(self, name: str, settings: GraphSettings, language: str = "en") -> GraphSummary:
         """Return the summary of a graph, reading its files anew if they changed."""
         paths = (self._workspace.data(name) / "profile.json", self._workspace.description(name))
-        stamp, key = tuple(_changed(path) for path in paths), (name, phrases_in(language).language)
+        stamp, key = tuple(_mark(path) for path in paths), (name, phrases_in(language).language)
         known = self._known.get(key)
         if known is not None and known[:2] == (stamp, settings):
             return known[2]
@@ -159,7 +300,10 @@ class Summaries:
             profile = self._workspace.profile(name)
         except SetupError:
             profile = None
-        told = self._description(name)
+        try:
+            told = next(iter(kept_descriptions(self._workspace.description(name))), Description(""))
+        except SetupError:
+            told = Description("")
         own = best_label(profile.described, [language]) if profile else None
         return GraphSummary(
             name=name,
@@ -177,13 +321,6 @@ class Summaries:
             addable_by_web=bool(settings.added_by),
         )
 
-    def _description(self, name: str) -> Description:
-        try:
-            told = kept_descriptions(self._workspace.description(name))
-        except SetupError:
-            told = ()
-        return next(iter(told), Description(""))
-
 
 def _source(settings: GraphSettings) -> str:
     """The source of a graph, without its folders, keys and passwords."""
@@ -192,10 +329,3 @@ def _source(settings: GraphSettings) -> str:
     parts = urlsplit(settings.url)
     host = parts.netloc.rpartition("@")[2]
     return urlunsplit((parts.scheme, host, parts.path, "", ""))
-
-
-def _changed(path: Path) -> int:
-    try:
-        return path.stat().st_mtime_ns
-    except OSError:
-        return 0

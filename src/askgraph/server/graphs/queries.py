@@ -10,7 +10,7 @@ from contextlib import AbstractAsyncContextManager
 from askgraph.endpoint import run
 from askgraph.errors import QueryError, TimedOut
 from askgraph.graph import KnowledgeGraph
-from askgraph.server.runs.queue import Queue
+from askgraph.server.runs.events import Queue
 from askgraph.server.settings import ServeSettings
 from askgraph.sparql.judge import CheckedQuery, admitted
 from askgraph.sparql.lexer import Token, lexed
@@ -51,7 +51,7 @@ class Queries:
         queue = self._queues.setdefault(
             graph, Queue(self._settings.per_graph, self._settings.queue, what="queries")
         )
-        return queue.turn(_tell_nobody)
+        return queue.turn(lambda _: None)  # queries do not hear their place
 
     async def run(
         self,
@@ -77,10 +77,6 @@ class Queries:
             raise TimedOut(
                 f"other queries on this graph took all of {seconds:g} seconds: try again later"
             ) from problem
-
-
-def _tell_nobody(place: int) -> None:
-    """Report nothing: queries do not hear their place."""
 
 
 _FORMS = ("SELECT", "ASK", "CONSTRUCT", "DESCRIBE")

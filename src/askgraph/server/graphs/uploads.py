@@ -11,11 +11,11 @@ import lzma
 import re
 import shutil
 import zlib
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from io import BufferedIOBase
 from pathlib import Path
-from typing import IO, cast
+from typing import IO
 
 from askgraph.atomic_files import locked
 from askgraph.errors import SetupError
@@ -156,6 +156,11 @@ def clear_graph(workspace: Workspace, name: str, job: str) -> None:
 
 
 _PART = 1 << 20
+_UNPACKERS: dict[str, Callable[[Path], BufferedIOBase]] = {
+    ".gz": gzip.GzipFile,
+    ".bz2": bz2.BZ2File,
+    ".xz": lzma.LZMAFile,
+}
 
 
 def check_files(files: Sequence[Path], *, most: int) -> None:
@@ -178,21 +183,9 @@ def check_files(files: Sequence[Path], *, most: int) -> None:
 def unpacked(file: Path, *, part: int = _PART) -> Iterator[bytes]:
     """Yield the content of a file in parts; `SetupError` if it cannot be unpacked."""
     try:
-        with ExitStack() as stack:
-            stream = stack.enter_context(_opened(file))
+        unpacker = _UNPACKERS.get(file.suffix)
+        with unpacker(file) if unpacker else file.open("rb") as stream:
             while data := stream.read(part):
                 yield data
     except (OSError, EOFError, zlib.error, lzma.LZMAError) as problem:
         raise SetupError(f"{file.name} cannot be unpacked: {problem}") from problem
-
-
-def _opened(file: Path) -> IO[bytes]:
-    match file.suffix:
-        case ".gz":
-            return cast("IO[bytes]", gzip.open(file))
-        case ".bz2":
-            return bz2.BZ2File(file)
-        case ".xz":
-            return lzma.LZMAFile(file)
-        case _:
-            return file.open("rb")

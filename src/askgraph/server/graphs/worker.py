@@ -1,24 +1,145 @@
-"""The process that adds one graph and ends: `python -m askgraph.server.graphs.worker`.
+"""The process that adds one graph and ends, seen from both sides.
 
-It reads what to do as one line of JSON, and writes lines of JSON: how far it is, and at last what
-was added or why not. It has bounds on memory and time, knows no secrets of the server, and ends as
-soon as its input does. `askgraph.server.graphs.worker_process` is the other side.
+`python -m askgraph.server.graphs.worker` reads what to do as one line of JSON, and writes lines of
+JSON: how far it is, and at last what was added or why not. It has bounds on memory and time, knows
+no secrets of the server, and ends as soon as its input does.
 """
 
+import asyncio
+import contextlib
 import json
+import logging
 import os
+import signal
 import sys
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TextIO
 
+from askgraph import errors
 from askgraph.atomic_files import locked
-from askgraph.errors import AskgraphError
+from askgraph.errors import AskgraphError, ServiceError, SetupError, TimedOut
 from askgraph.server.graphs.uploads import check_files
+from askgraph.server.problems import TooLarge
 from askgraph.workspace import Workspace
 from askgraph.workspace.graph_data import is_url
+
+_log = logging.getLogger("askgraph.server.graphs")
+_LINE = 1 << 20
+_TAIL = 8 * 1024  # bytes of what a worker that died says on its standard error
+_ENVIRONMENT = ("HOME", "LANG", "LC_ALL", "PATH", "PYTHONPATH", "SYSTEMROOT", "TMPDIR", "TZ")
+_KINDS: dict[str, type[AskgraphError]] = {
+    TooLarge.__name__: TooLarge,
+    **{
+        name: kind
+        for name in errors.__all__
+        if issubclass(kind := getattr(errors, name), SetupError | ServiceError)
+    },
+}
+
+
+@dataclass(frozen=True)
+class Task:
+    """A graph to add: from files or an address, within bounds (bytes, seconds)."""
+
+    folder: Path
+    name: str
+    sources: list[str]
+    settings: dict[str, object] = field(default_factory=dict)
+    memory: int = 2**32
+    unpacked: int = 2**28
+    seconds: float = 600.0
+
+    def line(self) -> bytes:
+        """Return it as the worker reads it."""
+        content = {**vars(self), "folder": str(self.folder), "seconds": round(self.seconds) + 1}
+        return f"{json.dumps(content)}\n".encode()
+
+
+@dataclass(frozen=True)
+class Doing:
+    """The progress of a job: its present work, how much is done, and of how much, if known."""
+
+    doing: str
+    done: int = 0
+    total: int | None = None
+
+
+@dataclass(frozen=True)
+class Added:
+    """The size of a graph that was added, and the parts that were left out."""
+
+    triples: int
+    classes: int
+    predicates: int
+    cuts: tuple[str, ...] = ()
+
+
+async def add_in_process(task: Task, tell: Callable[[Doing], None]) -> Added:
+    """Add a graph in a process of its own, which is gone when this ends, however it ends.
+
+    Raises what adding raises, `TooLarge`, `TimedOut` after the task's seconds, and `SetupError`
+    if it needs more memory than it may have.
+    """
+    process = await asyncio.create_subprocess_exec(
+        sys.executable,
+        "-m",
+        "askgraph.server.graphs.worker",
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+        limit=_LINE,
+        start_new_session=True,
+        env={name: os.environ[name] for name in _ENVIRONMENT if name in os.environ},
+    )
+    assert process.stderr
+
+    async def tail(stream: asyncio.StreamReader) -> str:
+        kept = b""
+        while part := await stream.read(_TAIL):
+            kept = (kept + part)[-_TAIL:]
+        return kept.decode("utf-8", "replace")
+
+    complaints = asyncio.create_task(tail(process.stderr))
+    try:
+        async with asyncio.timeout(task.seconds):
+            assert process.stdin
+            assert process.stdout
+            process.stdin.write(task.line())
+            last: Mapping[str, Any] = {}
+            async for line in process.stdout:
+                last = json.loads(line)
+                if "doing" in last:
+                    tell(Doing(last["doing"], last["done"], last["total"]))
+            code = await process.wait()
+    except TimeoutError as problem:
+        raise TimedOut(
+            f"adding the graph {task.name!r} was stopped after {task.seconds:g} seconds"
+        ) from problem
+    finally:
+        if process.returncode is None:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+        await process.wait()
+        said = await complaints
+    if "added" in last:
+        added = last["added"]
+        return Added(added["triples"], added["classes"], added["predicates"], tuple(added["cuts"]))
+    if kind := _KINDS.get(last.get("error", "")):
+        raise kind(last["message"])
+    if "error" in last or code in (-signal.SIGABRT, -signal.SIGKILL):
+        raise SetupError(
+            f"reading it takes more memory than the {task.memory // 2**20:,} MB that it may have:"
+            " split it, or ask the operator to raise upload_memory_mb"
+        )
+    if code == -signal.SIGXCPU:
+        raise TimedOut(f"adding the graph {task.name!r} took too long")
+    _log.error("the worker that adds graphs ended with status %s: %s", code, said)
+    raise ServiceError("the process that reads the graph ended by a bug; the log says more")
+
 
 if sys.platform != "win32":
     import resource
@@ -34,14 +155,24 @@ def main() -> None:
     threading.Thread(target=_end_with_input, daemon=True).start()
     _bound(task["memory"], task["seconds"])
     try:
-        _say(replies, {"added": _added(task, _Teller(replies))})
+        _say(replies, {"added": _added(task, replies)})
     except AskgraphError as error:
         _say(replies, {"error": type(error).__name__, "message": str(error)})
     except MemoryError:
         _say(replies, {"error": "MemoryError", "message": ""})
 
 
-def _added(task: Mapping[str, Any], tell: "_Teller") -> dict[str, object]:
+def _added(task: Mapping[str, Any], replies: TextIO) -> dict[str, object]:
+    """Add a graph, and write now and then how far that is."""
+    last: tuple[str, float] = ("", 0.0)
+
+    def tell(what: str, done: int, total: int | None) -> None:
+        nonlocal last
+        now = time.monotonic()
+        if what != last[0] or now - last[1] >= _PAUSE:
+            last = what, now
+            _say(replies, {"doing": what, "done": done, "total": total})
+
     workspace = Workspace(task["folder"])
     name, sources = task["name"], task["sources"]
     files = [Path(source) for source in sources if not is_url(source)]
@@ -56,22 +187,6 @@ def _added(task: Mapping[str, Any], tell: "_Teller") -> dict[str, object]:
         "predicates": len(profile.predicates),
         "cuts": list(profile.cuts),
     }
-
-
-class _Teller:
-    """Writes the progress of the work, now and then."""
-
-    def __init__(self, replies: TextIO) -> None:
-        self._replies = replies
-        self._what = ""
-        self._told = 0.0
-
-    def __call__(self, what: str, done: int, total: int | None) -> None:
-        now = time.monotonic()
-        if what == self._what and now - self._told < _PAUSE:
-            return
-        self._what, self._told = what, now
-        _say(self._replies, {"doing": what, "done": done, "total": total})
 
 
 def _say(replies: TextIO, line: Mapping[str, object]) -> None:

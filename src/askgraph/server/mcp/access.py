@@ -1,26 +1,40 @@
-"""Access of a caller to graphs and methods, and a graph lent to a tool.
+"""Access to graphs and methods: of a caller's tools, and of the person who started `askgraph mcp`.
 
 Errors of ours become those whose text reaches the agent.
 """
 
+import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
+from contextlib import (
+    AbstractAsyncContextManager,
+    AsyncExitStack,
+    aclosing,
+    asynccontextmanager,
+    contextmanager,
+)
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from typing import Annotated, Protocol
 
-from mcp.server.mcpserver.exceptions import ResourceNotFoundError, ToolError
+from mcp.server.mcpserver.exceptions import ToolError
 from pydantic import Field
 
+from askgraph import plugins
 from askgraph.errors import AskgraphError, SetupError
 from askgraph.graph import KnowledgeGraph
-from askgraph.graph.profile import ClassProfile, Profile
+from askgraph.graph.profile import Profile
+from askgraph.methods import searches
 from askgraph.methods.tools import Context, Limits
-from askgraph.server.auth.principal import Scope
+from askgraph.server.auth import Scope
+from askgraph.server.runs import LANGUAGE_TAG
 from askgraph.server.runs.request import RunRequest
 from askgraph.sparql.prefixes import PrefixMap, best_label, words_of_local_name
-from askgraph.trace import Outcome, Question, Step
+from askgraph.trace import Answer, Outcome, Question, Step
 from askgraph.workspace import Workspace
+from askgraph.workspace.graphs import build_missing
+from askgraph.workspace.models import Models
+from askgraph.workspace.next_questions import following
+from askgraph.workspace.outcome import steps_of
 
 GraphName = Annotated[
     str | None, Field(description="The graph's name; may be left out if there is only one.")
@@ -29,7 +43,7 @@ Language = Annotated[
     str | None,
     Field(
         description="Of labels and questions, as 'de' (BCP 47); default: English.",
-        pattern=r"^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$",
+        pattern=LANGUAGE_TAG,
     ),
 ]
 FOLLOWING = 3.0
@@ -122,21 +136,12 @@ def chosen(access: Access, graph: str | None) -> str:
 
 
 @contextmanager
-def tool_errors() -> Iterator[None]:
+def tool_errors(kind: type[Exception] = ToolError) -> Iterator[None]:
     """Turn errors of ours into those whose text reaches the model; others stay hidden."""
     try:
         yield
     except AskgraphError as error:
-        raise ToolError(str(error)) from error
-
-
-@contextmanager
-def resource_errors() -> Iterator[None]:
-    """Turn errors of ours into those of a resource that cannot be read."""
-    try:
-        yield
-    except AskgraphError as error:
-        raise ResourceNotFoundError(str(error)) from error
+        raise kind(str(error)) from error
 
 
 @asynccontextmanager
@@ -154,7 +159,11 @@ async def graph_context(
 
 def class_lines(graph: Known | KnowledgeGraph, language: str, *, most: int = _CLASSES) -> list[str]:
     """Return the most frequent classes as lines: `ont:Moon "moon": 55 instances`."""
-    return [_line(one, graph.prefixes, language) for one in graph.profile.classes[:most]]
+    return [
+        f'{graph.prefixes.shorten(one.iri)} "{label_of(one.names, one.iri, language)}": '
+        f"{one.instances:,} instances"
+        for one in graph.profile.classes[:most]
+    ]
 
 
 def label_of(names: tuple[tuple[str, str], ...], iri: str, language: str) -> str:
@@ -163,6 +172,76 @@ def label_of(names: tuple[tuple[str, str], ...], iri: str, language: str) -> str
     return best_label(pairs, [language, "en"]) or words_of_local_name(iri)
 
 
-def _line(one: ClassProfile, prefixes: PrefixMap, language: str) -> str:
-    label = label_of(one.names, one.iri, language)
-    return f'{prefixes.shorten(one.iri)} "{label}": {one.instances:,} instances'
+class LocalAccess:
+    """The graphs of a workspace, or some of them; close it after use.
+
+    `timeout` and `query_timeout` are the seconds that a question and a query may take.
+    """
+
+    def __init__(
+        self,
+        workspace: Workspace,
+        graphs: Sequence[str] = (),
+        *,
+        timeout: float = 120.0,
+        query_timeout: float = 30.0,
+    ) -> None:
+        self._workspace = workspace
+        self._wanted = tuple(graphs)
+        self._models = Models(workspace.folder)
+        self._open: dict[str, KnowledgeGraph] = {}
+        self._opening = asyncio.Lock()
+        self._timeout = timeout
+        self.query_timeout = query_timeout
+
+    def check(self, scope: Scope) -> None:
+        """Allow everything: the graphs belong to the person who started the server."""
+
+    def graph_names(self) -> Sequence[str]:
+        """Return the graphs of the workspace, or those that were named at the start."""
+        return self._wanted or tuple(self._workspace.graphs())
+
+    def method_names(self) -> Sequence[str]:
+        """Return all methods."""
+        return [name.replace("_", "-") for name in plugins.names("method")]
+
+    async def known(self, name: str) -> Known:
+        """Return what is known of a graph, without opening it."""
+        return await asyncio.to_thread(Known.read, self._workspace, name)
+
+    @asynccontextmanager
+    async def graph(self, name: str) -> AsyncIterator[KnowledgeGraph]:
+        """Open a graph, or give the one that is open; it stays open until the end."""
+        yield await self._opened(name, searched=True)
+
+    async def steps(self, asked: RunRequest) -> AsyncGenerator[Step, None]:
+        """Ask a question in this process."""
+        method = asked.made(self._workspace, self._models)
+        graphs = [await self._opened(name, searched=searches(method)) for name in asked.graphs]
+        steps = steps_of(asked.question, method, graphs, timeout=self._timeout)
+        async with aclosing(steps):
+            async for step in steps:
+                yield step
+
+    async def following(self, asked: Question, outcome: Outcome) -> Sequence[str]:
+        """Return questions that may follow an outcome."""
+        if not isinstance(outcome, Answer):
+            return ()
+        method = await asyncio.to_thread(self._workspace.method)
+        graph = await self._opened(outcome.graph, searched=searches(method))
+        return await following(asked, outcome, method, graph, seconds=FOLLOWING)
+
+    async def aclose(self) -> None:
+        """Close the graphs and language models that were used."""
+        async with AsyncExitStack() as stack:
+            stack.push_async_callback(self._models.close)
+            for graph in self._open.values():
+                stack.push_async_callback(graph.endpoint.close)
+
+    async def _opened(self, name: str, *, searched: bool) -> KnowledgeGraph:
+        async with self._opening:
+            if name not in self._open:
+                self._open[name] = await asyncio.to_thread(self._workspace.graph, name)
+            if searched:
+                await asyncio.to_thread(build_missing, self._open[name])
+            return self._open[name]

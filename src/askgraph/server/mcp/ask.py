@@ -4,7 +4,6 @@ import base64
 import json
 from collections.abc import Sequence
 from contextlib import aclosing, suppress
-from dataclasses import dataclass
 from typing import Annotated
 
 from mcp.server.mcpserver import Context
@@ -23,6 +22,7 @@ from askgraph.server.mcp.results import (
     Answered,
     Reading,
     Unknown,
+    Value,
     cells,
     cut_words,
     labels_shown,
@@ -97,15 +97,18 @@ async def ask(
         check_question(question)
         given = answer_given(context)
         if given is not None:
-            return await _read_as(access, given.reading, given.asked_back, given.graph, limit)
+            return await _read_as(access, *given, limit)
+        methods, wanted = access.method_names(), (method or DEFAULT_METHOD).replace("_", "-")
         names = graphs or [chosen(access, None)]
         before = tuple(Earlier(one.question, one.query) for one in earlier or ())
         asked = RunRequest(
             Question(question, language, before),
             tuple(dict.fromkeys(chosen(access, name) for name in names)),
-            _method(access, method),
+            wanted,
             seconds=seconds,
         )
+        if wanted not in methods:
+            raise SetupError(f"no method {method!r}; there are {', '.join(methods)}")
         outcome = await _outcome(context, access, asked)
         if isinstance(outcome, Clarification) and outcome.options:
             graph = outcome.best.graph if outcome.best else asked.graphs[0]
@@ -147,14 +150,6 @@ async def _read_as(
     return answered(answer, limit=limit)
 
 
-def _method(access: Access, name: str | None) -> str:
-    names: Sequence[str] = access.method_names()
-    wanted = (name or DEFAULT_METHOD).replace("_", "-")
-    if wanted not in names:
-        raise SetupError(f"no method {name!r}; there are {', '.join(names)}")
-    return wanted
-
-
 def answered(outcome: Outcome, *, limit: int, following: Sequence[str] = ()) -> Answered:
     """Return an outcome with at most `limit` rows, and the questions that may follow."""
     best = attempt_of(outcome) or Answer("", "", SelectResult((), ()), (), "", 0.0)
@@ -177,9 +172,15 @@ def answered(outcome: Outcome, *, limit: int, following: Sequence[str] = ()) -> 
             "total": len(best.result.rows),
             "boolean": best.boolean,
             "labels": labels_shown(rows, best.labels),
-            "evidence": _evidence(best),
+            "evidence": [
+                one_line(f"row {piece.row + 1}: {line}", _LINE)
+                for piece in best.evidence[:_EVIDENCE]
+                for line in piece.words[:_LINES]
+            ],
             "why_empty": best.why_empty,
-            "cut": _cut(best),
+            "cut": f"{best.cut_short}; this is the best so far"
+            if best.cut_short
+            else cut_words(best.result.truncated),
             "readings": [
                 Reading(words=one.words, rows=one.count, query=one.query) for one in readings
             ],
@@ -212,45 +213,21 @@ def _listed(answer: Answer) -> str:
     if not rows:
         return answer.why_empty or "nothing was found"
     at = [variables.index(name) for name in answer.answer_columns if name in variables]
+
+    def name(value: Value) -> str:
+        return one_line(answer.labels.get(value, value) if isinstance(value, str) else str(value))
+
     told = [
-        ", ".join(_value(value, answer) for value in cells([tuple(row[n] for n in at)], 1)[0])
-        for row in rows[:_LISTED]
+        ", ".join(map(name, cells([tuple(row[n] for n in at)], 1)[0])) for row in rows[:_LISTED]
     ]
     more = f" and {len(rows) - _LISTED:,} more" if len(rows) > _LISTED else ""
     return "; ".join(told) + more
-
-
-def _value(value: object, answer: Answer) -> str:
-    return one_line(answer.labels.get(value, value) if isinstance(value, str) else str(value))
-
-
-def _evidence(answer: Answer) -> list[str]:
-    return [
-        one_line(f"row {piece.row + 1}: {line}", _LINE)
-        for piece in answer.evidence[:_EVIDENCE]
-        for line in piece.words[:_LINES]
-    ]
-
-
-def _cut(answer: Answer) -> str | None:
-    if answer.cut_short:
-        return f"{answer.cut_short}; this is the best so far"
-    return cut_words(answer.result.truncated)
 
 
 _KEY = "reading"
 _MODERN = "2026-07-28"
 _WORDS = 200
 _MOST = 20  # readings in a state that comes back
-
-
-@dataclass(frozen=True)
-class Given:
-    """The reading that the user chose, by its place, of what was asked back about a graph."""
-
-    reading: int
-    asked_back: Clarification
-    graph: str
 
 
 class OpenState:
@@ -284,9 +261,11 @@ async def ask_back(
         return None
     words = _words(asked)
     if is_version_at_least(context.protocol_version or "", _MODERN):
+        options = [told(option, Option) for option in asked.options]
+        state = json.dumps({"question": asked.question, "options": options, "graph": graph})
         form = ElicitRequestFormParams(message=asked.question, requested_schema=_schema(words))
         return InputRequiredResult(
-            input_requests={_KEY: ElicitRequest(params=form)}, request_state=_state(asked, graph)
+            input_requests={_KEY: ElicitRequest(params=form)}, request_state=state
         )
     try:
         reply = await context.session.elicit_form(
@@ -297,8 +276,10 @@ async def ask_back(
     return _place(reply, words)
 
 
-def answer_given(context: Context) -> Given | None:
+def answer_given(context: Context) -> tuple[int, Clarification, str] | None:
     """Return the reading that the user chose when the call was made before; None at its start.
+
+    It is given by its place, with what was asked back, and the graph.
 
     A user who does not choose is not asked again. Raises `QueryError` for a state that is damaged.
     """
@@ -306,13 +287,19 @@ def answer_given(context: Context) -> Given | None:
     if not responses or state is None:
         return None
     reply = responses.get(_KEY)
-    asked, graph = _asked(state)
+    try:
+        content = json.loads(state)
+        options = tuple(read(one, Option) for one in content["options"][:_MOST])
+        asked = Clarification(read(content["question"], str), options, None)
+        graph = read(content["graph"], str)
+    except (ValueError, KeyError, TypeError) as error:
+        raise QueryError("the state of this call is damaged: ask anew") from error
     if not isinstance(reply, ElicitResult):
         return None
     place = _place(reply, _words(asked))
     if place is None:
         raise QueryError("no reading was chosen: ask again, in words that leave only one")
-    return Given(place, asked, graph)
+    return place, asked, graph
 
 
 def _words(asked: Clarification) -> list[str]:
@@ -331,18 +318,3 @@ def _schema(words: list[str]) -> dict[str, object]:
 def _place(reply: ElicitResult, words: list[str]) -> int | None:
     chosen = (reply.content or {}).get(_KEY) if reply.action == "accept" else None
     return words.index(chosen) if isinstance(chosen, str) and chosen in words else None
-
-
-def _state(asked: Clarification, graph: str) -> str:
-    options = [told(option, Option) for option in asked.options]
-    return json.dumps({"question": asked.question, "options": options, "graph": graph})
-
-
-def _asked(state: str) -> tuple[Clarification, str]:
-    try:
-        content = json.loads(state)
-        options = tuple(read(one, Option) for one in content["options"][:_MOST])
-        question, graph = read(content["question"], str), read(content["graph"], str)
-    except (ValueError, KeyError, TypeError) as error:
-        raise QueryError("the state of this call is damaged: ask anew") from error
-    return Clarification(question, options, None), graph

@@ -4,7 +4,6 @@ Nothing writes.
 """
 
 import asyncio
-from collections.abc import Sequence
 from contextlib import suppress
 from typing import Annotated, Literal
 
@@ -33,7 +32,6 @@ from askgraph.methods.tools.rendering import Writer, clipped, labels_in
 from askgraph.search.decide import left_out
 from askgraph.server.mcp.access import (
     GraphName,
-    Known,
     Language,
     class_lines,
     current,
@@ -85,7 +83,16 @@ async def list_graphs() -> Graphs:
     found = []
     for name in access.graph_names():
         with tool_errors():
-            found.append(_graph(await access.known(name)))
+            known = await access.known(name)
+            found.append(
+                Graph(
+                    name=name,
+                    triples=known.profile.triples,
+                    classes=class_lines(known, "en", most=_TOLD),
+                    languages=[language for language, _ in known.profile.languages[:_TOLD]],
+                    remote=known.remote,
+                )
+            )
     return Graphs(graphs=found, methods=list(access.method_names()))
 
 
@@ -116,7 +123,9 @@ async def describe(
     """Get what the graph says of one entity, class or property: types, values, links both ways."""
     async with graph_context(graph, language=language) as context:
         told = await describe_in(context, iri)
-        full = _described(told.seen, told.text, context.graph)
+        # The description begins with the IRI, shortened.
+        short, _, _ = told.text.partition("\n")[0].partition(" ")
+        full = next(iri for iri in told.seen if context.graph.prefixes.shorten(iri) == short)
         labels = await labels_in(context, [full])
         return Described(graph=context.graph.name, iri=full, label=labels.get(full), text=told.text)
 
@@ -145,22 +154,6 @@ async def examples(
             for one, score in near
         ]
         return Examples(graph=context.graph.name, examples=told, total=len(every))
-
-
-def _graph(graph: Known) -> Graph:
-    return Graph(
-        name=graph.name,
-        triples=graph.profile.triples,
-        classes=class_lines(graph, "en", most=_TOLD),
-        languages=[language for language, _ in graph.profile.languages[:_TOLD]],
-        remote=graph.remote,
-    )
-
-
-def _described(seen: Sequence[str], text: str, graph: KnowledgeGraph) -> str:
-    """The IRI that a description begins with, in full."""
-    short, _, _ = text.partition("\n")[0].partition(" ")
-    return next(iri for iri in seen if graph.prefixes.shorten(iri) == short)
 
 
 def _found(graph: KnowledgeGraph, text: str, kind: Kind, limit: int) -> list[IndexHit[Resource]]:

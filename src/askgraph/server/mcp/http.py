@@ -21,14 +21,13 @@ from starlette.types import Message, Receive, Send
 from starlette.types import Scope as AsgiScope
 
 from askgraph.graph import KnowledgeGraph
-from askgraph.server.auth.principal import Principal, Scope
+from askgraph.server.auth import Principal, Scope
 from askgraph.server.hub import Hub, caller_of, hub_of
 from askgraph.server.mcp import graph_server
 from askgraph.server.mcp.access import FOLLOWING, Access, Known
-from askgraph.server.runs.replies import following_answer
+from askgraph.server.runs import AskBody
+from askgraph.server.runs.replies import following_answer, steps_of_run
 from askgraph.server.runs.request import RunRequest, method_names
-from askgraph.server.runs.views import AskBody
-from askgraph.server.streams import steps_of_run
 from askgraph.trace import Outcome, Question, Step
 
 PATH = "/mcp"
@@ -139,7 +138,13 @@ def mcp_route() -> Route:
 @asynccontextmanager
 async def mcp_running(state: Any) -> AsyncIterator[None]:
     """Keep the endpoint at work; `state` is that of the application."""
-    server = graph_server(_access_of)
+
+    async def access_of(context: ServerRequestContext[Any, Any]) -> Access:
+        request = context.request
+        assert isinstance(request, Request)
+        return HostedAccess(hub_of(request), await caller_of(request, hub_of(request)))
+
+    server = graph_server(access_of)
     server.streamable_http_app(
         stateless_http=True,
         max_request_body_size=_BODY,
@@ -148,9 +153,3 @@ async def mcp_running(state: Any) -> AsyncIterator[None]:
     state.mcp = server.session_manager
     async with server.session_manager.run():
         yield
-
-
-async def _access_of(context: ServerRequestContext[Any, Any]) -> Access:
-    request = context.request
-    assert isinstance(request, Request)
-    return HostedAccess(hub_of(request), await caller_of(request, hub_of(request)))

@@ -19,7 +19,7 @@ from pyoxigraph import NamedNode
 
 from askgraph.answers.verbalize import confidence_in_words
 from askgraph.errors import AskgraphError, QueryError, SetupError
-from askgraph.server.openai.views import (
+from askgraph.server.openai import (
     ChatAnswer,
     ChatChoice,
     ChatCompletion,
@@ -30,8 +30,8 @@ from askgraph.server.openai.views import (
     error_of,
 )
 from askgraph.server.problems import problem_of
+from askgraph.server.runs import answer_view
 from askgraph.server.runs.events import words_of
-from askgraph.server.runs.views import answer_view
 from askgraph.sparql.judge import admitted
 from askgraph.sparql.prefixes import words_of_local_name
 from askgraph.sparql.results import Term, value_of
@@ -54,10 +54,12 @@ def message_parts(outcome: Outcome, following: Sequence[str] = ()) -> list[str]:
     """Return the paragraphs of a message, in Markdown; the last are the questions `following`."""
     match outcome:
         case Answer():
-            return [*_answer(outcome), *_listing("**Ask next:**", following)]
+            lines = "\n".join(f"- {plain(line, _WORDS)}" for line in following)
+            return [*_answer(outcome), *([f"**Ask next:**\n\n{lines}"] if lines else [])]
         case Clarification(question=question, options=options):
             readings = [
-                f"{number}. {plain(one.words, _WORDS)} ({_counted(one.count)})"
+                f"{number}. {plain(one.words, _WORDS)} "
+                f"({'1 row' if one.count == 1 else f'{one.count:,} rows'})"
                 for number, one in enumerate(options, 1)
             ]
             last = "Answer with a number, or ask in other words."
@@ -72,11 +74,6 @@ def _instead(outcome: Clarification | Refusal) -> Iterator[str]:
     for one in outcome.missing:
         word, names = plain(one.words), ", ".join(map(plain, one.names))
         yield f"Instead of “{word}”: {names}" if names else f"Not known: “{word}”"
-
-
-def _listing(title: str, lines: Sequence[str]) -> Iterator[str]:
-    if lines:
-        yield f"{title}\n\n" + "\n".join(f"- {plain(line, _WORDS)}" for line in lines)
 
 
 def _answer(answer: Answer) -> Iterator[str]:
@@ -136,10 +133,6 @@ def _cell(term: Term | None, answer: Answer) -> str:
     return plain(value_of(term) or "")
 
 
-def _counted(rows: int) -> str:
-    return "1 row" if rows == 1 else f"{rows:,} rows"
-
-
 def plain(text: str, most: int = _LONGEST) -> str:
     """Return a text on one line that Markdown shows as it is, of at most `most` characters."""
     line = "".join(sign if sign.isprintable() else " " for sign in text)
@@ -148,7 +141,7 @@ def plain(text: str, most: int = _LONGEST) -> str:
         line = f"{line[: most - 1]}…"
     line = _SIGNS.sub(r"\\\1", line)
     line = _ADDRESS.sub(lambda sign: f"\\{sign[0]}", line)
-    return _START.sub(_kept_at_start, line)
+    return _START.sub(lambda start: f"{start[1] or ''}\\{start[2] or start[3]}", line)
 
 
 def link(text: str, iri: str) -> str:
@@ -171,12 +164,24 @@ def code_block(text: str, language: str) -> str:
     return f"{fence}{language}\n{text.rstrip()}\n{fence}"
 
 
-def _kept_at_start(found: "re.Match[str]") -> str:
-    return f"{found[1]}\\{found[2]}" if found[1] else f"\\{found[3]}"
+_VIEW_ROWS = 100  # in what programs get of an answer
 
 
-VIEW_ROWS = 100
-"""Rows in what programs get of an answer."""
+def chat_answer(run: str, outcome: Outcome, following: Sequence[str]) -> ChatAnswer:
+    """Return what programs get of an answer."""
+    answer = answer_view(outcome, limit=_VIEW_ROWS)
+    return ChatAnswer(run=run, answer=answer, next=list(following))
+
+
+async def read_to_end(steps: AsyncGenerator[Step, None]) -> tuple[Outcome, list[str]]:
+    """Return the outcome of some steps, and the steps before it in words."""
+    lines: list[str] = []
+    async with aclosing(steps):
+        async for step in steps:
+            if isinstance(step, Answer | Clarification | Refusal):
+                return step, lines
+            lines.append(words_of(step))
+    raise AssertionError("steps end with an outcome")
 
 
 @dataclass(frozen=True)
@@ -191,22 +196,17 @@ class Completion:
 
     async def whole(self, steps: AsyncGenerator[Step, None]) -> ChatCompletion:
         """Read the steps to the end and return the reply."""
-        lines: list[str] = []
-        async with aclosing(steps):
-            async for step in steps:
-                if isinstance(step, Answer | Clarification | Refusal):
-                    following = await self.follows(step)
-                    message = ChatReply(
-                        role="assistant",
-                        content="\n\n".join(message_parts(step, following)),
-                        reasoning_content="\n".join(lines) or None,
-                        askgraph=self._answer(step, following),
-                    )
-                    choice = ChatChoice(message=message, finish_reason="stop")
-                    view = self._view([choice], _usage(step.usage))
-                    return view.model_copy(update={"object": "chat.completion"})
-                lines.append(words_of(step))
-        raise AssertionError("steps end with an outcome")
+        outcome, lines = await read_to_end(steps)
+        following = await self.follows(outcome)
+        message = ChatReply(
+            role="assistant",
+            content="\n\n".join(message_parts(outcome, following)),
+            reasoning_content="\n".join(lines) or None,
+            askgraph=chat_answer(self.run, outcome, following),
+        )
+        choice = ChatChoice(message=message, finish_reason="stop")
+        view = self._view([choice], _usage(outcome.usage))
+        return view.model_copy(update={"object": "chat.completion"})
 
     async def chunks(self, steps: AsyncGenerator[Step, None]) -> AsyncGenerator[str, None]:
         """Yield the reply as server-sent events, step by step; errors are said within."""
@@ -215,33 +215,22 @@ class Completion:
             async with aclosing(steps):
                 async for step in steps:
                     if isinstance(step, Answer | Clarification | Refusal):
-                        for chunk in self._said(step):
-                            yield chunk
-                        for chunk in self._last(step, await self.follows(step)):
-                            yield chunk
+                        said = message_parts(step)
+                        for at, part in enumerate(said):
+                            yield self._chunk(ChatReply(content=f"\n\n{part}" if at else part))
+                        following = await self.follows(step)
+                        for part in message_parts(step, following)[len(said) :]:
+                            yield self._chunk(ChatReply(content=f"\n\n{part}"))
+                        answer = chat_answer(self.run, step, following)
+                        yield self._chunk(ChatReply(askgraph=answer))
+                        yield self._chunk(ChatReply(), finished=True)
+                        if self.usage:
+                            yield _event(self._view([], _usage(step.usage)).model_dump_json())
                     else:
                         yield self._chunk(ChatReply(reasoning_content=f"{words_of(step)}\n"))
         except AskgraphError as error:
             yield _event(error_of(problem_of(error)).model_dump_json())
         yield _event("[DONE]")
-
-    def _said(self, outcome: Outcome) -> Iterator[str]:
-        """The answer, paragraph by paragraph."""
-        for at, part in enumerate(message_parts(outcome)):
-            yield self._chunk(ChatReply(content=f"\n\n{part}" if at else part))
-
-    def _last(self, outcome: Outcome, following: Sequence[str]) -> Iterator[str]:
-        """The questions that may follow, the object for programs, the costs."""
-        for part in message_parts(outcome, following)[len(message_parts(outcome)) :]:
-            yield self._chunk(ChatReply(content=f"\n\n{part}"))
-        yield self._chunk(ChatReply(askgraph=self._answer(outcome, following)))
-        yield self._chunk(ChatReply(), finished=True)
-        if self.usage:
-            yield _event(self._view([], _usage(outcome.usage)).model_dump_json())
-
-    def _answer(self, outcome: Outcome, following: Sequence[str]) -> ChatAnswer:
-        answer = answer_view(outcome, limit=VIEW_ROWS)
-        return ChatAnswer(run=self.run, answer=answer, next=list(following))
 
     def _chunk(self, delta: ChatReply, *, finished: bool = False) -> str:
         choice = ChatChoice(delta=delta, finish_reason="stop" if finished else None)

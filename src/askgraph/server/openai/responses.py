@@ -15,17 +15,16 @@ from typing import Any, Literal
 from pydantic import BaseModel, Field
 
 from askgraph.errors import AskgraphError
-from askgraph.server.openai.answers import VIEW_ROWS, Follows, message_parts
-from askgraph.server.openai.views import (
-    LANGUAGE_TAG,
+from askgraph.server.openai import (
     ChatAnswer,
     ChatMessage,
     ChatPart,
 )
+from askgraph.server.openai.answers import Follows, chat_answer, message_parts, read_to_end
 from askgraph.server.problems import problem_of
+from askgraph.server.runs import LANGUAGE_TAG
 from askgraph.server.runs.events import words_of
-from askgraph.server.runs.views import answer_view
-from askgraph.trace import Answer, Clarification, Outcome, Refusal, Step, Usage
+from askgraph.trace import Answer, Clarification, Outcome, Refusal, Step
 
 _PREFIX = "resp_"
 Status = Literal["in_progress", "completed", "failed"]
@@ -170,13 +169,8 @@ class ResponseReply:
 
     async def whole(self, steps: AsyncGenerator[Step, None]) -> ResponseView:
         """Read the steps to the end and return the response."""
-        lines: list[str] = []
-        async with aclosing(steps):
-            async for step in steps:
-                if isinstance(step, Answer | Clarification | Refusal):
-                    return self._completed(step, lines, await self.follows(step))
-                lines.append(words_of(step))
-        raise AssertionError("steps end with an outcome")
+        outcome, lines = await read_to_end(steps)
+        return self._completed(outcome, lines, await self.follows(outcome))
 
     async def events(self, steps: AsyncGenerator[Step, None]) -> AsyncGenerator[str, None]:
         """Yield the response as server-sent events, step by step; an error is the last of them."""
@@ -240,15 +234,18 @@ class ResponseReply:
     def _completed(
         self, outcome: Outcome, lines: list[str], following: Sequence[str]
     ) -> ResponseView:
-        thought = [self._reasoning(lines)] if lines else []
-        view = answer_view(outcome, limit=VIEW_ROWS)
-        answer = ChatAnswer(run=self.run, answer=view, next=list(following))
+        thought, usage = [self._reasoning(lines)] if lines else [], outcome.usage
         return self._view("completed").model_copy(
             update={
                 "output": [*thought, self._message(outcome, following)],
                 "completed_at": int(time.time()),
-                "usage": _usage(outcome.usage),
-                "askgraph": answer,
+                "usage": ResponseUsage(
+                    input_tokens=usage.input_tokens,
+                    input_tokens_details=CachedTokens(cached_tokens=usage.cached_tokens),
+                    output_tokens=usage.output_tokens,
+                    total_tokens=usage.input_tokens + usage.output_tokens,
+                ),
+                "askgraph": chat_answer(self.run, outcome, following),
             }
         )
 
@@ -272,15 +269,6 @@ class ResponseReply:
             previous_response_id=self.body.previous_response_id,
             metadata=self.body.metadata or {},
         )
-
-
-def _usage(usage: Usage) -> ResponseUsage:
-    return ResponseUsage(
-        input_tokens=usage.input_tokens,
-        input_tokens_details=CachedTokens(cached_tokens=usage.cached_tokens),
-        output_tokens=usage.output_tokens,
-        total_tokens=usage.input_tokens + usage.output_tokens,
-    )
 
 
 def _event(kind: str, number: int, content: dict[str, object]) -> str:

@@ -7,16 +7,9 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse
 
 from askgraph.errors import AskgraphError, SetupError
-from askgraph.server.auth.principal import Principal
+from askgraph.server.auth import Principal
 from askgraph.server.hub import Asker, Hub, HubDep
-from askgraph.server.openai.answers import Completion, Follows, Talk, offers, talk_of
-from askgraph.server.openai.responses import (
-    ResponseBody,
-    ResponseReply,
-    ResponseView,
-    run_of,
-)
-from askgraph.server.openai.views import (
+from askgraph.server.openai import (
     ChatBody,
     ChatCompletion,
     ChatError,
@@ -24,12 +17,24 @@ from askgraph.server.openai.views import (
     ChatModels,
     ChatRoute,
 )
+from askgraph.server.openai.answers import Completion, Follows, Talk, offers, talk_of
+from askgraph.server.openai.responses import (
+    ResponseBody,
+    ResponseReply,
+    ResponseView,
+    run_of,
+)
 from askgraph.server.problems import Failed, Missing, Problem
-from askgraph.server.runs.methods import choices
-from askgraph.server.runs.replies import chosen, following_answer
+from askgraph.server.rest.server import choices
+from askgraph.server.runs import MOST_QUESTION, AskBody, odd_character
+from askgraph.server.runs.replies import (
+    chosen,
+    following_answer,
+    steps_of_run,
+    text_stream,
+    unless_disconnected,
+)
 from askgraph.server.runs.request import method_names
-from askgraph.server.runs.views import MOST_QUESTION, AskBody, odd_character
-from askgraph.server.streams import steps_of_run, text_stream, unless_disconnected
 from askgraph.trace import Clarification, Outcome, Question, Step
 from askgraph.workspace import DEFAULT_METHOD
 
@@ -47,15 +52,6 @@ _FOLLOWING = 3.0  # seconds for the questions that may follow
 Begun = tuple[str, AsyncGenerator[Step, None], Follows]
 """A run, its steps, and what gives the questions that may follow."""
 _BEGUN = 1_577_836_800  # of all models: the protocol wants a time, and they have none
-
-
-async def model_ids(hub: Hub, caller: Principal) -> list[str]:
-    """Return the names of all models: each usable method, of several graphs on each of them."""
-    methods = [DEFAULT, *await _usable(hub)]
-    graphs = hub.graphs.names(caller)
-    if len(graphs) < 2:
-        return methods
-    return [f"{method}@{graph}" for graph in graphs for method in methods]
 
 
 async def _usable(hub: Hub) -> list[str]:
@@ -91,7 +87,9 @@ def asked_of(
 @router.get("/models")
 async def models(hub: HubDep, caller: Asker) -> ChatModels:
     """List the methods as models, also for each graph if there are several."""
-    ids = await model_ids(hub, caller)
+    ids, graphs = [DEFAULT, *await _usable(hub)], hub.graphs.names(caller)
+    if len(graphs) > 1:
+        ids = [f"{method}@{graph}" for graph in graphs for method in ids]
     return ChatModels(data=[ChatModel(id=id, created=_BEGUN) for id in ids])
 
 

@@ -4,7 +4,6 @@ Here are the parameters that routes share, and a caller's query with its prefixe
 """
 
 import asyncio
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -14,7 +13,7 @@ from pydantic import Field
 from askgraph.answers.verbalize import in_words, iris_of, labels_of, language_of_labels
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.profile import ClassProfile, PredicateProfile
-from askgraph.server.runs.views import Body, Language
+from askgraph.server.runs import Body, Language
 from askgraph.sparql.judge import refuse_size
 from askgraph.sparql.lexer import unescaped, with_declared
 from askgraph.sparql.prefixes import best_label, words_of_local_name
@@ -57,17 +56,16 @@ async def named_query(query: str, graph: KnowledgeGraph, language: str) -> Named
     Raises `QuerySyntaxError` for an escape that is no character, and `QueryError` for one too long
     or too deep.
     """
-    text, iris = await asyncio.to_thread(_completed, query, graph.prefixes.namespaces)
+
+    def completed() -> tuple[str, list[str]]:
+        text = unescaped(query)
+        refuse_size(text)
+        text = with_declared(text, graph.prefixes.namespaces)
+        return text, list(iris_of(text))
+
+    text, iris = await asyncio.to_thread(completed)
     labels = await labels_of(iris, graph, [language])
     return NamedQuery(text, labels, language, language_of_labels(graph, language))
-
-
-def _completed(query: str, prefixes: Mapping[str, str]) -> tuple[str, list[str]]:
-    """A query with its prefixes declared, and the IRIs that it names."""
-    text = unescaped(query)
-    refuse_size(text)
-    text = with_declared(text, prefixes)
-    return text, list(iris_of(text))
 
 
 def label_of(item: ClassProfile | PredicateProfile, language: str) -> str:

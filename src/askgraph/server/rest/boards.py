@@ -1,7 +1,8 @@
-"""Boards: pinned answers, brought up to date by their queries, shared to be read."""
+"""Boards: pinned answers, brought up to date by their queries, compared, shared to be read."""
 
 import asyncio
-from collections.abc import Collection, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Literal
 
@@ -9,13 +10,131 @@ from fastapi import APIRouter
 from pydantic import BaseModel, Field
 
 from askgraph.errors import AskgraphError, SetupError
-from askgraph.server.auth.principal import Principal
+from askgraph.server.auth import Principal
 from askgraph.server.hub import Asker, Hub, HubDep
 from askgraph.server.problems import Missing, Problem, problem_of
-from askgraph.server.runs.changes import ChangesView, changes_of
+from askgraph.server.runs import AnswerView, Body, Cell, ShareBody, answer_view
 from askgraph.server.runs.replies import written_answer
-from askgraph.server.runs.views import AnswerView, Body, ShareBody, answer_view
-from askgraph.server.store import BoardRow, Json, PinRow, new_id, now
+from askgraph.server.store.tables import BoardRow, PinRow, new_id, now
+
+_Row = Sequence[Cell | None]
+
+
+class RowChange(BaseModel):
+    """A row that is new, or has other values than before."""
+
+    row: int = Field(description="Its place in the answer, from 0.")
+    was: list[Cell | None] | None = Field(description="Its cells before; null if it is new.")
+
+
+class ChangesView(BaseModel):
+    """What differs between an answer and the one that its owner saw last."""
+
+    added: int = Field(description="Rows that are new.")
+    gone: int = Field(description="Rows that are no more.")
+    changed: int = Field(description="Rows of the same thing with other values.")
+    total: int = Field(description="The number of rows before.")
+    rows: list[RowChange] = Field(description="The rows that are new, or changed.")
+    lost: list[list[Cell | None]] = Field(description="The rows that are no more.")
+    boolean: bool | None = Field(None, description="The yes or no before.")
+    partly: bool = Field(
+        False, description="Whether only the rows that were kept were compared, not all."
+    )
+
+
+def changes_of(before: AnswerView, after: AnswerView) -> ChangesView:
+    """Return what differs between an answer and an earlier one of the same query.
+
+    Rows that only moved are the same. A row is the same with other values if what names it is: the
+    column of which each row has another value, things before texts and numbers.
+    """
+    if after.boolean is not None or before.boolean is not None:
+        return ChangesView(
+            added=0,
+            gone=0,
+            changed=int(after.boolean != before.boolean),
+            total=before.total,
+            rows=[],
+            lost=[],
+            boolean=before.boolean,
+        )
+    lost = _without(before.cells, after.cells)
+    new = _without(after.cells, before.cells)
+    was = _earlier(before, after, lost, new)
+    changed = set(was.values())
+    return ChangesView(
+        added=len(new) - len(was),
+        gone=len(lost) - len(was),
+        changed=len(was),
+        total=before.total,
+        rows=[
+            RowChange(row=at, was=list(before.cells[was[at]]) if at in was else None) for at in new
+        ],
+        lost=[list(before.cells[at]) for at in lost if at not in changed],
+        partly=any(one.total > len(one.cells) for one in (before, after)),
+    )
+
+
+def _without(rows: Sequence[_Row], others: Sequence[_Row]) -> list[int]:
+    """The places of the rows that are not among others, as often as they are there."""
+    there = Counter(tuple(map(_key, row)) for row in others)
+    found = []
+    for at, row in enumerate(rows):
+        key = tuple(map(_key, row))
+        if there[key]:
+            there[key] -= 1
+        else:
+            found.append(at)
+    return found
+
+
+def _earlier(
+    before: AnswerView, after: AnswerView, lost: Sequence[int], new: Sequence[int]
+) -> dict[int, int]:
+    """For each new row that was there with other values, its place before."""
+    if before.columns != after.columns:
+        return {}
+    if before.total == after.total == len(lost) == len(new) == 1:
+        return {new[0]: lost[0]}
+    naming = _naming(before.cells, after.cells)
+    if naming is None:
+        return {}
+    named = defaultdict(list)
+    for at in reversed(lost):
+        named[_key(before.cells[at][naming])].append(at)
+    found = {}
+    for at in new:
+        if same := named[_key(after.cells[at][naming])]:
+            found[at] = same.pop()
+    return found
+
+
+def _naming(before: Sequence[_Row], after: Sequence[_Row]) -> int | None:
+    """The column that names the rows: each of them has another value there."""
+    width = len(before[0]) if before and after else 0
+
+    def names(at: int) -> bool:
+        return all(
+            all(row[at] for row in rows) and len({_key(row[at]) for row in rows}) == len(rows)
+            for rows in (before, after)
+        )
+
+    def rank(at: int) -> bool:
+        return any(
+            cell is not None and cell.type != "iri" for cell in (before[0][at], after[0][at])
+        )
+
+    return next((at for at in sorted(range(width), key=rank) if names(at)), None)
+
+
+def _key(cell: Cell | None) -> tuple[object, ...] | None:
+    """What makes a term the same; names of blank nodes are others each time."""
+    if cell is None:
+        return None
+    if cell.type == "blank":
+        return ("blank",)
+    return (cell.type, cell.value, cell.datatype, cell.language)
+
 
 router = APIRouter(prefix="/api/v1", tags=["boards"])
 
@@ -201,13 +320,15 @@ async def pin(id: str, body: PinBody, hub: HubDep, caller: Asker) -> BoardView:
     graph, query = answer.get("graph"), answer.get("sparql")
     if not isinstance(graph, str) or not isinstance(query, str):
         raise SetupError(f"{run.question!r} came to no query: there is nothing to pin")
+    lists = {name: answer.get(name) for name in ("rows", "cells")}
+    kept = {name: rows[:_ROWS] for name, rows in lists.items() if isinstance(rows, list)}
     row = PinRow(
         new_id(),
         id,
         run.question,
         graph,
         query,
-        _kept(answer),
+        {**answer, **kept},  # as many rows as a board keeps
         title=body.title,
         language=run.language,
         run=run.id,
@@ -258,42 +379,25 @@ async def _told(
 ) -> BoardView:
     """A board for a caller: without runs that are not theirs."""
     runs = await hub.store.questions([pin.run for pin in pins if pin.run], caller.id)
-    views = await asyncio.to_thread(_pins, pins, runs, failed)
+
+    def view(pin: PinRow) -> PinView:
+        seen = AnswerView.model_validate(pin.base)
+        answer = AnswerView.model_validate(pin.latest) if pin.latest else seen
+        changes = changes_of(seen, answer)
+        return PinView.model_validate(
+            {
+                **vars(pin),
+                "run": pin.run if pin.run in runs else None,
+                "answer": answer,
+                "checked": pin.checked or pin.seen,
+                "changes": changes if changes.added or changes.gone or changes.changed else None,
+                "problem": failed.get(pin.id),
+            }
+        )
+
+    views = await asyncio.to_thread(lambda: [view(pin) for pin in pins])
     about = {**vars(board), "hidden": board.pins - len(pins), "mine": _owned(board, caller)}
     return BoardView.model_validate({**about, "content": views})
-
-
-def _pins(
-    pins: Sequence[PinRow], runs: Collection[str], failed: Mapping[str, Problem]
-) -> list[PinView]:
-    return [_pin(pin, runs, failed.get(pin.id)) for pin in pins]
-
-
-def _pin(pin: PinRow, runs: Collection[str], problem: Problem | None) -> PinView:
-    seen = AnswerView.model_validate(pin.base)
-    answer = AnswerView.model_validate(pin.latest) if pin.latest else seen
-    changes = changes_of(seen, answer)
-    return PinView(
-        id=pin.id,
-        title=pin.title,
-        question=pin.question,
-        graph=pin.graph,
-        query=pin.query,
-        language=pin.language,
-        run=pin.run if pin.run in runs else None,
-        shown=Shown.model_validate(pin.shown),
-        answer=answer,
-        checked=pin.checked or pin.seen,
-        seen=pin.seen,
-        changes=changes if changes.added or changes.gone or changes.changed else None,
-        problem=problem,
-    )
-
-
-def _kept(answer: Json) -> Json:
-    """An answer with the rows that a board keeps."""
-    lists = {key: value[:_ROWS] for key, value in answer.items() if isinstance(value, list)}
-    return {**answer, **{key: lists[key] for key in ("rows", "cells") if key in lists}}
 
 
 async def _own(hub: Hub, id: str, caller: Principal) -> None:

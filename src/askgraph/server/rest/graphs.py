@@ -1,4 +1,4 @@
-"""Graphs: those that there are, questions to start with, and jobs that add and remove some."""
+"""Graphs: a list, questions to start with, glossaries; jobs that add and remove some."""
 
 import asyncio
 from typing import Annotated, Any
@@ -9,19 +9,21 @@ from starlette.datastructures import UploadFile
 
 from askgraph.answers.next_questions import FIRST, known_questions
 from askgraph.answers.next_questions import starters as made_starters
+from askgraph.answers.verbalize import labels_of
 from askgraph.endpoint.http import HttpEndpoint
 from askgraph.endpoint.public_only import Guard
 from askgraph.errors import NotPublic, ServiceError, SetupError, Unreachable
 from askgraph.graph import KnowledgeGraph
-from askgraph.graph.examples import QueryExample
+from askgraph.graph.glossary import Entry, Glossary, entry_of
 from askgraph.server.graphs.jobs import JobView, NewGraph
 from askgraph.server.graphs.open_graphs import GraphSummary
 from askgraph.server.graphs.uploads import Sent, stored, upload_folder
 from askgraph.server.hub import Asker, HubDep, Manager
 from askgraph.server.rest import GraphName, Offset, Tongue
-from askgraph.server.runs.views import Body
-from askgraph.server.store import new_id
-from askgraph.server.streams import event_stream
+from askgraph.server.runs import Body
+from askgraph.server.runs.replies import event_stream
+from askgraph.server.store.tables import new_id
+from askgraph.sparql.prefixes import words_of_local_name
 from askgraph.trace import Outcome, Question, Refusal
 from askgraph.workspace.outcome import outcome_of
 
@@ -123,19 +125,17 @@ async def examples(
         found = [one for one in opened.examples if wanted in one.question.casefold()]
     found.sort(key=lambda one: FIRST[one.origin])
     page = found[offset : offset + limit]
-    return ExamplesView(examples=[_example(one) for one in page], total=len(found))
-
-
-def _example(example: QueryExample) -> ExampleView:
-    return ExampleView(
-        question=example.question,
-        language=example.language,
-        query=example.query,
-        others=[one.text for one in example.others],
-        origin=example.origin,
-        when=example.confirmation.when if example.confirmation else None,
-        keywords=list(example.keywords),
-    )
+    views = [
+        ExampleView.model_validate(
+            {
+                **vars(one),
+                "others": [other.text for other in one.others],
+                "when": one.confirmation.when if one.confirmation else None,
+            }
+        )
+        for one in page
+    ]
+    return ExamplesView(examples=views, total=len(found))
 
 
 _FILES = 100
@@ -260,3 +260,105 @@ async def events(id: str, hub: HubDep, caller: Manager) -> Response:
 async def cancel(id: str, hub: HubDep, caller: Manager) -> JobView:
     """Stop a job; nothing is left of its graph."""
     return await hub.jobs.cancel(id, caller)
+
+
+glossary_router = APIRouter(prefix="/api/v1", tags=["graphs"])
+
+Word = Annotated[str, Field(min_length=1, max_length=200, description="A word or phrase.")]
+
+
+class EntryBody(Body):
+    """A word, and one of the meanings that it can have."""
+
+    word: Word
+    means: list[Annotated[str, Field(max_length=2000)]] = Field(
+        default_factory=list,
+        max_length=200,
+        description="A property, a thing, or classes: by name, prefixed name or IRI.",
+    )
+    same_as: str | None = Field(None, max_length=200, description="Another word.")
+    query: str | None = Field(None, max_length=20_000, description="What answers the phrase.")
+
+
+class TeachBody(Body):
+    """Entries to add, each in the place of one of the same word."""
+
+    entries: list[EntryBody] = Field(default_factory=list, max_length=500)
+    instructions: str | None = Field(
+        None, max_length=4000, description="What language models are told; null: as it was."
+    )
+
+
+class MeaningView(BaseModel):
+    """A class, property or thing that a word means."""
+
+    iri: str
+    label: str
+
+
+class EntryView(BaseModel):
+    """A word with its meaning, of which there is one."""
+
+    word: str
+    means: list[MeaningView]
+    same_as: str
+    query: str
+
+
+class GlossaryView(BaseModel):
+    """What was taught of a graph."""
+
+    entries: list[EntryView]
+    instructions: str
+
+
+@glossary_router.get("/graphs/{graph}/glossary")
+async def glossary(
+    graph: GraphName, hub: HubDep, caller: Asker, language: Tongue = "en"
+) -> GlossaryView:
+    """Return what was taught of a graph."""
+    async with hub.graphs.lease(graph, caller) as opened:
+        return await _glossary(opened, language)
+
+
+@glossary_router.post("/graphs/{graph}/glossary")
+async def teach(
+    graph: GraphName, body: TeachBody, hub: HubDep, caller: Manager, language: Tongue = "en"
+) -> GlossaryView:
+    """Teach a graph what words mean, and return all that was taught of it."""
+    hub.graphs.settings(graph, caller)
+    entries = [entry_of(one.model_dump(), "the glossary") for one in body.entries]
+    workspace = hub.workspace
+    await asyncio.to_thread(workspace.teach, graph, *entries, instructions=body.instructions)
+    async with hub.graphs.lease(graph, caller) as opened:
+        return await _glossary(opened, language)
+
+
+@glossary_router.delete("/graphs/{graph}/glossary")
+async def forget(
+    graph: GraphName,
+    hub: HubDep,
+    caller: Manager,
+    word: Annotated[str, Query(min_length=1, max_length=200)],
+    language: Tongue = "en",
+) -> GlossaryView:
+    """Take a word out of a graph's glossary, and return the rest."""
+    hub.graphs.settings(graph, caller)
+    await asyncio.to_thread(hub.workspace.teach, graph, without=word)
+    async with hub.graphs.lease(graph, caller) as opened:
+        return await _glossary(opened, language)
+
+
+async def _glossary(graph: KnowledgeGraph, language: str) -> GlossaryView:
+    known = graph.glossary or Glossary()
+    iris = {iri for one in known.entries for iri in one.means}
+    labels = await labels_of(sorted(iris), graph, [language])
+
+    def view(entry: Entry) -> EntryView:
+        means = [
+            MeaningView(iri=iri, label=labels.get(iri) or words_of_local_name(iri))
+            for iri in entry.means
+        ]
+        return EntryView(word=entry.word, means=means, same_as=entry.same_as, query=entry.query)
+
+    return GlossaryView(entries=[*map(view, known.entries)], instructions=known.instructions)

@@ -1,8 +1,8 @@
-"""The profile of a graph: classes and predicates, instances, and the facts of one thing."""
+"""The content of a graph: classes, predicates, instances, facts, and things by name."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from typing import Annotated
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
@@ -10,15 +10,25 @@ from pyoxigraph import NamedNode
 
 from askgraph.answers.example_questions import values_of
 from askgraph.answers.headline import units_of_properties
-from askgraph.answers.resource import Facts, instances_of, resource_facts, some_instances
+from askgraph.answers.resource import (
+    Facts,
+    classes_of,
+    instances_of,
+    resource_facts,
+    some_instances,
+)
 from askgraph.answers.verbalize import labels_of
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.profile import ClassProfile, PredicateProfile, Profile, picture_of
+from askgraph.index import Hit, Resource
+from askgraph.index.completion import Completion, completions
+from askgraph.index.names import Kind
 from askgraph.server.hub import Asker, HubDep
 from askgraph.server.rest import GraphName, Offset, Tongue, label_of
-from askgraph.server.runs.views import Cell, cell_of
+from askgraph.server.runs import Cell, cell_of
 from askgraph.sparql.prefixes import words_of_local_name
 from askgraph.sparql.results import Term
+from askgraph.sparql.vocabulary import RDF, RDFS, XSD
 
 router = APIRouter(prefix="/api/v1", tags=["graphs"])
 Iri = Annotated[str, Query(min_length=1, max_length=4000, description="An IRI in full.")]
@@ -243,19 +253,17 @@ def _picture(known: Profile, language: str) -> PictureView:
     drawn = picture_of(known)
     terms: list[ClassProfile | PredicateProfile] = [*drawn.classes, *known.predicates]
     named = {one.iri: label_of(one, language) for one in terms}
+
+    def label(iri: str) -> str:
+        return named.get(iri) or words_of_local_name(iri)
+
     return PictureView(
         classes=[
-            DrawnClass(iri=one.iri, label=named[one.iri], instances=one.instances)
+            DrawnClass.model_validate({**vars(one), "label": named[one.iri]})
             for one in drawn.classes
         ],
         links=[
-            DrawnLink(
-                source=one.source,
-                target=one.target,
-                predicate=one.predicate,
-                label=named.get(one.predicate) or words_of_local_name(one.predicate),
-                triples=one.triples,
-            )
+            DrawnLink.model_validate({**vars(one), "label": label(one.predicate)})
             for one in drawn.links
         ],
     )
@@ -275,10 +283,20 @@ def _profile(
     classes = [one for one in known.classes if fits(one)]
     predicates = [one for one in known.predicates if fits(one)]
     page = classes[offset : offset + limit], predicates[offset : offset + limit]
+    some = some_instances([one.iri for one in page[0]], graph)
     return ProfileView(
         name=graph.name,
         triples=known.triples,
-        classes=_classes(page[0], graph, labels),
+        classes=[
+            ClassView.model_validate(
+                {
+                    **vars(one),
+                    "label": labels[one.iri],
+                    "examples": [_cell(NamedNode(iri), {}) for iri in some.get(one.iri, ())],
+                }
+            )
+            for one in page[0]
+        ],
         predicates=_predicates(page[1], graph, labels, language),
         total_classes=len(classes),
         total_predicates=len(predicates),
@@ -287,23 +305,6 @@ def _profile(
         cuts=list(known.cuts),
         created=known.created,
     )
-
-
-def _classes(
-    classes: Sequence[ClassProfile], graph: KnowledgeGraph, labels: Mapping[str, str]
-) -> list[ClassView]:
-    some = some_instances([one.iri for one in classes], graph)
-    return [
-        ClassView(
-            iri=one.iri,
-            label=labels[one.iri],
-            instances=one.instances,
-            parents=list(one.parents),
-            nary=one.nary,
-            examples=[_cell(NamedNode(iri), {}) for iri in some.get(one.iri, ())],
-        )
-        for one in classes
-    ]
 
 
 def _predicates(
@@ -322,16 +323,183 @@ def _predicates(
         ]
 
     return [
-        PredicateView(
-            iri=one.iri,
-            label=labels[one.iri],
-            triples=one.triples,
-            subjects=one.subjects,
-            objects=one.objects,
-            subject_classes=ends(one.subject_classes),
-            object_classes=ends(one.object_classes),
-            datatypes=ends(one.datatypes),
-            example=values.get(one.iri),
+        PredicateView.model_validate(
+            {
+                **vars(one),
+                "label": labels[one.iri],
+                "subject_classes": ends(one.subject_classes),
+                "object_classes": ends(one.object_classes),
+                "datatypes": ends(one.datatypes),
+                "example": values.get(one.iri),
+            }
         )
         for one in predicates
     ]
+
+
+TermKind = Literal["entity", "class", "property"]
+_TERMS = 2000  # classes, and predicates, that an editor is given
+_CHOICE = 4  # completions looked at for each one given
+_STANDARD = {"rdf": RDF, "rdfs": RDFS, "xsd": XSD}
+_KINDS: dict[Kind, TermKind] = {
+    Kind.ENTITY: "entity",
+    Kind.CLASS: "class",
+    Kind.PREDICATE: "property",
+}
+
+
+class HitView(BaseModel):
+    """A thing found."""
+
+    iri: str
+    label: str
+    name: str = Field(description="The name that matched, if it is another one.")
+    description: str
+    kind: TermKind
+    score: float = Field(description="How well it matches, by the index's own measure.")
+
+
+class HitsView(BaseModel):
+    """What a search found, best first."""
+
+    hits: list[HitView]
+
+
+class CompletionView(BaseModel):
+    """A name that completes the end of what is typed."""
+
+    text: str = Field(description="The name to put in.")
+    label: str
+    iri: str
+    kind: TermKind
+    of: str = Field(description="The class of a thing; empty if there is none, or nobody knows.")
+    start: int = Field(description="Where the words begin that it completes, in characters.")
+
+
+class CompletionsView(BaseModel):
+    """Names that complete the end of what is typed, best first."""
+
+    completions: list[CompletionView]
+
+
+class TermView(BaseModel):
+    """A class or predicate, and how often it is used."""
+
+    iri: str
+    label: str
+    count: int
+
+
+class VocabularyView(BaseModel):
+    """What an editor completes queries from: prefixes, classes, predicates."""
+
+    prefixes: dict[str, str]
+    classes: list[TermView] = Field(description="The most used ones.")
+    predicates: list[TermView] = Field(description="The most used ones.")
+
+
+@router.get("/graphs/{graph}/search")
+async def search(
+    graph: GraphName,
+    hub: HubDep,
+    caller: Asker,
+    q: Annotated[str, Query(min_length=1, max_length=500, description="A name, or words of it.")],
+    kind: TermKind = "entity",
+    language: Tongue = "en",
+    limit: Annotated[int, Query(ge=1, le=100)] = 10,
+) -> HitsView:
+    """Search things, classes or properties of a graph by name, in the graph's own index."""
+    async with hub.graphs.lease(graph, caller, searched=True) as opened:
+        hits = await asyncio.to_thread(_hits, opened, q, kind, limit)
+        labels = await labels_of(
+            [hit.item.iri for hit in hits], opened, [language], timeout=hub.settings.query_timeout
+        )
+        classes = {one.iri for one in opened.profile.classes}
+    return HitsView(hits=[_hit(hit, kind, labels, classes) for hit in hits])
+
+
+@router.get("/graphs/{graph}/complete")
+async def complete(
+    graph: GraphName,
+    hub: HubDep,
+    caller: Asker,
+    q: Annotated[str, Query(max_length=4000, description="What is typed so far.")] = "",
+    language: Tongue = "en",
+    limit: Annotated[int, Query(ge=1, le=50)] = 8,
+) -> CompletionsView:
+    """Return names that complete the words at the end of what is typed, within milliseconds."""
+    async with hub.graphs.lease(graph, caller) as opened:
+        found = await asyncio.to_thread(completions, opened.names, q, limit=_CHOICE * limit)
+        labels: dict[str, str] = {}
+        if opened.arrays is not None:
+            labels = await labels_of([one.name.target for one in found], opened, [language])
+    # Of those of one place the names in the asker's language come first.
+    best = sorted(
+        found,
+        key=lambda one: (one.start, labels.get(one.name.target, one.name.text) != one.name.text),
+    )[:limit]
+    of = await asyncio.to_thread(_smallest_classes, best, opened, language)
+    views = [
+        CompletionView(
+            text=one.name.text,
+            label=labels.get(one.name.target) or one.name.text,
+            iri=one.name.target,
+            kind=_KINDS[one.name.kind],
+            of=of.get(one.name.target, ""),
+            start=one.start,
+        )
+        for one in best
+    ]
+    return CompletionsView(completions=views)
+
+
+@router.get("/graphs/{graph}/vocabulary")
+async def vocabulary(
+    graph: GraphName, hub: HubDep, caller: Asker, language: Tongue = "en"
+) -> VocabularyView:
+    """Return the vocabulary from which an editor completes queries on a graph."""
+    async with hub.graphs.lease(graph, caller) as opened:
+        known, prefixes = opened.profile, opened.prefixes
+
+    def view(one: ClassProfile | PredicateProfile) -> TermView:
+        count = one.instances if isinstance(one, ClassProfile) else one.triples
+        return TermView(iri=one.iri, label=label_of(one, language), count=count)
+
+    return VocabularyView(
+        prefixes={**_STANDARD, **prefixes.own},
+        classes=[*map(view, known.classes[:_TERMS])],
+        predicates=[*map(view, known.predicates[:_TERMS])],
+    )
+
+
+def _hits(graph: KnowledgeGraph, text: str, kind: TermKind, limit: int) -> Sequence[Hit[Resource]]:
+    """Hits in the index of a kind; classes are among the entities."""
+    key = "properties" if kind == "property" else "entities"
+    index = graph.indices.get(key)
+    if index is None:
+        return ()
+    within = [one.iri for one in graph.profile.classes] if kind == "class" else None
+    return index.search(text, limit=limit, within=within)
+
+
+def _hit(hit: Hit[Resource], kind: TermKind, labels: dict[str, str], classes: set[str]) -> HitView:
+    item = hit.item
+    is_class = kind == "entity" and item.iri in classes
+    label = labels.get(item.iri) or item.label
+    return HitView(
+        iri=item.iri,
+        label=label,
+        name="" if hit.name == label else hit.name,
+        description="; ".join(item.infos),
+        kind="class" if is_class else kind,
+        score=hit.score,
+    )
+
+
+def _smallest_classes(
+    found: Sequence[Completion], graph: KnowledgeGraph, language: str
+) -> dict[str, str]:
+    """The name of the smallest class of each thing."""
+    things = [one.name.target for one in found if one.name.kind is Kind.ENTITY]
+    own = {iri: classes_of(iri, graph)[:1] for iri in things}
+    return {iri: label_of(cls, language) for iri, classes in own.items() for cls in classes}

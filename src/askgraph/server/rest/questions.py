@@ -16,11 +16,10 @@ from askgraph.answers.evidence import evidence
 from askgraph.answers.export import as_csv, as_workbook, matching, sheet_of
 from askgraph.answers.verbalize import labels_of
 from askgraph.errors import SetupError
-from askgraph.server.auth.principal import NotAllowed, Principal
+from askgraph.server.auth import NotAllowed, Principal
 from askgraph.server.hub import Asker, Confirmer, Hub, HubDep, Querier
 from askgraph.server.problems import Failed, Missing
-from askgraph.server.runs.replies import chosen, confirmed, edited, following_run, withdrawn
-from askgraph.server.runs.views import (
+from askgraph.server.runs import (
     AskBody,
     Body,
     ChooseBody,
@@ -34,8 +33,16 @@ from askgraph.server.runs.views import (
     RunView,
     ShareBody,
 )
-from askgraph.server.store import Feedback, SessionRow, Verified, new_id
-from askgraph.server.streams import event_stream, unless_disconnected
+from askgraph.server.runs.replies import (
+    chosen,
+    confirmed,
+    edited,
+    event_stream,
+    following_run,
+    unless_disconnected,
+    withdrawn,
+)
+from askgraph.server.store.tables import Feedback, SessionRow, new_id
 from askgraph.sparql.results import (
     GRAPH_FORMATS,
     GraphResult,
@@ -214,13 +221,18 @@ async def sheet(
     return await asyncio.to_thread(write, table), media_type
 
 
-async def _named(hub: Hub, id: str, caller: Principal) -> tuple[Answer, dict[str, str]]:
-    """The answer of a run, and the names of the things in it, of the first thousands."""
-    row = await hub.records.view(id, caller)
+async def _answer(hub: Hub, id: str, caller: Principal) -> Answer:
     _, _, outcome = await hub.records.outcome(id, caller)
     answer = attempt_of(outcome)
     if answer is None:
         raise SetupError(f"question {id!r} came to no query: there is no result to download")
+    return answer
+
+
+async def _named(hub: Hub, id: str, caller: Principal) -> tuple[Answer, dict[str, str]]:
+    """The answer of a run, and the names of the things in it, of the first thousands."""
+    row = await hub.records.view(id, caller)
+    answer = await _answer(hub, id, caller)
     terms = (term for line in answer.result.rows for term in line)
     iris = dict.fromkeys(term.value for term in terms if isinstance(term, NamedNode))
     new = [iri for iri in iris if iri not in answer.labels][:_NAMED]
@@ -241,10 +253,7 @@ async def download(
     In a format of RDF it is the triples behind its rows, the first 500. Raises `SetupError` if
     there is no result, or none in such a format.
     """
-    _, _, outcome = await hub.records.outcome(id, caller)
-    answer = attempt_of(outcome)
-    if answer is None:
-        raise SetupError(f"question {id!r} came to no query: there is no result to download")
+    answer = await _answer(hub, id, caller)
     result: Result = answer.result if answer.boolean is None else answer.boolean
     if search and answer.boolean is None:
         _, labels = await _named(hub, id, caller)
@@ -350,7 +359,11 @@ async def listed(graph: str, hub: HubDep, caller: Confirmer) -> VerifiedList:
     """Return the verified answers of a graph, the latest first."""
     hub.graphs.settings(graph, caller)
     found = await hub.store.verified(graph)
-    return VerifiedList(verified=[_view(one, caller) for one in reversed(found)])
+    views = [
+        VerifiedOne.model_validate({**vars(one), "mine": one.owner == caller.id})
+        for one in reversed(found)
+    ]
+    return VerifiedList(verified=views)
 
 
 @feedback_router.delete("/graphs/{graph}/verified/{id}", status_code=204, name="withdraw")
@@ -363,10 +376,6 @@ async def withdraw_verified(graph: str, id: str, hub: HubDep, caller: Confirmer)
     if one.owner != caller.id and not caller.may("admin"):
         raise NotAllowed("somebody else confirmed this: they withdraw it, or an administrator")
     await hub.store.withdraw(id)
-
-
-def _view(one: Verified, caller: Principal) -> VerifiedOne:
-    return VerifiedOne.model_validate({**vars(one), "mine": one.owner == caller.id})
 
 
 sessions_router = APIRouter(prefix="/api/v1", tags=["sessions"])

@@ -5,8 +5,8 @@
                                   └── handed back: its process shuts down, or is found dead
 
 A run is in the store before anybody hears of it, and so is its end. Beside this module, `request`
-makes a question ready to run, `queue` holds it until its turn, `events` is the log that many may
-read, and `records` is the side of the store, with ends that wait until the store takes them.
+makes a question ready to run, `events` has the queue that holds it until its turn and the log that
+many may read, and `records` is the side of the store, with ends that wait until it takes them.
 """
 
 import asyncio
@@ -19,19 +19,17 @@ from typing import Any
 
 from askgraph import plugins
 from askgraph.errors import AskgraphError, ServiceError, SetupError
-from askgraph.server.auth.principal import Principal, TooMany
+from askgraph.server.auth import Principal, TooMany
 from askgraph.server.graphs.open_graphs import OpenGraphs
-from askgraph.server.middleware.telemetry import question_span, span_headers
 from askgraph.server.problems import Problem, problem_of
-from askgraph.server.runs.answering import Answering, Job
-from askgraph.server.runs.events import Event, Events, shield
-from askgraph.server.runs.queue import Queue
+from askgraph.server.runs import RunView, State
+from askgraph.server.runs.events import Event, Events, Queue, shield
 from askgraph.server.runs.records import RunRecords
 from askgraph.server.runs.request import RunRequest
-from askgraph.server.runs.views import RunView, State
-from askgraph.server.runs.worker_pool import Crew
+from askgraph.server.runs.workers import Answering, Crew, Job
 from askgraph.server.settings import ServeSettings
-from askgraph.server.store import Json
+from askgraph.server.store.tables import Json
+from askgraph.server.telemetry import question_span, span_headers
 from askgraph.trace import Answer, Clarification, Refusal, Step, Trace
 from askgraph.trace.codec import Head
 from askgraph.workspace.models import needs_model

@@ -1,18 +1,19 @@
 """Runs in the store: begun and ended there, and read from it by callers who may."""
 
 import contextlib
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from typing import Any
 
 from askgraph.errors import ServiceError, SetupError
 from askgraph.index import tokens
 from askgraph.search.tokenize.word_lists import detected_language
-from askgraph.server.auth.principal import ANONYMOUS, Principal, TooMany
-from askgraph.server.middleware.logs import masked_fields, masked_value, without
+from askgraph.server.auth import ANONYMOUS, Principal, TooMany
 from askgraph.server.problems import Missing, Problem
+from askgraph.server.runs import RunSummary, RunView, State, answer_view
 from askgraph.server.runs.request import RunRequest
-from askgraph.server.runs.views import RunSummary, RunView, State, answer_view
-from askgraph.server.store import Json, RunRow, SessionRow, Store, new_id
+from askgraph.server.store import Store
+from askgraph.server.store.tables import Json, RunRow, SessionRow, new_id
+from askgraph.server.telemetry import masked_fields, masked_value, without
 from askgraph.trace import Earlier, Outcome, Step, Trace, spent
 from askgraph.trace.codec import Head, head_told, lines_of, step_told, trace_in
 
@@ -34,7 +35,7 @@ class RunRecords:
         self._process = process
         self._rows = rows
         self._secrets = secrets
-        self._outbox = Outbox(store)
+        self._unkept: dict[str, dict[str, Any]] = {}  # ends of runs, by id
 
     async def begin(self, asked: RunRequest, caller: Principal, state: State) -> str:
         """Keep a question that begins, with the session if that is new, and return its id.
@@ -88,20 +89,37 @@ class RunRecords:
     ) -> None:
         """Keep the end of a run, with its steps, also as `masked` told them.
 
-        If the store fails, it is tried again.
+        Nothing but our secrets is masked in an answer: text that looks like a secret there is data
+        of a graph. If the store fails, which is raised, it is tried again; a run whose end is not
+        there counts as under way.
         """
-        ending = ending_of(
-            id,
-            state,
-            trace,
-            head,
-            told,
-            problem=problem,
-            seconds=seconds,
-            rows=self._rows,
-            secrets=self._secrets,
-        )
-        await self._outbox.keep(ending)
+        outcome = trace.outcome if state == "done" else None
+        answer = answer_view(outcome, limit=self._rows).model_dump() if outcome else None
+        failure = problem.model_dump() if problem else None
+        if failure:
+            failure["detail"] = masked_value(failure["detail"], self._secrets)
+        usage = spent(trace.steps)
+        end: dict[str, Any] = {
+            "state": state,
+            "status": answer["status"] if answer else None,
+            "answer": without(answer, self._secrets),
+            "trace": lines_of((masked_fields(head_told(trace, head), self._secrets), *told)),
+            "problem": failure,
+            "seconds": seconds,
+            "tokens": usage.input_tokens + usage.output_tokens,
+            "money": usage.money,
+        }
+        self._unkept[id] = end
+        await self._keep(id, end)
+
+    async def _keep(self, id: str, end: dict[str, Any]) -> None:
+        await self._store.finish_run(id, **end)
+        self._unkept.pop(id, None)
+
+    async def _keep_rest(self) -> None:
+        """Keep the ends that could not be kept; `ServiceError` if the store fails still."""
+        for id, end in list(self._unkept.items()):
+            await self._keep(id, end)
 
     async def row(self, id: str, caller: Principal) -> RunRow:
         """Return a run; `Missing` if there is none that the caller may read."""
@@ -142,7 +160,16 @@ class RunRecords:
         """Return runs of the caller's as lines of the history."""
         before = {row.after for row in rows if row.after is not None}
         questions = await self._store.questions(before, caller.id)
-        return [_summary(row, questions) for row in rows]
+        return [
+            RunSummary.model_validate(
+                {
+                    **vars(row),
+                    "session": row.session or "",
+                    "follows": questions.get(row.after or ""),
+                }
+            )
+            for row in rows
+        ]
 
     async def shows_steps(self, id: str, caller: Principal) -> bool:
         """Whether the caller may read a run's steps: they quote the questions before it."""
@@ -207,7 +234,7 @@ class RunRecords:
         """
         await self._store.beat(self._process)
         given_up = await self._store.hand_back_orphans()
-        await self._outbox.again()
+        await self._keep_rest()
         return given_up.jobs
 
     async def to_cancel(self) -> list[str]:
@@ -217,7 +244,7 @@ class RunRecords:
     async def leave(self) -> None:
         """Report that this process ends."""
         with contextlib.suppress(ServiceError):
-            await self._outbox.again()
+            await self._keep_rest()
         await self._store.leave(self._process)
 
     async def _before(self, id: str | None, caller: Principal) -> tuple[Earlier, ...]:
@@ -237,14 +264,6 @@ class RunRecords:
         return tuple(reversed(found))
 
 
-def _summary(row: RunRow, questions: Mapping[str, str]) -> RunSummary:
-    """Return a run as a line of the history; `questions` are those of runs before it, by id."""
-    follows = questions.get(row.after or "")
-    return RunSummary.model_validate(
-        {**vars(row), "session": row.session or "", "follows": follows}
-    )
-
-
 def _owned(row: RunRow, caller: Principal) -> bool:
     return row.owner == caller.id
 
@@ -253,79 +272,3 @@ def _readable(row: RunRow, caller: Principal) -> bool:
     if not all(caller.sees(graph) for graph in row.graphs):
         return False
     return _owned(row, caller) or row.shared or row.owner == ANONYMOUS or caller.may("admin")
-
-
-@dataclass(frozen=True)
-class Ending:
-    """The end of a run as the store keeps it: without secrets."""
-
-    id: str
-    state: State
-    status: str | None
-    answer: Json | None
-    trace: str
-    problem: Json | None
-    seconds: float
-    tokens: int
-    money: float
-
-
-class Outbox:
-    """Gives the ends of runs to the store; a run whose end is not there counts as under way."""
-
-    def __init__(self, store: Store) -> None:
-        self._store = store
-        self._waiting: dict[str, Ending] = {}
-
-    async def keep(self, ending: Ending) -> None:
-        """Keep the end of a run; if the store fails, which is raised, `again` will."""
-        self._waiting[ending.id] = ending
-        await self._give(ending)
-
-    async def again(self) -> None:
-        """Keep the ends that could not be kept; `ServiceError` if the store fails still."""
-        for ending in list(self._waiting.values()):
-            await self._give(ending)
-
-    async def _give(self, ending: Ending) -> None:
-        await self._store.finish_run(**vars(ending))
-        self._waiting.pop(ending.id, None)
-
-
-def ending_of(
-    run: str,
-    state: State,
-    trace: Trace,
-    head: Head,
-    told: Sequence[Json],
-    *,
-    problem: Problem | None,
-    seconds: float,
-    rows: int,
-    secrets: Sequence[str],
-) -> Ending:
-    """Return the end of a run, with at most `rows` of its answer and without `secrets`.
-
-    Nothing else is masked in an answer: text that looks like a secret there is data of a graph.
-    """
-    outcome = trace.outcome if state == "done" else None
-    answer = answer_view(outcome, limit=rows).model_dump() if outcome else None
-    usage = spent(trace.steps)
-    return Ending(
-        run,
-        state,
-        answer["status"] if answer else None,
-        {key: without(value, secrets) for key, value in answer.items()} if answer else None,
-        lines_of((masked_fields(head_told(trace, head), secrets), *told)),
-        _masked(problem, secrets),
-        seconds,
-        usage.input_tokens + usage.output_tokens,
-        usage.money,
-    )
-
-
-def _masked(problem: Problem | None, secrets: Sequence[str]) -> Json | None:
-    if problem is None:
-        return None
-    told = problem.model_dump()
-    return {**told, "detail": masked_value(told["detail"], secrets)}

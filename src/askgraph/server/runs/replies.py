@@ -1,9 +1,16 @@
-"""Replies to an answer: the reading that is meant, a query that is confirmed."""
+"""Answers on their way to a caller: as streams; by another reading or query; confirmed."""
 
 import asyncio
+import json
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Collection, Sequence
+from contextlib import aclosing
 from dataclasses import replace
+from typing import TypeVar
+
+import anyio
+from starlette.requests import Request
+from starlette.responses import StreamingResponse
 
 from askgraph.answers import AnswerBuilder, chosen_answer
 from askgraph.endpoint import Counted, run
@@ -11,17 +18,126 @@ from askgraph.errors import SetupError
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.examples import outcome_of
 from askgraph.methods import searches
-from askgraph.server.auth.principal import Principal
+from askgraph.server.auth import Principal
 from askgraph.server.hub import Hub
+from askgraph.server.problems import Failed, Problem
+from askgraph.server.runs import RunView
+from askgraph.server.runs.events import Event
+from askgraph.server.runs.lifecycle import Run
 from askgraph.server.runs.request import RunRequest
-from askgraph.server.runs.views import RunView
-from askgraph.server.store import RunRow, Verified, new_id
+from askgraph.server.store.tables import RunRow, Verified, new_id
 from askgraph.sparql.lexer import with_declared
 from askgraph.sparql.results import SelectResult
 from askgraph.sparql.rewrite import form_of
-from askgraph.trace import Answer, Clarification, Outcome, Question, Trace, Usage, attempt_of
+from askgraph.trace import (
+    Answer,
+    Clarification,
+    Outcome,
+    Question,
+    Step,
+    Thought,
+    Trace,
+    Usage,
+    attempt_of,
+)
 from askgraph.trace.codec import Head
 from askgraph.workspace.next_questions import following
+
+_QUIET = 15.0  # seconds after which a comment keeps the connection alive
+Value = TypeVar("Value")
+
+
+def event_stream(events: AsyncGenerator[Event, None]) -> StreamingResponse:
+    """Return a response that sends events as they come, and closes `events` when it is left."""
+    return text_stream(_told(events))
+
+
+def text_stream(texts: AsyncGenerator[str, None]) -> StreamingResponse:
+    """Return a response that sends events that are text already; see `event_stream`."""
+    return StreamingResponse(
+        _kept_alive(texts),
+        media_type="text/event-stream",
+        headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"},
+    )
+
+
+async def _told(events: AsyncGenerator[Event, None]) -> AsyncGenerator[str, None]:
+    async with aclosing(events):
+        async for event in events:
+            data = json.dumps(event, ensure_ascii=False)
+            yield f"event: {event['event']}\nid: {event['seq']}\ndata: {data}\n\n"
+
+
+async def _kept_alive(texts: AsyncGenerator[str, None]) -> AsyncIterator[str]:
+    async with aclosing(texts):
+        coming: asyncio.Task[str | None] = asyncio.ensure_future(anext(texts, None))
+        try:
+            while True:
+                done, _ = await asyncio.wait({coming}, timeout=_QUIET)
+                if not done:
+                    yield ": still at it\n\n"
+                    continue
+                text = coming.result()
+                if text is None:
+                    return
+                yield text
+                coming = asyncio.ensure_future(anext(texts, None))
+        finally:
+            if not coming.done():
+                coming.cancel()
+                await asyncio.wait({coming})
+
+
+async def unless_disconnected(request: Request, work: Awaitable[Value]) -> Value:
+    """Return the result of some work, which is cancelled when the client disconnects."""
+    task = asyncio.ensure_future(work)
+
+    async def wait_for_disconnect() -> None:
+        while (await request.receive())["type"] != "http.disconnect":
+            pass
+
+    gone = asyncio.ensure_future(wait_for_disconnect())
+    try:
+        await asyncio.wait({task, gone}, return_when=asyncio.FIRST_COMPLETED)
+        if not task.done():
+            task.cancel()
+        return await task
+    finally:
+        gone.cancel()
+
+
+def steps_of_run(hub: Hub, run: Run) -> AsyncGenerator[Step, None]:
+    """Yield the steps of a run up to its outcome, its places in the queue first, as thoughts.
+
+    Closed early, the run is cancelled. Raises `Failed` if it failed or was stopped.
+    """
+    return _steps(hub, run, run.steps)  # this list, which a run that has ended lets go of
+
+
+async def _steps(hub: Hub, run: Run, steps: list[Step]) -> AsyncGenerator[Step, None]:
+    at = 0
+    try:
+        async with aclosing(hub.runs.read(run)) as events:
+            async for event in events:
+                match event["event"]:
+                    case "queued":
+                        is_next = event["ahead"] == 1
+                        ahead = "one question is" if is_next else f"{event['ahead']} are"
+                        yield Thought(f"waits: {ahead} before it")
+                    case "step":
+                        yield steps[at]
+                        at += 1
+                    case "outcome":
+                        yield steps[-1]
+                    case "problem":
+                        raise Failed(Problem.model_validate(event["problem"]))
+                    case "cancelled" | "handed_back":
+                        raise Failed(Problem.stopped())
+    finally:
+        if not run.events.ended:
+            with anyio.CancelScope(shield=True):
+                await hub.runs.cancel(run.id)
+
 
 _COURTESY = 5.0  # seconds for what is behind an answer, or why it is empty
 

@@ -7,10 +7,10 @@ from typing import Any
 from askgraph import plugins
 from askgraph.errors import SetupError
 from askgraph.methods import Method
-from askgraph.server.auth.principal import NotAllowed, Principal
-from askgraph.server.runs.views import AskBody
+from askgraph.server.auth import NotAllowed, Principal
+from askgraph.server.runs import AskBody
 from askgraph.server.settings import ServeSettings
-from askgraph.server.store import new_id
+from askgraph.server.store.tables import new_id
 from askgraph.trace import Earlier, Question
 from askgraph.workspace import DEFAULT_METHOD, Workspace
 from askgraph.workspace.models import Models

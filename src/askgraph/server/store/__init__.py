@@ -9,74 +9,18 @@ Each method is one transaction, and raises `DatabaseFailed` if the database fail
 import asyncio
 
 from askgraph.errors import AskgraphError
-from askgraph.server.store.boards import BoardStore
-from askgraph.server.store.callers import FeedbackStore, KeyStore, UsageStore, VerifiedStore
+from askgraph.server.store.callers import CallerStore
 from askgraph.server.store.database import (
     Database,
-    DatabaseFailed,
     PostgresqlDatabase,
     SqliteDatabase,
     database_url,
 )
 from askgraph.server.store.migrations import migrate
-from askgraph.server.store.processes import JobStore, ProcessStore
-from askgraph.server.store.runs import Cost, RunStore, SessionStore
-from askgraph.server.store.tables import (
-    UNDER_WAY,
-    BoardRow,
-    Feedback,
-    JobRow,
-    JobState,
-    Json,
-    KeyRow,
-    PinRow,
-    RunRow,
-    RunState,
-    SessionRow,
-    Used,
-    Verdict,
-    Verified,
-    new_id,
-    now,
-    time_text,
-)
-
-__all__ = [
-    "UNDER_WAY",
-    "BoardRow",
-    "Cost",
-    "DatabaseFailed",
-    "Feedback",
-    "JobRow",
-    "JobState",
-    "Json",
-    "KeyRow",
-    "PinRow",
-    "RunRow",
-    "RunState",
-    "SessionRow",
-    "Store",
-    "Used",
-    "Verdict",
-    "Verified",
-    "new_id",
-    "now",
-    "open_database",
-    "time_text",
-]
+from askgraph.server.store.runs import RunStore
 
 
-class Store(
-    SessionStore,
-    RunStore,
-    FeedbackStore,
-    VerifiedStore,
-    KeyStore,
-    UsageStore,
-    ProcessStore,
-    JobStore,
-    BoardStore,
-):
+class Store(RunStore, CallerStore):
     """Sessions, runs, feedback, verified answers, keys, usage, processes, jobs and boards."""
 
     @classmethod

@@ -1,26 +1,47 @@
-"""Callers in the store: API keys without their secrets, use, feedback, and what they confirm.
+"""Callers in the store: API keys, use, feedback, what they confirm, and boards of pinned answers.
 
 Usage is counted for all processes together.
 """
 
+import asyncio
+import json
+import zlib
+from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Row, delete, insert, or_, select, text, update
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Row,
+    Select,
+    delete,
+    func,
+    insert,
+    or_,
+    select,
+    text,
+    update,
+)
 
 from askgraph.graph.examples import plain_question
-from askgraph.server.auth.principal import OwnLimits
-from askgraph.server.store.database import Area, row_as, values_of
+from askgraph.server.auth import OwnLimits
+from askgraph.server.store.database import Area, packed, row_as, values_of
 from askgraph.server.store.tables import (
+    BoardRow,
     Feedback,
+    Json,
     KeyRow,
+    PinRow,
     Used,
     Verified,
     ago,
+    boards,
     feedback,
     keys,
     now,
+    pins,
     runs,
     usage,
     verified,
@@ -36,10 +57,16 @@ _ADDED = text(
     "tokens = usage.tokens + excluded.tokens, money = usage.money + excluded.money "
     "RETURNING requests, tokens, money"
 )
+_RAISED = text(
+    "INSERT INTO verified_versions (graph, version) VALUES (:graph, 1) "
+    "ON CONFLICT (graph) DO UPDATE SET version = verified_versions.version + 1"
+)
 
 
-class KeyStore(Area):
-    """API keys, each with its scopes, graphs and limits."""
+class CallerStore(Area):
+    """What belongs to callers: keys, use, feedback, verified answers, boards."""
+
+    # API keys, each with its scopes, graphs and limits.
 
     async def add_key(self, key: KeyRow) -> None:
         """Keep a new key."""
@@ -74,9 +101,7 @@ class KeyStore(Area):
             return
         await self._changed(update(keys).where(keys.c.id == key.id).values(used=now()))
 
-
-class UsageStore(Area):
-    """Requests of this minute; requests, tokens and money of this day, by caller."""
+    # Requests of this minute; requests, tokens and money of this day, by caller.
 
     async def count(
         self, principal: str, *, requests: int = 0, tokens: int = 0, money: float = 0.0
@@ -102,49 +127,7 @@ class UsageStore(Area):
             today.money if today else 0.0,
         )
 
-
-def added(connection: Connection, principal: str, requests: int, tokens: int, money: float) -> Used:
-    """Add to the use of a caller, in a transaction that does more than that."""
-    spent = {"principal": principal, "requests": requests, "tokens": tokens, "money": money}
-    minute, day = _windows(datetime.now(UTC))
-    today = connection.execute(_ADDED, {**spent, "window": day}).one()
-    current = connection.execute(_ADDED, {**spent, "window": minute}).one()
-    if current.requests == requests:
-        _forget(connection, principal, minute, day)
-    return Used(current.requests, today.requests, today.tokens, today.money)
-
-
-def _windows(time: datetime) -> tuple[str, str]:
-    """Names of the minute and of the day that a time is in."""
-    return time.strftime("minute %Y-%m-%dT%H:%M"), time.strftime("day %Y-%m-%d")
-
-
-def _forget(connection: Connection, principal: str, minute: str, day: str) -> None:
-    """Delete the caller's minutes that are over, and an address's days, once a minute."""
-    windows = [usage.c.window.like("minute %") & (usage.c.window < minute)]
-    if principal.startswith("address:"):  # of people without an account no more is kept than needed
-        windows.append(usage.c.window.like("day %") & (usage.c.window < day))
-    connection.execute(delete(usage).where(usage.c.principal == principal, or_(*windows)))
-
-
-def _key(row: Row[Any]) -> KeyRow:
-    return row_as(
-        KeyRow,
-        row,
-        scopes=frozenset(row.scopes),
-        graphs=None if row.graphs is None else frozenset(row.graphs),
-        limits=OwnLimits(**row.limits),
-    )
-
-
-_RAISED = text(
-    "INSERT INTO verified_versions (graph, version) VALUES (:graph, 1) "
-    "ON CONFLICT (graph) DO UPDATE SET version = verified_versions.version + 1"
-)
-
-
-class FeedbackStore(Area):
-    """Opinions on answers: one a person and run."""
+    # Opinions on answers: one a person and run.
 
     async def put_feedback(self, given: Feedback) -> bool:
         """Keep an opinion on a run, in place of the person's last; False without the run."""
@@ -167,9 +150,7 @@ class FeedbackStore(Area):
         wanted = select(feedback).where(feedback.c.run == run).order_by(feedback.c.created.desc())
         return [row_as(Feedback, row) for row in await self._rows(wanted)]
 
-
-class VerifiedStore(Area):
-    """Queries that people confirmed; each graph has a version that grows with every change."""
+    # Queries that people confirmed; each graph has a version that grows with every change.
 
     async def put_verified(self, one: Verified) -> None:
         """Keep a verified answer, in place of its owner's for the same question on the graph."""
@@ -234,6 +215,142 @@ class VerifiedStore(Area):
 
         return await self._database.write(withdrawn)
 
+    # Boards: each belongs to its owner, and its pins to it.
+
+    async def add_board(self, board: BoardRow, *, at_most: int) -> bool:
+        """Keep a new board; False, and nothing is kept, if its owner has `at_most` already."""
+
+        def added(connection: Connection) -> bool:
+            owned = select(func.count()).where(boards.c.owner == board.owner)
+            if connection.execute(owned).scalar_one() >= at_most:
+                return False
+            connection.execute(insert(boards).values(values_of(board, boards)))
+            return True
+
+        return await self._database.write(added)
+
+    async def board(self, id: str) -> BoardRow | None:
+        """Return a board, None if there is none."""
+        row = await self._row(_boards().where(boards.c.id == id))
+        return None if row is None else row_as(BoardRow, row)
+
+    async def boards(self, owner: str) -> list[BoardRow]:
+        """Return the boards of an owner, the one changed last first."""
+        wanted = _boards().where(boards.c.owner == owner)
+        rows = await self._rows(wanted.order_by(boards.c.changed.desc(), boards.c.id))
+        return [row_as(BoardRow, row) for row in rows]
+
+    async def change_board(self, id: str, **values: str | bool) -> bool:
+        """Give a board another `title`, or another `shared`; whether there is one."""
+        changed = update(boards).where(boards.c.id == id).values(**values, changed=now())
+        return await self._changed(changed) > 0
+
+    async def delete_board(self, id: str) -> bool:
+        """Delete a board with its pins; whether there was one."""
+        return await self._changed(delete(boards).where(boards.c.id == id)) > 0
+
+    async def add_pin(self, pin: PinRow, *, at_most: int) -> bool:
+        """Keep a new pin at the end of its board; False without it, or with `at_most` pins."""
+        values = values_of(pin, pins, base=await packed(pin.base), latest=None, checked=None)
+
+        def added(connection: Connection) -> bool:
+            if not _touched(connection, pin.board):
+                return False
+            place = len(_order(connection, pin.board))
+            if place >= at_most:
+                return False
+            connection.execute(insert(pins).values({**values, "place": place}))
+            return True
+
+        return await self._database.write(added)
+
+    async def pins(self, board: str) -> list[PinRow]:
+        """Return the pins of a board in their order."""
+        rows = await self._rows(select(pins).where(pins.c.board == board).order_by(pins.c.place))
+        return await asyncio.to_thread(_read, rows)
+
+    async def change_pin(self, board: str, id: str, **values: object) -> bool:
+        """Give a pin another `title` or `shown`; whether the board has it."""
+        changed = update(pins).where(pins.c.board == board, pins.c.id == id).values(**values)
+        return await self._changed(changed) > 0
+
+    async def move_pin(self, board: str, id: str, place: int) -> bool:
+        """Put a pin at a place of its board, from 0, or the last; whether the board has it."""
+
+        def moved(connection: Connection) -> bool:
+            _touched(connection, board)
+            order = _order(connection, board)
+            if id not in order:
+                return False
+            order.remove(id)
+            order.insert(place, id)
+            _put_in_order(connection, order)
+            return True
+
+        return await self._database.write(moved)
+
+    async def delete_pin(self, board: str, id: str) -> bool:
+        """Delete a pin; whether the board had it."""
+
+        def deleted(connection: Connection) -> bool:
+            _touched(connection, board)
+            gone = delete(pins).where(pins.c.board == board, pins.c.id == id)
+            if not connection.execute(gone).rowcount:
+                return False
+            _put_in_order(connection, _order(connection, board))
+            return True
+
+        return await self._database.write(deleted)
+
+    async def put_latest(self, id: str, latest: Json, checked: str) -> bool:
+        """Keep what the query of a pin gave at a time; whether there is the pin."""
+        values = {"latest": await packed(latest), "checked": checked}
+        return await self._changed(update(pins).where(pins.c.id == id).values(values)) > 0
+
+    async def accept_latest(self, board: str) -> int:
+        """Make the latest results of a board those that later ones are compared with.
+
+        Returns for how many pins there was one.
+        """
+        fresh = update(pins).where(pins.c.board == board, pins.c.latest.is_not(None))
+        return await self._changed(
+            fresh.values(base=pins.c.latest, seen=pins.c.checked, latest=None, checked=None)
+        )
+
+
+def added(connection: Connection, principal: str, requests: int, tokens: int, money: float) -> Used:
+    """Add to the use of a caller, in a transaction that does more than that."""
+    spent = {"principal": principal, "requests": requests, "tokens": tokens, "money": money}
+    minute, day = _windows(datetime.now(UTC))
+    today = connection.execute(_ADDED, {**spent, "window": day}).one()
+    current = connection.execute(_ADDED, {**spent, "window": minute}).one()
+    if current.requests == requests:
+        _forget(connection, principal, minute, day)
+    return Used(current.requests, today.requests, today.tokens, today.money)
+
+
+def _windows(time: datetime) -> tuple[str, str]:
+    """Names of the minute and of the day that a time is in."""
+    return time.strftime("minute %Y-%m-%dT%H:%M"), time.strftime("day %Y-%m-%d")
+
+
+def _forget(connection: Connection, principal: str, minute: str, day: str) -> None:
+    """Delete the caller's minutes that are over, and an address's days, once a minute."""
+    windows = [usage.c.window.like("minute %") & (usage.c.window < minute)]
+    if principal.startswith("address:"):  # of people without an account no more is kept than needed
+        windows.append(usage.c.window.like("day %") & (usage.c.window < day))
+    connection.execute(delete(usage).where(usage.c.principal == principal, or_(*windows)))
+
+
+def _key(row: Row[Any]) -> KeyRow:
+    return row_as(
+        KeyRow,
+        row,
+        scopes=frozenset(row.scopes),
+        graphs=None if row.graphs is None else frozenset(row.graphs),
+        limits=OwnLimits(**row.limits),
+    )
+
 
 def _raise_version(connection: Connection, graph: str) -> None:
     connection.execute(_RAISED, {"graph": graph})
@@ -241,3 +358,37 @@ def _raise_version(connection: Connection, graph: str) -> None:
 
 def _verified(row: Row[Any]) -> Verified:
     return row_as(Verified, row, language=row.language or None)
+
+
+def _boards() -> Select[Any]:
+    count = select(func.count()).where(pins.c.board == boards.c.id).scalar_subquery()
+    return select(boards, count.label("pins"))
+
+
+def _touched(connection: Connection, board: str) -> bool:
+    """Note that a board is changed, for which others that change it wait; whether it is there."""
+    changed = update(boards).where(boards.c.id == board).values(changed=now())
+    return connection.execute(changed).rowcount > 0
+
+
+def _order(connection: Connection, board: str) -> list[str]:
+    wanted = select(pins.c.id).where(pins.c.board == board).order_by(pins.c.place)
+    return list(connection.execute(wanted).scalars())
+
+
+def _put_in_order(connection: Connection, order: list[str]) -> None:
+    for place, id in enumerate(order):
+        connection.execute(update(pins).where(pins.c.id == id).values(place=place))
+
+
+def _read(rows: Sequence[Row[Any]]) -> list[PinRow]:
+    """The pins of rows; that takes a while, if they have many answers with many rows."""
+    return [
+        row_as(
+            PinRow,
+            row,
+            base=json.loads(zlib.decompress(row.base)),
+            latest=json.loads(zlib.decompress(row.latest)) if row.latest else None,
+        )
+        for row in rows
+    ]

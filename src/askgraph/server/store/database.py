@@ -1,12 +1,13 @@
 """Databases by their addresses, SQLite or PostgreSQL, and transactions to read or write in."""
 
 import asyncio
+import json
 import os
 import sqlite3
 import time
 import zlib
 from collections import deque
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, fields
 from functools import partial
@@ -16,11 +17,12 @@ from typing import Any, Protocol, TypeVar
 from sqlalchemy import URL, Connection, Row, Select, Table, create_engine, event, make_url
 from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
-from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
+from sqlalchemy.ext.asyncio import create_async_engine
 from sqlalchemy.pool import ConnectionPoolEntry
 from sqlalchemy.sql.dml import UpdateBase
 
 from askgraph.errors import ServiceError, SetupError
+from askgraph.server.store.tables import Json
 
 Result = TypeVar("Result")
 Record = TypeVar("Record")
@@ -93,8 +95,9 @@ def values_of(record: object, table: Table, **changed: object) -> dict[str, obje
     return {**{name: getattr(record, name) for name in names}, **changed}
 
 
-async def packed(text: str) -> bytes:
-    """Return a text as compressed bytes."""
+async def packed(content: str | Json) -> bytes:
+    """Return a text, or an object as JSON, as compressed bytes."""
+    text = content if isinstance(content, str) else json.dumps(content, ensure_ascii=False)
     if len(text) < _LONG:
         return zlib.compress(text.encode())
     return await asyncio.to_thread(lambda: zlib.compress(text.encode()))
@@ -195,16 +198,13 @@ class SqliteDatabase:
     async def close(self) -> None:
         """Close all connections, once the work under way has ended."""
         self._closed = True
-        await asyncio.to_thread(self._close)
+        await asyncio.to_thread(self._writer.shutdown)
+        await asyncio.to_thread(self._readers.shutdown)
+        self._engine.dispose()
 
     def _check_open(self) -> None:
         if self._closed:
             raise DatabaseFailed(f"the database {self.name} is closed: the server shuts down")
-
-    def _close(self) -> None:
-        self._writer.shutdown()
-        self._readers.shutdown()
-        self._engine.dispose()
 
     def _read(self, work: Work[Result]) -> Result:
         try:
@@ -286,16 +286,27 @@ class PostgresqlDatabase:
 
     def __init__(self, url: URL) -> None:
         self.name = url.render_as_string()
-        self._pooled = _pooled(url)
+        try:
+            self._pooled = create_async_engine(url, pool_pre_ping=True, pool_size=_CONNECTIONS)
+        except ImportError as error:
+            raise SetupError(
+                "a PostgreSQL database needs the package asyncpg: pip install "
+                "'askgraph[postgresql]'"
+            ) from error
         self._under_way: set[asyncio.Task[Any]] = set()
 
     async def read(self, work: Work[Result]) -> Result:
         """Return the result of work that only reads."""
-        return await self._carried_through(self._done(work))
+        return await self.write(work)
 
     async def write(self, work: Work[Result]) -> Result:
         """Return the result of work that writes; an error undoes its writes."""
-        return await self._carried_through(self._done(work))
+        # A connection that is left in the middle cannot be used again: a hundred callers who hang
+        # up would cost a hundred new connections.
+        task = asyncio.create_task(self._done(work))
+        self._under_way.add(task)
+        task.add_done_callback(self._ended)
+        return await asyncio.shield(task)
 
     async def close(self) -> None:
         """Close all connections, once the work under way has ended."""
@@ -310,24 +321,7 @@ class PostgresqlDatabase:
         except (SQLAlchemyError, OSError) as error:
             raise failed(self.name, error) from error
 
-    async def _carried_through(self, work: Coroutine[Any, Any, Result]) -> Result:
-        # A connection that is left in the middle cannot be used again: a hundred callers who hang
-        # up would cost a hundred new connections.
-        task = asyncio.create_task(work)
-        self._under_way.add(task)
-        task.add_done_callback(self._ended)
-        return await asyncio.shield(task)
-
     def _ended(self, task: "asyncio.Task[Any]") -> None:
         self._under_way.discard(task)
         if not task.cancelled():
             task.exception()  # where nobody waits for it any more, nobody misses it
-
-
-def _pooled(url: URL) -> AsyncEngine:
-    try:
-        return create_async_engine(url, pool_pre_ping=True, pool_size=_CONNECTIONS)
-    except ImportError as error:
-        raise SetupError(
-            "a PostgreSQL database needs the package asyncpg: pip install 'askgraph[postgresql]'"
-        ) from error

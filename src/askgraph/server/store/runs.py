@@ -1,19 +1,27 @@
-"""Questions and their answers in the store, and the sessions that they belong to."""
+"""Questions and answers in the store, their sessions, and the processes and jobs that work.
+
+A process that is silent is taken to be dead, and what it was doing is handed back.
+"""
 
 import json
-from collections.abc import Collection
+import os
+import platform
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
 from sqlalchemy import (
+    ColumnElement,
     Connection,
     Row,
     Select,
+    Table,
     bindparam,
     delete,
     func,
     insert,
+    or_,
     select,
     text,
     update,
@@ -23,11 +31,15 @@ from askgraph.server.store.callers import added
 from askgraph.server.store.database import Area, packed, row_as, unpacked, values_of
 from askgraph.server.store.tables import (
     UNDER_WAY,
+    JobRow,
     Json,
     RunRow,
     RunState,
     SessionRow,
+    ago,
+    jobs,
     now,
+    processes,
     runs,
     sessions,
     time_text,
@@ -62,8 +74,23 @@ class Cost:
     money: float
 
 
-class SessionStore(Area):
-    """Conversations: each belongs to its owner."""
+SILENT = 30.0
+"""Seconds without a beat after which a process is taken to be dead."""
+_PROGRESS = ("state", "about", "progress", "problem", "process", "changed")
+
+
+@dataclass(frozen=True)
+class HandedBack:
+    """Ids of runs and jobs that no process works on any more."""
+
+    runs: tuple[str, ...] = ()
+    jobs: tuple[str, ...] = ()
+
+
+class RunStore(Area):
+    """Sessions, runs and jobs, and the processes that work on them."""
+
+    # Conversations: each belongs to its owner.
 
     async def add_session(self, session: SessionRow) -> None:
         """Keep a new session."""
@@ -90,9 +117,7 @@ class SessionStore(Area):
         """Delete a session with its runs; whether there was one."""
         return await self._changed(delete(sessions).where(sessions.c.id == id)) > 0
 
-
-class RunStore(Area):
-    """Questions, asked or being asked: each belongs to its owner."""
+    # Questions, asked or being asked: each belongs to its owner.
 
     async def begin_run(
         self, run: RunRow, *, at_most: int = 0, session: SessionRow | None = None
@@ -113,7 +138,15 @@ class RunStore(Area):
                 connection.execute(_SESSION, values)
             elif run.session is not None:
                 connection.execute(_CHANGED, {"which": run.session, "at": run.created})
-            connection.execute(_BEGUN, _values(run))
+            values = values_of(
+                run,
+                runs,
+                folded=run.question.casefold(),
+                counted_as=run.counted_as or run.owner,
+                answer=None,
+                cancel_wanted=False,
+            )
+            connection.execute(_BEGUN, values)
             return True
 
         return await self._database.write(begun)
@@ -146,7 +179,7 @@ class RunStore(Area):
         values = {
             "state": state,
             "status": status,
-            "answer": None if answer is None else await packed(_json(answer)),
+            "answer": None if answer is None else await packed(answer),
             "trace": None if trace is None else await packed(trace),
             "problem": None if problem is None else dict(problem),
             "seconds": seconds,
@@ -244,7 +277,8 @@ class RunStore(Area):
 
     async def ask_to_cancel(self, id: str) -> bool:
         """Ask the process of a run to stop it; whether it was under way."""
-        return await self._changed_run(id, UNDER_WAY, cancel_wanted=True)
+        changed = update(runs).where(runs.c.id == id, runs.c.state.in_(UNDER_WAY))
+        return await self._changed(changed.values(cancel_wanted=True)) > 0
 
     async def cancel_wanted(self, process: str) -> list[str]:
         """Return the ids of the runs that a process is asked to stop."""
@@ -283,9 +317,100 @@ class RunStore(Area):
         wanted = select(func.count()).where(counted, runs.c.state.in_(UNDER_WAY))
         return connection.execute(wanted).scalar_one()
 
-    async def _changed_run(self, id: str, states: tuple[RunState, ...], **values: object) -> bool:
-        changed = update(runs).where(runs.c.id == id, runs.c.state.in_(states)).values(values)
-        return await self._changed(changed) > 0
+    # Server processes: each beats every few seconds; a silent one's work is handed back.
+
+    async def beat(self, process: str) -> None:
+        """Report that a process is alive, well within `SILENT` seconds."""
+        time = now()
+        values = {
+            "id": process,
+            "host": platform.node(),
+            "pid": os.getpid(),
+            "started": time,
+            "beat": time,
+        }
+        changed = update(processes).where(processes.c.id == process).values(beat=time)
+
+        def beaten(connection: Connection) -> None:
+            if not connection.execute(changed).rowcount:
+                connection.execute(insert(processes).values(values))
+
+        await self._database.write(beaten)
+
+    async def alive(self, *, silent: float = SILENT) -> list[str]:
+        """Return the ids of the processes that beat in the last `silent` seconds."""
+        wanted = select(processes.c.id).where(processes.c.beat > ago(silent))
+        return [row.id for row in await self._rows(wanted.order_by(processes.c.id))]
+
+    async def leave(self, process: str) -> HandedBack:
+        """Report that a process ends; its unfinished work is handed back."""
+
+        def left(connection: Connection) -> HandedBack:
+            connection.execute(delete(processes).where(processes.c.id == process))
+            return _hand_back(connection, lambda table: table.c.process == process)
+
+        return await self._database.write(left)
+
+    async def hand_back_orphans(self, *, silent: float = SILENT) -> HandedBack:
+        """Hand back the work of processes that have not beaten for `silent` seconds.
+
+        A process beats before it begins anything; work of no process is handed back once it is
+        that old.
+        """
+        since = ago(silent)
+        living = select(processes.c.id)
+
+        def left(table: Table) -> ColumnElement[bool]:
+            return or_(
+                (table.c.process != "") & table.c.process.not_in(living),
+                (table.c.process == "") & (table.c.created <= since),
+            )
+
+        def handed_back(connection: Connection) -> HandedBack:
+            connection.execute(delete(processes).where(processes.c.beat <= since))
+            return _hand_back(connection, left)
+
+        return await self._database.write(handed_back)
+
+    # Long work, as the building of a graph: each belongs to its owner.
+
+    async def put_job(self, job: JobRow) -> bool:
+        """Keep a job as it is now; False, and nothing is kept, if it had ended before."""
+        values = values_of(job, jobs, changed=now(), cancel_wanted=False)
+        progress = {name: values[name] for name in _PROGRESS}
+        known = select(jobs.c.state).where(jobs.c.id == job.id).with_for_update()
+
+        def put(connection: Connection) -> bool:
+            state = connection.execute(known).scalar_one_or_none()
+            if state is None:
+                connection.execute(insert(jobs).values(values))
+            elif state in UNDER_WAY:
+                connection.execute(update(jobs).where(jobs.c.id == job.id).values(progress))
+            return state is None or state in UNDER_WAY
+
+        return await self._database.write(put)
+
+    async def job(self, id: str) -> JobRow | None:
+        """Return a job, None if there is none."""
+        row = await self._row(select(jobs).where(jobs.c.id == id))
+        return None if row is None else row_as(JobRow, row)
+
+    async def jobs(self, owner: str, *, limit: int = 50) -> list[JobRow]:
+        """Return the jobs of an owner, the latest first."""
+        wanted = select(jobs).where(jobs.c.owner == owner)
+        wanted = wanted.order_by(jobs.c.created.desc(), jobs.c.id).limit(limit)
+        return [row_as(JobRow, row) for row in await self._rows(wanted)]
+
+    async def ask_to_cancel_job(self, id: str) -> bool:
+        """Ask the process of a job to stop it; whether it was under way."""
+        changed = update(jobs).where(jobs.c.id == id, jobs.c.state.in_(UNDER_WAY))
+        return await self._changed(changed.values(cancel_wanted=True)) > 0
+
+    async def job_cancel_wanted(self, id: str) -> bool:
+        """Whether a job is to stop."""
+        wanted = select(jobs.c.cancel_wanted).where(jobs.c.id == id)
+        row = await self._row(wanted)
+        return row is not None and row.cancel_wanted
 
 
 def _selected() -> Select[Any]:
@@ -295,21 +420,25 @@ def _selected() -> Select[Any]:
     return select(sessions, count)
 
 
-def _json(content: Json) -> str:
-    return json.dumps(content, ensure_ascii=False)
-
-
-def _values(run: RunRow) -> dict[str, object]:
-    return values_of(
-        run,
-        runs,
-        folded=run.question.casefold(),
-        counted_as=run.counted_as or run.owner,
-        answer=None,
-        cancel_wanted=False,
-    )
-
-
 def _run(row: Row[Any]) -> RunRow:
     counted_as = "" if row.counted_as == row.owner else row.counted_as
     return row_as(RunRow, row, graphs=tuple(row.graphs), counted_as=counted_as, answer=None)
+
+
+def _hand_back(connection: Connection, whose: Callable[[Table], ColumnElement[bool]]) -> HandedBack:
+    return HandedBack(
+        _ended(connection, runs, whose(runs), finished=now()),
+        _ended(connection, jobs, whose(jobs), changed=now()),
+    )
+
+
+def _ended(
+    connection: Connection, table: Table, whose: ColumnElement[bool], **times: str
+) -> tuple[str, ...]:
+    ended = (
+        update(table)
+        .where(table.c.state.in_(UNDER_WAY), whose)
+        .values(state="handed_back", **times)
+        .returning(table.c.id)
+    )
+    return tuple(connection.execute(ended).scalars())

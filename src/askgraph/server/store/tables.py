@@ -27,7 +27,7 @@ from sqlalchemy import (
 from sqlalchemy.types import TypeEngine
 
 from askgraph.graph.examples import Confirmation, QueryExample
-from askgraph.server.auth.principal import OwnLimits, Scope
+from askgraph.server.auth import OwnLimits, Scope
 
 METADATA = MetaData(
     naming_convention={

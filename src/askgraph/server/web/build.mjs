@@ -114,7 +114,7 @@ async function buildPage() {
     splitting: true,
   });
   const theme = await build({ ...options, entryPoints: ["src/theme.ts"], format: "iife" });
-  await build({ ...options, entryPoints: ["src/docs.css"] }); // of askgraph.server.description
+  await build({ ...options, entryPoints: ["src/docs.css"] }); // of askgraph.server.page
   // What a report carries inside its one file: askgraph.evaluation.reports.page puts it there.
   const report = await build({
     ...options,

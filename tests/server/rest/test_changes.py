@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from pyoxigraph import BlankNode, Literal, NamedNode
 
-from askgraph.server.runs.changes import changes_of
-from askgraph.server.runs.views import AnswerView, answer_view
+from askgraph.server.rest.boards import changes_of
+from askgraph.server.runs import AnswerView, answer_view
 from askgraph.sparql.results import SelectResult, Term
 from askgraph.trace import Answer
 

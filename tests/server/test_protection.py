@@ -22,10 +22,9 @@ from tests.servers.served import ServedThread
 
 from askgraph.sample import graph_path
 from askgraph.server.app import create_app
-from askgraph.server.middleware.logs import log_handler
-from askgraph.server.middleware.protection import LARGEST, protect
-from askgraph.server.middleware.telemetry import question_span, request_span
+from askgraph.server.protection import LARGEST, protect
 from askgraph.server.settings import ServeSettings
+from askgraph.server.telemetry import log_handler, question_span, request_span
 from askgraph.workspace import Workspace
 
 Made = Callable[..., AsyncClient]
@@ -316,10 +315,10 @@ def test_spans() -> None:
     spans, provider = InMemorySpanExporter(), TracerProvider()
     provider.add_span_processor(SimpleSpanProcessor(spans))
     asked = scope((b"traceparent", PARENT), (b"authorization", b"Bearer s3cr3tvalue"))
-    with request_span(asked, tracer_provider=provider) as told:
+    with request_span(asked, tracer_provider=provider) as end_span:
         with question_span("id", "graph-search", ["space"], tracer_provider=provider):
             pass
-        told.ended(500, "/api/v1/ask")
+        end_span(500, "/api/v1/ask")
     question, request = spans.get_finished_spans()
     assert question.name == "ask graph-search"
     assert question.parent and question.parent.span_id == request.context.span_id
@@ -329,5 +328,5 @@ def test_spans() -> None:
     assert request.status.status_code is trace.StatusCode.ERROR
     assert "s3cr3t" not in request.to_json() + question.to_json()
     # Without a provider nothing is told.
-    with request_span(scope()) as told, question_span("id", "guided", ["a", "b"]):
-        told.ended(200, "/x")
+    with request_span(scope()) as end_span, question_span("id", "guided", ["a", "b"]):
+        end_span(200, "/x")

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.each import for_each
 
-from askgraph.server.middleware.logs import MASK, masked, masked_value, without
+from askgraph.server.telemetry import MASK, masked, masked_value, without
 
 KEY = "askgraph_Zm9vYmFyYmF6cXV4Zm9v"
 

@@ -10,9 +10,7 @@ cookies.
 import logging
 import re
 import time
-from abc import ABC, abstractmethod
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from urllib.parse import urlsplit
 from uuid import uuid4
 
@@ -23,9 +21,9 @@ from starlette.exceptions import HTTPException
 from starlette.middleware.cors import CORSMiddleware
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from askgraph.server.middleware.telemetry import Metrics, request_span
 from askgraph.server.problems import Problem, problem_response
 from askgraph.server.settings import ServeSettings
+from askgraph.server.telemetry import Metrics, request_span
 
 _FIXED = {
     "X-Content-Type-Options": "nosniff",
@@ -50,8 +48,7 @@ def protect(app: FastAPI, settings: ServeSettings) -> None:
     """Put the checks before an application; its metrics are at `app.state.metrics`."""
     metrics = app.state.metrics = Metrics()
     app.add_middleware(BodyLimit, settings=settings)  # the last one that a request passes
-    app.add_middleware(NoNul)
-    app.add_middleware(OriginCheck, settings=settings)
+    app.add_middleware(Checks, checks=(origin_check(settings), nul_check))
     if settings.cors_origins:
         app.add_middleware(
             CORSMiddleware,
@@ -61,7 +58,7 @@ def protect(app: FastAPI, settings: ServeSettings) -> None:
             expose_headers=["X-Request-Id", "Retry-After"],
             max_age=600,
         )
-    app.add_middleware(HostCheck, settings=settings)
+    app.add_middleware(Checks, checks=(host_check(settings),))
     app.add_middleware(SecurityHeaders, settings=settings)
     app.add_middleware(Requests, metrics=metrics)
 
@@ -163,7 +160,7 @@ class Requests:
             await send(message)
 
         began = time.perf_counter()
-        with request_span(scope) as span:
+        with request_span(scope) as end_span:
             try:
                 await self._app(scope, receive, sent)
             except Exception:  # noqa: BLE001 - a bug ends one request, not the server
@@ -171,7 +168,9 @@ class Requests:
                 if status is None and scope["type"] == "http":
                     await problem_response(Problem.unexpected())(scope, receive, sent)
             final = _CLIENT_GONE if status is None else status
-            span.ended(final, route := _route(scope))
+            # As its route has it, so that counts stay few.
+            route = str(getattr(scope.get("route"), "path", "")) or "other"
+            end_span(final, route)
         self._log(scope, final, route, time.perf_counter() - began)
 
     def _log(self, scope: Scope, status: int, route: str, seconds: float) -> None:
@@ -196,12 +195,6 @@ class Requests:
         )
 
 
-def _route(scope: Scope) -> str:
-    """The path of a request as its route has it, so that counts stay few."""
-    route = scope.get("route")
-    return str(getattr(route, "path", "")) or "other"
-
-
 LARGEST = 2**20
 """Bytes of the body of any request but an upload."""
 
@@ -214,155 +207,133 @@ _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 _OWN = frozenset({"same-origin", "none"})
 
 
-@dataclass(frozen=True)
-class _Refusal:
-    """Why a request is refused, as the parts of a `Problem`."""
-
-    status: int
-    kind: str
-    title: str
-    detail: str
+Check = Callable[[Scope], Problem | None]
+"""Gives why a request is refused; None if it may pass."""
 
 
-class _Check(ABC):
-    """ASGI middleware that passes a request on, or answers it with a problem."""
+class Checks:
+    """ASGI middleware that passes a request on, or answers it with the problem of a check."""
 
-    def __init__(self, app: ASGIApp) -> None:
+    def __init__(self, app: ASGIApp, checks: Sequence[Check]) -> None:
         self._app = app
+        self._checks = checks
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, or refuse it."""
-        refusal = self._refusal(scope) if scope["type"] == "http" else None
-        if refusal is None:
+        checks = self._checks if scope["type"] == "http" else ()
+        problem = next(filter(None, (check(scope) for check in checks)), None)
+        if problem is None:
             await self._app(scope, receive, send)
         else:
-            problem = Problem(
-                type=f"urn:askgraph:problem:{refusal.kind}",
-                title=refusal.title,
-                status=refusal.status,
-                detail=refusal.detail,
-            )
             await problem_response(problem)(scope, receive, send)
 
-    @abstractmethod
-    def _refusal(self, scope: Scope) -> _Refusal | None:
-        """Return why a request is refused; None if it may pass."""
+
+def _problem(status: int, kind: str, title: str, detail: str) -> Problem:
+    return Problem(type=f"urn:askgraph:problem:{kind}", title=title, status=status, detail=detail)
 
 
-class HostCheck(_Check):
-    """Refuses (400) requests whose Host header names another server.
+def host_check(settings: ServeSettings) -> Check:
+    """Return a check that refuses (400) requests whose Host header names another server.
 
     Admitted are the names of this machine, the `host` that is listened on and `allowed_hosts`, in
     which `*.example.org` stands for all names below and `*` for any.
     """
+    allowed = {host.lower() for host in settings.allowed_hosts}
+    names = _LOOPBACK | ({settings.host.lower()} - _ANYWHERE) | allowed
+    below = tuple(name[1:] for name in allowed if name.startswith("*.")) or (" ",)
 
-    def __init__(self, app: ASGIApp, settings: ServeSettings) -> None:
-        super().__init__(app)
-        own = {settings.host.lower()} - _ANYWHERE
-        allowed = {host.lower() for host in settings.allowed_hosts}
-        self._names = _LOOPBACK | own | allowed
-        self._below = tuple(name[1:] for name in allowed if name.startswith("*."))
-
-    def _refusal(self, scope: Scope) -> _Refusal | None:
-        if route_path(scope) in _OPEN or self._admits(host := _host_of(scope)):
+    def check(scope: Scope) -> Problem | None:
+        host = _host_of(scope)
+        admitted = host in names or "*" in names or host.endswith(below)
+        if admitted or route_path(scope) in _OPEN:
             return None
-        detail = (
+        return _problem(
+            400,
+            "host",
+            "Another server is meant",
             f"this server is not called {host!r}: ask it under a name of its own, or let its"
-            " operator add this one to allowed_hosts"
+            " operator add this one to allowed_hosts",
         )
-        return _Refusal(400, "host", "Another server is meant", detail)
 
-    def _admits(self, host: str) -> bool:
-        return host in self._names or "*" in self._names or host.endswith(self._below or (" ",))
+    return check
 
 
-class OriginCheck(_Check):
-    """Refuses (403) requests that a page of another site may not make here.
+def origin_check(settings: ServeSettings) -> Check:
+    """Return a check that refuses (403) requests that a page of another site may not make here.
 
     Those are every request that is not safe, and safe requests other than following a link: they
     would be work without a purpose, since CORS keeps their answers from the page.
     """
+    allowed = {origin.lower().rstrip("/") for origin in settings.cors_origins}
 
-    def __init__(self, app: ASGIApp, settings: ServeSettings) -> None:
-        super().__init__(app)
-        self._allowed = {origin.lower().rstrip("/") for origin in settings.cors_origins}
+    def admits(scope: Scope) -> bool:
+        headers = Headers(scope=scope)
+        origin, site = headers.get("origin"), headers.get("sec-fetch-site")
+        safe = scope["method"] in _SAFE
+        if origin is not None:
+            origin = origin.lower()
+            # A proxy may have taken TLS off, so that the scheme here says nothing.
+            own = urlsplit(origin).netloc == headers.get("host", "").lower() != ""
+            if own or origin in allowed or "*" in allowed:
+                return True
+            if not safe:
+                return False
+        follows_link = (
+            headers.get("sec-fetch-mode") == "navigate"
+            and headers.get("sec-fetch-dest", "document") == "document"
+        )
+        return site is None or site in _OWN or (safe and follows_link)
 
-    def _refusal(self, scope: Scope) -> _Refusal | None:
-        if self._admits(scope):
-            return None
+    def check(scope: Scope) -> Problem | None:
         detail = (
             "a page of another site may not do this: an operator can allow its origin with"
             " cors_origins"
         )
-        return _Refusal(403, "origin", "Not from that page", detail)
+        return None if admits(scope) else _problem(403, "origin", "Not from that page", detail)
 
-    def _admits(self, scope: Scope) -> bool:
-        headers = Headers(scope=scope)
-        origin, site = headers.get("origin"), headers.get("sec-fetch-site")
-        if origin is not None and self._is_allowed(origin, headers):
-            return True
-        safe = scope["method"] in _SAFE
-        if origin is not None and not safe:
-            return False
-        if site is None or site in _OWN:
-            return True
-        return safe and _follows_link(headers)
-
-    def _is_allowed(self, origin: str, headers: Mapping[str, str]) -> bool:
-        origin = origin.lower()
-        # A proxy may have taken TLS off, so that the scheme here says nothing.
-        own = urlsplit(origin).netloc == headers.get("host", "").lower() != ""
-        return own or origin in self._allowed or "*" in self._allowed
+    return check
 
 
-class NoNul(_Check):
-    """Refuses (422) a NUL (U+0000) in an address: nothing has such a name, and PostgreSQL fails."""
-
-    def _refusal(self, scope: Scope) -> _Refusal | None:
-        if "\0" not in scope["path"] and b"%00" not in scope["query_string"]:
-            return None
-        detail = "the address holds a NUL (%00), which nothing here has: leave it out"
-        return _Refusal(422, "request", "The request is wrong", detail)
+def nul_check(scope: Scope) -> Problem | None:
+    """Refuse (422) a NUL (U+0000) in an address: nothing has such a name, and PostgreSQL fails."""
+    if "\0" not in scope["path"] and b"%00" not in scope["query_string"]:
+        return None
+    detail = "the address holds a NUL (%00), which nothing here has: leave it out"
+    return _problem(422, "request", "The request is wrong", detail)
 
 
-class BodyLimit(_Check):
+class BodyLimit:
     """Refuses (413) bodies larger than `LARGEST`, or than `upload_mb` for an upload.
 
     They are counted as they arrive, whatever the request says of its length.
     """
 
     def __init__(self, app: ASGIApp, settings: ServeSettings) -> None:
-        async def counting(scope: Scope, receive: Receive, send: Send) -> None:
-            counted = self._counted(scope, receive) if scope["type"] == "http" else receive
-            await app(scope, counted, send)
-
-        super().__init__(counting)
+        self._app = app
         self._upload = settings.upload_mb * 2**20 + _FORM
 
-    def _refusal(self, scope: Scope) -> _Refusal | None:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on with its body counted, or refuse it."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        size, most = 0, self._upload if route_path(scope) == _UPLOAD else LARGEST
+        detail = f"the request is larger than the {most:,} bytes that are taken"
         declared = dict(scope["headers"]).get(b"content-length", b"0")
-        if declared.isdigit() and int(declared) <= self._most(scope):
-            return None
-        return _Refusal(413, "too-large", "Too large", self._detail(scope))
-
-    def _counted(self, scope: Scope, receive: Receive) -> Receive:
-        size, most = 0, self._most(scope)
+        if not declared.isdigit() or int(declared) > most:
+            refusal = problem_response(_problem(413, "too-large", "Too large", detail))
+            await refusal(scope, receive, send)
+            return
 
         async def counted() -> Message:
             nonlocal size
             message = await receive()
             size += len(message.get("body", b""))
             if size > most:
-                raise HTTPException(413, self._detail(scope))
+                raise HTTPException(413, detail)
             return message
 
-        return counted
-
-    def _most(self, scope: Scope) -> int:
-        return self._upload if route_path(scope) == _UPLOAD else LARGEST
-
-    def _detail(self, scope: Scope) -> str:
-        return f"the request is larger than the {self._most(scope):,} bytes that are taken"
+        await self._app(scope, counted, send)
 
 
 def route_path(scope: Scope) -> str:
@@ -381,11 +352,3 @@ def _host_of(scope: Scope) -> str:
     if host.startswith("["):
         return host[1:].partition("]")[0]
     return host.partition(":")[0].rstrip(".")
-
-
-def _follows_link(headers: Mapping[str, str]) -> bool:
-    """Whether a browser opens the address as a page of its own."""
-    return (
-        headers.get("sec-fetch-mode") == "navigate"
-        and headers.get("sec-fetch-dest", "document") == "document"
-    )

@@ -1,1 +1,0 @@
-"""Middleware before the server's handlers: checks, headers, logs, metrics and spans."""
