@@ -12,7 +12,7 @@ from askgraph import sample
 from askgraph.errors import QueryError
 from askgraph.evaluation import Table
 from askgraph.evaluation.benchmarks.formats import read_questions
-from askgraph.evaluation.metrics.best_column import best_column
+from askgraph.evaluation.metrics.sets import best_column
 from askgraph.evaluation.questions import GoldQuestion, gold_table
 from askgraph.graph import KnowledgeGraph
 from askgraph.trace import Answer

@@ -19,7 +19,7 @@ from pyoxigraph import NamedNode, Variable
 from _measure import print_table
 from _sets import asked_sets
 from askgraph.evaluation import Table
-from askgraph.evaluation.metrics.row_assignment import row_assignment
+from askgraph.evaluation.metrics.assignment import row_assignment
 from askgraph.evaluation.questions import GoldQuestion
 from askgraph.graph import KnowledgeGraph
 from askgraph.search.rank import clusters

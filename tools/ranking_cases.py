@@ -15,7 +15,7 @@ from tools.calibration_cases import VARIANTS
 
 from askgraph.errors import AskgraphError, QueryError, ServiceError
 from askgraph.evaluation import Table
-from askgraph.evaluation.metrics.best_column import best_column
+from askgraph.evaluation.metrics.sets import best_column
 from askgraph.evaluation.questions import gold_or_reason, query_table
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.examples.drafts import drafts

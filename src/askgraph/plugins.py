@@ -1,7 +1,8 @@
 """Plugins by name: the list of a kind, and the one that is asked for.
 
 A plugin is one module, or one package, in the package of its kind, with an `__all__` of exactly one
-name; modules with a leading underscore or with more names are helpers. Another package adds plugins
+name; modules with a leading underscore or with more names are helpers. Plugins that share a module
+stand in `PLUGINS` of the package: name and `module:Class`. Another package adds plugins
 with entry points in the group `askgraph.<kind>`. No plugin is imported before it is loaded, so that
 a heavy library costs only those who use it:
 
@@ -73,8 +74,8 @@ _REMOVED = {
 
 def names(kind: str) -> tuple[str, ...]:
     """Return the names of all plugins of a kind, sorted, words joined by underscores."""
-    ours = {name for name, file in _modules(kind).items() if len(_exported(file)) == 1}
-    return tuple(sorted(ours | _entry_points(kind).keys()))
+    alone = {name for name, file in _modules(kind).items() if len(_exported(file)) == 1}
+    return tuple(sorted(alone | _together(kind).keys() | _entry_points(kind).keys()))
 
 
 def load(kind: str, name: str) -> Plugin:
@@ -84,11 +85,16 @@ def load(kind: str, name: str) -> Plugin:
     for a kind or name that does not exist and for a library that is not installed.
     """
     plain = _plain(name)
+    plugin: Plugin
     try:
+        if place := _together(kind).get(plain):
+            module, _, name_inside = place.partition(":")
+            plugin = getattr(importlib.import_module(f"{PACKAGES[kind]}.{module}"), name_inside)
+            return plugin
         if plain in _modules(kind):
             return _only_name(kind, plain)
         if entry := _entry_points(kind).get(plain):
-            plugin: Plugin = entry.load()
+            plugin = entry.load()
             return plugin
     except ModuleNotFoundError as error:
         raise missing_extra(error, f"{kind} {plain!r}", plain.replace("_", "-")) from error
@@ -153,12 +159,25 @@ def _folders(kind: str) -> list[str]:
 @cache
 def _exported(file: Path) -> tuple[str, ...]:
     """Return the `__all__` of a module, read without importing it."""
+    return tuple(_literal(file, "__all__") or ())
+
+
+@cache
+def _literal(file: Path, name: str) -> Any:
+    """Return the value that a module gives a name, read without importing it; None for none."""
     with _PARSING:
         for statement in ast.parse(file.read_bytes(), filename=str(file)).body:
             match statement:
-                case ast.Assign(targets=[ast.Name(id="__all__")], value=value):
-                    return tuple(ast.literal_eval(value))
-    return ()
+                case ast.Assign(targets=[ast.Name(id=target)], value=value) if target == name:
+                    return ast.literal_eval(value)
+    return None
+
+
+def _together(kind: str) -> dict[str, str]:
+    """Return where the plugins are that share a module: `PLUGINS` of the package, by name."""
+    files = (Path(folder, "__init__.py") for folder in _folders(kind))
+    tables = (_literal(file, "PLUGINS") or {} for file in files if file.is_file())
+    return {name: place for table in tables for name, place in table.items()}
 
 
 _PARSING = threading.Lock()  # Python 3.11 fails at times where two threads make syntax trees

@@ -44,14 +44,14 @@ def metrics(
 
 
 def _listed() -> Iterator[tuple[str, str]]:
-    """Each metric and the first sentence of its file, or why it cannot be used."""
+    """Each metric and the first sentence on it, or why it cannot be used."""
     for name in plugins.names("metric"):
         try:
             plugin = plugins.load("metric", name)
         except SetupError as error:
             yield name, str(error)
             continue
-        text = inspect.getdoc(inspect.getmodule(plugin)) or inspect.getdoc(plugin) or ""
+        text = inspect.getdoc(plugin) or inspect.getdoc(inspect.getmodule(plugin)) or ""
         yield name, " ".join(text.split("\n\n", 1)[0].split())
 
 

@@ -7,7 +7,7 @@ from pyoxigraph import Literal, NamedNode
 
 from askgraph.evaluation import Table
 from askgraph.evaluation.benchmarks import Contents
-from askgraph.evaluation.benchmarks.qald import Qald
+from askgraph.evaluation.benchmarks.json_records import Qald
 
 QUERY = "PREFIX wdt: <http://www.wikidata.org/prop/direct/> SELECT ?x { ?x wdt:P31 ?y }"
 

@@ -1,7 +1,7 @@
 """Acc@1 asks for all of gold, and forgives what is too much."""
 
 from askgraph.evaluation import Score, Table
-from askgraph.evaluation.metrics.accuracy_at_1 import accuracy_at_1
+from askgraph.evaluation.metrics.sets import accuracy_at_1
 
 RIGHT, WRONG = Score(1.0, 1.0, 1.0), Score(0.0, 0.0, 0.0)
 

@@ -5,8 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from askgraph.evaluation import Score, Table
-from askgraph.evaluation.metrics.best_column import best_column
-from askgraph.evaluation.metrics.best_column_multiset import best_column_multiset
+from askgraph.evaluation.metrics.sets import best_column, best_column_multiset
 
 names = st.sampled_from(["Io", "Europa", "Ganymede", "Callisto"])
 some = st.lists(names, min_size=1, max_size=8)

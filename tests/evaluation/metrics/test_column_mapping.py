@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from askgraph.evaluation import Score, Table
-from askgraph.evaluation.metrics.best_column import best_column
-from askgraph.evaluation.metrics.column_mapping import column_mapping
+from askgraph.evaluation.metrics.assignment import column_mapping
+from askgraph.evaluation.metrics.sets import best_column
 
 names = st.sampled_from(["Io", "Europa", "Ganymede"])
 

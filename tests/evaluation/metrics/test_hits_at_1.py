@@ -1,7 +1,7 @@
 """Hits@1 asks for one value of gold that stands first."""
 
 from askgraph.evaluation import Score, Table
-from askgraph.evaluation.metrics.hits_at_1 import hits_at_1
+from askgraph.evaluation.metrics.sets import hits_at_1
 
 RIGHT, WRONG = Score(1.0, 1.0, 1.0), Score(0.0, 0.0, 0.0)
 

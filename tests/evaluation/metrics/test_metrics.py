@@ -5,11 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from askgraph.evaluation import Metric, Table
-from askgraph.evaluation.metrics.best_column import best_column
-from askgraph.evaluation.metrics.column_mapping import column_mapping
-from askgraph.evaluation.metrics.dfsl import dfsl
-from askgraph.evaluation.metrics.exact_match import exact_match
-from askgraph.evaluation.metrics.flattened import flattened
+from askgraph.evaluation.metrics.assignment import column_mapping
+from askgraph.evaluation.metrics.sets import best_column, dfsl, exact_match, flattened
 from askgraph.plugins import load, names
 
 METRICS = [best_column, column_mapping, dfsl, exact_match, flattened]

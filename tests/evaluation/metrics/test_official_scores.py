@@ -10,8 +10,7 @@ import pytest
 from pyoxigraph import Literal
 
 from askgraph.evaluation import Table
-from askgraph.evaluation.metrics.flattened import flattened
-from askgraph.evaluation.metrics.text2sparql import text2sparql
+from askgraph.evaluation.metrics.sets import flattened, text2sparql
 from askgraph.sparql.results import SelectResult
 
 DATA = Path(os.environ.get("ASKGRAPH_DATA") or Path(__file__).parents[4] / "shared" / "data")

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from pyoxigraph import BlankNode, Literal, NamedNode
 
 from askgraph.evaluation import Table
-from askgraph.evaluation.metrics.row_assignment import row_assignment
+from askgraph.evaluation.metrics.assignment import row_assignment
 from askgraph.sparql import vocabulary as voc
 from askgraph.sparql.results import Row, SelectResult
 

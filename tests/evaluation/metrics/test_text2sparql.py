@@ -3,7 +3,7 @@
 from pyoxigraph import Literal, NamedNode
 
 from askgraph.evaluation import Score, Table
-from askgraph.evaluation.metrics.text2sparql import text2sparql
+from askgraph.evaluation.metrics.sets import text2sparql
 from askgraph.sparql.results import SelectResult, Term
 from askgraph.sparql.vocabulary import XSD_DATE, XSD_DECIMAL, XSD_INTEGER
 

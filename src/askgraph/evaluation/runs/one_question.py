@@ -17,8 +17,8 @@ from askgraph.endpoint import Endpoint
 from askgraph.errors import AskgraphError, ServiceError, SetupError
 from askgraph.evaluation import Table
 from askgraph.evaluation.executors import given_up
-from askgraph.evaluation.metrics.best_column import best_column
 from askgraph.evaluation.metrics.linking import links
+from askgraph.evaluation.metrics.sets import best_column
 from askgraph.evaluation.questions import GoldQuestion, answer_table, query_table
 from askgraph.evaluation.runs import Done, Task
 from askgraph.evaluation.runs.scores import Scored, done_task, judged, link_scores, named
