@@ -9,7 +9,7 @@ import typer
 from typer.testing import CliRunner
 
 from askgraph.cli import expanded
-from askgraph.cli.metrics import metrics
+from askgraph.cli.evaluate import metrics
 from askgraph.errors import SetupError
 from askgraph.evaluation.reports.disagreement import EXAMPLES, scored
 from askgraph.plugins import names

@@ -12,8 +12,7 @@ from typing import Any
 import altair as alt
 
 from askgraph.evaluation.reports.failures import failure_counts
-from askgraph.evaluation.reports.payload import system_of
-from askgraph.evaluation.reports.report import LABEL, Group, groups_of, label, percentile
+from askgraph.evaluation.reports.report import LABEL, Group, groups_of, label, percentile, system_of
 from askgraph.evaluation.reports.report_sheets import by_sheet, report_sheets
 from askgraph.evaluation.reports.sheet import Cell, Column, Sheet
 from askgraph.evaluation.runs import Run
