@@ -53,7 +53,7 @@ class Difference:
 
 
 def bootstrap_interval(
-    values: Sequence[float], *, level: float = 0.95, samples: int = SAMPLES, seed: int = 0
+    values: Sequence[float], *, level: float = 0.95, samples: int = SAMPLES
 ) -> Interval:
     """Return the mean and its bootstrap interval, bias-corrected and accelerated (BCa).
 
@@ -73,14 +73,12 @@ def bootstrap_interval(
         batch=max(1, BLOCK // len(rounded)),
         confidence_level=level,
         method="BCa",
-        rng=np.random.default_rng(seed),
+        rng=np.random.default_rng(0),
     ).confidence_interval
     return Interval(mean, float(min(interval.low, mean)), float(max(interval.high, mean)))
 
 
-def paired_difference(
-    a: Mapping[str, float], b: Mapping[str, float], *, level: float = 0.95
-) -> Difference:
+def paired_difference(a: Mapping[str, float], b: Mapping[str, float]) -> Difference:
     """Compare two systems on the questions that both have, by question; none in common are 0."""
     common = sorted(a.keys() & b.keys())
     gains = [b[key] - a[key] for key in common]
@@ -89,7 +87,7 @@ def paired_difference(
         n=len(common),
         a=fmean(a[key] for key in common) if common else 0.0,
         b=fmean(b[key] for key in common) if common else 0.0,
-        difference=bootstrap_interval(gains, level=level),
+        difference=bootstrap_interval(gains),
         p=permutation_p(gains),
         better=better,
         worse=worse,
@@ -97,7 +95,7 @@ def paired_difference(
     )
 
 
-def permutation_p(differences: Sequence[float], *, flips: int = FLIPS, seed: int = 0) -> float:
+def permutation_p(differences: Sequence[float], *, flips: int = FLIPS) -> float:
     """Return the two-sided p of the paired permutation test on the mean: signs flipped at random.
 
     The share of all choices of signs whose mean is at least as far from 0 as the one seen. Exact
@@ -113,7 +111,7 @@ def permutation_p(differences: Sequence[float], *, flips: int = FLIPS, seed: int
             sums = np.concatenate([sums + size, sums - size])
         return float(np.mean(np.abs(sums) >= least))
     # scipy.stats.permutation_test draws these signs value by value: 24 s for 3,000 questions.
-    random = np.random.default_rng(seed)
+    random = np.random.default_rng(0)
     reached = 0
     for start in range(0, flips, block := max(1, BLOCK // n)):
         drawn = random.integers(0, 256, (min(block, flips - start), -(-n // 8)), dtype=np.uint8)
@@ -122,7 +120,7 @@ def permutation_p(differences: Sequence[float], *, flips: int = FLIPS, seed: int
     return (reached + 1) / (flips + 1)
 
 
-def kappa(pairs: Sequence[tuple[bool, bool]], *, samples: int = SAMPLES, seed: int = 0) -> Interval:
+def kappa(pairs: Sequence[tuple[bool, bool]]) -> Interval:
     """Return Cohen's kappa (1960) of two judges of the same questions, with its 95 % interval.
 
     How much more often they agree than by chance: 1 always, 0 as by chance. If both say the same of
@@ -133,7 +131,7 @@ def kappa(pairs: Sequence[tuple[bool, bool]], *, samples: int = SAMPLES, seed: i
         return Interval(0.0, 0.0, 0.0)
     cells = Counter(pairs)
     seen = np.array([cells[one, other] for one in (True, False) for other in (True, False)])
-    drawn = np.random.default_rng(seed).multinomial(len(pairs), seen / len(pairs), size=samples)
+    drawn = np.random.default_rng(0).multinomial(len(pairs), seen / len(pairs), size=SAMPLES)
     low, high = np.quantile(_kappas(drawn), (0.025, 0.975))
     return Interval(float(_kappas(seen[None])[0]), float(low), float(high))
 
