@@ -19,7 +19,7 @@ TORCH_VERSION := 2.13.0
 # processes.
 PYTEST := OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder
 
-.PHONY: help demo serve test plain ready check docs wheel release licences audit campaign bench lock clean venv page page-check
+.PHONY: help demo serve test quick plain ready check docs wheel release licences audit campaign bench lock clean venv page page-check
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -33,6 +33,11 @@ serve: page $(VENV)/serve.stamp ## serve the page on the sample graph, and open 
 test: ## lint, types, layers and all tests
 	@$(MAKE) --no-print-directory --jobs 2 $(if $(filter output-sync,$(.FEATURES)),--output-sync) ready
 	$(PYTEST)
+
+quick: $(VENV)/dev.stamp ## lint, and the tests without server, browser or process: two minutes
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(PYTEST) -n 2 -m "not server and not browser and not slow"
 
 plain: page build/models/stamp ## install the wheel without extras and with each alone, and try every command
 	@python3 tools/plain_install.py

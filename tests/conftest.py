@@ -1,7 +1,9 @@
 """What all tests share."""
 
+import re
 import signal
 from functools import cache
+from pathlib import Path
 
 import httpcore2
 import pytest
@@ -30,10 +32,51 @@ settings.register_profile(
 settings.load_profile("any-machine")
 
 
+TESTS = Path(__file__).parent
+# What starts a server of ours, where a file of tests imports it.
+STARTS_SERVER = re.compile(
+    r"^from tests\.(servers?\.(?!faults)|fleet|wikibase|deaf|methods\.tools\.|tool_graphs)", re.M
+)
+# Folders whose tests start processes, and what says so elsewhere; PyTorch takes seconds to import.
+SLOW_FOLDERS = ("acceptance", "repo_tools", "deploy", "upgrade")
+SLOW = re.compile(r"^import subprocess|tests\.tiny_models|import torch", re.MULTILINE)
+BROWSER_FOLDER = TESTS / "server" / "browser"
+SERVER_FIXTURES = {"llm_server", "sparql_server", "sample_endpoint", "postgres"}
+
+
+@cache
+def marks_of_file(path: Path) -> tuple[str, ...]:
+    """Return the markers of all tests of a file: `browser`, `server` or `slow`."""
+    source = path.read_text(encoding="utf-8")
+    marks = {
+        "browser": path.is_relative_to(BROWSER_FOLDER) or "playwright" in source,
+        "server": bool(STARTS_SERVER.search(source)),
+        "slow": path.relative_to(TESTS).parts[0] in SLOW_FOLDERS or bool(SLOW.search(source)),
+    }
+    return tuple(name for name, holds in marks.items() if holds)
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave a file out, unread, whose tests `-m "not ..."` would leave out all."""
+    if collection_path.suffix != ".py" or not collection_path.name.startswith("test_"):
+        return None
+    left_out = re.findall(r"\bnot (\w+)", config.getoption("markexpr"))
+    return bool(set(left_out) & set(marks_of_file(collection_path))) or None
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Files with slow tests come first, so that no worker is left alone with one at the end."""
+    """Mark tests by what they need; files with slow tests come first.
+
+    `make quick` leaves out what starts a server, a browser or a process. Slow files come first, so
+    that no worker is left alone with one at the end.
+    """
     slow = {item.path for item in items if item.get_closest_marker("slow")}
     items.sort(key=lambda item: item.path not in slow)
+    for item in items:
+        for name in marks_of_file(item.path):
+            item.add_marker(name)
+        if SERVER_FIXTURES & set(getattr(item, "fixturenames", ())):
+            item.add_marker("server")
 
 
 def pytest_make_parametrize_id(val: object, argname: str) -> str | None:

@@ -8,6 +8,7 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
+from tests.each import for_each
 from typer.testing import CliRunner
 
 import askgraph
@@ -59,7 +60,7 @@ def workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("workspace")
 
 
-@pytest.mark.parametrize("page", PAGES)
+@for_each("page", PAGES)
 def test_the_python_of_a_page_runs(
     page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -103,7 +104,7 @@ def _cell(value: object, labels: dict[str, str]) -> str:
             return labels.get(str(value), str(value))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("heading", "question", "answer"),
     [
         (heading, row[-2], row[-1])
@@ -140,7 +141,7 @@ def test_every_setting_is_explained() -> None:
     assert set(graph) == {field.name for field in dataclasses.fields(GraphSettings)}
 
 
-@pytest.mark.parametrize(
+@for_each(
     "page, name, method",
     [
         ("agents", "grasp", Grasp),

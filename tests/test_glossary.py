@@ -4,7 +4,7 @@ import importlib
 import re
 from pathlib import Path
 
-import pytest
+from tests.each import for_each
 
 PAGE = Path(__file__).parents[1] / "docs" / "glossary.md"
 ROWS = re.findall(r"^\| ([^|]+) \| [^|]+ \| `([\w.]+)` \|$", PAGE.read_text(), flags=re.MULTILINE)
@@ -16,7 +16,7 @@ def test_each_term_stands_once_and_in_order() -> None:
     assert terms == sorted(set(terms))
 
 
-@pytest.mark.parametrize(("term", "place"), ROWS)
+@for_each(("term", "place"), ROWS)
 def test_a_term_is_defined_where_the_glossary_says(term: str, place: str) -> None:
     module, _, name = place.rpartition(".")
     if not name[0].isupper():

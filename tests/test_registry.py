@@ -7,6 +7,7 @@ from pathlib import Path
 from shutil import copy
 
 import pytest
+from tests.each import for_each
 
 from askgraph import plugins, sample
 from askgraph.errors import SetupError
@@ -66,7 +67,7 @@ def test_load_gives_the_one_name_a_module_exports() -> None:
 
 
 @pytest.mark.usefixtures("indices")
-@pytest.mark.parametrize("name", ["by-size", "by_size", "By-Size ", "BY_SIZE"])
+@for_each("name", ["by-size", "by_size", "By-Size ", "BY_SIZE"])
 def test_dashes_and_underscores_and_case_are_alike(name: str) -> None:
     assert plugins.load("index", name)() == "largest"
 
@@ -120,7 +121,7 @@ def test_methods_are_named_as_the_pages_write_them() -> None:
 
 
 @pytest.mark.usefixtures("indices")
-@pytest.mark.parametrize("name", ["", "_postings", "os.path", "../keyword", "x" * 10_000])
+@for_each("name", ["", "_postings", "os.path", "../keyword", "x" * 10_000])
 def test_only_a_plugin_name_is_ever_imported(name: str) -> None:
     with pytest.raises(SetupError, match="no index named"):
         plugins.load("index", name)
@@ -137,14 +138,14 @@ def test_a_kind_without_a_package_has_no_plugins(monkeypatch: pytest.MonkeyPatch
     assert plugins.names("index") == ()
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("kind", "name"), [(kind, name) for kind in plugins.PACKAGES for name in plugins.names(kind)]
 )
 def test_every_plugin_of_ours_loads(kind: str, name: str) -> None:
     assert callable(plugins.load(kind, name))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("command", "said"),
     [
         (["ask", "?", "--method", "graph-search:ranker=r.npz"], "'ranker': rankers were removed"),

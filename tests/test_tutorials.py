@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.each import for_each
 from tests.servers.served import ServedThread, sample_workspace
 from typer.testing import CliRunner
 
@@ -53,7 +54,7 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield server.url
 
 
-@pytest.mark.parametrize("page", PAGES)
+@for_each("page", PAGES)
 def test_the_commands_of_a_page_print_what_it_shows(
     page: str, address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -5,8 +5,10 @@ import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
+from pyoxigraph import Store
 from tests.graphs import store_of
 from tests.servers.sparql import SparqlServer
 
@@ -15,6 +17,7 @@ from askgraph.graph import KnowledgeGraph
 from askgraph.graph.arrays import build_arrays
 from askgraph.graph.local_profile import profile_of
 from askgraph.graph.names import names_in
+from askgraph.graph.profile import Profile
 from askgraph.index.names import NameIndex
 from askgraph.llm import ToolCall
 from askgraph.methods.tools import Limits
@@ -34,14 +37,19 @@ def opened_sample(folder: Path) -> KnowledgeGraph:
     return Workspace(folder).open(graph_path())
 
 
+@cache
+def _known_of(turtle: str) -> tuple[Store, Profile, NameIndex]:
+    store = store_of(turtle)
+    arrays = build_arrays(store)
+    profile = profile_of(arrays)
+    return store, profile, NameIndex.of(names_in(arrays, profile))
+
+
 def behind(
     url: str, turtle: str, prefixes: dict[str, str], *, timeout: float = 60.0
 ) -> KnowledgeGraph:
     """What is known of a graph whose triples only a server has."""
-    store = store_of(turtle)
-    arrays = build_arrays(store)
-    profile = profile_of(arrays)
-    names = NameIndex.of(names_in(arrays, profile))
+    _, profile, names = _known_of(turtle)
     endpoint = HttpEndpoint(url, timeout=timeout, connect_timeout=1.0, retries=0)
     return KnowledgeGraph(
         name="remote", endpoint=endpoint, profile=profile, names=names, prefixes=PrefixMap(prefixes)
@@ -51,7 +59,7 @@ def behind(
 @contextmanager
 def served(turtle: str, prefixes: dict[str, str]) -> Iterator[tuple[SparqlServer, KnowledgeGraph]]:
     """A server with these triples, and the graph behind it."""
-    with SparqlServer(store_of(turtle)) as server:
+    with SparqlServer(_known_of(turtle)[0]) as server:
         yield server, behind(server.url, turtle, prefixes)
 
 

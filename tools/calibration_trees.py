@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from sklearn.ensemble import HistGradientBoostingClassifier
 from tools.calibration_cases import Case, Floats, shares
 
 from askgraph.search.decide import Tree, Trees, sign_of
@@ -29,6 +28,8 @@ def fitted(train: Sequence[Case]) -> Trees:
     if right.min() == right.max() or len(train) < 2 * _LEAF:
         ahead, behind = 1 + float(weights @ right), 1 + float(weights @ (1 - right))
         return Trees(names, math.log(ahead / behind))
+    from sklearn.ensemble import HistGradientBoostingClassifier  # seconds, only to fit
+
     model = HistGradientBoostingClassifier(
         max_iter=_ROUNDS, learning_rate=_RATE, max_leaf_nodes=_LEAVES, min_samples_leaf=_LEAF,
         l2_regularization=_L2, monotonic_cst=[sign_of(name) for name in names],

@@ -13,10 +13,9 @@ import sys
 from collections.abc import Callable
 from pathlib import Path, PurePosixPath
 
+from tools import architecture
 from tools.reference import pages as reference_pages
 from tools.site_check import complaints
-
-from tools import architecture
 
 __all__ = ["built", "decisions_page", "gather", "placed", "relinked"]
 

@@ -53,7 +53,7 @@ _LIBRARIES = {
     "postgresql": "asyncpg",
     "semantic": "onnxruntime tokenizers",
     "serve": "alembic fastapi mcp prometheus_client pydantic_settings python_multipart sqlalchemy "
-    "starlette structlog uvicorn websockets xlsxwriter",
+    "starlette structlog uvicorn xlsxwriter",
     "spacy": "spacy",
     "telemetry": "opentelemetry",
     "vector": "faiss",

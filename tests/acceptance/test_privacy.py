@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.each import for_each
 from tests.methods.guiding import reply
 from tests.odd_names import ODD
 from tests.servers.llm import LlmServer, Turn
@@ -285,8 +286,8 @@ def test_no_value_of_the_graph_is_in_the_log_of_guided(
         assert (line in told) == (sees == "masked")
 
 
-@pytest.mark.parametrize("sees", ["masked", "schema"])
-@pytest.mark.parametrize("asked", ODDLY)
+@for_each("sees", ["masked", "schema"])
+@for_each("asked", ODDLY)
 def test_odd_names_are_hidden_from_a_model_and_placeholders_from_people(
     odd: KnowledgeGraph, sees: Sees, asked: str
 ) -> None:

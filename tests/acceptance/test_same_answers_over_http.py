@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 from pyoxigraph import BlankNode, RdfFormat, Store
+from tests.each import for_each
 from tests.servers.sparql import SparqlServer
 
 from askgraph.answers.codec import plain_value, status_of
@@ -235,7 +236,7 @@ def _comparable(term: Term | None) -> object:
     return float(f"{value:.9g}") if isinstance(value, float) else value
 
 
-@pytest.mark.parametrize(("graph", "question"), QUESTIONS)
+@for_each(("graph", "question"), QUESTIONS)
 def test_our_own_server_gives_the_embedded_answer(
     graph: str, question: str, embedded: Answers, loopback_answers: Answers
 ) -> None:
@@ -243,7 +244,7 @@ def test_our_own_server_gives_the_embedded_answer(
 
 
 @pytest.mark.virtuoso
-@pytest.mark.parametrize(("graph", "question"), QUESTIONS)
+@for_each(("graph", "question"), QUESTIONS)
 def test_virtuoso_gives_the_embedded_answer(
     graph: str, question: str, embedded: Answers, virtuoso_answers: Answers
 ) -> None:

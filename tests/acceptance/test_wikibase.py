@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.each import for_each
 from tests.graphs import store_of
 from tests.servers.sparql import SparqlServer
 from tests.wikibase import WIKIBASE
@@ -123,7 +124,7 @@ def test_considered_queries_have_its_own_property(graph: KnowledgeGraph) -> None
     assert not any("rdf:type" in query or " a " in query for query in drafts)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("question", "expected"),
     [
         ("Since when has Ben Corvo been the mayor of Norwick?", {"1990-01-02"}),
@@ -141,7 +142,7 @@ def test_statements_with_their_qualifiers_are_asked(
     assert told(asked(graph, question)) == expected
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("question", "expected", "words"),
     [
         ("Who is the mayor of Orlen?", {"Q40"}, "of Orlen."),  # that of which more pages tell

@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 import pytest_asyncio
+from tests.each import for_each
 
 from askgraph.answers.changed_query import changed
 from askgraph.graph import KnowledgeGraph
@@ -47,7 +48,7 @@ def names(answer: Answer | None) -> list[str]:
     return [answer.labels[str(value_of(row[0]))] for row in answer.result.rows]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "language"),
     [
         ("only the first two", "en"),
@@ -78,7 +79,7 @@ async def test_the_first_groups_are_the_greatest(space: KnowledgeGraph) -> None:
     assert [value_of(row[1]) for row in answer.result.rows] == ["94", "28"]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "first"),
     [
         ("sort by diameter", "Adrastea"),
@@ -98,7 +99,7 @@ async def test_a_result_is_sorted_by_what_its_things_have(
 LARGER = "SELECT ?m { ?m a o:Moon ; o:diameter ?d . s:Mercury o:diameter ?e FILTER(?d > ?e) }"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "language", "picked"),
     [
         ("Which of them has the longest orbital period?", "en", "Titan"),
@@ -116,7 +117,7 @@ async def test_the_first_by_a_property_is_one_of_those_that_were_found(
     assert len(answer.result.variables) == 1
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "language"),
     [
         ("how many are these?", "en"),
@@ -136,7 +137,7 @@ async def test_groups_are_counted_too(space: KnowledgeGraph) -> None:
     assert answer is not None and "11" in str(answer.result.rows)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "Who discovered Titan?",
@@ -159,7 +160,7 @@ async def test_a_query_that_would_write_is_not_run(space: KnowledgeGraph) -> Non
     assert await after(space, "how many are these?", "DELETE WHERE { ?s ?p ?o }") is None
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "language", "said"),
     [
         ("only the first two", None, "There is no result before this"),
@@ -188,7 +189,7 @@ async def test_a_question_of_its_own_needs_none_before(space: KnowledgeGraph) ->
         assert isinstance(outcome, Answer)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("language", "first", "wish", "said"),
     [
         ("en", "Which moons does Jupiter have?", "show them on a map", "None of these has coord"),
@@ -223,7 +224,7 @@ FIRST = {
 }
 
 
-@pytest.mark.parametrize("language", FOLLOWING)
+@for_each("language", FOLLOWING)
 async def test_talks_go_on_in_four_languages(space: KnowledgeGraph, language: str) -> None:
     method = Workspace().method()
     first = Question(FIRST[language], language)
@@ -243,7 +244,7 @@ async def test_talks_go_on_in_four_languages(space: KnowledgeGraph, language: st
     assert len(saturn.result.rows) == 18 and "Pan" in year.sentence
 
 
-@pytest.mark.parametrize("language", FOLLOWING)
+@for_each("language", FOLLOWING)
 async def test_greetings_are_answered_with_questions_that_have_answers(
     space: KnowledgeGraph, language: str
 ) -> None:

@@ -3,8 +3,8 @@
 import json
 from dataclasses import replace
 
-import pytest
 from pyoxigraph import BlankNode, Literal, NamedNode
+from tests.each import for_each
 
 from askgraph.answers.codec import answer_object, plain_value
 from askgraph.sparql import vocabulary as voc
@@ -89,9 +89,7 @@ def test_a_refusal_without_an_attempt() -> None:
     assert (found["sparql"], found["rows"], found["confidence"]) == (None, [], 0.0)
 
 
-@pytest.mark.parametrize(
-    "outcome", [ANSWER, Clarification("?", (), None), Refusal("no"), Refusal("no", ANSWER)]
-)
+@for_each("outcome", [ANSWER, Clarification("?", (), None), Refusal("no"), Refusal("no", ANSWER)])
 def test_the_keys_are_always_the_same(outcome: Outcome) -> None:
     found = answer_object(outcome)
     assert list(found) == list(answer_object(ANSWER))
@@ -104,7 +102,7 @@ def test_a_cut_off_result_says_by_whom() -> None:
     assert answer_object(answer)["truncated"] == {"by": "server", "reason": "10,000 rows"}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "datatype", "value"),
     [
         ("7", voc.XSD_INTEGER, 7),

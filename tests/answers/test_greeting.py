@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from tests.each import for_each
 
 from askgraph import api
 from askgraph.answers.example_questions import examples_of
@@ -40,7 +41,7 @@ SHIPS = """
 """
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "language", "said"),
     [
         ("Hello!", None, "Hello! This can be asked, for example:"),
@@ -169,7 +170,7 @@ async def test_starters_are_of_many_kinds_and_each_is_answered_surely(
     assert len(classes) >= 4
 
 
-@pytest.mark.parametrize("name", OTHERS)
+@for_each("name", OTHERS)
 async def test_starters_of_any_graph_are_asked_as_people_ask(tmp_path: Path, name: str) -> None:
     files = [DATA / file for file in OTHERS[name]]
     if not all(file.is_file() for file in files):

@@ -4,10 +4,13 @@ import json
 import re
 from collections.abc import AsyncIterator
 from contextlib import aclosing
+from pathlib import Path
 
 import pytest
 import pytest_asyncio
+from tests.each import for_each
 
+from askgraph import api
 from askgraph.answers.next_questions import next_questions
 from askgraph.graph import KnowledgeGraph
 from askgraph.sample import graph_path, questions_path
@@ -55,7 +58,7 @@ async def proposed(text: str, language: str, graph: KnowledgeGraph) -> tuple[str
     )
 
 
-@pytest.mark.parametrize(("text", "language"), QUESTIONS[::9])
+@for_each(("text", "language"), QUESTIONS[::9])
 async def test_each_next_question_has_an_answer_and_reads_as_people_ask(
     text: str, language: str, space: KnowledgeGraph
 ) -> None:
@@ -72,7 +75,7 @@ async def test_each_next_question_has_an_answer_and_reads_as_people_ask(
         assert not BAD.search(one)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "language", "wanted"),
     [
         ("Which dwarf planets are there?", "en", "Which of them has the greatest diameter?"),
@@ -127,3 +130,37 @@ async def test_one_of_them_stands_alone(space: KnowledgeGraph) -> None:
         if isinstance(outcome, Answer) and not outcome.is_empty:
             return
     pytest.fail("none stands alone")
+
+
+@pytest.mark.parametrize(
+    ("text", "word", "names"),
+    [
+        ("What is the population of Mars?", "population", {"diameter", "mass"}),
+        ("What is the colour of Titan?", "colour", {"diameter"}),
+    ],
+)
+def test_what_the_thing_has_is_offered_for_a_property_that_is_not_known(
+    tmp_path_factory: pytest.TempPathFactory, text: str, word: str, names: set[str]
+) -> None:
+    place = tmp_path_factory.getbasetemp() / "nearest"
+    found = api.ask(text, graph_path(), workspace=place).json()
+
+    missing = found["missing"]
+    assert isinstance(missing, list)
+    assert missing[0]["words"] == word and names <= set(missing[0]["names"])
+    for name in missing[0]["names"]:
+        told = api.ask(text.replace(word, name), graph_path(), workspace=place).json()
+        assert told["status"] == "answer" and told["rows"], name
+
+
+def test_words_that_nothing_is_near_to_are_named_without_an_offer(tmp_path: Path) -> None:
+    found = api.ask("What is the capital of Mongolia?", graph_path(), workspace=tmp_path).json()
+
+    assert found["status"] == "refusal"
+    missing = found["missing"]
+    assert missing == [{"words": "capital", "names": []}, {"words": "Mongolia", "names": []}]
+
+
+def test_an_answer_lacks_nothing(tmp_path: Path) -> None:
+    found = api.ask("Who discovered Titan?", graph_path(), workspace=tmp_path).json()
+    assert found["missing"] == []

@@ -1,9 +1,9 @@
 """The read-back in pieces: every word that is a term of the query is known to be it."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pyoxigraph import Literal
+from tests.each import for_each
 
 from askgraph.answers.query_parts import parts_of, read_back
 from askgraph.answers.verbalize import in_words
@@ -22,7 +22,7 @@ def marked(query: str, labels: dict[str, str] | None = None, *, language: str = 
     return "".join(pieces)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("query", "text"),
     [
         ("SELECT ?m { ?m a :Moon ; :orbits :Mars }",
@@ -56,7 +56,7 @@ def test_the_words_of_each_term_are_its_part(query: str, text: str) -> None:
     assert marked(query) == text
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("language", "text"),
     [
         ("en", "The [moons|class] that [orbit|predicate] [Mars|entity]."),

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from tests.each import for_each
 from typer.testing import CliRunner
 
 import askgraph
@@ -69,7 +70,7 @@ def texts(result: askgraph.Result) -> set[str]:
     return {answer.labels.get(one.value, one.value) for one in found if one is not None}  # type: ignore[union-attr]
 
 
-@pytest.mark.parametrize(("firms", "towns"), ALL)
+@for_each(("firms", "towns"), ALL)
 def test_what_the_cities_of_one_graph_have_is_found_in_the_other(
     tmp_path: Path, firms: str, towns: str
 ) -> None:

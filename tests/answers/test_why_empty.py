@@ -2,6 +2,7 @@
 
 import pytest
 from tests.answers.conftest import PREFIX, Counting, Slow
+from tests.each import for_each
 
 from askgraph.answers.why_empty import Emptiness, emptiness, why_empty
 from askgraph.errors import TimedOut
@@ -22,7 +23,7 @@ def changes(found: Emptiness) -> dict[str, int]:
     return {suggestion.change: suggestion.results for suggestion in found.suggestions}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("query", "pattern", "change", "results"),
     [
         ("SELECT ?m { ?m a :Moon . :Mars :orbits ?m }", "orbits", "in the other direction", 2),
@@ -121,7 +122,7 @@ async def test_a_result_or_no_query_needs_no_reason(small: Counting) -> None:
     assert await why_empty("SELECT * {}", small) is None
 
 
-@pytest.mark.parametrize("budget", [0, 1, 2, 3, 5])
+@for_each("budget", [0, 1, 2, 3, 5])
 async def test_a_small_budget_is_kept(budget: int, small: Counting) -> None:
     query = "SELECT ?x { ?x a :Planet ; :orbits ?y ; :mass ?m ; :in ?z FILTER(?m > 1) }"
     await emptiness(PREFIX + query, small, budget=budget)

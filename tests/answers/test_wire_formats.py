@@ -1,22 +1,27 @@
 """The answer as every door hands it out: each format is a file in `wire/`, byte for byte."""
 
+import csv
+import io
 import json
+import zipfile
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from xml.etree import ElementTree
 
-import pytest
 from pyoxigraph import BlankNode, Literal, NamedNode
+from tests.each import for_each
 
 from askgraph.answers.codec import answer_object
 from askgraph.answers.console import as_text
+from askgraph.answers.export import as_csv, as_workbook, matching, sheet_of
 from askgraph.evaluation.runs.one_question import step_object
 from askgraph.server.mcp.ask import answered
 from askgraph.server.openai.answers import message_parts
 from askgraph.server.runs.views import answer_view
 from askgraph.sparql.prefixes import PrefixMap
 from askgraph.sparql.results import SelectResult, Truncation
-from askgraph.sparql.vocabulary import XSD_DATE, XSD_DECIMAL
+from askgraph.sparql.vocabulary import XSD_DATE, XSD_DECIMAL, XSD_INTEGER
 from askgraph.trace import (
     Answer,
     Clarification,
@@ -119,12 +124,51 @@ FORMATS: dict[str, Callable[[Outcome], str]] = {
 }
 
 
-@pytest.mark.parametrize("name", FORMATS)
+@for_each("name", FORMATS)
 def test_each_format_is_what_its_file_says(name: str) -> None:
     parts = [f"=== {kind}\n{FORMATS[name](outcome)}\n" for kind, outcome in OUTCOMES.items()]
     assert "".join(parts) == (WIRE / f"{name}.txt").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("kind", OUTCOMES)
+@for_each("kind", OUTCOMES)
 def test_the_line_of_a_trace_is_read_back_as_the_same_outcome(kind: str) -> None:
     assert step_of(line_of(OUTCOMES[kind])) == OUTCOMES[kind]
+
+
+IO = NamedNode("http://x/Io")
+SIZE = Literal("3643", datatype=NamedNode(XSD_INTEGER))
+LABELS = {"http://x/Io": "Ió"}
+RESULT = SelectResult(("moon", "size", "note"), ((IO, SIZE, Literal("=1+1")), (None, None, None)))
+
+
+def test_things_have_their_names_and_their_iris_beside_them() -> None:
+    head, first, second = sheet_of(RESULT, LABELS)
+    assert head == ["moon", "moon IRI", "size", "note"]
+    assert first == ["Ió", "http://x/Io", 3643, "=1+1"]
+    assert second == [None, None, None, None]
+
+
+def test_csv_computes_nothing() -> None:
+    text = as_csv(sheet_of(RESULT, LABELS)).decode("utf-8-sig")
+    assert list(csv.reader(io.StringIO(text)))[1] == ["Ió", "http://x/Io", "3643", "'=1+1"]
+    for text in ("\t=1+1", "\r=1+1", "＝1+1", "@SUM(1)"):
+        row = (IO, SIZE, Literal(text))
+        sheet = as_csv(sheet_of(SelectResult(RESULT.variables, (row,)), LABELS)).decode("utf-8-sig")
+        assert f"'{text}" in sheet
+
+
+def test_a_workbook_has_numbers_as_numbers_and_texts_as_they_are() -> None:
+    with zipfile.ZipFile(io.BytesIO(as_workbook(sheet_of(RESULT, LABELS)))) as package:
+        assert package.testzip() is None
+        for name in package.namelist():
+            ElementTree.fromstring(package.read(name))
+        sheet = package.read("xl/worksheets/sheet1.xml").decode()
+        texts = package.read("xl/sharedStrings.xml").decode()
+    assert '<c r="C2"><v>3643</v></c>' in sheet and "<f>" not in sheet
+    assert "<t>=1+1</t>" in texts
+
+
+def test_rows_are_found_by_name_and_value_whatever_the_accents() -> None:
+    assert len(matching(RESULT, LABELS, "io 3643")) == 1
+    assert matching(RESULT, LABELS, "europa") == ()
+    assert matching(RESULT, LABELS, "") == RESULT.rows

@@ -110,6 +110,7 @@ def test_direct_claims_are_those_of_the_best_rank(store: Store) -> None:
 
 
 def test_items_have_labels_pages_and_former_codes(store: Store, world: World) -> None:
+    # Items have labels pages and former codes.
     unnamed = rows(
         store,
         "SELECT DISTINCT ?x { ?x wikibase:sitelinks ?n"
@@ -126,21 +127,31 @@ def test_items_have_labels_pages_and_former_codes(store: Store, world: World) ->
     assert moved
     assert all(new in links and old not in links for old, new in moved)
     assert len({old for old, _ in moved}) == len(moved)
-
-
-def test_many_names_are_shared() -> None:
+    # Many names are shared.
     big = world_of(1_000_000)
     names = Counter(big.label(thing, "en") for thing in big.things())
     assert sum(count for count in names.values() if count > 1) > 2_000
 
 
 def test_every_question_has_an_answer_in_the_graph(store: Store, world: World) -> None:
-    found = list(questions(world))
-    assert len({one["id"] for one in found}) == 80
-    assert sum(one["tags"] == ["homonym"] for one in found) == 10
-    assert {one["lang"] for one in found} == set(LANGUAGES)
-    for one in found:
-        assert rows(store, str(one["sparql"])), one
+    # Every question has an answer in the graph.
+    lines = list(questions(world))
+    assert len({line["id"] for line in lines}) == 80
+    assert sum(line["tags"] == ["homonym"] for line in lines) == 10
+    assert {line["lang"] for line in lines} == set(LANGUAGES)
+    for line in lines:
+        assert rows(store, str(line["sparql"])), line
+    # Gold answers are those of the world.
+    numbers = Numbers(world)
+    checked = [one for one in asked(world) if one.spec["text"] in EXPECTED]
+    assert len(checked) == len(EXPECTED)
+    for one in checked:
+        expected = EXPECTED[one.spec["text"]](world, dict(one.mentioned), year_of(one))
+        found = {row[0] for row in rows(store, one.query(numbers))}
+        if isinstance(expected, set):
+            assert found == {spelled(numbers, value) for value in expected}, one.text
+        else:
+            assert found == {str(expected).lower()}, one.text
 
 
 def all_best(world: World, name: str) -> Iterable[tuple[Thing, Value]]:
@@ -234,19 +245,6 @@ def spelled(numbers: Numbers, value: Value) -> str:
             return f"{date}T00:00:00Z"
         case _:
             return value
-
-
-def test_gold_answers_are_those_of_the_world(store: Store, world: World) -> None:
-    numbers = Numbers(world)
-    checked = [one for one in asked(world) if one.spec["text"] in EXPECTED]
-    assert len(checked) == len(EXPECTED)
-    for one in checked:
-        expected = EXPECTED[one.spec["text"]](world, dict(one.mentioned), year_of(one))
-        found = {row[0] for row in rows(store, one.query(numbers))}
-        if isinstance(expected, set):
-            assert found == {spelled(numbers, value) for value in expected}, one.text
-        else:
-            assert found == {str(expected).lower()}, one.text
 
 
 def year_of(one: Asked) -> int:

@@ -17,10 +17,9 @@ def run(*options: str | Path) -> str:
 
 
 def test_prompts_are_looked_at_once_and_told_by_method(tmp_path: Path) -> None:
+    # Prompts are looked at once and told by method.
     both = ("--method", "guided", "--method", "sparql-llm", "--cache", tmp_path)
-
     lines = [json.loads(line) for line in run(*both, "--json").splitlines()]
-
     guided = [line for line in lines if line["method"] == "guided"]
     assert len(lines) == 2 * len(guided) > 0
     assert all(0 < line["unused"] < line["told"] < line["tokens"] for line in lines)
@@ -31,12 +30,8 @@ def test_prompts_are_looked_at_once_and_told_by_method(tmp_path: Path) -> None:
     assert len(kept.splitlines()) == len(lines)
     assert "sample | guided" in run(*both)  # from what was kept
     assert (tmp_path / "sample.jsonl").read_text() == kept
-
-
-def test_less_room_leaves_more_of_gold_out(tmp_path: Path) -> None:
+    # Less room leaves more of gold out.
     bare = "guided room=0"
-
     [line, *_] = [json.loads(one) for one in run("--method", bare, "--json").splitlines()]
-
     assert line["numbers"] == [] and line["told"] == 0
     assert {kind for kind, _ in line["missing"]} & {"predicate", "class", "thing"}

@@ -20,9 +20,9 @@ def run(moons: Path, tmp_path: Path) -> Run:
     return annotated
 
 
-def test_a_table_is_annotated_and_written_with_its_iris(run: Run, tmp_path: Path) -> None:
+def test_annotating_a_table(run: Run, tmp_path: Path) -> None:
+    # A table is annotated and written with its iris.
     done = run("moons.csv", "--out", "out.csv")
-
     assert done.returncode == 0, done.stderr
     for part in ("Moon", "things", "values", "orbits", "http://example.org/radius"):
         assert part in done.stdout
@@ -31,16 +31,27 @@ def test_a_table_is_annotated_and_written_with_its_iris(run: Run, tmp_path: Path
     assert (first["Moon"], first["Moon iri"]) == ("Io", "http://example.org/Io")
     assert first["Around iri"] == "http://example.org/Jupiter"
     assert 0.5 < float(first["Moon score"]) <= 1
-
-
-def test_as_json_it_is_what_a_file_of_json_has(run: Run, tmp_path: Path) -> None:
+    # As json it is what a file of json has.
     done = run("moons.csv", "--out", "out.json", "--json")
-
     found = json.loads(done.stdout)
     assert found == json.loads((tmp_path / "out.json").read_text())
     assert [column["things"] for column in found["columns"]] == [True, True, False]
     assert found["cells"][0]["candidates"][0]["iri"] == "http://example.org/Io"
     assert {(pair["subject"], pair["object"]) for pair in found["pairs"]} == {(0, 1), (0, 2)}
+    # A table without heads is noticed and read whole.
+    (tmp_path / "bare.csv").write_text(TABLE.partition("\n")[2])
+    taken = run("bare.csv", "--json")
+    whole = run("bare.csv", "--no-heads", "--json")
+    assert "--no-heads" in taken.stderr and "--no-heads" not in whole.stderr
+    assert "--no-heads" not in run("moons.csv").stderr
+    assert [len(json.loads(one.stdout)["rows"]) for one in (taken, whole)] == [2, 3]
+    assert [one["name"] for one in json.loads(whole.stdout)["columns"]] == ["1", "2", "3"]
+    # Nothing is read where nothing can be written.
+    nowhere = run("moons.csv", "--out", "none/out.csv")
+    itself = run("moons.csv", "--out", "moons.csv")
+    assert (nowhere.returncode, "there is no folder 'none'" in nowhere.stderr) == (2, True)
+    assert (itself.returncode, "is the table itself" in itself.stderr) == (2, True)
+    assert (tmp_path / "moons.csv").read_text() == TABLE
 
 
 @pytest.mark.parametrize(
@@ -56,24 +67,3 @@ def test_what_cannot_be_read_or_written_is_told(
     done = run(*words)
 
     assert (done.returncode, told in done.stderr) == (2, True), done.stderr
-
-
-def test_a_table_without_heads_is_noticed_and_read_whole(run: Run, tmp_path: Path) -> None:
-    (tmp_path / "bare.csv").write_text(TABLE.partition("\n")[2])
-
-    taken = run("bare.csv", "--json")
-    whole = run("bare.csv", "--no-heads", "--json")
-
-    assert "--no-heads" in taken.stderr and "--no-heads" not in whole.stderr
-    assert "--no-heads" not in run("moons.csv").stderr
-    assert [len(json.loads(one.stdout)["rows"]) for one in (taken, whole)] == [2, 3]
-    assert [one["name"] for one in json.loads(whole.stdout)["columns"]] == ["1", "2", "3"]
-
-
-def test_nothing_is_read_where_nothing_can_be_written(run: Run, tmp_path: Path) -> None:
-    nowhere = run("moons.csv", "--out", "none/out.csv")
-    itself = run("moons.csv", "--out", "moons.csv")
-
-    assert (nowhere.returncode, "there is no folder 'none'" in nowhere.stderr) == (2, True)
-    assert (itself.returncode, "is the table itself" in itself.stderr) == (2, True)
-    assert (tmp_path / "moons.csv").read_text() == TABLE

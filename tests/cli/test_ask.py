@@ -72,44 +72,81 @@ def test_graph_search_answers_from_the_graph_that_knows(
 ) -> None:
     answer = json.loads(run("ask", question, "-g", "moons", "-g", "pets", "--json").stdout)
 
-    assert answer["graph"] == graph
-    assert value in answer["rows"][0]
+    assert answer["graph"] == graph and value in answer["rows"][0]
 
 
-def test_a_model_chooses_the_graph_and_the_answer_is_shown_with_its_prefixes(
-    llm_server: LlmServer,
-) -> None:
+def test_graphs_and_follow_ups(llm_server: LlmServer) -> None:
+    # A model chooses the graph and the answer is shown with its prefixes.
     llm_server.turns.append(answers(OWNERS, "pet", "owner", graph="pets"))
-
     result = by_model(llm_server, "ask", "Who owns whom?", "-g", "moons", "-g", "pets")
-
     assert result.exit_code == 0, result.stderr
     assert "graph moons" in first_prompt(llm_server) and "graph pets" in first_prompt(llm_server)
     assert "Ann pet:Ann" in result.stdout and "http://pets.example/Tom" not in result.stdout
-
-
-def test_a_graph_named_twice_is_a_clear_error() -> None:
+    # A graph named twice is a clear error.
     result = run("ask", "Which moons orbit Mars?", "-g", "moons", "-g", "moons")
-
     assert (result.exit_code, result.stdout) == (2, "")
     assert "two of the graphs are called 'moons'" in result.stderr
+    # A question follows another one on the same graphs.
+    llm_server.turns.extend(
+        [answers(JUPITER, "moon"), answers(MARS, "moon"), answers(MARS, "moon")]
+    )
+    first = ("ask", "Which moons orbit Jupiter?", "-g", "moons", "--trace", "1.jsonl")
+    assert by_model(llm_server, *first).exit_code == 0
+    second = by_model(llm_server, "ask", "And Mars?", "--after", "1.jsonl", "--trace", "2.jsonl")
+    assert second.exit_code == 0, second.stderr
+    said = first_prompt(llm_server)
+    by_model(llm_server, "ask", "How many?", "--after", "2.jsonl", "--trace", "3.jsonl")
+    assert "Which moons orbit Jupiter?" in said and "onto:orbits :Jupiter" in said
+    trace, head = read_trace(Path("3.jsonl"))
+    assert [earlier.question for earlier in trace.question.before] == [
+        "Which moons orbit Jupiter?",
+        "And Mars?",
+    ]
+    assert [one.name for one in head.graphs] == ["moons"]
+    assert "The same answer" in run("trace", "replay", "3.jsonl").stdout
+    # After a cancelled run its best attempt counts.
+    cancel = json.dumps({"reason": "No idea.", "query": JUPITER})
+    llm_server.turns.append(Turn("", (("cancel", cancel),)))
+    llm_server.turns.append(Turn('{"status": "done", "feedback": "So be it."}'))
+    question = ("ask", "Which moons orbit Jupiter?", "-g", "moons", "--trace", "1.jsonl")
+    assert by_model(llm_server, *question).exit_code == 1
+    llm_server.turns.append(answers(MARS, "moon"))
+    by_model(llm_server, "ask", "And Mars?", "--after", "1.jsonl", "--trace", "2.jsonl")
+    [earlier] = read_trace(Path("2.jsonl"))[0].question.before
+    assert "onto:orbits :Jupiter" in earlier.query
 
 
-def test_settings_of_a_method_follow_its_name(tmp_path: Path) -> None:
+def test_settings_and_batches(tmp_path: Path, llm_server: LlmServer, workspace: Path) -> None:
+    # Settings of a method follow its name.
     (tmp_path / "asked.jsonl").write_text(
         '{"id": "1", "question": "How many moons orbit Jupiter?"}\n'
     )
-
     plain = run("ask", "How many moons orbit Jupiter?", "-g", "moons", "--json")
     without = ("--method", "graph-search:operators=false")
     listed = run("ask", "How many moons orbit Jupiter?", "-g", "moons", "--json", *without)
     batch = run("batch", "asked.jsonl", "-g", "moons", "--out", "out.jsonl", *without)
     wrong = run("ask", "Who?", "-g", "moons", "--method", "graph-search:operator=false")
-
-    assert "COUNT" in plain.stdout
-    assert "COUNT" not in listed.stdout and "SELECT" in listed.stdout
+    assert "COUNT" in plain.stdout and "COUNT" not in listed.stdout and "SELECT" in listed.stdout
     assert batch.exit_code == 0 and "COUNT" not in (tmp_path / "out.jsonl").read_text()
     assert wrong.exit_code == 2 and "operators" in wrong.output
+    # Nothing follows a run without an end.
+    write_trace(Path("1.jsonl"), Trace(Question("Zebras?"), "grasp", ()))
+    result = run("ask", "And Mars?", "--after", "1.jsonl", "-g", "moons")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "ended without an answer" in result.stderr
+    # A refusal is passed over by the question after it.
+    refused = Trace(Question("Zebras?"), "graph-search", (Refusal("Not here."),))
+    write_trace(Path("1.jsonl"), refused)
+    result = run("ask", "Which moons orbit Mars?", "--after", "1.jsonl", "-g", "moons", "--csv")
+    assert result.exit_code == 0 and "http://example.org/Phobos" in result.stdout
+    # An evaluation leaves the indices that it built.
+    line = {"id": "1", "question": "Which moons orbit Mars?", "sparql": MARS}
+    (tmp_path / "questions.jsonl").write_text(json.dumps(line) + "\n")
+    method = f"grasp:model=m,tools=B,propose=false,base_url={llm_server.base}/v1"
+    llm_server.turns.append(answers(MARS, "moon"))
+    result = run("evaluate", "questions.jsonl", "-g", "moons", "--method", method)
+    assert result.exit_code == 0, result.stderr
+    assert run("index", "info", "moons").exit_code == 0
 
 
 def test_a_batch_is_asked_of_several_graphs(tmp_path: Path) -> None:
@@ -125,49 +162,12 @@ def test_a_batch_is_asked_of_several_graphs(tmp_path: Path) -> None:
     assert [line["graph"] for line in lines] == ["pets", "moons"]
 
 
-def test_a_question_follows_another_one_on_the_same_graphs(llm_server: LlmServer) -> None:
-    llm_server.turns.extend(
-        [answers(JUPITER, "moon"), answers(MARS, "moon"), answers(MARS, "moon")]
-    )
-    first = ("ask", "Which moons orbit Jupiter?", "-g", "moons", "--trace", "1.jsonl")
-    assert by_model(llm_server, *first).exit_code == 0
-
-    second = by_model(llm_server, "ask", "And Mars?", "--after", "1.jsonl", "--trace", "2.jsonl")
-    assert second.exit_code == 0, second.stderr
-    said = first_prompt(llm_server)
-    by_model(llm_server, "ask", "How many?", "--after", "2.jsonl", "--trace", "3.jsonl")
-
-    assert "Which moons orbit Jupiter?" in said and "onto:orbits :Jupiter" in said
-    trace, head = read_trace(Path("3.jsonl"))
-    assert [earlier.question for earlier in trace.question.before] == [
-        "Which moons orbit Jupiter?",
-        "And Mars?",
-    ]
-    assert [one.name for one in head.graphs] == ["moons"]
-    assert "The same answer" in run("trace", "replay", "3.jsonl").stdout
-
-
-def test_after_a_cancelled_run_its_best_attempt_counts(llm_server: LlmServer) -> None:
-    cancel = json.dumps({"reason": "No idea.", "query": JUPITER})
-    llm_server.turns.append(Turn("", (("cancel", cancel),)))
-    llm_server.turns.append(Turn('{"status": "done", "feedback": "So be it."}'))
-    question = ("ask", "Which moons orbit Jupiter?", "-g", "moons", "--trace", "1.jsonl")
-    assert by_model(llm_server, *question).exit_code == 1
-
-    llm_server.turns.append(answers(MARS, "moon"))
-    by_model(llm_server, "ask", "And Mars?", "--after", "1.jsonl", "--trace", "2.jsonl")
-
-    [earlier] = read_trace(Path("2.jsonl"))[0].question.before
-    assert "onto:orbits :Jupiter" in earlier.query
-
-
 def test_graph_search_completes_what_a_question_leaves_out() -> None:
     run("ask", "Which moons orbit Jupiter?", "-g", "moons", "--trace", "1.jsonl")
 
     result = run("ask", "And Mars?", "--after", "1.jsonl", "--csv")
 
-    assert "http://example.org/Phobos" in result.stdout
-    assert result.stderr == ""
+    assert "http://example.org/Phobos" in result.stdout and result.stderr == ""
 
 
 def test_a_method_that_does_not_converse_says_so_and_answers(
@@ -179,29 +179,9 @@ def test_a_method_that_does_not_converse_says_so_and_answers(
     asked_on = ("ask", "Which moons orbit Mars?", "--after", "1.jsonl", "--csv")
     result = run(*asked_on, "--method", "deaf")
 
-    assert result.exit_code == 0
-    assert "http://example.org/Phobos" in result.stdout
+    assert result.exit_code == 0 and "http://example.org/Phobos" in result.stdout
     [line] = result.stderr.splitlines()
     assert "'deaf' does not look at earlier questions" in line
-
-
-def test_nothing_follows_a_run_without_an_end() -> None:
-    write_trace(Path("1.jsonl"), Trace(Question("Zebras?"), "grasp", ()))
-
-    result = run("ask", "And Mars?", "--after", "1.jsonl", "-g", "moons")
-
-    assert (result.exit_code, result.stdout) == (2, "")
-    assert "ended without an answer" in result.stderr
-
-
-def test_a_refusal_is_passed_over_by_the_question_after_it() -> None:
-    refused = Trace(Question("Zebras?"), "graph-search", (Refusal("Not here."),))
-    write_trace(Path("1.jsonl"), refused)
-
-    result = run("ask", "Which moons orbit Mars?", "--after", "1.jsonl", "-g", "moons", "--csv")
-
-    assert result.exit_code == 0
-    assert "http://example.org/Phobos" in result.stdout
 
 
 @pytest.mark.parametrize("command", ["ask", "batch", "evaluate"])
@@ -224,23 +204,7 @@ def test_indices_are_there_before_a_model_is_asked(
         case _:
             result = run("evaluate", "questions.jsonl", "-g", "moons", "--method", method)
 
-    assert result.exit_code == 2
-    assert "no.tsv" in result.stderr
-    assert llm_server.requests == []
-
-
-def test_an_evaluation_leaves_the_indices_that_it_built(
-    llm_server: LlmServer, workspace: Path, tmp_path: Path
-) -> None:
-    line = {"id": "1", "question": "Which moons orbit Mars?", "sparql": MARS}
-    (tmp_path / "questions.jsonl").write_text(json.dumps(line) + "\n")
-    method = f"grasp:model=m,tools=B,propose=false,base_url={llm_server.base}/v1"
-    llm_server.turns.append(answers(MARS, "moon"))
-
-    result = run("evaluate", "questions.jsonl", "-g", "moons", "--method", method)
-
-    assert result.exit_code == 0, result.stderr
-    assert run("index", "info", "moons").exit_code == 0
+    assert result.exit_code == 2 and "no.tsv" in result.stderr and llm_server.requests == []
 
 
 def test_csv_has_the_columns_that_answer_and_with_context_all(llm_server: LlmServer) -> None:
@@ -261,23 +225,20 @@ def test_csv_has_the_columns_that_answer_and_with_context_all(llm_server: LlmSer
     ]
 
 
-def test_next_questions_stand_behind_an_answer_for_people_and_in_json(tmp_path: Path) -> None:
+def test_next_questions(tmp_path: Path) -> None:
+    # Next questions stand behind an answer for people and in json.
     run("add", "space", graph_path())
     question = ("ask", "Which moons does Jupiter have?", "-g", "space")
     piped = run(*question).stdout
     told = json.loads(run(*question, "--json").stdout)["next"]
     _, seen = on_terminal(*question, printing=True)
-
-    assert "Ask next" not in piped and piped.strip()
-    assert 1 <= len(told) <= 3
+    assert "Ask next" not in piped and piped.strip() and 1 <= len(told) <= 3
     assert [line.strip() for line in seen.split("Ask next")[1].splitlines()[1:]] == told
     run(*question, "--trace", "1.jsonl")
     for following in told:
         result = json.loads(run("ask", following, "--after", "1.jsonl", "--json").stdout)
         assert result["status"] == "answer" and result["rows"], following
-
-
-def test_nothing_follows_a_refusal_but_the_names_that_are_near() -> None:
+    # Nothing follows a refusal but the names that are near.
     told = json.loads(run("ask", "Which mooons orbit Mars?", "-g", "moons", "--json").stdout)
     assert told["next"] == [] or told["status"] == "answer"
     refused = json.loads(

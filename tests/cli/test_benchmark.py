@@ -21,7 +21,8 @@ def run(moons: Path, tmp_path: Path) -> Run:
     return finished
 
 
-def test_check_finds_nothing_in_good_gold(run: Run, tmp_path: Path) -> None:
+def test_checking_gold(run: Run, tmp_path: Path) -> None:
+    # Check finds nothing in good gold.
     path = questions(
         tmp_path,
         {"id": "a", "question": "Which moons has Mars?", "sparql": MARS, "answers": PHOBOS},
@@ -29,50 +30,36 @@ def test_check_finds_nothing_in_good_gold(run: Run, tmp_path: Path) -> None:
     )
     done = run("check", path, "-g", "moons")
     assert (done.returncode, done.stdout) == (0, "questions: 2, nothing found\n")
-
-
-def test_check_tells_people_what_is_wrong(run: Run, tmp_path: Path) -> None:
+    # Check tells people what is wrong.
     path = questions(
         tmp_path,
         {"id": "a", "question": "Jupiter?", "sparql": JUPITER, "answers": PHOBOS},
         {"id": "b", "question": "Venus?", "sparql": EMPTY},
         {"id": "c", "question": "Mars?"},
     )
-
     done = run("check", path, "-g", "moons")
-
-    assert done.returncode == 1
-    assert "questions: 2, errors: 2, warnings: 1" in done.stdout
+    assert done.returncode == 1 and "questions: 2, errors: 2, warnings: 1" in done.stdout
     assert "a: the query gives 2 rows (" in done.stdout
     assert "stored is 1 row (http://example.org/Phobos)" in done.stdout
-    assert "b: no rows" in done.stdout
-    assert "questions.jsonl, line 3: " in done.stdout
-
-
-def test_check_does_not_pass_over_frozen_gold_that_it_cannot_compare(
-    run: Run, tmp_path: Path
-) -> None:
+    assert "b: no rows" in done.stdout and "questions.jsonl, line 3: " in done.stdout
+    # Check does not pass over frozen gold that it cannot compare.
     path = questions(tmp_path, {"id": "a", "question": "Mars?", "sparql": MARS})
     run("freeze", path, "-g", "moons", "--out", "gold.jsonl")
     assert run("check", path, "-g", "moons", "--gold", "gold.jsonl").returncode == 0
     for without in ([], ["-g", "moons", "--offline"]):
         done = run("check", path, *without, "--gold", "gold.jsonl")
-        assert done.returncode == 2
-        assert "--gold compares results" in done.stderr
-
-
-def test_check_tells_programs_the_same(run: Run, tmp_path: Path) -> None:
+        assert done.returncode == 2 and "--gold compares results" in done.stderr
+    # Check tells programs the same.
     path = questions(tmp_path, {"id": "b", "question": "Venus?", "sparql": EMPTY})
-
     done = run("check", path, "-g", "moons", "--json")
-
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
     assert found["counts"] == {"empty": 1}
     assert (found["findings"][0]["id"], found["findings"][0]["severity"]) == ("b", "warning")
 
 
-def test_each_question_is_checked_on_its_own_graph(run: Run, tmp_path: Path) -> None:
+def test_checking_against_graphs_and_splits(run: Run, tmp_path: Path) -> None:
+    # Each question is checked on its own graph.
     (tmp_path / "kg").mkdir()
     (tmp_path / "kg" / "venus.ttl").write_text(
         "<urn:Neith> <http://example.org/orbits> <http://example.org/Venus> ."
@@ -84,21 +71,16 @@ def test_each_question_is_checked_on_its_own_graph(run: Run, tmp_path: Path) -> 
     )
     done = run("check", path, "--json")
     assert [finding["id"] for finding in json.loads(done.stdout)["findings"]] == ["a"]
-
-
-def test_without_a_graph_nothing_is_run_and_that_is_said(run: Run, tmp_path: Path) -> None:
+    # Without a graph nothing is run and that is said.
     path = questions(
         tmp_path,
         {"id": "a", "question": "Venus?", "sparql": EMPTY},
         {"id": "b", "question": "Mars?", "sparql": "SELECT ?moon {"},
     )
     done = run("check", path, "--json")
-    assert done.returncode == 1
-    assert "no graph is named (-g), so that no query is run" in done.stderr
+    assert done.returncode == 1 and "no graph is named (-g), so that no query is run" in done.stderr
     assert json.loads(done.stdout)["counts"] == {"syntax": 1}
-
-
-def test_check_finds_test_questions_in_training(run: Run, tmp_path: Path) -> None:
+    # Check finds test questions in training.
     (tmp_path / "train").mkdir()
     train = questions(tmp_path / "train", {"id": "t", "question": "Moons of Mars?", "sparql": MARS})
     test = questions(tmp_path, {"id": "a", "question": "moons of mars", "sparql": JUPITER})
@@ -107,40 +89,39 @@ def test_check_finds_test_questions_in_training(run: Run, tmp_path: Path) -> Non
     [finding] = json.loads(done.stdout)["findings"]
     assert (finding["kind"], finding["id"]) == ("leak", "a")
     assert finding["seen"] == "training question 't': Moons of Mars?"
+    # Split leaves a folder with content alone.
+    path = questions(
+        tmp_path,
+        {"id": "a", "question": "A?", "sparql": None, "kg": "a.ttl"},
+        {"id": "b", "question": "B?", "sparql": None, "kg": "b.ttl"},
+    )
+    done = run("split", path, "--leave-out", "graph", "--out", ".")
+    assert done.returncode == 2 and "not empty" in done.stderr
 
 
-def test_frozen_gold_shows_what_has_changed_since(run: Run, tmp_path: Path) -> None:
+def test_frozen_gold_and_folds(run: Run, tmp_path: Path) -> None:
+    # Frozen gold shows what has changed since.
     path = questions(tmp_path, {"id": "a", "question": "Mars?", "sparql": MARS})
-
     frozen = run("freeze", path, "-g", "moons", "--out", "gold.jsonl")
     same = run("check", path, "-g", "moons", "--gold", "gold.jsonl")
     gold = tmp_path / "gold.jsonl"
     gold.write_text(gold.read_text().replace("Phobos", "Deimos"))
     changed = run("check", path, "-g", "moons", "--gold", "gold.jsonl", "--json")
-
     assert frozen.returncode == 0, frozen.stderr
     assert "1 gold results in gold.jsonl, 0 failed" in frozen.stderr
     assert same.returncode == 0, same.stdout
-    assert changed.returncode == 1
-    assert json.loads(changed.stdout)["counts"] == {"drift": 1}
-
-
-def test_a_gold_query_that_fails_is_kept_as_failed(run: Run, tmp_path: Path) -> None:
+    assert changed.returncode == 1 and json.loads(changed.stdout)["counts"] == {"drift": 1}
+    # A gold query that fails is kept as failed.
     path = questions(tmp_path, {"id": "a", "question": "Mars?", "sparql": "SELECT ?moon {"})
-    done = run("freeze", path, "-g", "moons", "--out", "gold.jsonl")
-    assert done.returncode == 4
+    assert run("freeze", path, "-g", "moons", "--out", "gold.jsonl").returncode == 4
     assert '"error": "QuerySyntaxError' in (tmp_path / "gold.jsonl").read_text()
-
-
-def test_split_writes_a_pair_of_files_for_each_fold(run: Run, tmp_path: Path) -> None:
+    # Split writes a pair of files for each fold.
     words = ("moons", "planets", "stars", "comets", "rings", "rovers")
     lines: list[dict[str, object]] = [
         {"id": word, "question": f"Show {word} to me", "sparql": None} for word in words
     ]
     path = questions(tmp_path, *lines)
-
     done = run("split", path, "--folds", 3, "--out", "parts")
-
     assert done.returncode == 0, done.stderr
     assert "fold-1: " in done.stdout
     tested = [read_questions(tmp_path / "parts" / f"fold-{n}-test.jsonl") for n in (1, 2, 3)]
@@ -152,34 +133,20 @@ def test_split_writes_a_pair_of_files_for_each_fold(run: Run, tmp_path: Path) ->
     assert [entry["name"] for entry in about["splits"]] == ["fold-1", "fold-2", "fold-3"]
 
 
-def test_split_leaves_a_folder_with_content_alone(run: Run, tmp_path: Path) -> None:
-    path = questions(
-        tmp_path,
-        {"id": "a", "question": "A?", "sparql": None, "kg": "a.ttl"},
-        {"id": "b", "question": "B?", "sparql": None, "kg": "b.ttl"},
-    )
-    done = run("split", path, "--leave-out", "graph", "--out", ".")
-    assert done.returncode == 2
-    assert "not empty" in done.stderr
-
-
-def test_list_names_the_formats(run: Run) -> None:
+def test_formats_and_stages(run: Run, tmp_path: Path) -> None:
+    # List names the formats.
     done = run("list", "--json")
     assert done.returncode == 0, done.stderr
     assert {"questions_jsonl", "qald"} <= {entry["name"] for entry in json.loads(done.stdout)}
     assert "QALD" in run("list").stdout
-
-
-def test_stages_are_measured_alone_and_together(run: Run, tmp_path: Path) -> None:
+    # Stages are measured alone and together.
     path = questions(
         tmp_path,
         {"id": "a", "question": "Which moons orbit Mars?", "sparql": MARS},
         {"id": "b", "question": "Which moons orbit Jupiter?", "sparql": JUPITER},
     )
-
     done = run("stages", path, "-g", "moons", "--json", "--out", tmp_path / "kept")
     again = run("stages", path, "-g", "moons", "--json", "--out", tmp_path / "kept")
-
     assert done.returncode == 0 and done.stdout == again.stdout
     sheets = {sheet["title"]: sheet["rows"] for sheet in json.loads(done.stdout)}
     assert [row["recall@10"] for row in sheets["Retrieval"]] == [1.0, 1.0]

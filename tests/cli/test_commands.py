@@ -14,6 +14,7 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
+from tests.each import for_each
 from tests.graphs import EXTRA, MOONS, PETS, store_of
 from tests.servers import faults
 from tests.servers.sparql import SparqlServer
@@ -65,13 +66,12 @@ def started(*arguments: object) -> "subprocess.Popen[str]":
     )
 
 
-def test_help_names_every_command_and_exit_code() -> None:
+def test_help_and_adding(source: Path, tmp_path: Path) -> None:
+    # Help names every command and exit code.
     said = run("--help").stdout
     for word in ("add", "graphs", "describe", "ask", "batch", "query", "evaluate", "remove", "130"):
         assert word in said
-
-
-def test_help_imports_no_command_and_nothing_heavy() -> None:
+    # Help imports no command and nothing heavy.
     script = (
         "import sys\n"
         "from askgraph.cli import COMMANDS, GROUPS, app\n"
@@ -84,9 +84,27 @@ def test_help_imports_no_command_and_nothing_heavy() -> None:
         "assert not imported, imported\n"
     )
     subprocess.run([sys.executable, "-c", script], check=True, capture_output=True)
+    # Version.
+    assert run("--version").stdout.startswith("askgraph 0.")
+    # Added listed described removed.
+    added = run("add", "moons", source)
+    assert added.exit_code == 0 and added.stdout == ""
+    assert "added moons: 23 triples, 2 classes" in added.stderr and "moons" in run("graphs").stdout
+    [entry] = json.loads(run("graphs", "--json").stdout)
+    assert entry["triples"] == 23 and entry["problem"] is None
+    described = run("describe").stdout
+    assert "Moon" in described and "radius" in described and "Try:" in described
+    assert run("remove", "moons").exit_code == 0
+    assert json.loads(run("graphs", "--json").stdout) == [] and source.exists()
+    # The workspace is named before or after the command.
+    other = tmp_path / "other"
+    assert run("--workspace", other, "add", "moons", source).exit_code == 0
+    assert "moons" in run("graphs", "--workspace", other).stdout
+    assert "moons" in run("--workspace", other, "graphs").stdout
+    assert "moons" not in run("graphs").stdout
 
 
-@pytest.mark.parametrize("command", ["ask", "add", "describe", "query", "batch", "evaluate"])
+@for_each("command", ["ask", "add", "describe", "query", "batch", "evaluate"])
 def test_the_help_of_a_command_imports_no_library_that_it_does_not_use(command: str) -> None:
     unused = {"rdflib", "openai", "anthropic", "torch", "transformers", "fastapi", "altair"}
     if command not in ("batch", "evaluate"):  # which speak of failures of HTTP
@@ -102,105 +120,86 @@ def test_the_help_of_a_command_imports_no_library_that_it_does_not_use(command: 
     subprocess.run([sys.executable, "-c", script], check=True, capture_output=True)
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@for_each("name", COMMANDS)
 def test_the_summary_of_a_command_is_how_its_help_begins(name: str) -> None:
     command = getattr(import_module(f"askgraph.cli.{name}"), name)
     assert (inspect.getdoc(command) or "").split("\n\n")[0].replace("\n", " ") == COMMANDS[name]
 
 
-def test_version() -> None:
-    assert run("--version").stdout.startswith("askgraph 0.")
-
-
-def test_added_listed_described_removed(source: Path) -> None:
-    added = run("add", "moons", source)
-    assert added.exit_code == 0
-    assert added.stdout == ""
-    assert "added moons: 23 triples, 2 classes" in added.stderr
-    assert "moons" in run("graphs").stdout
-    [entry] = json.loads(run("graphs", "--json").stdout)
-    assert entry["triples"] == 23 and entry["problem"] is None
-    described = run("describe").stdout
-    assert "Moon" in described and "radius" in described and "Try:" in described
-    assert run("remove", "moons").exit_code == 0
-    assert json.loads(run("graphs", "--json").stdout) == []
-    assert source.exists()
-
-
-def test_describe_speaks_the_language_asked_for(moons: None) -> None:
+def test_describing_and_asking(moons: None, source: Path) -> None:
+    # Describe speaks the language asked for.
     assert "Mond" in run("describe", "--lang", "de").stdout
-
-
-def test_describe_as_json_has_examples_and_questions(moons: None) -> None:
+    # Describe as json has examples and questions.
     content = json.loads(run("describe", "moons", "--json").stdout)
     examples = {p["iri"]: p["example"] for p in content["predicates"]}
     assert examples["http://example.org/onto#orbits"] == "Jupiter"
     assert len(content["questions"]) == 3
-
-
-def test_describe_notices_a_changed_source(moons: None, source: Path) -> None:
+    # Describe notices a changed source.
     source.write_text(MOONS + "\n:Deimos a onto:Moon .")
-    content = json.loads(run("describe", "--json").stdout)
-    assert content["classes"][0]["instances"] == 4
-
-
-def test_a_question_is_answered_for_people(moons: None) -> None:
+    assert json.loads(run("describe", "--json").stdout)["classes"][0]["instances"] == 4
+    # A question is answered for people.
     result = run("ask", "Which moons orbit Jupiter?")
     assert result.exit_code == 0
     for part in ("Io", "Europa", "Read as", "Confidence", "Query", "SELECT"):
         assert part in result.stdout
     assert "Phobos" not in result.stdout
-
-
-def test_words_of_a_question_need_no_quotes(moons: None) -> None:
+    # Words of a question need no quotes.
     assert "Europa" in run("ask", "which", "moons", "orbit", "Jupiter").stdout
-
-
-def test_a_question_is_answered_as_one_json_object(moons: None) -> None:
+    # A question is answered as one json object.
     result = run("ask", "Which moons orbit Jupiter?", "-g", "moons", "--json")
     content = json.loads(result.stdout)
-    assert result.exit_code == 0
-    assert content["status"] == "answer"
+    assert result.exit_code == 0 and content["status"] == "answer"
     assert {value for row in content["rows"] for value in row} >= {
         "http://example.org/Io",
         "http://example.org/Europa",
     }
     keys = "sparql columns rows answer_columns confidence words seconds usage"
     assert set(keys.split()) <= content.keys()
-
-
-def test_a_question_is_answered_as_csv(moons: None) -> None:
+    # A question is answered as csv.
     rows = list(csv.reader(io.StringIO(run("ask", "Which moons orbit Jupiter?", "--csv").stdout)))
     assert {"http://example.org/Io"} <= {value for row in rows[1:] for value in row}
-
-
-def test_a_question_about_nothing_here_is_no_answer(moons: None) -> None:
+    # A question about nothing here is no answer.
     result = run("ask", "Quantum zebra xylophone?", "--json")
     assert result.exit_code == 1
     assert json.loads(result.stdout)["status"] in ("refusal", "clarification")
 
 
-@pytest.mark.parametrize("question", STRANGE)
+@for_each("question", STRANGE)
 def test_no_question_is_too_strange(moons: None, question: str) -> None:
     result = run("ask", question, "--json")
-    assert result.exit_code in (0, 1)
-    assert json.loads(result.stdout)["status"]
+    assert result.exit_code in (0, 1) and json.loads(result.stdout)["status"]
 
 
-def test_limit_cuts_the_rows_and_says_so(moons: None) -> None:
+def test_limits_queries_and_errors(moons: None, tmp_path: Path) -> None:
+    # Limit cuts the rows and says so.
     content = json.loads(run("ask", "Which moons are there?", "--json", "--limit", "1").stdout)
-    assert len(content["rows"]) == 1
-    assert content["truncated"]["by"] == "askgraph"
-
-
-def test_a_query_runs_with_the_prefixes_of_the_graph(moons: None) -> None:
+    assert len(content["rows"]) == 1 and content["truncated"]["by"] == "askgraph"
+    # A query runs with the prefixes of the graph.
     result = run("query", MOON_QUERY, "--json")
     assert json.loads(result.stdout)["rows"][0] == ["http://example.org/Europa"]
     assert "3 rows" in run("query", MOON_QUERY).stdout
     assert run("query", MOON_QUERY, "--csv").stdout.splitlines()[0] == "moon"
+    # A query comes from a file or standard input.
+    (tmp_path / "q.rq").write_text(MOON_QUERY)
+    assert "Europa" in run("query", f"@{tmp_path / 'q.rq'}").stdout
+    assert "Europa" in CliRunner().invoke(app, ["query", "-"], input=MOON_QUERY).stdout
+    assert run("query", "@missing.rq").exit_code == 2
+    # Rows beyond the limit are told on standard error.
+    result = run("query", MOON_QUERY, "--csv", "--limit", "1")
+    assert len(result.stdout.splitlines()) == 2 and "cut off" in result.stderr
+    # Two graphs are told apart.
+    (tmp_path / "pets.ttl").write_text(PETS)
+    run("add", "pets", tmp_path / "pets.ttl")
+    unnamed = run("ask", "Who owns Rex?")
+    assert unnamed.exit_code == 2 and "moons, pets" in unnamed.stderr
+    assert json.loads(run("ask", "Who is the owner of Rex?", "-g", "pets", "--json").stdout)[
+        "rows"
+    ] == [["http://example.org/Ann"]]
+    # Debug shows the traceback.
+    assert "Traceback" in run("ask", "Hello", "-g", "nope", "--debug").stderr
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("query", "said"),
     [
         ("ASK { ?s a onto:Moon }", "Yes"),
@@ -209,44 +208,11 @@ def test_a_query_runs_with_the_prefixes_of_the_graph(moons: None) -> None:
     ],
 )
 def test_other_forms_of_queries(moons: None, query: str, said: str) -> None:
-    assert said in run("query", query).stdout
-    assert json.loads(run("query", query, "--json").stdout)
+    assert said in run("query", query).stdout and json.loads(run("query", query, "--json").stdout)
     assert run("query", query, "--csv").exit_code == 0
 
 
-def test_a_query_comes_from_a_file_or_standard_input(moons: None, tmp_path: Path) -> None:
-    (tmp_path / "q.rq").write_text(MOON_QUERY)
-    assert "Europa" in run("query", f"@{tmp_path / 'q.rq'}").stdout
-    assert "Europa" in CliRunner().invoke(app, ["query", "-"], input=MOON_QUERY).stdout
-    assert run("query", "@missing.rq").exit_code == 2
-
-
-def test_rows_beyond_the_limit_are_told_on_standard_error(moons: None) -> None:
-    result = run("query", MOON_QUERY, "--csv", "--limit", "1")
-    assert len(result.stdout.splitlines()) == 2
-    assert "cut off" in result.stderr
-
-
-def test_two_graphs_are_told_apart(moons: None, tmp_path: Path) -> None:
-    (tmp_path / "pets.ttl").write_text(PETS)
-    run("add", "pets", tmp_path / "pets.ttl")
-    unnamed = run("ask", "Who owns Rex?")
-    assert unnamed.exit_code == 2
-    assert "moons, pets" in unnamed.stderr
-    assert json.loads(run("ask", "Who is the owner of Rex?", "-g", "pets", "--json").stdout)[
-        "rows"
-    ] == [["http://example.org/Ann"]]
-
-
-def test_the_workspace_is_named_before_or_after_the_command(tmp_path: Path, source: Path) -> None:
-    other = tmp_path / "other"
-    assert run("--workspace", other, "add", "moons", source).exit_code == 0
-    assert "moons" in run("graphs", "--workspace", other).stdout
-    assert "moons" in run("--workspace", other, "graphs").stdout
-    assert "moons" not in run("graphs").stdout
-
-
-@pytest.mark.parametrize(
+@for_each(
     ("arguments", "code", "said"),
     [
         (["frobnicate"], 2, "has no command 'frobnicate'"),
@@ -270,33 +236,24 @@ def test_errors_are_one_line_with_a_code(
     import re
 
     result = run(*arguments)
-    assert result.exit_code == code
-    assert result.stdout == ""
-    assert re.search(said, result.stderr)
+    assert result.exit_code == code and result.stdout == "" and re.search(said, result.stderr)
     assert "Traceback" not in result.stderr
-
-
-def test_debug_shows_the_traceback(moons: None) -> None:
-    assert "Traceback" in run("ask", "Hello", "-g", "nope", "--debug").stderr
 
 
 def test_a_query_that_takes_too_long_is_a_service_error(moons: None) -> None:
     many = " ".join(f"?a{n} ?p{n} ?b{n} ." for n in range(12))
     result = run("query", f"SELECT (COUNT(*) AS ?n) {{ {many} }}", "--timeout", "0.5")
-    assert result.exit_code == 4
-    assert "0.5 seconds" in result.stderr
+    assert result.exit_code == 4 and "0.5 seconds" in result.stderr
 
 
-def test_an_endpoint_is_a_graph_like_any_other(server: SparqlServer) -> None:
+def test_endpoints(server: SparqlServer, workspace: Path) -> None:
+    # An endpoint is a graph like any other.
     added = run("add", "far", server.url, "--timeout", "20")
     assert added.exit_code == 0, added.stderr
     near = json.loads(run("ask", "Which moons orbit Jupiter?", "--json").stdout)
-    assert near["status"] == "answer"
-    assert len(near["rows"]) == 2
+    assert near["status"] == "answer" and len(near["rows"]) == 2
     assert json.loads(run("query", "ASK { ?s ?p ?o }", "--json").stdout) == {"boolean": True}
-
-
-def test_an_address_of_a_web_page_is_said_to_be_one_once(server: SparqlServer) -> None:
+    # An address of a web page is said to be one once.
     server.always = faults.body("<html><title>Our shop</title></html>", kind="text/html")
     refused = run("add", "shop", server.url)
     assert refused.exit_code == 4
@@ -305,10 +262,38 @@ def test_an_address_of_a_web_page_is_said_to_be_one_once(server: SparqlServer) -
     )
 
 
+def test_stopped_while_asking_an_endpoint_it_goes_on_later(
+    server: SparqlServer, workspace: Path
+) -> None:
+    server.acts.append(server_answers)
+    server.always = faults.silence()
+    process = started("add", "far", server.url)
+    wait_until(lambda: len(server.requests) >= 2)
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == 130 and "Traceback" not in errors
+    assert json.loads(run("graphs", "--json").stdout) == []
+    server.always = None
+    server.requests.clear()
+    assert run("add", "far", server.url).exit_code == 0
+    assert [path.name for path in (workspace / "data").iterdir() if path.name != ".lock"] == ["far"]
+    left = len(server.requests)
+    server.requests.clear()
+    assert run("add", "anew", server.url).exit_code == 0
+    assert left == len(server.requests) - 1, "what was answered before is not asked again"
+
+
+def test_stopped_while_its_modules_are_read_it_ends_without_a_word(
+    server: SparqlServer, workspace: Path
+) -> None:
+    code = "import signal, askgraph.__main__; print(signal.getsignal(signal.SIGINT).name)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stdout == "SIG_DFL\n"
+
+
 def test_an_endpoint_that_fails_is_a_service_error_and_adds_nothing(server: SparqlServer) -> None:
     server.always = faults.status(401)
-    refused = run("add", "far", server.url)
-    assert refused.exit_code == 4
+    assert run("add", "far", server.url).exit_code == 4
     assert json.loads(run("graphs", "--json").stdout) == []
     server.always = faults.status(500)
     assert run("add", "far", server.url).exit_code == 4
@@ -333,32 +318,9 @@ def test_an_endpoint_whose_profile_is_damaged_says_what_to_do(
     run("add", "far", server.url)
     (workspace / "data" / "far" / "profile.json").write_text("{}")
     result = run("ask", "Which moons orbit Jupiter?")
-    assert result.exit_code == 2
-    assert "add" in result.stderr
+    assert result.exit_code == 2 and "add" in result.stderr
     assert run("add", "far", "--replace").exit_code == 0
     assert run("ask", "Which moons orbit Jupiter?").exit_code == 0
-
-
-def test_stopped_while_asking_an_endpoint_it_goes_on_later(
-    server: SparqlServer, workspace: Path
-) -> None:
-    server.acts.append(server_answers)
-    server.always = faults.silence()
-    process = started("add", "far", server.url)
-    wait_until(lambda: len(server.requests) >= 2)
-    process.send_signal(signal.SIGINT)
-    _, errors = process.communicate(timeout=60)
-    assert process.returncode == 130
-    assert "Traceback" not in errors
-    assert json.loads(run("graphs", "--json").stdout) == []
-    server.always = None
-    server.requests.clear()
-    assert run("add", "far", server.url).exit_code == 0
-    assert [path.name for path in (workspace / "data").iterdir() if path.name != ".lock"] == ["far"]
-    left = len(server.requests)
-    server.requests.clear()
-    assert run("add", "anew", server.url).exit_code == 0
-    assert left == len(server.requests) - 1, "what was answered before is not asked again"
 
 
 async def server_answers(server: SparqlServer, request: object, writer: object) -> None:
@@ -382,7 +344,6 @@ def wait_until(holds: object, seconds: float = 120.0) -> None:
         ("batch", "asked.jsonl", "--out", "answers.jsonl"),
         ("evaluate", "asked.jsonl", "--out", "run"),
     ],
-    ids=lambda words: words[0],
 )
 def test_stopped_while_an_endpoint_is_silent_a_command_says_so_in_a_line(
     server: SparqlServer, workspace: Path, tmp_path: Path, words: tuple[str, ...]
@@ -402,12 +363,6 @@ def test_stopped_while_an_endpoint_is_silent_a_command_says_so_in_a_line(
     assert not (tmp_path / "new.jsonl").exists() or not (tmp_path / "new.jsonl").read_text()
 
 
-def test_stopped_while_its_modules_are_read_it_ends_without_a_word() -> None:
-    code = "import signal, askgraph.__main__; print(signal.getsignal(signal.SIGINT).name)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert done.stdout == "SIG_DFL\n"
-
-
 @pytest.mark.slow
 def test_stopped_while_loading_it_leaves_what_was_there(workspace: Path, source: Path) -> None:
     run("add", "moons", source)
@@ -421,19 +376,18 @@ def test_stopped_while_loading_it_leaves_what_was_there(workspace: Path, source:
     _, errors = process.communicate(timeout=60)
     assert process.returncode == 130, errors
     assert "Traceback" not in errors
-    names = {path.name for path in (workspace / "data").iterdir()}
-    assert names == {".lock", "moons"}
+    assert {path.name for path in (workspace / "data").iterdir()} == {".lock", "moons"}
     assert json.loads(run("graphs", "--json").stdout)[0]["triples"] == 23
 
 
 def test_a_pipe_that_closes_early_is_no_error(moons: None) -> None:
     line = f"{sys.executable} -m askgraph query 'SELECT * {{ ?s ?p ?o }}' --csv | head -1"
     done = subprocess.run(line, shell=True, capture_output=True, text=True, env=os.environ)
-    assert len(done.stdout.splitlines()) == 1
-    assert "Traceback" not in done.stderr
+    assert len(done.stdout.splitlines()) == 1 and "Traceback" not in done.stderr
 
 
-def test_completion_names_the_graphs(moons: None) -> None:
+def test_completion_and_replacing(moons: None, tmp_path: Path) -> None:
+    # Completion names the graphs.
     environment = {
         **os.environ,
         "_ASKGRAPH_COMPLETE": "complete_bash",
@@ -448,9 +402,7 @@ def test_completion_names_the_graphs(moons: None) -> None:
         text=True,
     )
     assert "moons" in done.stdout
-
-
-def test_the_source_may_be_replaced_by_another(moons: None, tmp_path: Path) -> None:
+    # The source may be replaced by another.
     (tmp_path / "other.ttl").write_text(EXTRA)
     assert run("add", "moons", tmp_path / "other.ttl", "--replace").exit_code == 0
     assert json.loads(run("graphs", "--json").stdout)[0]["triples"] == 3

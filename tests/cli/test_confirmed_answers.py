@@ -50,9 +50,8 @@ def methods(server: LlmServer) -> list[tuple[object, ...]]:
     return [*(("--method", one) for one in WITHOUT), *(("--method", o, *model) for o in BY_MODEL)]
 
 
-def test_all_methods_give_it_without_a_model_and_say_that_it_was_confirmed(
-    llm_server: LlmServer,
-) -> None:
+def test_confirmed_answers_are_given(llm_server: LlmServer) -> None:
+    # All methods give it without a model and say that it was confirmed.
     confirm()
     for question, method in zip(cycle(AGAIN), methods(llm_server), strict=False):
         answer = asked(question, *method)
@@ -61,46 +60,34 @@ def test_all_methods_give_it_without_a_model_and_say_that_it_was_confirmed(
         assert isinstance(confirmed, dict)
         assert (confirmed["question"], confirmed["by"]) == (ASKED, "Ada")
     assert llm_server.requests == []
+    # Anew asks the method.
+    confirm()
+    model = ("--method", "grasp", "--model", "m", "--base-url", f"{llm_server.base}/v1")
+    asked(ASKED, "--anew", *model)
+    assert llm_server.requests and asked(ASKED, "--anew")["confirmed"] is None
 
 
-def test_people_see_when_and_by_whom(graph: Path) -> None:
+def test_confirmed_answers_on_changed_graphs(graph: Path) -> None:
+    # People see when and by whom.
     confirm()
     shown = run("ask", ASKED.upper()).stdout
     assert "Confirmed  on 20" in shown and f"by Ada as the answer to {ASKED!r}" in shown
-
-
-def test_a_changed_graph_is_flagged_and_what_is_withdrawn_is_used_no_more(graph: Path) -> None:
+    # A changed graph is flagged and what is withdrawn is used no more.
     kept = confirm()
     graph.write_text(MOONS + EXTRA)
     assert run("add", "moons", graph, "--replace").exit_code == 0
-
     answer = asked(ASKED)
     assert answer["rows"] == [["http://example.org/Deimos"], ["http://example.org/Phobos"]]
     assert "more rows: 1 then, 2 now" in str(answer["confirmed"])
     checked = run("examples", "check")
     assert checked.exit_code == 1 and "more rows: 1 then, 2 now" in checked.stdout
-
-    assert run("examples", "withdraw", kept).exit_code == 0
-    assert asked(ASKED)["confirmed"] is None
+    assert run("examples", "withdraw", kept).exit_code == 0 and asked(ASKED)["confirmed"] is None
     assert run("examples", "check").exit_code == 0
-
-
-def test_a_query_without_a_result_any_more_leaves_the_question_to_the_method(graph: Path) -> None:
+    # A query without a result any more leaves the question to the method.
     confirm()
     graph.write_text(MOONS.replace("onto:orbits", "onto:circles").replace("orbits", "circles"))
-
-    answer = asked(ASKED, "--trace", "2.jsonl")
-
-    assert answer["confirmed"] is None
+    assert asked(ASKED, "--trace", "2.jsonl")["confirmed"] is None
     assert "no result any more" in run("trace", "show", "2.jsonl").stdout
-
-
-def test_anew_asks_the_method(llm_server: LlmServer) -> None:
-    confirm()
-    model = ("--method", "grasp", "--model", "m", "--base-url", f"{llm_server.base}/v1")
-    asked(ASKED, "--anew", *model)
-    assert llm_server.requests
-    assert asked(ASKED, "--anew")["confirmed"] is None
 
 
 def test_a_setting_of_a_method_switches_it_off(tmp_path: Path) -> None:

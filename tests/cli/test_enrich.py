@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+from tests.each import for_each
 from tests.graphs_in_regions import FIRMS
 from tests.servers.llm import LlmServer, Turn
 from tests.servers.sparql import Reply, Request
@@ -26,32 +27,23 @@ def call(place: Path, *arguments: object) -> str:
     return result.stdout
 
 
-def test_advice_as_json_says_what_why_and_for_whom(place: Path) -> None:
+def test_advice_and_definitions(place: Path) -> None:
+    # Advice as json says what why and for whom.
     found = json.loads(call(place, "advise", "firms", "--json"))
-
     first = next(one for one in found if one["default"])
-    assert first["label"] == "seat part of"
-    assert first["helps"] == "search and models"
+    assert first["label"] == "seat part of" and first["helps"] == "search and models"
     assert "hierarchy of 'part of' (6 triples, 100% of the objects" in first["why"]
-
-
-def test_advice_is_shown_with_what_is_added_by_default_marked(place: Path) -> None:
+    # Advice is shown with what is added by default marked.
     lines = call(place, "advise", "firms").splitlines()
     marked = [line for line in lines if line.lstrip().startswith("*")]
-    assert len(marked) == 1
-    assert "seat part of" in marked[0]
-
-
-def test_definitions_can_be_edited_and_given_back(place: Path) -> None:
+    assert len(marked) == 1 and "seat part of" in marked[0]
+    # Definitions can be edited and given back.
     text = call(place, "advise", "firms", "--definitions")
     edited = place / "mine.toml"
     edited.write_text(text.replace('label = "has buyer"', 'label = "sells to"'))
-
     call(place, "enrich", "firms", "--definitions", edited, "--shortcuts", "--virtual")
-
     names = {text for p in Workspace(place).profile("firms").predicates for text, _ in p.names}
-    assert {"sells to", "has seller"} <= names
-    assert "buyer of" not in names
+    assert {"sells to", "has seller"} <= names and "buyer of" not in names
 
 
 def test_a_new_file_or_a_new_graph_holds_what_was_added(place: Path) -> None:
@@ -62,11 +54,10 @@ def test_a_new_file_or_a_new_graph_holds_what_was_added(place: Path) -> None:
 
     assert told["properties"] == 5
     base, more = (Workspace(place).profile(name).triples for name in ("firms", "more"))
-    assert more == base + told["added"]
-    assert (place / "new.ttl").read_text().count("\n") == more
+    assert more == base + told["added"] and (place / "new.ttl").read_text().count("\n") == more
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("arguments", "said"),
     [
         (["firms"], "say what to do"),
@@ -80,8 +71,7 @@ def test_a_new_file_or_a_new_graph_holds_what_was_added(place: Path) -> None:
 )
 def test_what_cannot_be_done_is_said(place: Path, arguments: list[str], said: str) -> None:
     result = CliRunner().invoke(app, ["enrich", *arguments, "--workspace", str(place)])
-    assert result.exit_code != 0
-    assert said in result.output
+    assert result.exit_code != 0 and said in result.output
 
 
 class Documenter(LlmServer):

@@ -4,9 +4,9 @@ import json
 from pathlib import Path
 from typing import Any, cast
 
-import pytest
 from tests.cli.lookup import JUPITER, MARS, PREFIX, install, questions
 from tests.cli.running import Done, Run
+from tests.each import for_each
 
 from askgraph.evaluation.runs import read_run
 
@@ -24,15 +24,13 @@ def group(done: Done) -> dict[str, Any]:
     return cast("dict[str, Any]", found)
 
 
-def test_evaluate_prints_the_report_and_keeps_the_run(run: Run, tmp_path: Path) -> None:
+def test_evaluating_and_going_on(run: Run, tmp_path: Path) -> None:
+    # Evaluate prints the report and keeps the run.
     install(tmp_path, {"Jupiter?": JUPITER, "Mars?": JUPITER})
     path = questions(tmp_path, *GOLD)
-
     found = group(run("evaluate", path, "-g", "moons", "--json", "--out", "kept"))
-
     assert (found["n"], found["f1"], found["em"], found["answered"]) == (3, 0.5, 0.5, 2)
-    assert found["unanswerable"] == {"n": 1, "refused": 1}
-    assert list(found["by_tag"]) == ["easy"]
+    assert found["unanswerable"] == {"n": 1, "refused": 1} and list(found["by_tag"]) == ["easy"]
     kept = read_run(tmp_path / "kept")
     assert [(record.id, record.f1) for record in kept.records] == [("a", 1), ("b", 0), ("c", 1)]
     assert [detail.steps[-1]["step"] for detail in kept.details()] == [
@@ -40,15 +38,25 @@ def test_evaluate_prints_the_report_and_keeps_the_run(run: Run, tmp_path: Path) 
         "answer",
         "refusal",
     ]
-
-
-def test_evaluate_shows_people_a_table(run: Run, tmp_path: Path) -> None:
+    # Evaluate shows people a table.
     install(tmp_path, {"Jupiter?": JUPITER, "Mars?": "bug"})
     done = run("evaluate", questions(tmp_path, *GOLD), "-g", "moons")
     assert done.returncode == 0, done.stderr
-    assert "50.0" in done.stdout
-    assert "of 1 unanswerable questions 1 were refused" in done.stdout
+    assert "50.0" in done.stdout and "of 1 unanswerable questions 1 were refused" in done.stdout
     assert "the method failed: KeyError('bug')" in done.stdout
+    # Evaluate takes the questions about this graph.
+    install(tmp_path, {"Jupiter?": JUPITER, "Mars?": MARS})
+    path = questions(
+        tmp_path,
+        {"id": "a", "question": "Jupiter?", "sparql": JUPITER, "kg": "moons.ttl"},
+        {"id": "b", "question": "Mars?", "sparql": MARS, "kg": "other.ttl"},
+    )
+    about = run("evaluate", path, "--json", "-g", "moons")
+    assert group(about)["n"] == 1 and "1 of the 2 questions" in about.stderr
+    chosen = run("evaluate", path, "--json", "-g", "moons", "--kg", "other")
+    assert group(chosen)["n"] == 1
+    unknown = run("evaluate", path, "--json")
+    assert unknown.returncode == 2 and "'other.ttl'" in unknown.stderr
 
 
 def test_evaluate_goes_on_where_it_stopped(run: Run, tmp_path: Path) -> None:
@@ -58,28 +66,11 @@ def test_evaluate_goes_on_where_it_stopped(run: Run, tmp_path: Path) -> None:
     assert group(run("evaluate", path, "--json", "--out", "kept"))["f1"] == 1
     assert (tmp_path / "asked").read_text() == "Jupiter?\nMars?\nSun?\n"
     other = run("evaluate", path, "--json", "--out", "kept", "--abstain")
-    assert other.returncode == 2
-    assert "other settings" in other.stderr
+    assert other.returncode == 2 and "other settings" in other.stderr
 
 
-def test_evaluate_takes_the_questions_about_this_graph(run: Run, tmp_path: Path) -> None:
-    install(tmp_path, {"Jupiter?": JUPITER, "Mars?": MARS})
-    path = questions(
-        tmp_path,
-        {"id": "a", "question": "Jupiter?", "sparql": JUPITER, "kg": "moons.ttl"},
-        {"id": "b", "question": "Mars?", "sparql": MARS, "kg": "other.ttl"},
-    )
-    about = run("evaluate", path, "--json", "-g", "moons")
-    assert group(about)["n"] == 1
-    assert "1 of the 2 questions" in about.stderr
-    chosen = run("evaluate", path, "--json", "-g", "moons", "--kg", "other")
-    assert group(chosen)["n"] == 1
-    unknown = run("evaluate", path, "--json")
-    assert unknown.returncode == 2
-    assert "'other.ttl'" in unknown.stderr
-
-
-def test_questions_go_to_the_graphs_beside_their_file(run: Run, tmp_path: Path) -> None:
+def test_graphs_methods_and_workers(run: Run, tmp_path: Path) -> None:
+    # Questions go to the graphs beside their file.
     venus = "prefix : <http://example.org/> :Neith :orbits :Venus ."
     (tmp_path / "kg").mkdir()
     (tmp_path / "kg" / "venus.ttl").write_text(venus)
@@ -93,9 +84,7 @@ def test_questions_go_to_the_graphs_beside_their_file(run: Run, tmp_path: Path) 
     run("evaluate", path, "--out", "kept")
     found = [(record.graph, record.f1) for record in read_run(tmp_path / "kept").records]
     assert found == [("moons", 1), ("venus", 1)]
-
-
-def test_several_methods_and_repetitions_are_asked(run: Run, tmp_path: Path) -> None:
+    # Several methods and repetitions are asked.
     install(tmp_path, {"Jupiter?": JUPITER, "Mars?": MARS})
     path = questions(tmp_path, *GOLD)
     done = run("evaluate", path, "--json", "--method", "graph-search", "--repeat", 2)
@@ -107,41 +96,37 @@ def test_several_methods_and_repetitions_are_asked(run: Run, tmp_path: Path) -> 
     }
 
 
-def test_what_cannot_be_scored_is_said(run: Run, tmp_path: Path) -> None:
-    install(tmp_path, {"Jupiter?": JUPITER})
-    path = questions(tmp_path, *GOLD, {"id": "d", "question": "Pluto?"})
-    done = run("evaluate", path, "--json")
-    assert group(done)["n"] == 3
-    assert "items that cannot be scored: 1" in done.stderr
-    assert "neither a query nor answers" in done.stderr
-
-
 def test_a_worker_that_dies_ends_the_run_and_the_same_call_goes_on(
     run: Run, tmp_path: Path
 ) -> None:
     install(tmp_path, {"Jupiter?": JUPITER, "Mars?": "die"})
     path = questions(tmp_path, *GOLD)
     there = ("--on", "processes", "--workers", 1, "--concurrency", 1, "--out", "kept")
-
     died = run("evaluate", path, "-g", "moons", *there)
     install(tmp_path, {"Jupiter?": JUPITER, "Mars?": MARS})
     found = group(run("evaluate", path, "-g", "moons", "--json", *there))
-
     assert died.returncode == 2
     assert died.stderr.startswith("askgraph: a worker died while 'b' was under way")
     assert (found["n"], found["f1"]) == (3, 1)
     assert (tmp_path / "asked").read_text().split() == ["Jupiter?", "Mars?", "Mars?", "Sun?"]
 
 
+def test_what_cannot_be_scored_is_said(run: Run, tmp_path: Path) -> None:
+    install(tmp_path, {"Jupiter?": JUPITER})
+    path = questions(tmp_path, *GOLD, {"id": "d", "question": "Pluto?"})
+    done = run("evaluate", path, "--json")
+    assert group(done)["n"] == 3 and "items that cannot be scored: 1" in done.stderr
+    assert "neither a query nor answers" in done.stderr
+
+
 def test_a_budget_ends_the_run_loudly(run: Run, tmp_path: Path) -> None:
     install(tmp_path, {"Jupiter?": JUPITER, "Mars?": MARS})
     path = questions(tmp_path, *GOLD)
     done = run("evaluate", path, "--budget", "seconds=0")
-    assert "the budget of 0 seconds is used up" in done.stderr
-    assert "INCOMPLETE" in done.stdout
+    assert "the budget of 0 seconds is used up" in done.stderr and "INCOMPLETE" in done.stdout
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("arguments", "problem"),
     [
         (["--metric", "beauty"], "no metric 'beauty'; there are"),
@@ -152,13 +137,12 @@ def test_a_budget_ends_the_run_loudly(run: Run, tmp_path: Path) -> None:
         (["--split", "test"], "no question is of the split 'test'; its questions are of none"),
         (["--out", "questions.jsonl"], "is a file; a run is a folder"),
     ],
+    share_folder=True,
 )
 def test_what_cannot_work_is_one_clear_line(
     run: Run, tmp_path: Path, arguments: list[object], problem: str
 ) -> None:
     install(tmp_path, {})
     done = run("evaluate", questions(tmp_path, *GOLD), *arguments)
-    assert done.returncode == 2
-    assert done.stderr.splitlines()[-1].startswith("askgraph: ")
-    assert problem in done.stderr
-    assert (tmp_path / "questions.jsonl").read_text().count("\n") == 3
+    assert done.returncode == 2 and done.stderr.splitlines()[-1].startswith("askgraph: ")
+    assert problem in done.stderr and (tmp_path / "questions.jsonl").read_text().count("\n") == 3

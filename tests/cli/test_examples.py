@@ -43,39 +43,36 @@ def run(source: Path) -> Run:
     return finished
 
 
-def test_a_confirmed_answer_is_listed_checked_and_flagged_when_the_graph_changes(
-    run: Run, source: Path
-) -> None:
+def test_confirmed_and_generated_examples(run: Run, source: Path) -> None:
+    # A confirmed answer is listed checked and flagged when the graph changes.
     added = run("add", "Which", "moons", "has", "Mars?", "-q", MARS, "--also", "de:Welche Monde?")
     assert added.returncode == 0 and "confirmed with 1 row" in added.stdout
-
     (listed,) = json.loads(run("list", "--json").stdout)
     assert (listed["question"], listed["origin"]) == ("Which moons has Mars?", "confirmed")
     assert listed["others"] == [{"text": "Welche Monde?", "language": "de"}]
     assert run("check").stdout == "1 example: 1 same\n"
-
     source.write_text(MOONS + EXTRA)
     checked = run("check")
-    assert checked.returncode == 1
-    assert "more rows: 1 then, 2 now" in checked.stdout
-
+    assert checked.returncode == 1 and "more rows: 1 then, 2 now" in checked.stdout
     assert run("withdraw", listed["id"]).returncode == 0
     assert json.loads(run("list", "--json").stdout) == []
-
-
-def test_a_query_comes_from_a_file_and_one_that_is_wrong_has_exit_code_3(
-    run: Run, source: Path
-) -> None:
+    # A query comes from a file and one that is wrong has exit code 3.
     (source.parent / "q.rq").write_text(MARS)
     assert run("add", "Why?", "-q", "@q.rq").returncode == 0
     assert run("add", "Why?", "-q", "SELECT WHERE").returncode == 3
-
-
-def test_without_a_query_or_a_question_it_says_what_is_missing(run: Run) -> None:
+    # Without a query or a question it says what is missing.
     assert "--query" in run("add", "Why?").stderr
     assert "'de:' has no words" in run("add", "Why?", "-q", MARS, "--also", "de:").stderr
     assert "give the question" in run("add", "-q", "ASK { }").stderr
     assert run("add", "Why?").returncode == 2
+    # Converted examples are counted and faults are listed.
+    (source.parent / "asked.jsonl").write_text(
+        '{"question": "Why?", "sparql": "SELECT WHERE"}\n{"question": "So?", "sparql": "ASK {}"}\n'
+    )
+    done = run("convert", "asked.jsonl", "out")
+    assert (done.returncode, done.stdout) == (0, "2 examples in out\n")
+    assert done.stderr.startswith("Why?: ")
+    assert sorted(path.suffix for path in (source.parent / "out").iterdir()) == [".ttl", ".ttl"]
 
 
 def test_a_kept_run_can_be_confirmed(run: Run, source: Path) -> None:
@@ -117,18 +114,14 @@ def test_a_source_without_examples_says_why_and_nothing_is_written(
 
     done = run("convert", place, "out")
 
-    assert done.returncode == 2 and said in done.stderr
-    assert not (tmp_path / "out").exists()
+    assert done.returncode == 2 and said in done.stderr and not (tmp_path / "out").exists()
 
 
-def test_a_target_of_another_kind_is_refused(run: Run, tmp_path: Path) -> None:
+def test_targets_and_kills(run: Run, tmp_path: Path) -> None:
+    # A target of another kind is refused.
     done = run("convert", "moons", "out.json")
     assert done.returncode == 2 and ".jsonl file, not 'out.json'" in done.stderr
-
-
-def test_a_killed_process_leaves_whole_examples_that_the_next_one_adds_to(
-    run: Run, tmp_path: Path
-) -> None:
+    # A killed process leaves whole examples that the next one adds to.
     folder = tmp_path / "workspace" / "examples" / "moons"
     writing = subprocess.Popen(
         [sys.executable, "-c", WRITING, str(tmp_path / "workspace")], stdout=subprocess.PIPE
@@ -138,19 +131,6 @@ def test_a_killed_process_leaves_whole_examples_that_the_next_one_adds_to(
     writing.kill()
     writing.wait()
     writing.stdout.close()
-
     kept = len(json.loads(run("list", "--json").stdout))
-    assert 0 < kept < MANY
-    assert run("add", "Which moons has Mars?", "-q", MARS).returncode == 0
-    assert len(json.loads(run("list", "--json").stdout)) == kept + 1
-    assert not list(folder.glob(".*"))
-
-
-def test_converted_examples_are_counted_and_faults_are_listed(run: Run, source: Path) -> None:
-    (source.parent / "asked.jsonl").write_text(
-        '{"question": "Why?", "sparql": "SELECT WHERE"}\n{"question": "So?", "sparql": "ASK {}"}\n'
-    )
-    done = run("convert", "asked.jsonl", "out")
-    assert (done.returncode, done.stdout) == (0, "2 examples in out\n")
-    assert done.stderr.startswith("Why?: ")
-    assert sorted(path.suffix for path in (source.parent / "out").iterdir()) == [".ttl", ".ttl"]
+    assert 0 < kept < MANY and run("add", "Which moons has Mars?", "-q", MARS).returncode == 0
+    assert len(json.loads(run("list", "--json").stdout)) == kept + 1 and not list(folder.glob(".*"))

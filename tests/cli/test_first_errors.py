@@ -7,9 +7,9 @@ from enum import Enum
 from pathlib import Path
 from typing import get_args
 
-import pytest
 from tests.cli.running import askgraph
 from tests.cli.test_options import commands
+from tests.each import for_each
 
 SOURCES = "name RDF files, a folder of them, or the URL of an endpoint"
 QUESTIONS = "'askgraph benchmark list' names"
@@ -39,7 +39,7 @@ MISSING = {
 }
 
 
-@pytest.mark.parametrize("words", MISSING)
+@for_each("words", MISSING, share_folder=True)
 def test_a_thing_that_is_not_there_is_named_with_what_to_do(
     words: str, moons: Path, tmp_path: Path
 ) -> None:
@@ -72,7 +72,7 @@ MISTYPED = {
 }
 
 
-@pytest.mark.parametrize("words", MISTYPED)
+@for_each("words", MISTYPED, share_folder=True)
 def test_what_is_mistyped_is_one_line_with_the_nearest_names_and_what_explains_it(
     words: str, moons: Path, tmp_path: Path
 ) -> None:
@@ -83,14 +83,25 @@ def test_what_is_mistyped_is_one_line_with_the_nearest_names_and_what_explains_i
     assert line.startswith("askgraph: ") and MISTYPED[words] in line
 
 
-def test_an_option_that_there_is_not_is_one_line_of_every_command(
-    moons: Path, tmp_path: Path
-) -> None:
+def test_wrong_options(moons: Path, tmp_path: Path) -> None:
+    # An option that there is not is one line of every command.
     for name, _ in commands():
         done = askgraph(*name.split(), "--nope", workspace=moons, folder=tmp_path)
         said = f"askgraph: askgraph {name} has no option '--nope'"
         assert (done.returncode, done.stdout) == (2, ""), name
         assert done.stderr.startswith(said) and done.stderr.count("\n") == 1, done.stderr
+    # A wrong number or choice of any option is said in our words.
+    told = 0
+    for name, flag, value in options_with_bounds():
+        for given in {value, "x"}:
+            words = (*name.split(), "moons", "moons", f"{flag}={given}")
+            done = askgraph(*words, workspace=moons, folder=tmp_path)
+            said = done.stdout + done.stderr
+            assert not FOREIGN.search(said), (words, said)
+            if given == "x" and " needs " not in said:
+                assert re.search(rf"{flag}( takes a|: 'x' is not one of)", said), (words, said)
+                told += 1
+    assert told > 40
 
 
 FOREIGN = re.compile(r"Input should|Value error|validation error|type=|pydantic|unable to parse")
@@ -112,23 +123,7 @@ def options_with_bounds() -> Iterator[tuple[str, str, str]]:
                 yield name, flag, "-7" if getattr(about, "min", None) is not None else "x"
 
 
-def test_a_wrong_number_or_choice_of_any_option_is_said_in_our_words(
-    moons: Path, tmp_path: Path
-) -> None:
-    told = 0
-    for name, flag, value in options_with_bounds():
-        for given in {value, "x"}:
-            words = (*name.split(), "moons", "moons", f"{flag}={given}")
-            done = askgraph(*words, workspace=moons, folder=tmp_path)
-            said = done.stdout + done.stderr
-            assert not FOREIGN.search(said), (words, said)
-            if given == "x" and " needs " not in said:
-                assert re.search(rf"{flag}( takes a|: 'x' is not one of)", said), (words, said)
-                told += 1
-    assert told > 40
-
-
-@pytest.mark.parametrize(
+@for_each(
     ("words", "said"),
     [
         ("ask moons --limit x", "--limit takes a whole number of at least 1; got 'x'"),
@@ -136,10 +131,10 @@ def test_a_wrong_number_or_choice_of_any_option_is_said_in_our_words(
         ("serve --port 70000", "--port takes a whole number from 0 to 65535; got '70000'"),
         ("report run --by foo", "--by: 'foo' is not one of 'metric', 'tag'"),
     ],
+    share_folder=True,
 )
 def test_a_wrong_value_of_an_option_says_what_it_takes(
     words: str, said: str, moons: Path, tmp_path: Path
 ) -> None:
     done = askgraph(*words.split(), workspace=moons, folder=tmp_path)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith(f"askgraph: {said}")
+    assert (done.returncode, done.stdout) == (2, "") and done.stderr.startswith(f"askgraph: {said}")

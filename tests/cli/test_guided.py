@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from tests.cli.running import on_terminal
+from tests.each import for_each
 from tests.graphs import MOONS, PETS
 from tests.methods.guiding import reply
 from tests.servers.llm import LlmServer, Turn
@@ -40,50 +41,32 @@ def by(server: LlmServer, settings: str = "") -> tuple[str, ...]:
     return ("--method", method, "--model", "m", "--base-url", f"{server.base}/v1")
 
 
-def test_a_chosen_candidate_is_the_answer_after_one_call(llm_server: LlmServer) -> None:
+def test_how_guided_answers(llm_server: LlmServer) -> None:
+    # A chosen candidate is the answer after one call.
     llm_server.turns.append(Turn(reply(choose=1)))
-
     result = run("ask", ASKED, "--json", *by(llm_server))
-
     assert result.exit_code == 0, result.stderr
     answer = json.loads(result.stdout)
     assert answer["rows"] == PHOBOS
     assert (answer["usage"]["llm_calls"], answer["usage"]["input_tokens"]) == (1, 100)
-
-
-def test_people_see_the_answer_and_how_sure_it_is(llm_server: LlmServer) -> None:
+    # People see the answer and how sure it is.
     llm_server.turns.append(Turn(reply(query=MARS, answer=["moon"])))
-
     result = run("ask", ASKED, *by(llm_server))
-
     assert "Phobos" in result.stdout and "Confidence" in result.stdout
-
-
-def test_a_question_back_has_options_and_is_no_answer(llm_server: LlmServer) -> None:
+    # A question back has options and is no answer.
     llm_server.turns.append(Turn(reply(ask="All of them?", between=[1, 2])))
-
     result = run("ask", "Which moons orbit a planet?", *by(llm_server), "--trace", "1.jsonl")
-
     assert "All of them?" in result.stdout
     clarification = read_trace(Path("1.jsonl"))[0].outcome
     assert isinstance(clarification, Clarification) and len(clarification.options) == 2
-
-
-def test_without_a_model_it_is_said_how_to_name_one() -> None:
+    # Without a model it is said how to name one.
     result = run("ask", ASKED, "--method", "guided")
-
     assert (result.exit_code, result.stdout) == (2, "")
     assert "--model M" in result.stderr and "ASKGRAPH_MODEL" in result.stderr
-
-
-def test_several_models_and_methods_have_a_vote_and_each_call_is_counted(
-    llm_server: LlmServer,
-) -> None:
+    # Several models and methods have a vote and each call is counted.
     llm_server.turns.extend(Turn(reply(choose=1)) for _ in range(6))
     settings = "n=2,models=other,consult=sparql-llm+graph-search"
-
     result = run("ask", ASKED, "--json", "--trace", "1.jsonl", *by(llm_server, settings))
-
     assert result.exit_code == 0, result.stderr
     answer = json.loads(result.stdout)
     assert answer["rows"] == PHOBOS
@@ -104,7 +87,7 @@ def test_a_budget_holds_for_all_who_are_asked(llm_server: LlmServer) -> None:
     assert json.loads(result.stdout)["rows"] == PHOBOS, "graph search needs no model"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("settings", "said"),
     [
         ("consult=guided", "cannot consult itself"),
@@ -117,8 +100,7 @@ def test_who_cannot_be_consulted_is_told_before_anything_is_asked(
 ) -> None:
     result = run("ask", ASKED, *by(llm_server, settings))
 
-    assert (result.exit_code, result.stdout) == (2, "")
-    assert said in result.stderr
+    assert (result.exit_code, result.stdout) == (2, "") and said in result.stderr
     assert llm_server.requests == []
 
 
@@ -179,5 +161,4 @@ def test_on_a_terminal_it_is_seen_which_model_says_what(llm_server: LlmServer) -
 
     _, seen = on_terminal("ask", ASKED, *by(llm_server, "models=other"))
 
-    assert "model m-served" in seen
-    assert "[1] is no object" in seen
+    assert "model m-served" in seen and "[1] is no object" in seen

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+from tests.each import for_each
 from tests.graphs import MOONS
 from typer.testing import CliRunner, Result
 
@@ -27,7 +28,8 @@ def run(*arguments: object) -> Result:
     return CliRunner().invoke(app, ["index", *map(str, arguments)])
 
 
-def test_info_tells_what_is_missing_then_what_is_there() -> None:
+def test_information_and_search(workspace: Workspace) -> None:
+    # Info tells what is missing then what is there.
     missing = run("info", "--json")
     assert missing.exit_code == 1
     assert "has not been built" in json.loads(missing.stdout)[0]["problem"]
@@ -43,18 +45,13 @@ def test_info_tells_what_is_missing_then_what_is_there() -> None:
         ("literals", "keyword", 2, "graph", None),
     ]
     assert "sound" in run("info").stdout
-
-
-def test_info_finds_a_changed_byte(workspace: Workspace) -> None:
+    # Info finds a changed byte.
     run("build")
     records = workspace.data("moons") / "indices" / "entities" / "table_records.jsonl"
     records.write_bytes(records.read_bytes().replace(b"Io", b"Jo"))
     result = run("info")
-    assert result.exit_code == 1
-    assert "does not match its checksum" in result.stdout
-
-
-def test_search_builds_what_it_needs_and_shows_what_it_found() -> None:
+    assert result.exit_code == 1 and "does not match its checksum" in result.stdout
+    # Search builds what it needs and shows what it found.
     shown = run("search", "jupiter").stdout
     assert [part in shown for part in ("Jupiter", "planet", "Europa")] == [True, True, False]
     [hit] = json.loads(run("search", "jup", "--in", "literals", "--json").stdout)
@@ -64,29 +61,34 @@ def test_search_builds_what_it_needs_and_shows_what_it_found() -> None:
     assert (nothing.exit_code, nothing.stdout) == (0, "")
 
 
-def test_search_within_iris_in_any_form_or_a_file_of_them(tmp_path: Path) -> None:
+def test_building_with_options(tmp_path: Path, workspace: Workspace) -> None:
+    # Search within iris in any form or a file of them.
     (tmp_path / "some.txt").write_text(f"<{EX}Io>\n\n{EX}Mars\n")
     run("build", "--kind", "trigram")
     wide = {hit["iri"] for hit in json.loads(run("search", "io mars europa", "--json").stdout)}
     within = ("search", "io mars europa", "--json", "--within", "some.txt")
     narrow = {hit["iri"] for hit in json.loads(run(*within).stdout)}
     more = {hit["iri"] for hit in json.loads(run(*within, "--within", f"{EX}Europa").stdout)}
-    assert narrow == {EX + "Io", EX + "Mars"}
-    assert more == narrow | {EX + "Europa"} <= wide
+    assert narrow == {EX + "Io", EX + "Mars"} and more == narrow | {EX + "Europa"} <= wide
     short = run("search", "moon", "--within", "onto:Moon", "--json").stdout
     assert [hit["iri"] for hit in json.loads(short)] == [EX + "onto#Moon"]
-
-
-def test_build_keeps_how_it_was_built(tmp_path: Path, workspace: Workspace) -> None:
+    # Build keeps how it was built.
     (tmp_path / "names.tsv").write_text(f"iri\tlabel\n{EX}Io\tpizza moon\n")
     built = run("build", "moons", "--kind", "bm25", "--entities", "names.tsv", "--json")
     assert json.loads(built.stdout)[0]["source"] == f"rows {tmp_path / 'names.tsv'}"
     assert workspace.graphs()["moons"].entities == str(tmp_path / "names.tsv")
     run("build", "--kind", "keyword", "--entities", "graph")
     assert [h["iri"] for h in json.loads(run("search", "io", "--json").stdout)] == [EX + "Io"]
+    # Add takes examples.
+    (tmp_path / "asked.jsonl").write_text('{"question": "Which?", "sparql": "ASK {}"}\n')
+    add = ["add", "more", "moons.ttl", "--examples", "asked.jsonl"]
+    assert CliRunner().invoke(app, add).exit_code == 0
+    assert workspace.graphs()["more"].examples == str(tmp_path / "asked.jsonl")
+    wrong = CliRunner().invoke(app, [*add[:1], "other", *add[2:4], "nope.jsonl"])
+    assert wrong.exit_code == 2 and "cannot read the examples" in wrong.stderr
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("arguments", "said"),
     [
         (["build", "--kind", "nope"], "'nope' is no kind of index"),
@@ -100,16 +102,4 @@ def test_build_keeps_how_it_was_built(tmp_path: Path, workspace: Workspace) -> N
 )
 def test_wrong_use_is_told_with_a_code(arguments: list[str], said: str) -> None:
     result = run(*arguments)
-    assert result.exit_code == 2
-    assert said in result.stderr
-    assert "Traceback" not in result.stderr
-
-
-def test_add_takes_examples(tmp_path: Path, workspace: Workspace) -> None:
-    (tmp_path / "asked.jsonl").write_text('{"question": "Which?", "sparql": "ASK {}"}\n')
-    add = ["add", "more", "moons.ttl", "--examples", "asked.jsonl"]
-    assert CliRunner().invoke(app, add).exit_code == 0
-    assert workspace.graphs()["more"].examples == str(tmp_path / "asked.jsonl")
-    wrong = CliRunner().invoke(app, [*add[:1], "other", *add[2:4], "nope.jsonl"])
-    assert wrong.exit_code == 2
-    assert "cannot read the examples" in wrong.stderr
+    assert result.exit_code == 2 and said in result.stderr and "Traceback" not in result.stderr

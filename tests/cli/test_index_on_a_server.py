@@ -11,6 +11,7 @@ from typing import Any
 
 import asyncpg
 import pytest
+from tests.each import for_each
 from tests.graphs import MOONS
 from typer.testing import CliRunner, Result
 
@@ -70,9 +71,11 @@ def names(address: str, workspace: Workspace) -> list[tuple[str, str]]:
     return found
 
 
-def test_a_graph_is_searched_in_a_database(index_database: str, workspace: Workspace) -> None:
+def test_indices_in_a_database(
+    index_database: str, workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # A graph is searched in a database.
     built = run("build", "--on", index_database, "--json")
-
     assert [
         (one["kind"], one["items"], one["bytes"] > 10_000, one["problem"])
         for one in json.loads(built.stdout)
@@ -85,10 +88,15 @@ def test_a_graph_is_searched_in_a_database(index_database: str, workspace: Works
     assert (
         json.loads(run("search", "jup", "--in", "literals", "--json").stdout)[0]["iri"] == '"JUP"'
     )
-    assert run("info").exit_code == 0
-    assert workspace.graphs()["moons"].on == index_database
+    assert run("info").exit_code == 0 and workspace.graphs()["moons"].on == index_database
     assert run("build", "--kind", "keyword").exit_code == 0
     assert workspace.graphs()["moons"].on is None
+    # Info says that the server is gone.
+    assert run("build", "--on", index_database).exit_code == 0
+    monkeypatch.setenv(PASSWORD, "wrong")
+    info = run("info", "--json")
+    assert info.exit_code == 1
+    assert "password authentication failed" in json.loads(info.stdout)[0]["problem"]
 
 
 @pytest.mark.slow
@@ -124,7 +132,7 @@ def test_a_build_that_was_killed_goes_on_and_every_name_is_there_once(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("executor", ["processes", "dask"])
+@for_each("executor", ["processes", "dask"], share_folder=True)
 def test_several_processes_fill_one_index(
     index_database: str, workspace: Workspace, tmp_path: Path, executor: str
 ) -> None:
@@ -141,7 +149,7 @@ def test_several_processes_fill_one_index(
     assert there == sorted((f"{EX}t{at}", f"thing {at}") for at in range(count))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("options", "message"),
     [
         (["--on", NOWHERE], "no PostgreSQL at '127.0.0.1' answers"),
@@ -162,18 +170,5 @@ def test_what_cannot_work_says_what_to_do(
         env={**os.environ, "COLUMNS": "500"},
     )
 
-    assert refused.returncode not in (0, None)
-    assert message in refused.stderr
+    assert refused.returncode not in (0, None) and message in refused.stderr
     assert workspace.graphs()["moons"].on is None
-
-
-def test_info_says_that_the_server_is_gone(
-    index_database: str, workspace: Workspace, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert run("build", "--on", index_database).exit_code == 0
-    monkeypatch.setenv(PASSWORD, "wrong")
-
-    info = run("info", "--json")
-
-    assert info.exit_code == 1
-    assert "password authentication failed" in json.loads(info.stdout)[0]["problem"]

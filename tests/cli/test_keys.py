@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from tests.cli.running import Done, Run, askgraph
+from tests.each import for_each
 
 from askgraph.errors import SetupError
 from askgraph.server.auth.api_keys import expiry
@@ -60,7 +61,7 @@ def test_a_key_as_json_is_the_same_with_the_key(run: Run) -> None:
     assert json.loads(run("list", "--json").stdout) == [made]
 
 
-@pytest.mark.parametrize("by", ["id", "name", "key"])
+@for_each("by", ["id", "name", "key"], share_folder=True)
 def test_a_revoked_key_opens_nothing_and_stays_in_the_list(
     run: Run, tmp_path: Path, by: str
 ) -> None:
@@ -72,7 +73,7 @@ def test_a_revoked_key_opens_nothing_and_stays_in_the_list(
     assert "revoked" in run("list").stdout
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("words", "said"),
     [
         (("add", "x", "--scope", "root"), "'root' is no scope"),
@@ -85,8 +86,7 @@ def test_what_makes_no_sense_is_refused_in_words(
     run: Run, words: tuple[str, ...], said: str
 ) -> None:
     refused = run(*words)
-    assert refused.returncode == 2
-    assert said in refused.stderr
+    assert refused.returncode == 2 and said in refused.stderr
     assert json.loads(run("list", "--json").stdout) == []
 
 
@@ -97,7 +97,7 @@ def test_of_two_keys_with_one_name_none_is_revoked_by_it(run: Run) -> None:
     assert refused.returncode == 2 and "2 keys have the name 'twin'" in refused.stderr
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "until"),
     [
         ("12h", datetime(2030, 1, 1, 12, tzinfo=UTC)),
@@ -110,7 +110,7 @@ def test_a_key_expires_after_a_while_or_at_a_date(text: str, until: datetime) ->
     assert expiry(text, today=datetime(2030, 1, 1, tzinfo=UTC)) - until == timedelta(0)
 
 
-@pytest.mark.parametrize("text", ["0d", "2029-12-31", "99999w", "-1d", "1y", ""])
+@for_each("text", ["0d", "2029-12-31", "99999w", "-1d", "1y", ""])
 def test_a_key_that_would_be_of_no_use_is_not_made(text: str) -> None:
     with pytest.raises(SetupError):
         expiry(text, today=datetime(2030, 1, 1, tzinfo=UTC))

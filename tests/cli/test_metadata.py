@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from pyoxigraph import RdfFormat, Store
 from tests.cli.running import Done, askgraph
+from tests.each import for_each
 from tests.graphs import store_of
 from tests.servers import faults
 from tests.servers.capped import CappedServer
@@ -81,67 +82,49 @@ def test_show_writes_shapes(place: Path, graph: str) -> None:
     assert "{ a [ " in row and row.endswith((":Jupiter", ":Mars"))
 
 
-def test_show_as_json_has_shares_and_counts(place: Path) -> None:
+def test_showing_and_fetching(place: Path, server: DescribedServer) -> None:
+    # Show as json has shares and counts.
     (shape,) = json.loads(run(place, "show", "moons", "http://example.org/Moon", "--json").stdout)
     orbits = next(x for x in shape["lines"] if x["predicate"] == "http://example.org/orbits")
     assert (orbits["share"], orbits["triples"], orbits["inverse"]) == (1.0, 2, False)
-
-
-def test_a_class_that_is_not_there_is_told_with_a_near_one(place: Path) -> None:
+    # A class that is not there is told with a near one.
     done = run(place, "show", "moons", "Mon")
-    assert done.returncode == 2
-    assert "did you mean 'moon'" in done.stderr
-
-
-def test_shacl_in_a_file_is_shown(place: Path) -> None:
+    assert done.returncode == 2 and "did you mean 'moon'" in done.stderr
+    # Shacl in a file is shown.
     (place / "shapes.ttl").write_text(SHACL)
-    done = run(place, "show", "shapes.ttl")
-    assert ":orbits { a [ :Planet ] } +" in done.stdout
-
-
-def test_completeness_tells_each_part(place: Path) -> None:
+    assert ":orbits { a [ :Planet ] } +" in run(place, "show", "shapes.ttl").stdout
+    # Completeness tells each part.
     done = run(place, "completeness", "moons")
     assert done.returncode == 0, done.stderr
     figures = json.loads(run(place, "completeness", "moons", "--json").stdout)
     assert {part["name"]: part["share"] for part in figures["completeness"]}["partitions"] == 1.0
-
-
-def test_what_is_incomplete_has_an_exit_code(place: Path) -> None:
+    # What is incomplete has an exit code.
     (place / "void.ttl").write_text(VOID)
     done = run(place, "completeness", "void.ttl")
-    assert done.returncode == 1
-    assert done.stdout.startswith("99 triples, 1 classes")
-
-
-def test_profile_asks_an_endpoint_and_writes_void(place: Path, server: DescribedServer) -> None:
+    assert done.returncode == 1 and done.stdout.startswith("99 triples, 1 classes")
+    # Profile asks an endpoint and writes void.
     done = run(place, "profile", server.url, "--out", "void.ttl", "--json")
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["triples"] == 12
     assert run(place, "completeness", "void.ttl").returncode == 0
-
-
-def test_fetch_completes_the_profile_of_a_graph(place: Path) -> None:
+    # Fetch completes the profile of a graph.
     before = Workspace(place).profile("far")
     done = run(place, "fetch", "far")
     after = Workspace(place).profile("far")
     assert done.returncode == 0, done.stderr
-    assert "well-known: 1 classes, 0 predicates" in done.stdout
-    assert after.triples == before.triples
+    assert "well-known: 1 classes, 0 predicates" in done.stdout and after.triples == before.triples
     assert {c.iri for c in after.classes} - {c.iri for c in before.classes} == {
         "http://example.org/Comet"
     }
 
 
-def test_fetch_reads_the_description_of_a_page(place: Path, server: DescribedServer) -> None:
+def test_fetching_descriptions(place: Path, server: DescribedServer) -> None:
+    # Fetch reads the description of a page.
     page = server.url.replace("/sparql", "/home")
     done = run(place, "fetch", server.url, "--page", page, "--json")
     (described,) = json.loads(done.stdout)["descriptions"]
     assert (described["name"], described["description"]) == ("Moons", "All.")
-
-
-def test_a_description_is_kept_with_its_graph_and_shown(
-    place: Path, server: DescribedServer
-) -> None:
+    # A description is kept with its graph and shown.
     done = run(place, "fetch", "moons", "--page", server.url.replace("/sparql", "/home"))
     assert done.returncode == 0, done.stderr
     graph = Workspace(place).graph("moons")
@@ -150,9 +133,7 @@ def test_a_description_is_kept_with_its_graph_and_shown(
     assert run(place, "show", "moons").stdout.startswith("# Dataset Moons: All.\n")
     Workspace(place).remove("moons")
     assert not Workspace(place).description("moons").exists()
-
-
-def test_without_a_page_that_of_the_endpoint_is_read(place: Path, server: DescribedServer) -> None:
+    # Without a page that of the endpoint is read.
     server.documents = {**server.documents, "/": ("text/html", PAGE)}
     done = run(place, "fetch", "far", "--json")
     assert [one["name"] for one in json.loads(done.stdout)["descriptions"]] == ["Moons"]
@@ -163,11 +144,11 @@ def test_a_description_that_is_broken_says_where(place: Path) -> None:
     file.parent.mkdir()
     file.write_text('{"@type": ')
     done = run(place, "show", "moons")
-    assert done.returncode == 2
-    assert str(file) in done.stderr and "broken" in done.stderr
+    assert done.returncode == 2 and str(file) in done.stderr and "broken" in done.stderr
 
 
-def test_killed_and_started_again_profiling_goes_on(place: Path, sample: Store) -> None:
+def test_interrupted_and_refused_profiles(place: Path, sample: Store) -> None:
+    # Killed and started again profiling goes on.
     with CappedServer(sample, cap=300) as server:
         started = subprocess.Popen(
             [sys.executable, "-m", "askgraph", "metadata", "profile", server.url],
@@ -184,15 +165,20 @@ def test_killed_and_started_again_profiling_goes_on(place: Path, sample: Store) 
         second = len(server.requests) - first
         whole = run(place, "profile", server.url, "--json")
         third = len(server.requests) - first - second
-    assert second <= third - first + 1
-    assert _content(again.stdout) == _content(whole.stdout)
+    assert second <= third - first + 1 and _content(again.stdout) == _content(whole.stdout)
+    # Fetch of a graph that lies here is refused.
+    done = run(place, "fetch", "moons")
+    assert done.returncode == 2 and "counted already" in done.stderr
+    # Where nothing is published the exit code is 1.
+    done = run(place, "fetch", "moons.ttl")
+    assert done.returncode == 1 and "file: no VoID" in done.stderr
 
 
 def _content(profile: str) -> dict[str, object]:
     return {key: value for key, value in json.loads(profile).items() if key != "created"}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("words", "code", "said"),
     [
         (["profile", "http://127.0.0.1:9/sparql"], 4, "cannot be reached"),
@@ -204,21 +190,7 @@ def _content(profile: str) -> dict[str, object]:
 )
 def test_what_is_not_there_is_named(place: Path, words: list[str], code: int, said: str) -> None:
     done = run(place, *words)
-    assert done.returncode == code
-    assert said in done.stderr
-    assert "Traceback" not in done.stderr
-
-
-def test_fetch_of_a_graph_that_lies_here_is_refused(place: Path) -> None:
-    done = run(place, "fetch", "moons")
-    assert done.returncode == 2
-    assert "counted already" in done.stderr
-
-
-def test_where_nothing_is_published_the_exit_code_is_1(place: Path) -> None:
-    done = run(place, "fetch", "moons.ttl")
-    assert done.returncode == 1
-    assert "file: no VoID" in done.stderr
+    assert done.returncode == code and said in done.stderr and "Traceback" not in done.stderr
 
 
 def test_notes_of_agents_are_listed_and_removed(tmp_path: Path) -> None:

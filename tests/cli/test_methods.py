@@ -1,12 +1,19 @@
-"""The list of methods, and their settings as ours and as published."""
+"""`askgraph methods` and `askgraph tools` list what there is; an answer is text for a terminal."""
 
 import json
+from dataclasses import replace
 
 import pytest
+from tests.each import for_each
 from typer.testing import CliRunner, Result
 
 from askgraph import plugins
+from askgraph.answers.console import as_text
 from askgraph.cli import app
+from askgraph.methods.tools import SETS
+from askgraph.sparql.prefixes import PrefixMap
+from askgraph.sparql.results import SelectResult
+from askgraph.trace import Answer
 
 
 @pytest.fixture(autouse=True)
@@ -18,15 +25,23 @@ def run(*arguments: str) -> Result:
     return CliRunner().invoke(app, ["methods", *arguments])
 
 
-def test_every_method_is_listed_with_what_it_does() -> None:
+def test_listing_methods() -> None:
+    # Every method is listed with what it does.
     listed = json.loads(run("--json").stdout)
-
     names = [name.replace("_", "-") for name in plugins.names("method")]
     assert [one["name"] for one in listed] == names
     assert all(one["does"] and one["does"].split()[0] in run().stdout for one in listed)
+    # A method without a paper has its defaults alone.
+    described = json.loads(run("guided", "--json").stdout)
+    assert described["paper"] is None
+    assert described["settings"]["turns"] == {"best": 3, "paper": None, "where": None}
+    assert "paper" not in run("guided").stdout
+    # A method that there is not is said with those that there are.
+    result = run("grusp")
+    assert result.exit_code == 2 and "grasp" in result.stderr
 
 
-@pytest.mark.parametrize("name", ["grasp", "dfsl", "sparql-llm", "multi-stage", "graf-von-data"])
+@for_each("name", ["grasp", "dfsl", "sparql-llm", "multi-stage", "graf-von-data"])
 def test_both_presets_of_a_method_stand_side_by_side(name: str) -> None:
     described = json.loads(run(name, "--json").stdout)
     shown = run(name).stdout.splitlines()
@@ -41,15 +56,43 @@ def test_both_presets_of_a_method_stand_side_by_side(name: str) -> None:
         assert f"- {text}" in shown
 
 
-def test_a_method_without_a_paper_has_its_defaults_alone() -> None:
-    described = json.loads(run("guided", "--json").stdout)
-
-    assert described["paper"] is None
-    assert described["settings"]["turns"] == {"best": 3, "paper": None, "where": None}
-    assert "paper" not in run("guided").stdout
+def run_tools(*arguments: str) -> Result:
+    return CliRunner().invoke(app, ["tools", *arguments])
 
 
-def test_a_method_that_there_is_not_is_said_with_those_that_there_are() -> None:
-    result = run("grusp")
+def test_listing_tools() -> None:
+    # Every tool is listed with its sets.
+    listed = json.loads(run_tools("--json").stdout)
+    assert tuple(tool["name"] for tool in listed) == plugins.names("tool")
+    assert {tool["name"]: tool["sets"] for tool in listed}["search_entity"] == ["S", "S_E"]
+    for name in plugins.names("tool"):
+        assert name in run_tools().stdout
+    # A set is shown as a model gets it.
+    schemas = json.loads(run_tools("--set", "best", "--json").stdout)
+    shown = run_tools("--set", "best").stdout
+    assert tuple(schema["name"] for schema in schemas) == SETS["best"]
+    answer = schemas[0]
+    assert answer["parameters"]["type"] == "object" and "query" in answer["parameters"]["required"]
+    total = sum(schema["tokens"] for schema in schemas)
+    assert f"{len(schemas)} tools, about {total:,} tokens" in shown
+    assert answer["description"] in shown
+    # A set of ones own is named with commas.
+    schemas = json.loads(run_tools("--set", "list,why_empty", "--json").stdout)
+    assert [schema["name"] for schema in schemas] == ["list", "why_empty"]
+    # An unknown set is refused with those there are.
+    result = run_tools("--set", "all")
+    assert result.exit_code == 2 and "no set of tools 'all': there are B, S, S_E" in result.stderr
 
-    assert result.exit_code == 2 and "grasp" in result.stderr
+
+ANSWER = Answer(
+    "ASK {}", "moons", SelectResult((), ()), (), "Is there anything?", 0.5, boolean=True
+)
+
+
+def test_what_a_model_says_of_the_result_stands_beside_how_the_query_reads() -> None:
+    said = replace(ANSWER, interpretation="Yes, there is.")
+
+    lines = [" ".join(line.split()) for line in as_text(said, PrefixMap()).splitlines()]
+
+    assert "In words Yes, there is." in lines and "Read as Is there anything?" in lines
+    assert "In words" not in as_text(ANSWER, PrefixMap())

@@ -43,19 +43,16 @@ def test_no_option_is_described_twice_with_the_same_words() -> None:
     assert not {about: tables for about, tables in described.items() if len(tables) > 1}
 
 
-def test_every_description_is_of_an_option() -> None:
+def test_descriptions_and_bundles() -> None:
+    # Every description is of an option.
     there = {name: set(inspect.signature(one).parameters) for name, one in commands()}
     there |= {one.__name__: {field.name for field in fields(one)} for one in bundles(Bundle)}
     abouts = [about for options in DESCRIPTIONS.values() for about in options.values()]
     named = {about for about in abouts if isinstance(about, str)}
-
     assert all(set(DESCRIPTIONS[name]) <= there[name] for name in set(DESCRIPTIONS) - {"shared"})
     assert named <= set(DESCRIPTIONS["shared"]) <= named.union(*there.values())
-
-
-def test_a_bundle_that_comes_last_stands_behind_the_options_of_its_command() -> None:
+    # A bundle that comes last stands behind the options of its command.
     options = dict(commands())["evaluate"]
     names = list(inspect.signature(options).parameters)
-
     assert names[-3:] == ["json", "folder", "debug"]
     assert names.index("metric") < names.index("markdown")

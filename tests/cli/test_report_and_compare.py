@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 import typer
+from tests.each import for_each
 from tests.evaluation.reports.records import record, run_of, written
 from typer.testing import CliRunner, Result
 
@@ -33,21 +34,18 @@ def call(*arguments: object) -> Result:
     return CliRunner().invoke(app, list(map(str, arguments)))
 
 
-def test_a_report_has_all_tables(runs: Path) -> None:
+def test_reports(runs: Path) -> None:
+    # A report has all tables.
     found = call("report", runs / "one")
     assert found.exit_code == 0
     for title in ("Scores, run one", "What went wrong", "Confidence", "Oracle (not a system)"):
         assert title in found.stdout
     assert found.stderr == ""
-
-
-def test_what_is_not_finished_is_said_on_both_streams(runs: Path) -> None:
+    # What is not finished is said on both streams.
     found = call("report", runs / "two")
     assert "INCOMPLETE: two holds 2 of 3 records" in found.stderr
     assert "INCOMPLETE: two holds 2 of 3 records" in found.stdout
-
-
-def test_csv_is_one_table_and_by_chooses_it(runs: Path) -> None:
+    # Csv is one table and by chooses it.
     scores = list(csv.DictReader(io.StringIO(call("report", runs / "one", "--csv").stdout)))
     assert [(row["run"], row["method"], row["best_column"]) for row in scores] == [
         ("one", "graph-search", "0.5"),
@@ -55,9 +53,7 @@ def test_csv_is_one_table_and_by_chooses_it(runs: Path) -> None:
     ]
     by_form = call("report", runs / "one", "--csv", "--by", "form").stdout
     assert [row["form"] for row in csv.DictReader(io.StringIO(by_form))] == ["SELECT", "SELECT"]
-
-
-def test_json_is_all_figures_or_one_table(runs: Path) -> None:
+    # Json is all figures or one table.
     everything = json.loads(call("report", runs / "one", runs / "two", "--json").stdout)
     assert [run["complete"] for run in everything["runs"]] == [True, False]
     assert [(g["run"], g["method"], g["f1"]) for g in everything["groups"]] == [
@@ -67,6 +63,14 @@ def test_json_is_all_figures_or_one_table(runs: Path) -> None:
     ]
     one = json.loads(call("report", runs / "one", "--json", "--by", "failure").stdout)
     assert one["title"] == "Scores by failure"
+    # Out writes the same to a file.
+    printed = call("report", runs / "one", "--markdown").stdout
+    assert call("report", runs / "one", "--markdown", "--out", runs / "report.md").stdout == ""
+    assert (runs / "report.md").read_text() == printed
+    assert sorted(path.name for path in runs.iterdir()) == ["one", "report.md", "two"]
+    # A file that cannot be written is an error.
+    found = call("report", runs / "one", "--out", runs / "one" / "run.json" / "report.txt")
+    assert isinstance(found.exception, SetupError) and "cannot write" in str(found.exception)
 
 
 @pytest.mark.parametrize(("form", "start"), [("--markdown", "### Scores"), ("--latex", r"\begin")])
@@ -81,53 +85,45 @@ def test_two_forms_at_once_are_refused(runs: Path, command: str) -> None:
     assert "one form at a time: --csv and --latex" in str(found.exception)
 
 
-def test_out_writes_the_same_to_a_file(runs: Path) -> None:
-    printed = call("report", runs / "one", "--markdown").stdout
-    silent = call("report", runs / "one", "--markdown", "--out", runs / "report.md")
-    assert silent.stdout == ""
-    assert (runs / "report.md").read_text() == printed
-    assert sorted(path.name for path in runs.iterdir()) == ["one", "report.md", "two"]
-
-
-def test_a_file_that_cannot_be_written_is_an_error(runs: Path) -> None:
-    found = call("report", runs / "one", "--out", runs / "one" / "run.json" / "report.txt")
-    assert isinstance(found.exception, SetupError)
-    assert "cannot write" in str(found.exception)
-
-
-def test_runs_of_the_same_name_are_told_apart(runs: Path) -> None:
+def test_comparisons(runs: Path) -> None:
+    # Runs of the same name are told apart.
     again = written(runs / "later" / "one", run_of(record("q1")))
     names = json.loads(call("report", runs / "one", again, "--json").stdout)["runs"]
     assert [run["name"] for run in names] == [str(runs / "one"), str(again)]
-
-
-def test_a_run_that_is_named_twice_is_an_error(runs: Path) -> None:
+    # A run that is named twice is an error.
     found = call("report", runs / "one", runs / "two" / ".." / "one")
-    assert isinstance(found.exception, SetupError)
-    assert "one is named twice" in str(found.exception)
-
-
-def test_stories_can_be_written_to_a_file(runs: Path) -> None:
+    assert isinstance(found.exception, SetupError) and "one is named twice" in str(found.exception)
+    # Stories can be written to a file.
     told = call("report", runs / "one", "--stories").stdout
     written_too = call("report", runs / "one", "--stories", "--out", runs / "stories.txt")
     assert (written_too.exit_code, written_too.stdout) == (0, "")
-    assert (runs / "stories.txt").read_text() == told
-    assert "q2" in told
+    assert (runs / "stories.txt").read_text() == told and "q2" in told
+    # A folder that is no run is an error.
+    assert isinstance(call("report", runs).exception, SetupError)
+    # Every way to take figures apart can be asked for.
+    assert [by.value for by in By] == list(BY)
+    # A comparison says how sure it is.
+    found = call("compare", f"{runs / 'one'}:graph-search", runs / "two", "--json")
+    told = json.loads(found.stdout)
+    assert (told["all"]["n"], told["all"]["difference"], told["all"]["p"]) == (2, -0.25, 1.0)
+    assert [change["id"] for change in told["better"]] == ["q2"]
+    assert [change["id"] for change in told["worse"]] == ["q1"] and "INCOMPLETE: " in found.stderr
+    # Methods of one run are compared.
+    found = call("compare", f"{runs / 'one'}:graph-search", f"{runs / 'one'}:guided")
+    assert "Only in A: 1 question; only in B: 0" in found.stdout
+    # A run of several methods needs a name.
+    found = call("compare", runs / "one", runs / "two")
+    assert isinstance(found.exception, SetupError) and "name one" in str(found.exception)
+    # A run whose name has a colon is found.
+    odd = written(runs / "a:b", run_of(record("q1", 1.0)))
+    assert call("compare", odd, runs / "two").exit_code == 0
 
 
-@pytest.mark.parametrize("other", [["--json"], ["--by", "tag"], ["--html", "page.html"]])
+@for_each("other", [["--json"], ["--by", "tag"], ["--html", "page.html"]])
 def test_stories_are_no_table_and_no_page(runs: Path, other: list[str]) -> None:
     found = call("report", runs / "one", "--stories", *other)
     assert isinstance(found.exception, SetupError)
     assert "--stories are text of their own" in str(found.exception)
-
-
-def test_a_folder_that_is_no_run_is_an_error(runs: Path) -> None:
-    assert isinstance(call("report", runs).exception, SetupError)
-
-
-def test_every_way_to_take_figures_apart_can_be_asked_for() -> None:
-    assert [by.value for by in By] == list(BY)
 
 
 @pytest.mark.skipif(not BUILT.is_dir(), reason="the page is not built: make page")
@@ -138,28 +134,3 @@ def test_a_page_is_written_beside_the_report(runs: Path) -> None:
     assert found.exit_code == 0, found.exception
     assert "the page is" in found.stderr
     assert (runs / "page.html").read_text().lower().startswith("<!doctype html>")
-
-
-def test_a_comparison_says_how_sure_it_is(runs: Path) -> None:
-    found = call("compare", f"{runs / 'one'}:graph-search", runs / "two", "--json")
-    told = json.loads(found.stdout)
-    assert (told["all"]["n"], told["all"]["difference"], told["all"]["p"]) == (2, -0.25, 1.0)
-    assert [change["id"] for change in told["better"]] == ["q2"]
-    assert [change["id"] for change in told["worse"]] == ["q1"]
-    assert "INCOMPLETE: " in found.stderr
-
-
-def test_methods_of_one_run_are_compared(runs: Path) -> None:
-    found = call("compare", f"{runs / 'one'}:graph-search", f"{runs / 'one'}:guided")
-    assert "Only in A: 1 question; only in B: 0" in found.stdout
-
-
-def test_a_run_of_several_methods_needs_a_name(runs: Path) -> None:
-    found = call("compare", runs / "one", runs / "two")
-    assert isinstance(found.exception, SetupError)
-    assert "name one" in str(found.exception)
-
-
-def test_a_run_whose_name_has_a_colon_is_found(runs: Path) -> None:
-    odd = written(runs / "a:b", run_of(record("q1", 1.0)))
-    assert call("compare", odd, runs / "two").exit_code == 0

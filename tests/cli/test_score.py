@@ -32,15 +32,14 @@ def predictions(folder: Path, *lines: dict[str, object]) -> Path:
     return path
 
 
-def test_predictions_become_a_run_that_report_reads(run: Run, tmp_path: Path) -> None:
+def test_predictions_become_a_run(run: Run, tmp_path: Path) -> None:
+    # Predictions become a run that report reads.
     said = predictions(
         tmp_path,
         {"id": "a", "sparql": JUPITER, "confidence": 0.9, "seconds": 2.0},
         {"id": "c", "sparql": None},
     )
-
     done = run("score", said, questions(tmp_path, *GOLD), "-g", "moons", "--json", "--out", "kept")
-
     assert done.returncode == 0, done.stderr
     [group] = json.loads(done.stdout)["groups"]
     assert (group["n"], group["f1"], group["unanswerable"]) == (3, 0.5, {"n": 1, "refused": 1})
@@ -50,21 +49,16 @@ def test_predictions_become_a_run_that_report_reads(run: Run, tmp_path: Path) ->
         ("b", 0, "no prediction"),
         ("c", 1, None),
     ]
-    assert {record.method for record in kept.records} == {"theirs"}
-    assert kept.complete
+    assert {record.method for record in kept.records} == {"theirs"} and kept.complete
     assert [detail.key for detail in kept.details()] == [record.key for record in kept.records]
     report = run("report", "kept", "--json")
     assert json.loads(report.stdout)["groups"] == json.loads(done.stdout)["groups"]
-
-
-def test_people_see_a_table(run: Run, tmp_path: Path) -> None:
+    # People see a table.
     said = predictions(tmp_path, {"id": "a", "sparql": JUPITER}, {"id": "b", "sparql": JUPITER})
     done = run("score", said, questions(tmp_path, *GOLD), "-g", "moons")
     assert done.returncode == 0, done.stderr
     assert "50.0" in done.stdout
-
-
-def test_stored_answers_are_scored_without_a_graph(run: Run, tmp_path: Path) -> None:
+    # Stored answers are scored without a graph.
     said = predictions(tmp_path, {"id": "b", "answers": STORED})
     path = questions(tmp_path, {"id": "b", "question": "Mars?", "answers": STORED})
     done = run("--workspace", tmp_path / "none", "score", said, path, "--json")
@@ -72,23 +66,19 @@ def test_stored_answers_are_scored_without_a_graph(run: Run, tmp_path: Path) -> 
     assert json.loads(done.stdout)["groups"][0]["em"] == 1
 
 
-def test_frozen_gold_is_scored_against(run: Run, tmp_path: Path) -> None:
+def test_what_is_scored_against(run: Run, tmp_path: Path) -> None:
+    # Frozen gold is scored against.
     path = questions(tmp_path, GOLD[1])
     run("benchmark", "freeze", path, "-g", "moons", "--out", "gold.jsonl")
     gold = tmp_path / "gold.jsonl"
     gold.write_text(gold.read_text().replace("Phobos", "Deimos"))
     said = predictions(tmp_path, {"id": "b", "sparql": MARS})
-
     done = run("score", said, path, "-g", "moons", "--gold", gold, "--json")
     other = questions(tmp_path, {**GOLD[1], "sparql": MARS + " LIMIT 1"})
     refused = run("score", said, other, "-g", "moons", "--gold", gold)
-
-    assert json.loads(done.stdout)["groups"][0]["f1"] == 0
-    assert refused.returncode == 2
+    assert json.loads(done.stdout)["groups"][0]["f1"] == 0 and refused.returncode == 2
     assert "gold query of question 'b' is not the one" in refused.stderr
-
-
-def test_several_methods_are_scored_apart(run: Run, tmp_path: Path) -> None:
+    # Several methods are scored apart.
     said = predictions(
         tmp_path,
         {"id": "b", "sparql": MARS, "method": "good"},
@@ -97,9 +87,7 @@ def test_several_methods_are_scored_apart(run: Run, tmp_path: Path) -> None:
     done = run("score", said, questions(tmp_path, GOLD[1]), "--json")
     groups = json.loads(done.stdout)["groups"]
     assert {group["method"]: group["f1"] for group in groups} == {"good": 1, "bad": 0}
-
-
-def test_a_batch_scores_as_an_evaluation_does(run: Run, tmp_path: Path) -> None:
+    # A batch scores as an evaluation does.
     path = questions(tmp_path, {"id": "b", "question": "Which moons orbit Mars?", "sparql": MARS})
     run("batch", path, "-g", "moons", "--out", "answers.jsonl")
     run("evaluate", path, "-g", "moons", "--out", "asked")
@@ -121,17 +109,14 @@ def test_what_does_not_fit_is_one_clear_line(
     line: dict[str, object], message: str, run: Run, tmp_path: Path
 ) -> None:
     done = run("score", predictions(tmp_path, line), questions(tmp_path, *GOLD), "--out", "kept")
-    assert done.returncode == 2
-    assert message in done.stderr
-    assert not (tmp_path / "kept").exists()
+    assert done.returncode == 2 and message in done.stderr and not (tmp_path / "kept").exists()
 
 
 VERDICTS = {"Jupiter?": "true", "Mars?": "true", "Venus?": "no verdict at all"}
 
 
-def test_a_judge_is_a_metric_beside_the_others_and_asked_once(
-    run: Run, tmp_path: Path, llm_server: LlmServer
-) -> None:
+def test_judges(run: Run, tmp_path: Path, llm_server: LlmServer) -> None:
+    # A judge is a metric beside the others and asked once.
     gold: list[dict[str, object]] = [
         *GOLD[:2],
         {"id": "v", "question": "Venus?", "sparql": JUPITER},
@@ -149,10 +134,8 @@ def test_a_judge_is_a_metric_beside_the_others_and_asked_once(
     ]
     judge = ("--judge", "m", "--base-url", f"{llm_server.base}/v1", "--metric", "judge")
     words = ("score", said, questions(tmp_path, *gold), "-g", "moons", *judge)
-
     done = run(*words, "--out", "kept")
     again = run(*words)
-
     assert done.returncode == 0, done.stderr
     records = {record.id: record for record in read_run(tmp_path / "kept").records}
     judged = {name: record.score("judge").f1 for name, record in records.items()}
@@ -163,11 +146,7 @@ def test_a_judge_is_a_metric_beside_the_others_and_asked_once(
     assert "Io" in str(llm_server.bodies[0]["messages"])
     other = run(*words[:-2], "--metric", "rows", "--out", "kept", "--judge", "another")
     assert "other settings" in other.stderr
-
-
-def test_a_judge_has_to_be_named(run: Run, tmp_path: Path) -> None:
+    # A judge has to be named.
     said = predictions(tmp_path, {"id": "a", "sparql": JUPITER})
-
     done = run("score", said, questions(tmp_path, *GOLD), "-g", "moons", "--metric", "judge")
-
     assert (done.returncode, "name it with --judge MODEL" in done.stderr) == (2, True)

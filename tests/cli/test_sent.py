@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+from tests.each import for_each
 from tests.graphs import MOONS
 from tests.servers.llm import LlmServer, Turn
 from typer.testing import CliRunner, Result
@@ -32,7 +33,7 @@ def bodies(log: Path) -> list[object]:
     return [json.loads(json.loads(line)["body"]) for line in log.read_text().splitlines()]
 
 
-@pytest.mark.parametrize("command", ["ask", "batch", "evaluate"])
+@for_each("command", ["ask", "batch", "evaluate"], share_folder=True)
 def test_a_command_logs_what_it_sends(
     llm_server: LlmServer, workspace: Path, tmp_path: Path, command: str
 ) -> None:
@@ -52,23 +53,17 @@ def test_a_command_logs_what_it_sends(
     assert bodies(tmp_path / "sent.jsonl") == llm_server.bodies != []
 
 
-def test_a_table_names_a_log_beside_it(
-    llm_server: LlmServer, workspace: Path, tmp_path: Path
-) -> None:
+def test_the_log_of_what_is_sent(llm_server: LlmServer, workspace: Path, tmp_path: Path) -> None:
+    # A table names a log beside it.
     with (workspace / "askgraph.toml").open("a") as settings:
         settings.write(
             f'\n[models.ours]\nmodel = "m"\nbase_url = "{llm_server.base}/v1"\n'
             'sent = "logs/sent.jsonl"\n'
         )
-
     run("ask", ASKED, "--method", "grasp", "--model", "ours", "--json")
-
     assert bodies(workspace / "logs" / "sent.jsonl") == llm_server.bodies != []
-
-
-def test_a_method_without_a_model_sends_nothing(workspace: Path, tmp_path: Path) -> None:
+    # A method without a model sends nothing.
     result = run("ask", ASKED, "--sent", "sent.jsonl")
-
     assert result.exit_code == 0, result.stderr
     assert not (tmp_path / "sent.jsonl").exists()
 

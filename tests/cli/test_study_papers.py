@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.each import for_each
 from tests.servers.llm import LlmServer, Turn
 from typer.testing import CliRunner
 
@@ -146,7 +147,7 @@ def call(given: list[str]) -> list[dict[str, Any]]:
     return list(json.loads(result.stdout))
 
 
-@pytest.mark.parametrize("paper", PAPERS)
+@for_each("paper", PAPERS)
 def test_every_row_of_every_table_is_filled(place: Path, llm_server: LlmServer, paper: str) -> None:
     sheets = call(arguments(place, paper, llm_server, "--out", str(place / "runs"), "--json"))
 
@@ -159,12 +160,10 @@ def test_every_row_of_every_table_is_filled(place: Path, llm_server: LlmServer, 
         assert numbers == ({0} if table.measure == "indices" else {2})
 
 
-def test_all_experiments_are_run_and_the_model_drafts_the_comments(
-    place: Path, llm_server: LlmServer
-) -> None:
+def test_the_rows_of_a_study(place: Path, llm_server: LlmServer) -> None:
+    # All experiments are run and the model drafts the comments.
     out = ("--out", str(place / "runs"))
     rows = call(arguments(place, "representations", llm_server, *out, "--json"))
-
     assert [row["number"] for row in rows] == list(range(1, 14))
     assert all(row["figures"]["all"] == {"em": 1.0, "f1": 1.0} for row in rows)
     assert rows[9]["published"]["all"] == pytest.approx({"em": 0.383, "f1": 0.445})
@@ -173,30 +172,20 @@ def test_all_experiments_are_run_and_the_model_drafts_the_comments(
     asked = len(llm_server.bodies)
     assert call(arguments(place, "representations", llm_server, *out, "--json")) == rows
     assert len(llm_server.bodies) == asked
-
-
-def test_two_graphs_are_told_apart_and_repetitions_are_averaged(
-    place: Path, llm_server: LlmServer
-) -> None:
+    # Two graphs are told apart and repetitions are averaged.
     Workspace(place).add("other", [graph_path()])
     more = ("-g", "other", "--table", "6", "--repeat", "2", "--out", str(place / "runs"), "--json")
     [sheet] = call(arguments(place, "grasp", llm_server, *more))
-
     assert [(row["graph"], row["row"]) for row in sheet["rows"]][:3] == [
         ("space", "B"), ("other", "B"), ("space", "S"),
     ]  # fmt: skip
     assert {(row["questions"], row["calls"]) for row in sheet["rows"]} == {(2, 4)}
-
-
-def test_what_a_row_needs_is_told_and_the_others_are_run(
-    place: Path, llm_server: LlmServer
-) -> None:
+    # What a row needs is told and the others are run.
     Workspace(place).remove("space")
     Workspace(place).add("space", [graph_path()])
     given = arguments(place, "dfsl", llm_server, "--table", "5.14", "--out", str(place / "runs"))
     at = given.index("--examples")
     result = CliRunner().invoke(app, given[:at] + given[at + 2 :])
-
     assert result.exit_code == 0, result.output
     said = " ".join(result.output.split())
     assert "Not run: DFSL (CodeLlama 70B), DFSL without relations" in said
@@ -206,19 +195,28 @@ def test_what_a_row_needs_is_told_and_the_others_are_run(
     assert not [note for note in sheet["notes"] if "Not run" in note]
 
 
-def test_a_dry_run_counts_and_asks_nothing(place: Path, llm_server: LlmServer) -> None:
+def test_dry_runs_and_models(place: Path, llm_server: LlmServer) -> None:
+    # A dry run counts and asks nothing.
     more = ("--table", "5.2", "--table", "5.1", "--out", str(place / "runs"), "--dry-run", "--json")
     [sheet] = call(arguments(place, "dfsl", llm_server, *more))
-
     told = [(row["row"], row["questions"], row["calls at most"]) for row in sheet["rows"]]
     assert told[:3] == [("Zero-shot", 2, 2), ("Few-shot", 2, 2), ("DFSL", 2, 2)]
     assert told[3:9] == [(name, 0, 0) for name, *_ in told[:3]] * 2
-    assert told[9:11] == [("COUNT", 0, 0), ("LIMIT", 0, 0)]
-    assert told[-1] == ("all", 6, 6)
+    assert told[9:11] == [("COUNT", 0, 0), ("LIMIT", 0, 0)] and told[-1] == ("all", 6, 6)
     assert not llm_server.bodies and not (place / "runs").exists()
+    # Only the figures of the benchmark that is named stand beside.
+    named = ("--table", "6", "--out", str(place / "runs"), "--as", "QALD-7", "--json")
+    [sheet] = call(arguments(place, "grasp", llm_server, *named))
+    assert [row["published QALD-7"] for row in sheet["rows"]] == [0.526, 0.73, 0.708, 0.687, 0.735]
+    assert "published QALD-10" not in sheet["rows"][0]
+    # Each paper has a model of its own if it is named.
+    models = ("--table", "5", "--out", str(place / "runs"), "--with", "GPT-4.1=larger", "--json")
+    [sheet] = call(arguments(place, "grasp", llm_server, *models))
+    assert [row["by"] for row in sheet["rows"]].count("larger") == 1
+    assert {body["model"] for body in llm_server.bodies} == {"scripted", "larger"}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("more", "said"),
     [
         (["--table", "99"], "grasp has no table '99'; there are 4, 5, 6, 7, 8, 9, 3"),
@@ -235,26 +233,6 @@ def test_what_is_wrong_is_told_before_the_first_run(
 
     assert result.exit_code == 2 and said in result.output
     assert not llm_server.bodies and not (place / "runs").exists()
-
-
-def test_only_the_figures_of_the_benchmark_that_is_named_stand_beside(
-    place: Path, llm_server: LlmServer
-) -> None:
-    more = ("--table", "6", "--out", str(place / "runs"), "--as", "QALD-7", "--json")
-    [sheet] = call(arguments(place, "grasp", llm_server, *more))
-
-    assert [row["published QALD-7"] for row in sheet["rows"]] == [0.526, 0.73, 0.708, 0.687, 0.735]
-    assert "published QALD-10" not in sheet["rows"][0]
-
-
-def test_each_paper_has_a_model_of_its_own_if_it_is_named(
-    place: Path, llm_server: LlmServer
-) -> None:
-    more = ("--table", "5", "--out", str(place / "runs"), "--with", "GPT-4.1=larger", "--json")
-    [sheet] = call(arguments(place, "grasp", llm_server, *more))
-
-    assert [row["by"] for row in sheet["rows"]].count("larger") == 1
-    assert {body["model"] for body in llm_server.bodies} == {"scripted", "larger"}
 
 
 def test_questions_that_failed_are_told_under_the_table(place: Path, llm_server: LlmServer) -> None:
@@ -294,8 +272,7 @@ def test_killed_in_the_middle_it_goes_on_with_the_same_figures(
     between = len(llm_server.bodies)
     resumed = call([*given, "--out", str(place / "killed")])
 
-    assert 9 <= done < before
-    assert len(llm_server.bodies) - between == before - done
+    assert 9 <= done < before and len(llm_server.bodies) - between == before - done
     for sheets in (whole, resumed):
         for sheet in sheets:
             for row in sheet["rows"]:

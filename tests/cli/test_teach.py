@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+from tests.each import for_each
 from tests.fleet import FLEET, ONTO
 from typer.testing import CliRunner, Result
 
@@ -34,12 +35,20 @@ def run(*arguments: str) -> Result:
     return CliRunner().invoke(app, arguments)
 
 
-def test_a_taught_word_is_listed_and_answers() -> None:
+def test_teaching_a_word_and_a_file() -> None:
+    # A taught word is listed and answers.
     assert run("teach", "fleet", "vehicles", "car", "lorry").exit_code == 0
     run("teach", "fleet", "boats", "--same-as", "ship")
     listed = run("teach", "fleet").stdout
     assert "vehicles" in listed and "o:Car or o:Lorry" in listed and "the same as 'ship'" in listed
     assert "“vehicles” means cars and lorries (taught)" in run("ask", "How many vehicles?").stdout
+    # Turtle of ones own is imported and answers.
+    Path("words.ttl").write_text(
+        f"@prefix o: <{ONTO}> . @prefix skos: <http://www.w3.org/2004/02/skos/core#> .\n"
+        'o:Car skos:altLabel "vehicle"@en . o:Lorry skos:altLabel "vehicle"@en .'
+    )
+    assert run("teach", "fleet", "--import", "words.ttl").exit_code == 0
+    assert "“vehicle” means cars and lorries (taught)" in run("ask", "How many vehicles?").stdout
 
 
 def test_a_file_is_imported_with_names_and_listed_as_json() -> None:
@@ -74,16 +83,7 @@ def test_a_glossary_goes_from_toml_to_turtle_and_back() -> None:
     assert 'o:weight skos:altLabel "heft" .' in Path("out.ttl").read_text()
 
 
-def test_turtle_of_ones_own_is_imported_and_answers() -> None:
-    Path("words.ttl").write_text(
-        f"@prefix o: <{ONTO}> . @prefix skos: <http://www.w3.org/2004/02/skos/core#> .\n"
-        'o:Car skos:altLabel "vehicle"@en . o:Lorry skos:altLabel "vehicle"@en .'
-    )
-    assert run("teach", "fleet", "--import", "words.ttl").exit_code == 0
-    assert "“vehicle” means cars and lorries (taught)" in run("ask", "How many vehicles?").stdout
-
-
-@pytest.mark.parametrize(
+@for_each(
     ("arguments", "said"),
     [
         (("flete",), "did you mean 'fleet'"),
@@ -100,5 +100,4 @@ def test_turtle_of_ones_own_is_imported_and_answers() -> None:
 )
 def test_wrong_use_says_what_to_do(arguments: tuple[str, ...], said: str) -> None:
     result = run("teach", *arguments)
-    assert result.exit_code == 2
-    assert said in result.stderr
+    assert result.exit_code == 2 and said in result.stderr

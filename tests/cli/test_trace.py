@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from tests.cli.running import askgraph, on_terminal
+from tests.each import for_each
 from tests.servers import faults
 from tests.servers.llm import LlmServer, Turn
 from tests.servers.sparql import Fault, Request, SparqlServer
@@ -58,11 +59,12 @@ def kept(llm_server: LlmServer, tmp_path: Path) -> Path:
     return tmp_path / "run.jsonl"
 
 
-def test_a_question_is_answered_by_a_model(llm_server: LlmServer) -> None:
+def test_asking_a_model(
+    llm_server: LlmServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moons: Path
+) -> None:
+    # A question is answered by a model.
     llm_server.turns.extend(TURNS)
-
     result = ask(llm_server, "--json")
-
     answer = json.loads(result.stdout)
     assert {row[0] for row in answer["rows"]} == {
         "http://example.org/Io",
@@ -70,16 +72,10 @@ def test_a_question_is_answered_by_a_model(llm_server: LlmServer) -> None:
     }
     assert (answer["usage"]["llm_calls"], answer["usage"]["input_tokens"]) == (2, 200)
     assert result.stderr == ""
-
-
-def test_a_trace_says_what_was_asked_of_what_and_holds_no_key(
-    llm_server: LlmServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    # A trace says what was asked of what and holds no key.
     monkeypatch.setenv("ASKGRAPH_API_KEY", "abc-123")
     llm_server.turns.extend(TURNS)
-
     ask(llm_server, "--trace", "run.jsonl")
-
     trace, head = read_trace(tmp_path / "run.jsonl")
     assert (trace.question.text, trace.method) == (ASKED[1], "grasp")
     assert head.settings["model"] == {
@@ -90,11 +86,23 @@ def test_a_trace_says_what_was_asked_of_what_and_holds_no_key(
     }
     assert head.graphs[0].name == "moons" and head.graphs[0].snapshot
     assert "abc-123" not in (tmp_path / "run.jsonl").read_text()
+    # A run with a price table is run again too.
+    place = tmp_path / "priced"
+    run("--workspace", place, "add", "moons", moons / "moons.ttl")
+    (place / "prices.toml").write_text("[models.m]\ninput = 2000\noutput = 1000\n")
+    with (place / "askgraph.toml").open("a") as file:
+        file.write(f'\n[models.default]\nmodel = "m"\nbase_url = "{llm_server.base}/v1"\n')
+        file.write('prices = "prices.toml"\n[methods.grasp]\nmoney = 5.0\n')
+    llm_server.turns.extend(TURNS)
+    asked = run("--workspace", place, *ASKED[:4], "--json", "--trace", "run.jsonl")
+    assert json.loads(asked.stdout)["usage"]["money"] == pytest.approx(0.44)
+    assert "The same answer" in run("trace", "replay", "run.jsonl").stdout
+    assert "cost 0.4400" in run("trace", "show", "run.jsonl").stdout
 
 
-def test_a_trace_is_shown_turn_by_turn(kept: Path) -> None:
+def test_showing_and_replaying_a_trace(kept: Path, tmp_path: Path) -> None:
+    # A trace is shown turn by turn.
     shown = run("trace", "show", kept).stdout
-
     for part in (
         "Which moons orbit Jupiter?",
         "grasp, openai m, on moons",
@@ -107,30 +115,33 @@ def test_a_trace_is_shown_turn_by_turn(kept: Path) -> None:
     ):
         assert part in shown
     assert "more lines" in shown
-
-
-def test_in_full_nothing_is_left_out(kept: Path) -> None:
+    # In full nothing is left out.
     shown = run("trace", "show", kept, "--full").stdout
-
-    assert "more line" not in shown
-    assert "If the graph cannot answer" in shown
-
-
-def test_a_trace_as_json_has_all_its_steps(kept: Path) -> None:
+    assert "more line" not in shown and "If the graph cannot answer" in shown
+    # A trace as json has all its steps.
     shown = json.loads(run("trace", "show", kept, "--json").stdout)
-
     assert shown["question"]["text"] == ASKED[1]
     assert [step["step"] for step in shown["steps"]].count("model_turn") == 2
-
-
-def test_a_trace_is_run_again_without_model_and_graph(kept: Path, tmp_path: Path) -> None:
+    # A trace is run again without model and graph.
     done = askgraph("trace", "replay", kept, workspace=tmp_path / "nowhere", folder=tmp_path)
-
     steps = len(read_trace(kept)[0].steps)
     assert done.stdout == f"The same answer, after the same {steps} steps.\n", done.stderr
+    # A trace that was changed comes to another end.
+    trace, head = read_trace(kept)
+    left = [step for step in trace.steps if not (isinstance(step, ToolUse) and step.call)]
+    write_trace(kept, type(trace)(trace.question, trace.method, tuple(left)), head)
+    result = run("trace", "replay", kept)
+    assert result.exit_code == 2 and "differs from its trace" in result.stderr
+    # Graph search needs no replay.
+    run("ask", "Which moons orbit Jupiter?", "--trace", "run.jsonl")
+    listed, replayed = run("trace", "show", "run.jsonl"), run("trace", "replay", "run.jsonl")
+    assert "findings" in listed.stdout and "Europa" in listed.stdout and replayed.exit_code == 2
+    assert "same steps whenever it is asked" in replayed.stderr
 
 
-@pytest.mark.parametrize("method", ["sparql-llm", "dfsl", "guided", "multi-stage:writer=sparql"])
+@for_each(
+    "method", ["sparql-llm", "dfsl", "guided", "multi-stage:writer=sparql"], share_folder=True
+)
 def test_a_method_that_is_no_agent_is_run_again_without_model_and_graph(
     llm_server: LlmServer, tmp_path: Path, method: str
 ) -> None:
@@ -145,54 +156,29 @@ def test_a_method_that_is_no_agent_is_run_again_without_model_and_graph(
     assert "what the graphs said, for a replay" in run("trace", "show", "run.jsonl").stdout
 
 
-def test_a_run_with_a_price_table_is_run_again_too(
-    llm_server: LlmServer, tmp_path: Path, moons: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    place = tmp_path / "priced"
-    run("--workspace", place, "add", "moons", moons / "moons.ttl")
-    (place / "prices.toml").write_text("[models.m]\ninput = 2000\noutput = 1000\n")
-    with (place / "askgraph.toml").open("a") as file:
-        file.write(f'\n[models.default]\nmodel = "m"\nbase_url = "{llm_server.base}/v1"\n')
-        file.write('prices = "prices.toml"\n[methods.grasp]\nmoney = 5.0\n')
-    llm_server.turns.extend(TURNS)
-
-    asked = run("--workspace", place, *ASKED[:4], "--json", "--trace", "run.jsonl")
-
-    assert json.loads(asked.stdout)["usage"]["money"] == pytest.approx(0.44)
-    assert "The same answer" in run("trace", "replay", "run.jsonl").stdout
-    assert "cost 0.4400" in run("trace", "show", "run.jsonl").stdout
-
-
-def test_a_trace_that_was_changed_comes_to_another_end(kept: Path) -> None:
-    trace, head = read_trace(kept)
-    steps = [step for step in trace.steps if not (isinstance(step, ToolUse) and step.call)]
-    write_trace(kept, type(trace)(trace.question, trace.method, tuple(steps)), head)
-
-    result = run("trace", "replay", kept)
-
-    assert result.exit_code == 2
-    assert "differs from its trace" in result.stderr
-
-
-def test_graph_search_needs_no_replay(tmp_path: Path) -> None:
-    run("ask", "Which moons orbit Jupiter?", "--trace", "run.jsonl")
-
-    shown, replayed = run("trace", "show", "run.jsonl"), run("trace", "replay", "run.jsonl")
-
-    assert "findings" in shown.stdout and "Europa" in shown.stdout
-    assert replayed.exit_code == 2
-    assert "same steps whenever it is asked" in replayed.stderr
-
-
-def test_a_run_that_fails_is_kept_as_far_as_it_came(llm_server: LlmServer, tmp_path: Path) -> None:
+def test_runs_that_fail_or_are_watched(llm_server: LlmServer, tmp_path: Path) -> None:
+    # A run that fails is kept as far as it came.
     llm_server.always = faults.slow_first_byte(30)
-
     result = ask(llm_server, "--trace", "run.jsonl", "--timeout", "1.5")
-
-    assert result.exit_code == 4
-    assert "no answer within 1.5 seconds" in result.stderr
+    assert result.exit_code == 4 and "no answer within 1.5 seconds" in result.stderr
     shown = run("trace", "show", "run.jsonl").stdout
     assert "prompt (question)" in shown and "ended here, without an outcome" in shown
+    # A batch and an evaluation take a model.
+    llm_server.turns.extend([*TURNS, *TURNS])
+    gold = {"sparql": f"PREFIX : <http://example.org/> {QUERY}"}
+    line = {"id": "1", "question": ASKED[1], **gold}
+    (tmp_path / "questions.jsonl").write_text(json.dumps(line) + "\n")
+    address = f"{llm_server.base}/v1"
+    model = ("--method", "grasp", "--model", "m", "--base-url", address)
+    batch = run("batch", "questions.jsonl", "--out", "out.jsonl", *model)
+    method = f"grasp:model=m,base_url={address}"
+    scored = run("evaluate", "questions.jsonl", "-g", "moons", "--method", method, "--out", "run")
+    assert (batch.exit_code, scored.exit_code) == (0, 0), scored.stderr
+    assert json.loads((tmp_path / "out.jsonl").read_text())["status"] == "answer"
+    [record] = _lines(tmp_path / "run" / "records.jsonl")
+    assert record["scores"]["best_column"] == [1, 1, 1] and record["usage"]["input_tokens"] == 200
+    [detail] = _lines(tmp_path / "run" / "traces.jsonl")
+    assert "model_turn" in {step["step"] for step in detail["steps"]}
 
 
 @pytest.mark.parametrize(
@@ -216,11 +202,10 @@ def test_where_the_model_never_said_anything_nothing_passes_for_its_answer(
     assert told in result.stderr and len(result.stderr.splitlines()) == 1
     assert "abc-123" not in result.stderr + Path("run.jsonl").read_text()
     assert "ended here, without an outcome" in run("trace", "show", "run.jsonl").stdout
-    assert replayed.exit_code == 2
-    assert "failed before it came to an outcome" in replayed.stderr
+    assert replayed.exit_code == 2 and "failed before it came to an outcome" in replayed.stderr
 
 
-@pytest.mark.parametrize("form", ["people", "--json", "--csv"])
+@for_each("form", ["people", "--json", "--csv"], share_folder=True)
 def test_a_run_that_was_cut_short_says_so_and_why(
     llm_server: LlmServer, tmp_path: Path, form: str
 ) -> None:
@@ -266,19 +251,16 @@ def test_a_trace_has_a_place_before_anything_is_paid_for(
 ) -> None:
     result = ask(llm_server, "--trace", trace)
 
-    assert result.exit_code == 2
-    assert told in result.stderr
-    assert not llm_server.requests
+    assert result.exit_code == 2 and told in result.stderr and not llm_server.requests
 
 
-@pytest.mark.parametrize("content", [b"", b"{}\n", b"[1]\n", b"\x90\xff", b"@prefix : <x:> ."])
+@for_each("content", [b"", b"{}\n", b"[1]\n", b"\x90\xff", b"@prefix : <x:> ."], share_folder=True)
 def test_what_is_no_trace_is_refused(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "run.jsonl").write_bytes(content)
 
     result = run("trace", "show", "run.jsonl")
 
-    assert result.exit_code == 2
-    assert "is no trace" in result.stderr
+    assert result.exit_code == 2 and "is no trace" in result.stderr
 
 
 def test_on_a_terminal_the_steps_are_seen_and_the_answer_is_not_mixed_with_them(
@@ -303,27 +285,6 @@ def test_nothing_is_seen_where_it_is_not_wanted_or_answers_at_once(
     _, seen = on_terminal(*(asked if how == "quiet" else ASKED[:2]), "--csv")
 
     assert seen == ""
-
-
-def test_a_batch_and_an_evaluation_take_a_model(llm_server: LlmServer, tmp_path: Path) -> None:
-    llm_server.turns.extend([*TURNS, *TURNS])
-    gold = {"sparql": f"PREFIX : <http://example.org/> {QUERY}"}
-    line = {"id": "1", "question": ASKED[1], **gold}
-    (tmp_path / "questions.jsonl").write_text(json.dumps(line) + "\n")
-    address = f"{llm_server.base}/v1"
-
-    model = ("--method", "grasp", "--model", "m", "--base-url", address)
-    batch = run("batch", "questions.jsonl", "--out", "out.jsonl", *model)
-    method = f"grasp:model=m,base_url={address}"
-    scored = run("evaluate", "questions.jsonl", "-g", "moons", "--method", method, "--out", "run")
-
-    assert (batch.exit_code, scored.exit_code) == (0, 0), scored.stderr
-    assert json.loads((tmp_path / "out.jsonl").read_text())["status"] == "answer"
-    [record] = _lines(tmp_path / "run" / "records.jsonl")
-    assert record["scores"]["best_column"] == [1, 1, 1]
-    assert record["usage"]["input_tokens"] == 200
-    [detail] = _lines(tmp_path / "run" / "traces.jsonl")
-    assert "model_turn" in {step["step"] for step in detail["steps"]}
 
 
 def _lines(path: Path) -> list[dict[str, Any]]:

@@ -28,21 +28,28 @@ def run(*arguments: object) -> Result:
     return CliRunner().invoke(app, [str(argument) for argument in arguments])
 
 
-def test_a_finding_is_shown_under_its_line(workspace: Path) -> None:
+def test_findings_and_repairs(workspace: Path) -> None:
+    # A finding is shown under its line.
     said = run("validate", workspace / "query.rq")
     assert said.exit_code == 3
     lines = said.stdout.split("\n")
     assert lines[0].startswith("3:3 wrong direction: onto:orbits leads the other way")
     assert lines[1:3] == ["      onto:orbits ?m ; onto:code ?c }", "      ^^^^^^^^^^^"]
     assert lines[3].startswith("    instead: ^onto:orbits (orbits)")
-
-
-def test_the_repaired_query_is_sound(workspace: Path) -> None:
+    # The repaired query is sound.
     said = run("validate", workspace / "query.rq", "--repair")
     assert said.exit_code == 0
     assert said.stdout == FAULTY.replace("onto:orbits", "^onto:orbits") + "\n"
     (workspace / "query.rq").write_text(said.stdout)
     assert run("validate", workspace / "query.rq").stdout == "nothing found\n"
+    # A query comes from standard input too.
+    read = CliRunner().invoke(app, ["validate", "-"], input=FAULTY)
+    assert (read.exit_code, read.stdout[:19]) == (3, "3:3 wrong direction")
+    wrong = CliRunner().invoke(app, ["validate", "-"], input=b"SELECT * { ?m a '\xe9' }")
+    assert wrong.exit_code == 2 and "standard input is not UTF-8 text" in wrong.stderr
+    # A graph that is not there is said.
+    said = run("validate", workspace / "query.rq", "-g", "suns")
+    assert said.exit_code == 2 and "'suns'" in said.stderr and "moons" in said.stderr
 
 
 def test_programs_are_told_all_of_it(workspace: Path) -> None:
@@ -86,8 +93,7 @@ def test_a_file_that_cannot_be_read_is_said_with_what_to_do(
     (workspace / "folder").mkdir()
     (workspace / "latin.rq").write_bytes("SELECT * {\n?m a 'é' }".encode("latin-1"))
     said = run("validate", name)
-    assert said.exit_code == 2
-    assert said.stderr.startswith("askgraph: " + UNREADABLE[name])
+    assert said.exit_code == 2 and said.stderr.startswith("askgraph: " + UNREADABLE[name])
     assert "Errno" not in said.stderr
 
 
@@ -98,18 +104,3 @@ def test_an_empty_file_holds_no_query(workspace: Path) -> None:
         3,
         "1:1 syntax: line 1, column 1: the query is empty\n",
     )
-
-
-def test_a_query_comes_from_standard_input_too(workspace: Path) -> None:
-    read = CliRunner().invoke(app, ["validate", "-"], input=FAULTY)
-    assert (read.exit_code, read.stdout[:19]) == (3, "3:3 wrong direction")
-    wrong = CliRunner().invoke(app, ["validate", "-"], input=b"SELECT * { ?m a '\xe9' }")
-    assert wrong.exit_code == 2
-    assert "standard input is not UTF-8 text" in wrong.stderr
-
-
-def test_a_graph_that_is_not_there_is_said(workspace: Path) -> None:
-    said = run("validate", workspace / "query.rq", "-g", "suns")
-    assert said.exit_code == 2
-    assert "'suns'" in said.stderr
-    assert "moons" in said.stderr

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.each import for_each
 from tests.servers.llm import LlmServer, Turn
 from tests.servers.sparql import Reply, Request
 from typer.testing import CliRunner, Result
@@ -62,42 +63,32 @@ def nonsense(text: str, language: str) -> str:
     return "Who is the mayor of the Moon?"
 
 
-def test_wordings_that_read_the_same_are_kept_with_the_models_name() -> None:
+def test_which_wordings_are_kept() -> None:
+    # Wordings that read the same are kept with the models name.
     with Writer(polite) as server:
         made = json.loads(generate(server, "--number", "3").stdout)
-
     assert len(made["examples"]) == 3
     by_model = [one for one in made["examples"] if one["by"]]
     assert by_model and {one["by"] for one in by_model} == {"writer"}
     assert all(one["question"].startswith("Please tell me: ") for one in by_model)
-
     (listed, *_) = json.loads(CliRunner().invoke(app, ["examples", "list", "--json"]).stdout)
     assert listed["origin"] == "generated"
-
-
-def test_a_wording_that_reads_otherwise_is_not_kept() -> None:
+    # A wording that reads otherwise is not kept.
     with Writer(nonsense) as server:
         (example,) = json.loads(generate(server, "--number", "1").stdout)["examples"]
         asked = [body["messages"][1]["content"] for body in server.bodies]
-
     assert example["by"] is None and example["others"] == []
     assert example["question"] != nonsense("", "")
     assert "mayor" in asked[1]  # the model was given its words, to read them
-
-
-def test_the_models_own_query_is_a_second_reading() -> None:
+    # The models own query is a second reading.
     made = CliRunner().invoke(app, ["examples", "generate", "--number", "1", "--json"])
     (template,) = json.loads(made.stdout)["examples"]
     assert CliRunner().invoke(app, ["examples", "withdraw", template["question"]]).exit_code == 0
-
     with Writer(nonsense, template["sparql"]) as server:
         (example,) = json.loads(generate(server, "--number", "1").stdout)["examples"]
-
     assert (example["question"], example["by"]) == (nonsense("", ""), "writer")
     assert example["sparql"] == template["sparql"]
-
-
-def test_several_languages_are_wordings_of_one_example() -> None:
+    # Several languages are wordings of one example.
     with Writer(lambda text, tag: text if tag == "en" else f"{tag}: {text}") as server:
         made = json.loads(generate(server, "--number", "2", "--lang", "en", "--lang", "de").stdout)
     for example in made["examples"]:
@@ -127,7 +118,7 @@ def test_a_server_that_is_down_has_exit_code_4_and_nothing_is_half_written(
     assert not list(workspace.examples("space").glob("*"))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("arguments", "said"),
     [
         (("--lang", "de"), "--lang"),

@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.each import for_each
 
 from askgraph import plugins
 from askgraph.errors import SetupError
@@ -56,13 +57,13 @@ def test_the_public_formats_are_there() -> None:
     assert len(NAMES) >= 15 and len(JSON_NAMES) >= 11 and len(TEXT_NAMES) >= 4
 
 
-@pytest.mark.parametrize("name", NAMES)
+@for_each("name", NAMES)
 def test_it_says_what_it_is(name: str) -> None:
     benchmark = reader(name)
     assert benchmark.title and isinstance(benchmark.splits, tuple)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@for_each("name", NAMES)
 def test_its_sample_is_recognised_by_it_alone_and_read(tmp_path: Path, name: str) -> None:
     path = written(tmp_path, name)
 
@@ -76,14 +77,14 @@ def test_its_sample_is_recognised_by_it_alone_and_read(tmp_path: Path, name: str
     assert len({question.id for question in contents.questions}) == len(contents.questions)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@for_each("name", NAMES)
 def test_every_language_gives_at_least_the_questions_of_one(tmp_path: Path, name: str) -> None:
     path = written(tmp_path, name)
     one, every = (reader(name).read(path, language=language) for language in (None, "*"))
     assert {q.text for q in one.questions} <= {q.text for q in every.questions}
 
 
-@pytest.mark.parametrize("name", NAMES)
+@for_each("name", NAMES)
 def test_items_in_other_languages_alone_are_listed(tmp_path: Path, name: str) -> None:
     # Our own lines may leave the language out; the sample does not.
     contents = reader(name).read(written(tmp_path, name), language="xx")
@@ -92,7 +93,7 @@ def test_items_in_other_languages_alone_are_listed(tmp_path: Path, name: str) ->
     assert contents.unreadable
 
 
-@pytest.mark.parametrize("name", NAMES)
+@for_each("name", NAMES)
 def test_gzip_and_a_byte_order_mark_change_nothing(tmp_path: Path, name: str) -> None:
     plain = written(tmp_path, name)
     packed = plain.with_name(f"{plain.name}.gz")
@@ -104,11 +105,10 @@ def test_gzip_and_a_byte_order_mark_change_nothing(tmp_path: Path, name: str) ->
     assert contents.questions == reader(name).read(plain).questions
 
 
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize(
+@for_each("name", NAMES)
+@for_each(
     "content",
     [b"\xff\xfe\x00", b'{"a"', b"[" * 5000, b"{ <a> \x00", b"'''"],
-    ids=["not UTF-8", "cut JSON", "deep JSON", "cut N3", "an open string"],
 )
 def test_what_is_something_else_is_a_setup_error_or_listed(
     tmp_path: Path, name: str, content: bytes
@@ -119,13 +119,13 @@ def test_what_is_something_else_is_a_setup_error_or_listed(
     assert contents is None or (contents.unreadable and not contents.questions)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@for_each("name", NAMES)
 def test_a_missing_file_is_a_setup_error(tmp_path: Path, name: str) -> None:
     with pytest.raises(SetupError, match="absent"):
         reader(name).read(tmp_path / "absent.json")
 
 
-@pytest.mark.parametrize("name", NAMES)
+@for_each("name", NAMES)
 def test_a_cut_gzip_file_is_a_setup_error(tmp_path: Path, name: str) -> None:
     path = tmp_path / f"{sample(name)[0]}.gz"
     path.write_bytes(gzip.compress(sample(name)[1].encode())[:-12])
@@ -140,7 +140,7 @@ ANY_JSON = st.recursive(
 )
 
 
-@pytest.mark.parametrize("name", JSON_NAMES)
+@for_each("name", JSON_NAMES)
 def test_any_field_may_hold_anything(name: str, tmp_path_factory: pytest.TempPathFactory) -> None:
     """A record is a question or is listed: no traceback, and nothing is lost."""
     file, text = sample(name)
@@ -163,7 +163,7 @@ def test_any_field_may_hold_anything(name: str, tmp_path_factory: pytest.TempPat
     broken()
 
 
-@pytest.mark.parametrize("name", TEXT_NAMES)
+@for_each("name", TEXT_NAMES)
 def test_any_cut_leaves_questions_or_an_error(
     name: str, tmp_path_factory: pytest.TempPathFactory
 ) -> None:

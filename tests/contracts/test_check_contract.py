@@ -1,6 +1,6 @@
 """Every check gives findings and raises nothing, whatever the query."""
 
-import pytest
+from tests.each import for_each
 
 from askgraph import plugins
 from askgraph.answers.validation import Check, Finding, Knowledge, Services, Subject
@@ -23,8 +23,8 @@ def test_the_usual_checks_are_all_there_are() -> None:
     assert sorted(CHECKS) == list(plugins.names("check"))
 
 
-@pytest.mark.parametrize("name", plugins.names("check"))
-@pytest.mark.parametrize("query", QUERIES)
+@for_each("name", plugins.names("check"))
+@for_each("query", QUERIES)
 def test_a_check_gives_findings_whatever_the_query(name: str, query: str) -> None:
     check: Check = plugins.load("check", name)
     assert all(isinstance(finding, Finding) for finding in check(subject(query)))

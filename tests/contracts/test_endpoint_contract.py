@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from pyoxigraph import Literal, NamedNode, QuerySolutions, Store
+from tests.each import for_each
 from tests.servers.fixtures import SMALL
 from tests.servers.sparql import SparqlServer
 
@@ -168,7 +169,7 @@ async def test_order_is_kept(endpoint: Endpoint) -> None:
     assert len(values) == 3
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("query", "error"),
     [
         ("INSERT DATA { <a:b> <a:c> 1 }", ForbiddenQuery),

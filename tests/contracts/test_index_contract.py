@@ -11,6 +11,7 @@ from typing import cast
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.each import for_each
 
 from askgraph.errors import SetupError
 from askgraph.index import DiskIndex, Resource
@@ -30,7 +31,7 @@ TWINS = tuple(Resource(f"{EX}twin{at}", "Gemini", (), float(at)) for at in range
 ALL = (FALK, EINSTEIN, FINNEY, TOKYO, LITERAL, *TWINS)
 
 every_index = pytest.mark.parametrize("name", INDICES)
-every_index_on_disk = pytest.mark.parametrize("name", ON_DISK)
+every_index_on_disk = for_each("name", ON_DISK)
 
 
 class Built(dict[str, DiskIndex]):
@@ -64,7 +65,7 @@ def test_the_indices_are_there() -> None:
 
 
 @every_index
-@pytest.mark.parametrize(
+@for_each(
     ("text", "expected"),
     [
         ("albert einstein", EINSTEIN),
@@ -96,14 +97,14 @@ def test_equal_matches_are_ranked_by_their_score(built: Built, name: str) -> Non
 
 
 @every_index
-@pytest.mark.parametrize("limit", [1, 3])
+@for_each("limit", [1, 3])
 def test_a_limit_gives_the_first_ones(built: Built, name: str, limit: int) -> None:
     everything = built[name].search("gemini albert", limit=50)
     assert built[name].search("gemini albert", limit=limit) == list(everything)[:limit]
 
 
 @every_index
-@pytest.mark.parametrize("limit", [0, -1])
+@for_each("limit", [0, -1])
 def test_a_limit_below_one_is_refused(built: Built, name: str, limit: int) -> None:
     with pytest.raises(ValueError, match="limit must be 1 or more"):
         built[name].search("gemini", limit=limit)
@@ -129,7 +130,7 @@ def test_within_everything_is_a_search_through_everything(built: Built, name: st
 
 
 @every_index
-@pytest.mark.parametrize("text", ["", " \n", "\N{ZERO WIDTH SPACE}\t"])
+@for_each("text", ["", " \n", "\N{ZERO WIDTH SPACE}\t"])
 def test_no_words_find_nothing(built: Built, name: str, text: str) -> None:
     assert not text.strip("\N{ZERO WIDTH SPACE} \t\n")
     assert built[name].search("", limit=3) == []
@@ -184,7 +185,7 @@ def test_progress_tells_how_many_were_read(tmp_path: Path, name: str) -> None:
 
 
 @every_index
-@pytest.mark.parametrize(
+@for_each(
     ("resources", "message"),
     [
         ([Resource("", "Nothing")], "has no IRI; its label is 'Nothing'"),

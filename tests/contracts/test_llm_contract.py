@@ -8,6 +8,7 @@ from contextlib import aclosing
 from pathlib import Path
 
 import pytest
+from tests.each import for_each
 from tests.servers import faults
 from tests.servers.llm import LlmServer, Turn
 from tests.servers.sparql import Fault, becomes_true
@@ -38,10 +39,8 @@ from askgraph.llm import (
     User,
     completed,
 )
-from askgraph.llm.anthropic import AnthropicModel
 from askgraph.llm.budget import Account, Budget, BudgetedModel
 from askgraph.llm.cached import CachedModel
-from askgraph.llm.google import GoogleModel
 from askgraph.llm.limited import LimitedModel
 from askgraph.llm.openai import OpenAIModel
 from askgraph.llm.recorded import RecordedModel
@@ -62,11 +61,15 @@ def _openai(server: LlmServer, timeout: float = 30.0) -> OpenAIModel:
     return OpenAIModel("m", base_url=server.base + "/v1", key_env="TEST_KEY", first_timeout=timeout)
 
 
-def _anthropic(server: LlmServer, timeout: float = 30.0) -> AnthropicModel:
+def _anthropic(server: LlmServer, timeout: float = 30.0) -> LanguageModel:
+    from askgraph.llm.anthropic import AnthropicModel  # seconds, for whoever only collects
+
     return AnthropicModel("m", base_url=server.base, key_env="TEST_KEY", first_timeout=timeout)
 
 
-def _google(server: LlmServer, timeout: float = 30.0) -> GoogleModel:
+def _google(server: LlmServer, timeout: float = 30.0) -> LanguageModel:
+    from askgraph.llm.google import GoogleModel
+
     return GoogleModel("m", base_url=server.base, key_env="TEST_KEY", first_timeout=timeout)
 
 
@@ -223,7 +226,7 @@ async def test_as_many_choices_come_as_are_wanted(
         assert "".join(parts) == choice.text
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("finish", "told"),
     [("length", Finish.LENGTH), ("refused", Finish.REFUSED), ("stop", Finish.STOP)],
 )
@@ -231,8 +234,11 @@ async def test_the_finish_reason_is_told(
     model: LanguageModel, llm_server: LlmServer, finish: str, told: Finish
 ) -> None:
     llm_server.turns.append(Turn("The M", finish=finish))
+    asked: list[Message] = [
+        User(f"What ends with {finish}?")
+    ]  # another for each row: replies may be cached
 
-    assert (await completed(model.complete(ASKED))).first.finish is told
+    assert (await completed(model.complete(asked))).first.finish is told
 
 
 async def test_an_empty_reply_is_a_completion(model: LanguageModel, llm_server: LlmServer) -> None:
@@ -282,18 +288,19 @@ FAULTS: dict[str, tuple[Fault, type[AskgraphError]]] = {
 }
 
 
-@pytest.mark.parametrize("fault", FAULTS)
+@for_each("fault", FAULTS)
 async def test_each_failure_has_its_error_and_the_next_call_works(
     model: LanguageModel, llm_server: LlmServer, fault: str
 ) -> None:
     act, error = FAULTS[fault]
     llm_server.acts.append(act)
+    asked: list[Message] = [User(f"What orbits the Earth after {fault}?")]
 
     with pytest.raises(error) as caught:
-        await completed(model.complete(ASKED))
+        await completed(model.complete(asked))
 
     assert KEY not in str(caught.value)
-    assert (await completed(model.complete(ASKED))).first.text == "The Moon."
+    assert (await completed(model.complete(asked))).first.text == "The Moon."
 
 
 async def test_retry_after_is_kept_for_who_tries_again(
@@ -314,7 +321,7 @@ async def test_silence_ends_in_a_time_out(hasty: LanguageModel, llm_server: LlmS
         await completed(hasty.complete(ASKED))
 
 
-@pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS)
+@for_each("make", MAKERS.values())
 async def test_a_server_that_is_not_there_is_unreachable(
     make: Maker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

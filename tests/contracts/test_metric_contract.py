@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pyoxigraph import BlankNode, Literal, NamedNode
+from tests.each import for_each
 
 from askgraph.evaluation import Metric, Score, Table
 from askgraph.plugins import load, names
@@ -41,7 +42,7 @@ ODD = {
     "many rows": Table.of_json(["x", "y"], [[at, f"crater {at}"] for at in range(1100)]),
 }
 
-every_metric = pytest.mark.parametrize("name", METRICS)
+every_metric = for_each("name", METRICS)
 
 terms = st.one_of(
     st.none(),
@@ -78,7 +79,7 @@ def check(score: Score) -> None:
 
 
 @every_metric
-@pytest.mark.parametrize("predicted", ODD)
+@for_each("predicted", ODD)
 def test_odd_tables_are_scored_between_0_and_1(name: str, predicted: str) -> None:
     for gold in ODD.values():
         check(metric(name)(ODD[predicted], gold))
@@ -90,7 +91,7 @@ def test_scores_lie_between_0_and_1(name: str, predicted: Table, gold: Table) ->
     check(metric(name)(predicted, gold))
 
 
-@pytest.mark.parametrize("name", [name for name in METRICS if name not in BY_ORDER])
+@for_each("name", [name for name in METRICS if name not in BY_ORDER])
 @given(predicted=tables_turned(), gold=tables_turned())
 def test_the_order_of_rows_does_not_count(
     name: str, predicted: tuple[Table, Table], gold: tuple[Table, Table]

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyoxigraph import Store
+from tests.each import for_each
 from tests.servers import faults
 from tests.servers.sparql import Fault, Reply, Request, SparqlServer
 
@@ -52,8 +53,8 @@ HOSTILE = [
 
 IN_SPARQL = [one for one in SEARCHES if in_sparql(one)]
 OVER_HTTP = [one for one in SEARCHES if one not in IN_SPARQL]
-every_query = pytest.mark.parametrize("name", IN_SPARQL)
-every_search = pytest.mark.parametrize("name", SEARCHES)
+every_query = for_each("name", IN_SPARQL)
+every_search = for_each("name", SEARCHES)
 
 
 PLACES = {
@@ -147,8 +148,8 @@ def test_a_search_is_made_from_its_name() -> None:
         name_search("plian", Naming())
 
 
-@pytest.mark.parametrize("name", OVER_HTTP)
-@pytest.mark.parametrize(
+@for_each("name", OVER_HTTP)
+@for_each(
     ("fault", "error"),
     [
         (faults.status(503), Overloaded),
@@ -168,8 +169,8 @@ async def test_a_service_that_fails_says_so(
         assert await search.works(endpoint, "Ada Lovelace")
 
 
-@pytest.mark.parametrize("name", OVER_HTTP)
-@pytest.mark.parametrize("reply", ["[]", "{}", '{"search": 1, "docs": "x"}', "null", "7"])
+@for_each("name", OVER_HTTP)
+@for_each("reply", ["[]", "{}", '{"search": 1, "docs": "x"}', "null", "7"])
 async def test_a_reply_of_another_form_is_no_thing(name: str, reply: str) -> None:
     with SparqlServer(Store()) as server:
         server.acts.append(faults.body(reply))

@@ -8,6 +8,7 @@ import httpx2
 import pytest
 from mcp import Client
 from openai import OpenAI
+from tests.each import for_each
 from tests.servers.served import ServedThread, sample_workspace
 from typer.testing import CliRunner
 
@@ -69,7 +70,7 @@ def by_chat(url: str, question: str, language: str) -> str:
     return reply.choices[0].message.content or ""
 
 
-@pytest.mark.parametrize("language", OWN)
+@for_each("language", OWN)
 async def test_the_sentence_is_the_same_by_every_way_of_asking(
     place: Workspace, url: str, language: str
 ) -> None:

@@ -5,6 +5,7 @@ import json
 from collections.abc import Iterator, Mapping
 
 import pytest
+from tests.each import for_each
 from tests.servers import faults
 from tests.tool_graphs import behind, opened_sample, served
 
@@ -116,7 +117,7 @@ async def told(graph: KnowledgeGraph, tool: str, arguments: Mapping[str, object]
     return use.observation
 
 
-@pytest.mark.parametrize("tool", TOOLS)
+@for_each("tool", TOOLS)
 def test_the_schema_is_valid_and_short(tool: str) -> None:
     found = schema(tool)
     required = found.parameters["required"]
@@ -126,36 +127,31 @@ def test_the_schema_is_valid_and_short(tool: str) -> None:
     assert estimated_tokens(text) <= 120
 
 
-@pytest.mark.parametrize("written", SILLY.values(), ids=SILLY.keys())
-@pytest.mark.parametrize("tool", TOOLS)
-def test_whatever_is_written_is_observed_in_few_words(
-    near: KnowledgeGraph, tool: str, written: str
+@for_each("tool", TOOLS)
+async def test_whatever_is_written_is_observed_in_few_words(
+    near: KnowledgeGraph, tool: str
 ) -> None:
-    found = asyncio.run(told(near, tool, silly(tool, written)))
-    assert found.text.strip() and len(found.text) <= 6000
-    assert (found.ends == "cancel") == (tool == "cancel")
-    assert not (found.failed and found.ends)
+    calls = {"sensible": sensible(tool)}
+    calls |= {name: silly(tool, written) for name, written in SILLY.items()}
+    for name, arguments in calls.items():
+        found = await told(near, tool, arguments)
+        assert found.text.strip() and len(found.text) <= 6000, name
+        assert (found.ends == "cancel") == (tool == "cancel"), name
+        assert not (found.failed and found.ends), name
 
 
-@pytest.mark.parametrize("tool", TOOLS)
-def test_a_sensible_call_is_observed_in_few_words(near: KnowledgeGraph, tool: str) -> None:
-    found = asyncio.run(told(near, tool, sensible(tool)))
-    assert found.text.strip() and len(found.text) <= 6000
-
-
-@pytest.mark.parametrize("arguments", ["sensible", *SILLY])
-@pytest.mark.parametrize("tool", [tool for tool in TOOLS if tool != "answer"])
-def test_every_iri_of_the_graph_that_is_shown_counts_as_seen(
-    near: KnowledgeGraph, tool: str, arguments: str
+@for_each("tool", [tool for tool in TOOLS if tool != "answer"])
+async def test_every_iri_of_the_graph_that_is_shown_counts_as_seen(
+    near: KnowledgeGraph, tool: str
 ) -> None:
-    given = sensible(tool) if arguments == "sensible" else silly(tool, SILLY[arguments])
-    context = Context(near, QUESTION)
-    try:
-        found = asyncio.run(plugins.load("tool", tool)(context, **given))
-    except (QueryError, ServiceError) as problem:
-        found = Observation(str(problem), failed=True)
-    known = context.seen | set(found.seen) | set(iris_in(json.dumps(given), near))
-    assert set(iris_in(found.text, near)) <= known
+    for given in (sensible(tool), *(silly(tool, written) for written in SILLY.values())):
+        context = Context(near, QUESTION)
+        try:
+            found = await plugins.load("tool", tool)(context, **given)
+        except (QueryError, ServiceError) as problem:
+            found = Observation(str(problem), failed=True)
+        known = context.seen | set(found.seen) | set(iris_in(json.dumps(given), near))
+        assert set(iris_in(found.text, near)) <= known, given
 
 
 def iris_in(text: str, graph: KnowledgeGraph) -> Iterator[str]:
@@ -170,7 +166,7 @@ def iris_in(text: str, graph: KnowledgeGraph) -> Iterator[str]:
             yield iri
 
 
-@pytest.mark.parametrize("tool", TOOLS)
+@for_each("tool", TOOLS)
 def test_a_dead_endpoint_is_told_in_words(tool: str) -> None:
     graph = behind("http://127.0.0.1:9/sparql", TURTLE, PREFIXES)
 
@@ -186,7 +182,7 @@ def test_a_dead_endpoint_is_told_in_words(tool: str) -> None:
         assert found.failed and ("endpoint" in found.text or "127.0.0.1" in found.text)
 
 
-@pytest.mark.parametrize("tool", TOOLS)
+@for_each("tool", TOOLS)
 def test_a_call_that_is_cancelled_in_the_middle_leaves_no_task_behind(tool: str) -> None:
     async def run(graph: KnowledgeGraph) -> set[asyncio.Task[object]]:
         call = asyncio.create_task(told(graph, tool, sensible(tool)))

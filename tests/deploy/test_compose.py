@@ -59,15 +59,14 @@ def _ask(server: ServedProcess, key: str | None) -> httpx2.Response:
     return httpx2.post(f"{server.url}/api/v1/ask", json=question, headers=headers, timeout=60)
 
 
-def test_nobody_may_ask_without_a_key_but_it_says_that_it_lives(server: ServedProcess) -> None:
+def test_nobody_may_ask_without_a_key_but_it_says_that_it_lives(
+    server: ServedProcess, environment: dict[str, str], workspace: Path
+) -> None:
+    # Nobody may ask without a key but it says that it lives.
     assert _ask(server, None).status_code == 401
     assert httpx2.get(f"{server.url}/healthz", timeout=60).status_code == 200
     assert "askgraph keys add" in server.log.read_text(encoding="utf-8")
-
-
-def test_a_key_that_a_command_beside_it_made_is_enough_to_ask(
-    server: ServedProcess, environment: dict[str, str], workspace: Path
-) -> None:
+    # A key that a command beside it made is enough to ask.
     command = ["keys", "add", "me", "--scope", "ask", "--json", "--workspace", str(workspace)]
     made = subprocess.run(
         [sys.executable, "-m", "askgraph", *command],
@@ -76,5 +75,4 @@ def test_a_key_that_a_command_beside_it_made_is_enough_to_ask(
         text=True,
         check=True,
     )
-
     assert _ask(server, json.loads(made.stdout)["key"]).json()["answer"]["total"] == 2

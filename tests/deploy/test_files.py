@@ -43,84 +43,62 @@ def dockerfile() -> str:
     return (ROOT / "Dockerfile").read_text(encoding="utf-8")
 
 
-def test_the_dockerfile_has_no_finding() -> None:
+def test_the_dockerfile_has_no_finding(dockerfile: str) -> None:
+    # The dockerfile has no finding.
     done = _run(_linter("hadolint"), "--no-color", ROOT / "Dockerfile")
-
     assert (done.returncode, done.stdout) == (0, "")
-
-
-def test_the_image_is_built_by_the_commands_that_are_documented(dockerfile: str) -> None:
+    # The image is built by the commands that are documented.
     page = (ROOT / "docs" / "deployment.md").read_text(encoding="utf-8")
-
     assert "\nRUN make wheel\n" in dockerfile and "`make wheel`" in page
     assert "\nRUN deploy/install.sh dist/askgraph-*.whl /opt/askgraph\n" in dockerfile
     assert "\n    deploy/install.sh dist/askgraph-*.whl /opt/askgraph\n" in page
-
-
-def test_the_image_runs_as_nobody_in_particular_and_says_whether_it_lives(dockerfile: str) -> None:
+    # The image runs as nobody in particular and says whether it lives.
     last = dockerfile.rsplit("\nFROM ", 1)[1]
-
     assert re.search(r"^USER [1-9]\d{3,}$", last, re.MULTILINE)
     assert "/healthz" in last.split("HEALTHCHECK", 1)[1].split("\n\n")[0]
     assert f"\nEXPOSE {SETTINGS.port}\n" in last and f":{SETTINGS.port}/healthz" in last
-
-
-def test_the_compose_file_fits_its_schema() -> None:
+    # The compose file fits its schema.
     schema = "vendor.compose-spec"
     done = _run(_linter("check-jsonschema"), "--builtin-schema", schema, ROOT / "compose.yaml")
-
     assert done.returncode == 0, done.stdout
 
 
 def test_every_variable_of_the_compose_file_is_explained(compose: dict[str, Any]) -> None:
+    # Every variable of the compose file is explained.
     wanted = set(re.findall(r"\$\{(\w+)", (ROOT / "compose.yaml").read_text(encoding="utf-8")))
     page = (ROOT / "docs" / "deployment.md").read_text(encoding="utf-8")
     rows = set(re.findall(r"`(\w+)`", page.split("## In containers")[1].split("## Behind")[0]))
-
     assert wanted and wanted <= rows
-
-
-def test_variables_of_the_server_are_settings_of_it(compose: dict[str, Any]) -> None:
+    # Variables of the server are settings of it.
     given = compose["services"]["askgraph"]["environment"]
     names = {
         name.removeprefix("ASKGRAPH_SERVE_").lower()
         for name in [*given, *re.findall(r"ASKGRAPH_SERVE_\w+", (ROOT / "Dockerfile").read_text())]
         if name.startswith("ASKGRAPH_SERVE_")
     }
-
     assert names and names <= set(ServeSettings.model_fields)
-
-
-def test_the_container_can_write_to_its_workspace_only(compose: dict[str, Any]) -> None:
+    # The container can write to its workspace only.
     service = compose["services"]["askgraph"]
-
     assert service["read_only"] is True and service["cap_drop"] == ["ALL"]
     assert service["volumes"] == ["workspace:/workspace"]
     assert all(port.startswith("127.0.0.1:") for port in service["ports"])
-
-
-def test_whoever_stops_the_server_waits_until_questions_are_done(compose: dict[str, Any]) -> None:
+    # Whoever stops the server waits until questions are done.
     stop = re.search(r"^TimeoutStopSec=(\d+)$", UNIT.read_text(), re.MULTILINE)
     grace = compose["services"]["askgraph"]["stop_grace_period"]
-
     assert stop and int(stop[1]) > SETTINGS.grace + 5
     assert int(grace.removesuffix("s")) > SETTINGS.grace + 5
 
 
 def test_systemd_understands_the_unit_and_finds_it_well_confined(tmp_path: Path) -> None:
+    # Systemd understands the unit and finds it well confined.
     analyze = _linter("systemd-analyze")
     unit = tmp_path / UNIT.name
     unit.write_text(UNIT.read_text().replace("/opt/askgraph/bin/askgraph", sys.executable))
-
     verified = _run(analyze, "verify", unit)
     confined = _run(analyze, "security", "--offline=true", "--threshold=15", unit)
-
     assert (verified.returncode, verified.stderr) == (0, "")
     assert confined.returncode == 0, confined.stdout[-200:]
-
-
-def test_the_installation_needs_no_more_than_a_plain_shell() -> None:
+    # The installation needs no more than a plain shell.
     script = ROOT / "deploy" / "install.sh"
-
     assert script.stat().st_mode & 0o111
     assert _run("sh", "-n", script).returncode == 0

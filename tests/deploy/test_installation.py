@@ -87,42 +87,34 @@ def address(installed: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterat
 
 
 def test_the_installed_server_answers(address: str) -> None:
+    # The installed server answers.
     question = {"question": "Which moons are larger than Mercury?"}
     reply = httpx2.post(f"{address}/api/v1/ask", json=question, timeout=60).json()
-
     assert reply["answer"]["rows"] == [
         ["https://example.org/space/Ganymede"],
         ["https://example.org/space/Titan"],
     ]
-
-
-def test_the_installed_server_has_the_page_with_its_scripts(address: str) -> None:
+    # The installed server has the page with its scripts.
     page = httpx2.get(address, timeout=60)
     script = re.search(r'src="(/[^"]+\.js)"', page.text)
-
     assert page.headers["content-type"].startswith("text/html") and script
     assert "javascript" in httpx2.get(address + script[1], timeout=60).headers["content-type"]
 
 
-def test_sources_of_the_page_and_tests_are_not_installed(installed: Path) -> None:
+def test_sources_of_the_page_and_tests_are_not_installed(
+    installed: Path, context: Path, tmp_path: Path
+) -> None:
+    # Sources of the page and tests are not installed.
     (package,) = installed.glob("lib/python3*/site-packages/askgraph")
-
     assert (package / "serve" / "web" / "static" / "index.html").exists()
     assert not (package / "serve" / "web" / "src").exists()
     assert not (package / "serve" / "web" / "node_modules").exists()
-
-
-def test_the_licences_of_what_the_page_bundles_are_installed(installed: Path) -> None:
+    # The licences of what the page bundles are installed.
     (licences,) = installed.glob("lib/python3*/site-packages/askgraph/**/static/licences.txt")
     bundled = {each.name for each in of_page(PAGE_OF_LICENCES.read_text("utf-8"))}
     told = re.findall(r"^((?:@\w+/)?[\w-]+) \d+\.\S+$", licences.read_text("utf-8"), re.MULTILINE)
-
     assert "cytoscape" in told and set(told) <= bundled
-
-
-def test_a_wheel_from_another_copy_at_another_time_has_the_same_bytes(
-    installed: Path, context: Path, tmp_path: Path
-) -> None:
+    # A wheel from another copy at another time has the same bytes.
     (first,) = (context / "dist").glob("askgraph-*.whl")
     copy = tmp_path / "copy"
     shutil.copytree(context, copy, ignore=shutil.ignore_patterns("opt", "dist"))
@@ -130,6 +122,5 @@ def test_a_wheel_from_another_copy_at_another_time_has_the_same_bytes(
         os.utime(path, (2e9, 2e9))
     second = _wheel(copy)
     digest = hashlib.sha256(second.read_bytes()).hexdigest()
-
     assert second.name == first.name and second.read_bytes() == first.read_bytes()
     assert (copy / "dist" / "SHA256SUMS").read_text("utf-8") == f"{digest}  {second.name}\n"

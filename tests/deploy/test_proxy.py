@@ -1,7 +1,5 @@
-"""Behind nginx as `deploy/nginx.conf` sets it up: questions, events, WebSockets come through."""
+"""Behind nginx as `deploy/nginx.conf` sets it up: questions, events come through."""
 
-import asyncio
-import json
 import os
 import shutil
 import socket
@@ -13,7 +11,6 @@ from pathlib import Path
 import httpx2
 import pytest
 from tests.servers.served import ServedThread, sample_workspace
-from websockets.asyncio.client import connect
 
 ROOT = Path(__file__).parents[2]
 NGINX = shutil.which("nginx", path=f"{os.environ.get('PATH', '')}:/usr/sbin")
@@ -85,13 +82,3 @@ def test_a_question_has_its_events_and_its_answer(behind: str) -> None:
 
     assert reply.headers["content-type"].startswith("text/event-stream"), lines
     assert (events[0], events[-1]) == ("event: run", "event: outcome")
-
-
-async def test_a_conversation_holds_over_a_websocket(behind: str) -> None:
-    async with connect(f"ws://{behind}/api/v1/socket") as connection:
-        await connection.send(json.dumps({"type": "ask", "question": "Which moons orbit Mars?"}))
-        async with asyncio.timeout(60):
-            while (event := json.loads(await connection.recv()))["event"] != "outcome":
-                assert event["event"] != "problem"
-
-    assert event["run"]["answer"]["total"] == 2

@@ -2,6 +2,7 @@
 
 import pytest
 from pyoxigraph import Literal, NamedNode, Store
+from tests.each import for_each
 from tests.servers import faults
 from tests.servers.sparql import Fault, SparqlServer
 
@@ -50,7 +51,7 @@ def test_only_one_column_of_the_known_name_is_a_truth() -> None:
     assert truth_in([], []) is None
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("datatype", "given", "expected"),
     [
         (voc.XSD_BOOLEAN, "1", "true"),

@@ -2,6 +2,7 @@
 
 import pytest
 from pyoxigraph import Store
+from tests.each import for_each
 from tests.servers import faults
 from tests.servers.described import DescribedServer
 from tests.servers.sparql import Fault
@@ -33,7 +34,7 @@ async def test_redirects_are_followed() -> None:
     assert document.url.endswith("/there")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("fault", "error"),
     [
         (faults.status(404), ErrorReply),

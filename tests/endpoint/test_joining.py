@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, reject, settings
 from hypothesis import strategies as st
 from pyoxigraph import QueryBoolean, QueryTriples, RdfFormat, Store, serialize
+from tests.each import for_each
 from tests.servers.sparql import SparqlServer
 
 from askgraph.endpoint import Endpoint
@@ -185,7 +186,7 @@ async def rows_from(query: str, endpoint: Endpoint) -> object:
     return Counter(tuple(str(row[at]) for at in order) for row in result.rows)
 
 
-@pytest.mark.parametrize("query", QUERIES)
+@for_each("query", QUERIES)
 async def test_graphs_of_files_give_what_one_graph_gives(
     files_joined: Federated, union: Store, query: str
 ) -> None:

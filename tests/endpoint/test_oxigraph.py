@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 from pyoxigraph import NamedNode, Quad, RdfFormat, Store, serialize
+from tests.each import for_each
 from tests.servers.fixtures import SMALL
 
 from askgraph.endpoint.oxigraph import AWAKE, OxigraphEndpoint, keep_awake
@@ -68,8 +69,8 @@ async def count(path: Path) -> int:
         await endpoint.close()
 
 
-@pytest.mark.parametrize("name", ["a.ttl", "a.nt", "a.nq", "a.trig", "a.rdf", "a.owl", "a.jsonld"])
-@pytest.mark.parametrize("packed", ["", ".gz", ".bz2", ".xz"])
+@for_each("name", ["a.ttl", "a.nt", "a.nq", "a.trig", "a.rdf", "a.owl", "a.jsonld"])
+@for_each("packed", ["", ".gz", ".bz2", ".xz"])
 async def test_every_format_is_loaded_packed_or_not(tmp_path: Path, name: str, packed: str) -> None:
     formats = {"ttl": "ttl", "owl": "rdf"}
     kind = RdfFormat.from_extension(formats.get(name[2:], name[2:]))
@@ -111,7 +112,7 @@ async def test_blank_nodes_of_two_files_stay_apart(tmp_path: Path) -> None:
     assert await count(tmp_path / "db") == 2
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "content", "words"),
     [
         ("a.ttl", b"<a:b> <a:c> 1 .\n<a:b> <a:c> ; .", r"a\.ttl, line 2, column \d+: "),

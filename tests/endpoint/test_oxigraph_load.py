@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from pyoxigraph import Store
+from tests.each import for_each
 
 from askgraph.endpoint import oxigraph_load
 from askgraph.endpoint.oxigraph import OxigraphEndpoint
@@ -93,8 +94,8 @@ _:b <http://x/p> "DEL " .
 <http://x/b> <http://x/q> "no line ends here" ."""
 
 
-@pytest.mark.parametrize("size", [10, 100, 1000])
-@pytest.mark.parametrize("suffix", [".nt", ".nt.gz"])
+@for_each("size", [10, 100, 1000])
+@for_each("suffix", [".nt", ".nt.gz"])
 def test_lines_are_read_as_they_are_parsed_however_they_are_cut(
     tmp_path: Path, size: int, suffix: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pyoxigraph import Store
+from tests.each import for_each
 from tests.servers import faults
 from tests.servers.described import DescribedServer
 from tests.servers.sparql import SparqlServer
@@ -43,12 +44,12 @@ class Names:
         return self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
 
 
-@pytest.mark.parametrize("address", PRIVATE)
+@for_each("address", PRIVATE)
 def test_addresses_that_are_not_of_the_public_internet(address: str) -> None:
     assert not is_public(address)
 
 
-@pytest.mark.parametrize("address", PUBLIC)
+@for_each("address", PUBLIC)
 def test_addresses_of_the_public_internet(address: str) -> None:
     assert is_public(address)
 

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyoxigraph import BlankNode, Literal, NamedNode, Triple
+from tests.each import for_each
 
 from askgraph.endpoint._results_json import ResultsParser
 from askgraph.errors import ErrorReply, MalformedReply
@@ -100,7 +101,7 @@ def test_other_bytes_never_give_rows_and_never_anything_but_our_errors(data: byt
         parsed(data)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("reply", "error"),
     [
         ('{"head":{},"results":{"bindings":[1]}}', MalformedReply),

@@ -1,4 +1,4 @@
-"""Things count as their names when gold has names, and never when gold has something else."""
+"""Values that count as equal: numbers that are close, things and their names."""
 
 import asyncio
 from pathlib import Path
@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyoxigraph import Literal, NamedNode, Variable
 
-from askgraph.evaluation import Table
+from askgraph.evaluation import Table, aligned
 from askgraph.evaluation.by_name import by_name, names_of_things
 from askgraph.evaluation.metrics.sets import best_column
 from askgraph.graph import KnowledgeGraph
@@ -28,34 +28,33 @@ def _table(*rows: tuple[str, ...]) -> Table:
     return Table.of_result(SelectResult(variables, terms))
 
 
-def test_things_are_as_good_as_their_names() -> None:
+def test_things_and_their_names(tmp_path: Path) -> None:
+    # Things are as good as their names.
     things, gold = _table(("urn:0",), ("urn:1",)), _table(("Ann",), ("Bob",))
-
-    assert best_column(things, gold).f1 == 0
-    assert by_name(things, gold, NAMES).f1 == 1
-
-
-def test_another_thing_is_as_wrong_as_before() -> None:
+    assert best_column(things, gold).f1 == 0 and by_name(things, gold, NAMES).f1 == 1
+    # Another thing is as wrong as before.
     score = by_name(_table(("urn:0",), ("urn:2",)), _table(("Ann",), ("Bob",)), NAMES)
-
     assert (score.precision, score.recall) == (0.5, 0.5)
-
-
-def test_what_a_thing_is_not_called_does_not_count() -> None:
+    # What a thing is not called does not count.
     assert by_name(_table(("urn:0",)), _table(("42",)), NAMES).f1 == 0
-
-
-def test_a_thing_beside_the_value_asked_for_is_found_column_by_column() -> None:
+    # A thing beside the value asked for is found column by column.
     gold = _table(("Ann", "42"), ("Bob", "7"))
-
     assert by_name(_table(("urn:0", "42"), ("urn:1", "7")), gold, NAMES).f1 == 1
-
-
-def test_a_thing_counts_as_its_name_and_as_its_key_each_in_its_own_column() -> None:
+    # A thing counts as its name and as its key each in its own column.
     names = {f"urn:{at}": {("text", name), ("text", str(at))} for at, name in enumerate("ab")}
     gold = _table(("a", "1"), ("b", "0"))  # in the second column "1" is said of the first thing
-
     assert by_name(_table(("urn:0", "1"), ("urn:1", "0")), gold, names).f1 == 1
+    # Names and keys are read from a graph.
+    (tmp_path / "boats.ttl").write_text(TURTLE)
+    workspace = Workspace(tmp_path / "workspace")
+    workspace.add("boats", [tmp_path / "boats.ttl"])
+    graph = workspace.find("boats")
+    known = names_of_things(graph)
+    asyncio.run(_closed(graph))
+    assert known == {
+        "http://example.org/a": {("text", "Albatross"), ("number", 7)},
+        "http://example.org/b": {("text", "Bittern"), ("number", 8)},
+    }
 
 
 TURTLE = """@prefix : <http://example.org/> .
@@ -70,21 +69,6 @@ async def _closed(graph: KnowledgeGraph) -> None:
     await graph.endpoint.close()
 
 
-def test_names_and_keys_are_read_from_a_graph(tmp_path: Path) -> None:
-    (tmp_path / "boats.ttl").write_text(TURTLE)
-    workspace = Workspace(tmp_path / "workspace")
-    workspace.add("boats", [tmp_path / "boats.ttl"])
-
-    graph = workspace.find("boats")
-    names = names_of_things(graph)
-    asyncio.run(_closed(graph))
-
-    assert names == {
-        "http://example.org/a": {("text", "Albatross"), ("number", 7)},
-        "http://example.org/b": {("text", "Bittern"), ("number", 8)},
-    }
-
-
 CELLS = st.sampled_from(["urn:0", "urn:1", "urn:2", "urn:9", "Ann", "Bob", "7"])
 ROWS = st.lists(st.tuples(CELLS, CELLS), min_size=1, max_size=5)
 
@@ -96,3 +80,22 @@ def test_it_is_never_below_the_strict_score_and_never_above_one(
     one, other = _table(*predicted), _table(*gold)
 
     assert best_column(one, other).f1 <= by_name(one, other, NAMES).f1 <= 1
+
+
+def numbers(*values: object) -> Table:
+    return Table.of_json(["n"], [[value] for value in values])
+
+
+def test_equal_numbers() -> None:
+    # Numbers within a millionth are made equal.
+    one, other = aligned(numbers(1 / 3, 5), numbers(0.33333333, 5.0000001))
+    assert one.values() == other.values()
+    # Whole numbers stay apart however large.
+    one, other = aligned(numbers(10_000_001), numbers(10_000_002, 10_000_001.5))
+    assert not one.values() & numbers(10_000_002).values() and len(other.values()) == 2
+    # A number further off stays apart.
+    one, other = aligned(numbers(1.0001), numbers(1.0002))
+    assert not one.values() & other.values()
+    # A number too large for a double is not any large number.
+    one, other = aligned(numbers("1e400"), numbers("1e300"))
+    assert not one.values() & other.values()

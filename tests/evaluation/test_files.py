@@ -6,12 +6,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.each import for_each
 
 from askgraph.errors import SetupError
 from askgraph.evaluation.files import Appending, LineFile, write_lines
 
 
-def test_lines_replace_what_was_there(tmp_path: Path) -> None:
+def test_writing_in_place(tmp_path: Path) -> None:
+    # Lines replace what was there.
     path = tmp_path / "new" / "lines.jsonl"
     write_lines(path, [{"a": 1}])
     write_lines(path, [{"a": "ä\ud800"}, {"b": None}])
@@ -19,6 +21,28 @@ def test_lines_replace_what_was_there(tmp_path: Path) -> None:
         {"a": "ä\ud800"},
         {"b": None},
     ]
+    # A place that cannot be written is named.
+    (tmp_path / "file").write_text("")
+    with pytest.raises(SetupError, match=r"cannot write .*lines\.jsonl"):
+        write_lines(tmp_path / "file" / "lines.jsonl", [])
+    # Pieces follow what is whole.
+    path = tmp_path / "new" / "file"
+    first = Appending(path, whole=0)
+    first.append(b"one\n")
+    first.append(b"hal")
+    first.close()
+    second = Appending(path, whole=4)
+    second.append(b"two\n")
+    second.close()
+    second.close()
+    assert path.read_bytes() == b"one\ntwo\n"
+    # What replaced the file is added to.
+    file = Appending(tmp_path / "file", whole=0)
+    file.append(b"b\na\n")
+    file.replace(iter([b"a\n", b"b\n"]))
+    file.append(b"c\n")
+    file.close()
+    assert (tmp_path / "file").read_bytes() == b"a\nb\nc\n"
 
 
 def test_an_error_on_the_way_leaves_the_old_file_alone(tmp_path: Path) -> None:
@@ -36,35 +60,8 @@ def test_an_error_on_the_way_leaves_the_old_file_alone(tmp_path: Path) -> None:
     assert [file.name for file in tmp_path.iterdir()] == ["lines.jsonl"]
 
 
-def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
-    with pytest.raises(SetupError, match=r"cannot write .*lines\.jsonl"):
-        write_lines(tmp_path / "file" / "lines.jsonl", [])
-
-
-def test_pieces_follow_what_is_whole(tmp_path: Path) -> None:
-    path = tmp_path / "new" / "file"
-    first = Appending(path, whole=0)
-    first.append(b"one\n")
-    first.append(b"hal")
-    first.close()
-    second = Appending(path, whole=4)
-    second.append(b"two\n")
-    second.close()
-    second.close()
-    assert path.read_bytes() == b"one\ntwo\n"
-
-
-def test_what_replaced_the_file_is_added_to(tmp_path: Path) -> None:
-    file = Appending(tmp_path / "file", whole=0)
-    file.append(b"b\na\n")
-    file.replace(iter([b"a\n", b"b\n"]))
-    file.append(b"c\n")
-    file.close()
-    assert (tmp_path / "file").read_bytes() == b"a\nb\nc\n"
-
-
-def test_a_full_disk_is_told_once_and_nothing_is_written_later(tmp_path: Path) -> None:
+def test_disks_and_lines(tmp_path: Path) -> None:
+    # A full disk is told once and nothing is written later.
     path = tmp_path / "file"
     file = Appending(path, whole=0)
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
@@ -76,13 +73,7 @@ def test_a_full_disk_is_told_once_and_nothing_is_written_later(tmp_path: Path) -
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
     file.close()
     assert path.read_bytes() == b"x" * 10
-
-
-def ids(path: Path) -> list[str]:
-    return [json.loads(line)["id"] for line in path.read_text().splitlines()]
-
-
-def test_lines_are_appended_and_read_again(tmp_path: Path) -> None:
+    # Lines are appended and read again.
     path = tmp_path / "folder" / "out.jsonl"
     with LineFile(path) as lines:
         lines.append({"id": "a", "value": 1})
@@ -91,45 +82,7 @@ def test_lines_are_appended_and_read_again(tmp_path: Path) -> None:
         assert lines.lines == {"a": {"id": "a", "value": 1}}
         lines.append({"id": "b"})
     assert ids(path) == ["a", "b"]
-
-
-@pytest.mark.parametrize("kept", range(1, 20))
-def test_a_half_written_last_line_is_dropped(tmp_path: Path, kept: int) -> None:
-    path = tmp_path / "out.jsonl"
-    path.write_text('{"id": "a"}\n' + '{"id": "b", "é": 1}\n'[:-1][:kept])
-    with LineFile(path) as lines:
-        assert list(lines.lines) == ["a"]
-        lines.append({"id": "b"})
-    assert ids(path) == ["a", "b"]
-
-
-@pytest.mark.parametrize("text", ["oops\n", '{"name": "x"}\n', "[1]\n", '{"id": "a"}\n{"id"\n\n'])
-def test_another_file_is_left_as_it_is(tmp_path: Path, text: str) -> None:
-    path = tmp_path / "out.jsonl"
-    path.write_text(text)
-    with pytest.raises(SetupError, match=r"out\.jsonl, line [12]"):
-        LineFile(path)
-    assert path.read_text() == text
-
-
-def test_reordering_replaces_the_file_at_once(tmp_path: Path) -> None:
-    path = tmp_path / "out.jsonl"
-    with LineFile(path) as lines:
-        for identity in "cab":
-            lines.append({"id": identity})
-        before = path.stat()
-        lines.reorder("abcd")
-        assert ids(path) == ["a", "b", "c"]
-        assert path.stat().st_mode == before.st_mode
-        lines.append({"id": "d"})
-        unchanged = path.stat().st_ino
-        lines.reorder("abcd")
-        assert path.stat().st_ino == unchanged
-    assert ids(path) == ["a", "b", "c", "d"]
-    assert list(tmp_path.iterdir()) == [path]
-
-
-def test_of_two_lines_with_an_id_the_later_counts(tmp_path: Path) -> None:
+    # Of two lines with an id the later counts.
     path = tmp_path / "out.jsonl"
     with LineFile(path) as lines:
         lines.append({"id": "a", "value": 1})
@@ -149,3 +102,41 @@ def test_a_lone_surrogate_survives(tmp_path: Path) -> None:
 def test_a_file_that_cannot_be_written(tmp_path: Path) -> None:
     with pytest.raises(SetupError, match="cannot"):
         LineFile(tmp_path)
+
+
+def ids(path: Path) -> list[str]:
+    return [json.loads(line)["id"] for line in path.read_text().splitlines()]
+
+
+@for_each("kept", range(1, 20))
+def test_a_half_written_last_line_is_dropped(tmp_path: Path, kept: int) -> None:
+    path = tmp_path / "out.jsonl"
+    path.write_text('{"id": "a"}\n' + '{"id": "b", "é": 1}\n'[:-1][:kept])
+    with LineFile(path) as lines:
+        assert list(lines.lines) == ["a"]
+        lines.append({"id": "b"})
+    assert ids(path) == ["a", "b"]
+
+
+@for_each("text", ["oops\n", '{"name": "x"}\n', "[1]\n", '{"id": "a"}\n{"id"\n\n'])
+def test_another_file_is_left_as_it_is(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "out.jsonl"
+    path.write_text(text)
+    with pytest.raises(SetupError, match=r"out\.jsonl, line [12]"):
+        LineFile(path)
+    assert path.read_text() == text
+
+
+def test_reordering_replaces_the_file_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "out.jsonl"
+    with LineFile(path) as lines:
+        for identity in "cab":
+            lines.append({"id": identity})
+        before = path.stat()
+        lines.reorder("abcd")
+        assert ids(path) == ["a", "b", "c"] and path.stat().st_mode == before.st_mode
+        lines.append({"id": "d"})
+        unchanged = path.stat().st_ino
+        lines.reorder("abcd")
+        assert path.stat().st_ino == unchanged
+    assert ids(path) == ["a", "b", "c", "d"] and list(tmp_path.iterdir()) == [path]

@@ -1,12 +1,18 @@
-"""A bounded number of items under way."""
+"""Pools of workers, here and in other processes."""
 
 import asyncio
+import os
+import signal
+import time
+from collections.abc import Iterator
 from contextlib import aclosing
 from itertools import takewhile
 
 import pytest
 
+from askgraph.errors import SetupError
 from askgraph.evaluation.executors import completed
+from askgraph.evaluation.executors.processes import Processes
 
 
 async def test_all_are_done_and_never_more_than_allowed_at_once() -> None:
@@ -22,8 +28,7 @@ async def test_all_are_done_and_never_more_than_allowed_at_once() -> None:
 
     results = [result async for result in completed(range(20), work, concurrency=3)]
 
-    assert sorted(results) == list(range(20))
-    assert most == 3
+    assert sorted(results) == list(range(20)) and most == 3
 
 
 async def test_one_at_a_time_keeps_the_order() -> None:
@@ -89,3 +94,32 @@ async def test_an_item_is_taken_after_the_results_before_it_were_seen() -> None:
         seen.append(result)
 
     assert seen == [0, 1]
+
+
+@pytest.fixture
+def processes() -> Iterator[Processes]:
+    started = Processes(1)
+    yield started
+    started.close()
+
+
+def test_processes(processes: Processes) -> None:
+    # A call is made in another process.
+    assert processes.submit(os.getpid).result(30) != os.getpid()
+    # A worker that dies loses its calls.
+    pid = processes.submit(os.getpid).result(30)
+    call = processes.submit(os.kill, pid, signal.SIGKILL)
+    assert isinstance(call.exception(30), processes.lost)
+    # Closing does not wait for what is under way.
+    processes = Processes(1)
+    pid = processes.submit(os.getpid).result(30)
+    call = processes.submit(time.sleep, 3600)
+    while not call.running():
+        time.sleep(0.01)
+    processes.close()
+    assert isinstance(call.exception(30), processes.lost)
+    with pytest.raises(ProcessLookupError):
+        os.kill(pid, 0)
+    # Processes are on this machine.
+    with pytest.raises(SetupError, match="no --address"):
+        Processes(1, "tcp://127.0.0.1:1")

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.each import for_each
 
 from askgraph.errors import SetupError
 from askgraph.evaluation import Table
@@ -21,7 +22,8 @@ def write(folder: Path, *lines: object, name: str = "questions.jsonl") -> Path:
     return path
 
 
-def test_a_line_with_everything(tmp_path: Path) -> None:
+def test_reading_questions(tmp_path: Path) -> None:
+    # A line with everything.
     line = {
         "id": "q1",
         "question": "How many moons?",
@@ -32,9 +34,7 @@ def test_a_line_with_everything(tmp_path: Path) -> None:
         "kg": "moons.ttl",
         "n_rows": 1,
     }
-
     (question,) = read_questions(write(tmp_path, line), need_gold=True)
-
     assert question == GoldQuestion(
         id="q1",
         text="How many moons?",
@@ -44,16 +44,21 @@ def test_a_line_with_everything(tmp_path: Path) -> None:
         tags=("count",),
         graph="moons.ttl",
     )
-
-
-def test_a_plain_question_has_no_gold(tmp_path: Path) -> None:
+    # A plain question has no gold.
     path = write(tmp_path, {"id": 7, "question": ""})
-
     (question,) = read_questions(path)
-
     assert (question.id, question.has_gold, question.unanswerable) == ("7", False, False)
     with pytest.raises(SetupError, match=r"questions\.jsonl, line 1: question '7' has no gold"):
         read_questions(path, need_gold=True)
+    # An empty query is missing and not a graph without an answer.
+    (question,) = read_questions(write(tmp_path, {"id": "q", "question": "?", "sparql": ""}))
+    assert not question.unanswerable and not question.has_gold
+    # A packed file and the split of a question are read.
+    line = {"id": "q", "question": "?", "sparql": "ASK {}", "split": "dev"}
+    path = tmp_path / "questions.jsonl.gz"
+    path.write_bytes(gzip.compress(json.dumps(line).encode()))
+    (question,) = read_questions(path)
+    assert question.split == "dev"
 
 
 @pytest.mark.parametrize(
@@ -64,33 +69,46 @@ def test_an_unanswerable_question(tmp_path: Path, more: dict[str, object]) -> No
     assert question.unanswerable and question.has_gold
 
 
-def test_an_empty_query_is_missing_and_not_a_graph_without_an_answer(tmp_path: Path) -> None:
-    (question,) = read_questions(write(tmp_path, {"id": "q", "question": "?", "sparql": ""}))
-    assert not question.unanswerable and not question.has_gold
-
-
-def test_a_packed_file_and_the_split_of_a_question_are_read(tmp_path: Path) -> None:
-    line = {"id": "q", "question": "?", "sparql": "ASK {}", "split": "dev"}
-    path = tmp_path / "questions.jsonl.gz"
-    path.write_bytes(gzip.compress(json.dumps(line).encode()))
-    (question,) = read_questions(path)
-    assert question.split == "dev"
-
-
-def test_stored_answers_without_a_query_are_gold(tmp_path: Path) -> None:
+def test_files_and_answers(tmp_path: Path) -> None:
+    # Stored answers without a query are gold.
     line = {"id": "q", "question": "?", "sparql": None, "answers": {"boolean": False}}
     (question,) = read_questions(write(tmp_path, line), need_gold=True)
-    assert question.answers == Table.of_boolean(False)
-    assert not question.unanswerable
-
-
-def test_blank_lines_and_a_byte_order_mark_are_passed_over(tmp_path: Path) -> None:
+    assert question.answers == Table.of_boolean(False) and not question.unanswerable
+    # Blank lines and a byte order mark are passed over.
     path = tmp_path / "questions.jsonl"
     path.write_bytes('\ufeff\n{"id": "a", "question": "A\u2028B?"}\r\n\n'.encode())
     assert [q.text for q in read_questions(path)] == ["A\u2028B?"]
+    # A file that cannot be read.
+    with pytest.raises(SetupError, match=r"no file or folder .*absent\.jsonl"):
+        read_questions(tmp_path / "absent.jsonl")
+    (tmp_path / "latin.jsonl").write_bytes(b'{"id": "\xe9"}')
+    with pytest.raises(SetupError, match="not UTF-8"):
+        read_questions(tmp_path / "latin.jsonl")
+    # Shacl examples.
+    path = tmp_path / "examples.ttl"
+    path.write_text(EXAMPLES)
+    moons, *others = read_questions(path, need_gold=True)
+    assert moons == GoldQuestion(
+        id="http://example.org/q1",
+        text="Moons of Mars",
+        language="en",
+        sparql="PREFIX ex: <http://example.org/>\nSELECT ?m { ?m ex:orbits ex:Mars }",
+        tags=("moon", "mars"),
+    )
+    assert {(q.id, q.language) for q in others} == {
+        ("http://example.org/q2@de", "de"),
+        ("http://example.org/q2@en", "en"),
+    }
+    assert others[0].sparql == "PREFIX ex: <http://example.net/> ASK { ?m ex:orbits ex:Mars }"
+    # Two wordings in one language are two questions.
+    path = tmp_path / "examples.ttl"
+    path.write_text(EXAMPLES.replace('"Moons of Mars"@en', '"Moons of Mars"@en, "Mars moons"@en'))
+    first, second, *_ = read_questions(path)
+    assert {first.id, second.id} == {"http://example.org/q1#1", "http://example.org/q1#2"}
+    assert first.sparql == second.sparql
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("lines", "message"),
     [
         ("", "holds no questions"),
@@ -119,14 +137,6 @@ def test_a_bad_file_names_the_line(tmp_path: Path, lines: str, message: str) -> 
         read_questions(path)
 
 
-def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
-    with pytest.raises(SetupError, match=r"no file or folder .*absent\.jsonl"):
-        read_questions(tmp_path / "absent.jsonl")
-    (tmp_path / "latin.jsonl").write_bytes(b'{"id": "\xe9"}')
-    with pytest.raises(SetupError, match="not UTF-8"):
-        read_questions(tmp_path / "latin.jsonl")
-
-
 EXAMPLES = """
 prefix : <http://example.org/> prefix sh: <http://www.w3.org/ns/shacl#>
 prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> prefix schema: <https://schema.org/>
@@ -141,46 +151,46 @@ _:prefixes sh:declare [ sh:prefix "ex" ; sh:namespace "http://example.org/" ] ,
 """
 
 
-def test_shacl_examples(tmp_path: Path) -> None:
-    path = tmp_path / "examples.ttl"
-    path.write_text(EXAMPLES)
-
-    moons, *others = read_questions(path, need_gold=True)
-
-    assert moons == GoldQuestion(
-        id="http://example.org/q1",
-        text="Moons of Mars",
-        language="en",
-        sparql="PREFIX ex: <http://example.org/>\nSELECT ?m { ?m ex:orbits ex:Mars }",
-        tags=("moon", "mars"),
-    )
-    assert {(q.id, q.language) for q in others} == {
-        ("http://example.org/q2@de", "de"),
-        ("http://example.org/q2@en", "en"),
-    }
-    assert others[0].sparql == "PREFIX ex: <http://example.net/> ASK { ?m ex:orbits ex:Mars }"
-
-
-def test_two_wordings_in_one_language_are_two_questions(tmp_path: Path) -> None:
-    path = tmp_path / "examples.ttl"
-    path.write_text(EXAMPLES.replace('"Moons of Mars"@en', '"Moons of Mars"@en, "Mars moons"@en'))
-    first, second, *_ = read_questions(path)
-    assert {first.id, second.id} == {"http://example.org/q1#1", "http://example.org/q1#2"}
-    assert first.sparql == second.sparql
-
-
-def test_prefixes_are_taken_from_the_file_beside(tmp_path: Path) -> None:
+def test_prefixes_and_graphs(tmp_path: Path) -> None:
+    # Prefixes are taken from the file beside.
     head, _, body = EXAMPLES.partition(":q1 a")
     (tmp_path / "prefixes.ttl").write_text(head)
     no_prefixes = head.partition("_:prefixes")[0]
     (tmp_path / "1.ttl").write_text(no_prefixes + ":q1 a" + body.partition(":q2")[0])
-
     (moons,) = read_questions(tmp_path / "1.ttl")
-
     assert str(moons.sparql).startswith("PREFIX ex: <http://example.org/>\n")
+    # An example without a query can say that the graph has no answer.
+    path = tmp_path / "examples.ttl"
+    path.write_text(
+        EXAMPLES.partition("_:prefixes")[0].replace("\n", " ")
+        + ":q a sh:SPARQLExecutable ; rdfs:comment 'Who won?'@en ; "
+        "<https://schema.org/keywords> 'unanswerable' ."
+    )
+    (question,) = read_questions(path, need_gold=True)
+    assert question.unanswerable and question.sparql is None and question.language == "en"
+    # The sample questions are the same in both forms.
+    examples = read_questions(questions_path(), need_gold=True)
+    lines = read_questions(questions_path().with_suffix(".jsonl"), need_gold=True)
+    assert [q.text for q in examples] == [q.text for q in lines]
+    assert [q.unanswerable for q in examples] == [q.unanswerable for q in lines]
+    # A question that names no graph is not one about a graph that is required.
+    chosen = of_graph(about("cars.ttl", "pets.ttl", None), "cars", required=True)
+    assert [question.id for question in chosen] == ["0"]
+    with pytest.raises(SetupError, match="no question is about 'cars'; none has a 'kg'"):
+        of_graph(about(None, None), "cars", required=True)
+    # Questions over one graph are asked whatever its name.
+    assert len(of_graph(about("cars.ttl", None), "mine")) == 2
+    with pytest.raises(SetupError, match=r"about 'mine'; their 'kg' names cars\.ttl"):
+        of_graph(about("cars.ttl"), "mine", required=True)
+    with pytest.raises(SetupError, match=r"names cars\.ttl, pets\.ttl"):
+        of_graph(about("cars.ttl", "pets.ttl"), "mine")
+    # Open prefixes are declared.
+    question = GoldQuestion("q", "?", sparql="ASK { ex:Io a ex:Moon }")
+    line = question_object(question, prefixes={"ex": "http://example.org/"})
+    assert line["sparql"] == "PREFIX ex: <http://example.org/>\nASK { ex:Io a ex:Moon }"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "message"),
     [
         ("\n\noops", "examples.ttl, line 3"),
@@ -197,47 +207,14 @@ def test_a_bad_shacl_file(tmp_path: Path, text: str, message: str) -> None:
         read_questions(path)
 
 
-def test_an_example_without_a_query_can_say_that_the_graph_has_no_answer(tmp_path: Path) -> None:
-    path = tmp_path / "examples.ttl"
-    path.write_text(
-        EXAMPLES.partition("_:prefixes")[0].replace("\n", " ")
-        + ":q a sh:SPARQLExecutable ; rdfs:comment 'Who won?'@en ; "
-        "<https://schema.org/keywords> 'unanswerable' ."
-    )
-    (question,) = read_questions(path, need_gold=True)
-    assert question.unanswerable and question.sparql is None and question.language == "en"
-
-
-def test_the_sample_questions_are_the_same_in_both_forms() -> None:
-    examples = read_questions(questions_path(), need_gold=True)
-    lines = read_questions(questions_path().with_suffix(".jsonl"), need_gold=True)
-    assert [q.text for q in examples] == [q.text for q in lines]
-    assert [q.unanswerable for q in examples] == [q.unanswerable for q in lines]
-
-
 def about(*graphs: str | None) -> list[GoldQuestion]:
     return [GoldQuestion(str(at), "?", graph=graph) for at, graph in enumerate(graphs)]
 
 
-@pytest.mark.parametrize("name", ["cars", "cars.ttl", "/data/kg/cars.ttl"])
+@for_each("name", ["cars", "cars.ttl", "/data/kg/cars.ttl"])
 def test_of_questions_over_several_graphs_those_of_one_are_taken(name: str) -> None:
     chosen = of_graph(about("cars.ttl", "pets.ttl", None), name)
     assert [question.id for question in chosen] == ["0", "2"]
-
-
-def test_a_question_that_names_no_graph_is_not_one_about_a_graph_that_is_required() -> None:
-    chosen = of_graph(about("cars.ttl", "pets.ttl", None), "cars", required=True)
-    assert [question.id for question in chosen] == ["0"]
-    with pytest.raises(SetupError, match="no question is about 'cars'; none has a 'kg'"):
-        of_graph(about(None, None), "cars", required=True)
-
-
-def test_questions_over_one_graph_are_asked_whatever_its_name() -> None:
-    assert len(of_graph(about("cars.ttl", None), "mine")) == 2
-    with pytest.raises(SetupError, match=r"about 'mine'; their 'kg' names cars\.ttl"):
-        of_graph(about("cars.ttl"), "mine", required=True)
-    with pytest.raises(SetupError, match=r"names cars\.ttl, pets\.ttl"):
-        of_graph(about("cars.ttl", "pets.ttl"), "mine")
 
 
 PLAIN = GoldQuestion("a", "Which?")
@@ -253,7 +230,7 @@ FULL = GoldQuestion(
 )
 
 
-@pytest.mark.parametrize(
+@for_each(
     "question",
     [
         PLAIN,
@@ -278,14 +255,7 @@ VALUES = st.one_of(
 def test_stored_answers_keep_their_values(rows: list[tuple[object, object]]) -> None:
     answers = Table.of_json(["a", "b"], rows)
     written = question_object(GoldQuestion("q", "?", answers=answers))["answers"]
-    assert isinstance(written, dict)
-    assert Table.of_json(written["vars"], written["rows"]) == answers
-
-
-def test_open_prefixes_are_declared() -> None:
-    question = GoldQuestion("q", "?", sparql="ASK { ex:Io a ex:Moon }")
-    line = question_object(question, prefixes={"ex": "http://example.org/"})
-    assert line["sparql"] == "PREFIX ex: <http://example.org/>\nASK { ex:Io a ex:Moon }"
+    assert isinstance(written, dict) and Table.of_json(written["vars"], written["rows"]) == answers
 
 
 def test_a_file_that_cannot_be_written_leaves_the_old_one(tmp_path: Path) -> None:

@@ -6,10 +6,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyoxigraph import BlankNode, Literal, NamedNode, Quad, QuerySolutions, Store, Triple
+from tests.each import for_each
 
 from askgraph.graph.arrays import GraphArrays, Ids, build_arrays, distinct, in_both
 
@@ -188,7 +188,7 @@ def numbered() -> tuple[GraphArrays, Mapping[int, int]]:
     return graph, {at: found for at, found in ids.items() if found is not None}
 
 
-@pytest.mark.parametrize("count", [1, 2, 10, 370, 1500, 3000, 20_000])
+@for_each("count", [1, 2, 10, 370, 1500, 3000, 20_000])
 def test_sets_of_any_size_step_alike(count: int) -> None:
     graph, ids = numbered()
     chosen = list(ids)[:: len(ids) // count][:count]

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyoxigraph import NamedNode
+from tests.each import for_each
 
 from askgraph.errors import SetupError
 from askgraph.graph.definitions import (
@@ -58,7 +59,7 @@ def test_what_is_written_is_read_again(
     assert (found.comments, found.names) == (definitions.comments, definitions.names)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "said"),
     [
         ("[[shortcut]]\nproperty = ':p'", r"\[\[shortcut\]\] 1 has no 'path'"),

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pyoxigraph import Literal, NamedNode
+from tests.each import for_each
 
 from askgraph.graph.literals import Sort, day_number, measured, split_literal
 
@@ -17,7 +18,7 @@ def typed(value: str, name: str) -> str:
     return f'"{value}"^^<{XSD}{name}>'
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "sort", "value"),
     [
         (typed("42", "integer"), Sort.NUMBER, 42),
@@ -50,7 +51,7 @@ def test_a_literal_has_its_value(text: str, sort: Sort, value: float) -> None:
     assert number == pytest.approx(value)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         '"Mond"@de',

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.each import for_each
 
 from askgraph.graph.measures import Unit, unit_at, unit_by_iri, unit_of_text, unit_said
 from askgraph.index import tokens
@@ -40,7 +41,7 @@ def test_each_dimension_has_a_base() -> None:
     assert sorted(bases) == sorted({one["dimension"] for one in LISTED})
 
 
-@pytest.mark.parametrize(
+@for_each(
     "value, unit, other, expected",
     [
         (1, "mile", "km", 1.609344),
@@ -66,7 +67,7 @@ def test_there_and_back_again_is_the_same(value: float, one: Unit, other: Unit) 
         )
 
 
-@pytest.mark.parametrize(
+@for_each(
     "name, unit",
     [
         ("length (m)", "metre"),
@@ -81,7 +82,7 @@ def test_a_name_says_the_unit(name: str, unit: str) -> None:
     assert unit_said([name]) == named(unit)
 
 
-@pytest.mark.parametrize("name", ["top speed", "km", "opening time", "year", "end in itself", "m"])
+@for_each("name", ["top speed", "km", "opening time", "year", "end in itself", "m"])
 def test_other_names_say_none(name: str) -> None:
     assert unit_said([name]) is None
 

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+from tests.each import for_each
 
 from askgraph.errors import SetupError
 from askgraph.graph.profile import (
@@ -46,7 +47,7 @@ def test_it_is_plain_json(tmp_path: Path) -> None:
     assert json.loads((tmp_path / "profile.json").read_text())["profile"]["triples"] == 7
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("change", "said"),
     [
         (lambda text: text.replace('"triples":7', '"triples":8'), "checksum"),

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyoxigraph import Literal, NamedNode, Quad, RdfFormat, Store, Triple
+from tests.each import for_each
 from tests.graphs import store_of
 
 from askgraph.graph.arrays import GraphArrays, build_arrays
@@ -145,7 +146,7 @@ def test_blank_nodes_may_be_n_ary() -> None:
     ).nary
 
 
-@pytest.mark.parametrize("name", ["name", "title", "fullName", "companyName", "Bezeichnung"])
+@for_each("name", ["name", "title", "fullName", "companyName", "Bezeichnung"])
 def test_a_name_predicate_is_found_by_its_own_name(name: str) -> None:
     graph = f":a :{name} 'Red Bus' . :b :{name} 'Blue Bus' . :c :{name} 'Blue Bus' ."
     assert predicate(graph, name).naming == "name"
@@ -156,7 +157,7 @@ def test_a_name_predicate_is_found_by_its_texts() -> None:
     assert predicate(graph, "called").naming == "name"
 
 
-@pytest.mark.parametrize(
+@for_each(
     "graph",
     [
         ":a :p 'red' . :b :p 'red' . :c :p 'blue' . :d :p 'red' .",
@@ -167,7 +168,6 @@ def test_a_name_predicate_is_found_by_its_texts() -> None:
         ":a :p '" + "long text " * 20 + "' . :b :p '" + "other text " * 20 + "' .",
         ":a :p :b . :b :p :c .",
     ],
-    ids=["repeated", "addresses", "digits", "numbers", "several", "long", "links"],
 )
 def test_what_is_not_like_names_is_no_name_predicate(graph: str) -> None:
     assert predicate(graph, "p").naming == ""
@@ -274,7 +274,7 @@ def test_short_values_can_be_mentioned_and_long_ones_not() -> None:
     assert not short_value("")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "initials"),
     [
         ("European Space Agency", "ESA"),

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from tests.each import for_each
 
 from askgraph.endpoint.oxigraph import OxigraphEndpoint
 from askgraph.errors import SetupError
@@ -75,7 +76,7 @@ class Capped(OxigraphEndpoint):
         return await super().select(query, timeout=timeout, limit=self._most)
 
 
-@pytest.mark.parametrize("cap", [None, 1, 7, 30])
+@for_each("cap", [None, 1, 7, 30])
 async def test_every_resource_of_an_endpoint_comes_whatever_its_cap(
     tmp_path: Path, cap: int | None
 ) -> None:

@@ -4,6 +4,7 @@ from itertools import pairwise
 
 import pytest
 from pyoxigraph import NamedNode, RdfFormat, Store
+from tests.each import for_each
 from tests.servers.sparql import SparqlServer
 
 from askgraph.endpoint.http import HttpEndpoint
@@ -51,7 +52,7 @@ def plain(shape: Shape) -> dict[tuple[str, bool], tuple[int | None, tuple[str, .
     return {(x.predicate, x.inverse): (x.having, x.kinds) for x in shape.lines}
 
 
-@pytest.mark.parametrize("name", ["Moon", "Mission", "Planet", "SpaceAgency"])
+@for_each("name", ["Moon", "Mission", "Planet", "SpaceAgency"])
 async def test_a_profile_tells_what_the_triples_tell(
     name: str, profile: Profile, store: Store, arrays: GraphArrays
 ) -> None:

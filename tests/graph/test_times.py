@@ -1,6 +1,6 @@
 """Starts and ends of the same things are found by their names and by the data."""
 
-import pytest
+from tests.each import for_each
 from tests.graphs import store_of
 from tests.temporal.asked import HERE
 
@@ -33,7 +33,7 @@ ONE = ("2001-01-01", "2002-01-01")
 TWO = ("1990-05-01", "1990-05-02")
 
 
-@pytest.mark.parametrize(
+@for_each(
     "start, end, life",
     [
         ("startDate", "endDate", False),

@@ -1,16 +1,26 @@
 """BM25 against its formula over every resource, and its two settings."""
 
 import math
+import random
 from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.each import for_each
 
 from askgraph.errors import SetupError
 from askgraph.index import Resource
 from askgraph.index.bm25 import BM25Index
+from askgraph.index.embeddings import Hashed, Vectors
+from askgraph.index.hybrid import HybridIndex
+from askgraph.index.keyword import KeywordIndex
+from askgraph.index.trigram import TrigramIndex
+from askgraph.index.vector import VectorIndex
 
 EX = "http://example.org/"
 WORDS = st.sampled_from([f"word{letter}" for letter in "abcdefgh"])
@@ -92,7 +102,173 @@ def test_settings_may_be_given_anew(tmp_path: Path) -> None:
     assert short_first.search("moon")[0].item.label == "moon"
 
 
-@pytest.mark.parametrize(("k1", "b"), [(-0.1, 0.5), (1.2, 1.5), (1.2, -0.1), (float("nan"), 0.5)])
+@for_each(("k1", "b"), [(-0.1, 0.5), (1.2, 1.5), (1.2, -0.1), (float("nan"), 0.5)])
 def test_settings_outside_their_range_are_refused(tmp_path: Path, k1: float, b: float) -> None:
     with pytest.raises(SetupError, match="k1 must be 0 or more and b between 0 and 1"):
         indexed(tmp_path, "moon", k1=k1, b=b)
+
+
+MOONS = (
+    Resource(EX + "1", "Moon", (), 3, ("of the Earth, and of nothing else",)),
+    Resource(EX + "2", "Mooncalf", (), 9, ("a play",)),
+    Resource(EX + "3", "Ganymede", (), 2, ("moon of Jupiter",)),
+)
+
+
+def test_ranks_are_added_up_reciprocally(tmp_path: Path) -> None:
+    """Keywords find Moon, Mooncalf; BM25 finds Ganymede and Moon by words, infos included."""
+    keyword = KeywordIndex.build(MOONS, tmp_path / "keyword")
+    words = BM25Index.build(MOONS, tmp_path / "bm25")
+    assert [hit.item.label for hit in keyword.search("moon")] == ["Moon", "Mooncalf"]
+    assert [hit.item.label for hit in words.search("moon")] == ["Ganymede", "Moon"]
+
+    hits = HybridIndex((keyword, words), k=60).search("moon")
+
+    assert [hit.item.label for hit in hits] == ["Moon", "Ganymede", "Mooncalf"]
+    assert [hit.score for hit in hits] == pytest.approx([1 / 61 + 1 / 62, 1 / 61, 1 / 62])
+
+
+def test_the_kinds_of_its_parts_can_be_chosen(tmp_path: Path) -> None:
+    HybridIndex.build(MOONS, tmp_path / "index", kinds=["bm25", "vector"])
+    index = HybridIndex.open(tmp_path / "index")
+    assert [type(part).__name__ for part in index.parts] == ["BM25Index", "VectorIndex"]
+
+
+@pytest.mark.parametrize("kinds", [[], ["bm25", "bm25"], ["hybrid", "bm25"]])
+def test_parts_that_cannot_be_joined_are_refused(tmp_path: Path, kinds: list[str]) -> None:
+    with pytest.raises(SetupError, match="name different kinds"):
+        HybridIndex.build(MOONS, tmp_path / "index", kinds=kinds)
+
+
+def test_an_unknown_kind_is_refused_and_leaves_nothing(tmp_path: Path) -> None:
+    with pytest.raises(SetupError, match="no index named 'keywords'"):
+        HybridIndex.build(MOONS, tmp_path / "index", kinds=["bm25", "keywords"])
+    assert list(tmp_path.iterdir()) == []
+
+
+SPELLINGS = st.text(alphabet="abc ", min_size=1, max_size=12).filter(str.strip)
+RESOURCES = st.lists(st.lists(SPELLINGS, min_size=1, max_size=3), min_size=1, max_size=25)
+
+
+def trigrams_of(folder: Path, names: list[list[str]]) -> TrigramIndex:
+    resources = [
+        Resource(f"{EX}{at}", first, tuple(others), float(-at))
+        for at, (first, *others) in enumerate(names)
+    ]
+    return TrigramIndex.build(resources, folder / "index")
+
+
+def by_cosine(names: list[list[str]], text: str) -> list[float]:
+    wanted = trigrams(text)
+    scores = [max(cosine(wanted, trigrams(name)) for name in listed) for listed in names]
+    return sorted((score for score in scores if score), reverse=True)
+
+
+def trigrams(text: str) -> Counter[str]:
+    whole = f" {' '.join(text.split())} "
+    return Counter(whole[at : at + 3] for at in range(len(whole) - 2))
+
+
+def cosine(one: Counter[str], two: Counter[str]) -> float:
+    product = sum(one[part] * two[part] for part in one)
+    return product / math.sqrt(sum(c * c for c in one.values()) * sum(c * c for c in two.values()))
+
+
+@pytest.mark.parametrize("restricted", [False, True])
+def test_the_scores_are_the_cosines(
+    restricted: bool, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    @settings(max_examples=80, deadline=None)
+    @given(
+        names=RESOURCES, text=SPELLINGS, limit=st.integers(1, 6), chosen=st.sets(st.integers(0, 24))
+    )
+    def holds(names: list[list[str]], text: str, limit: int, chosen: set[int]) -> None:
+        index = trigrams_of(tmp_path_factory.mktemp("any"), names)
+        within = {f"{EX}{at}" for at in chosen} if restricted else None
+
+        hits = index.search(text, limit=limit, within=within)
+
+        allowed = [n for at, n in enumerate(names) if not restricted or at in chosen]
+        expected = by_cosine(allowed, text)[:limit]
+        assert [hit.score for hit in hits] == pytest.approx(expected, abs=1e-5)
+
+    holds()
+
+
+def test_of_many_names_the_same_are_found_as_by_all_cosines(tmp_path: Path) -> None:
+    """So many that only the rarest trigrams' names are tried first."""
+    chance = random.Random(0)
+    names = [["".join(chance.choices("abcd ", k=9)).strip() or "a"] for _ in range(8000)]
+    index = trigrams_of(tmp_path, names)
+    for text in ("abcd", "a", "ab dc", "dddd aaaa cccc", "bcd abcd da", names[7][0]):
+        expected = by_cosine(names, text)[:10]
+        assert [hit.score for hit in index.search(text)] == pytest.approx(expected, abs=1e-5)
+
+
+@pytest.mark.parametrize("text", ["Albrecht Einstien", "einsteins albert", "Álbert Einstein"])
+def test_like_spellings_come_first(tmp_path: Path, text: str) -> None:
+    index = trigrams_of(tmp_path, [["Albert Finney"], ["Albert Einstein"], ["Peter Falk"]])
+    assert index.search(text)[0].item.label == "Albert Einstein"
+
+
+@dataclass(frozen=True)
+class Places:
+    """The vector of "1 0 2" is (1, 0, 2)."""
+
+    name: str = "places"
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        return np.array([[float(part) for part in text.split()] for text in texts], np.float32)
+
+
+def resources(*names: str) -> list[Resource]:
+    return [Resource(f"{EX}{at}", name, (), float(-at)) for at, name in enumerate(names)]
+
+
+def test_hits_are_ranked_by_their_cosine_unlike_ones_last(tmp_path: Path) -> None:
+    index = VectorIndex.build(
+        resources("-1 0", "0 5", "3 3", "0.1 0"), tmp_path / "index", embedder=Places()
+    )
+    hits = index.search("1 0")
+    assert [hit.item.label for hit in hits] == ["0.1 0", "3 3", "0 5", "-1 0"]
+    assert [hit.score for hit in hits] == pytest.approx([1, 0.5**0.5, 0, -1], abs=1e-6)
+
+
+def test_a_synonym_ranks_its_resource_and_is_told(tmp_path: Path) -> None:
+    both = Resource(EX, "0 1", ("1 0",))
+    index = VectorIndex.build([both, *resources("1 1")[0:1]], tmp_path / "index", embedder=Places())
+    hit = index.search("1 0")[0]
+    assert (hit.item.label, hit.name) == ("0 1", "1 0")
+
+
+def test_the_approximate_search_finds_nearly_what_the_exact_one_does(tmp_path: Path) -> None:
+    chance = np.random.default_rng(0)
+    points = chance.standard_normal((6000, 8)).round(3)
+    names = [" ".join(map(str, point)) for point in points]
+    folder = tmp_path / "index"
+    index = VectorIndex.build(resources(*names), folder, embedder=Places(), exact_below=1000)
+    assert index.cells is not None
+    everything = [f"{EX}{at}" for at in range(6000)]
+    shares = []
+    for text in names[:40]:
+        exact = {hit.item.iri for hit in index.search(text, within=everything)}
+        shares.append(len(exact & {hit.item.iri for hit in index.search(text)}) / 10)
+    assert np.mean(shares) >= 0.95
+
+
+def test_another_embedder_is_refused(tmp_path: Path) -> None:
+    VectorIndex.build(resources("1 0"), tmp_path / "index", embedder=Places())
+    with pytest.raises(SetupError, match="built with the embedder 'places', not 'hashed'"):
+        VectorIndex.open(tmp_path / "index", embedder=Hashed())
+
+
+def test_an_embedder_that_has_other_dimensions_now_is_refused(tmp_path: Path) -> None:
+    index = VectorIndex.build(resources("1 0"), tmp_path / "index", embedder=Places())
+    with pytest.raises(SetupError, match="gives 3 dimensions, the index has 2"):
+        index.search("1 0 0")
+
+
+def test_an_embedder_that_nobody_can_make_is_told(tmp_path: Path) -> None:
+    VectorIndex.build(resources("1 0"), tmp_path / "index", embedder=Places())
+    with pytest.raises(SetupError, match="no embedder 'places'"):
+        VectorIndex.open(tmp_path / "index")

@@ -1,8 +1,8 @@
 """Names that complete what is typed, in bounded time."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.each import for_each
 
 from askgraph.index.completion import completions
 from askgraph.index.names import Kind, Name, NameIndex
@@ -26,7 +26,7 @@ def found(text: str, limit: int = 8) -> list[tuple[str, int]]:
     return [(one.name.text, one.start) for one in completions(NAMES, text, limit=limit)]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "names"),
     [
         ("sat", [("Saturn", 0), ("Saturn V", 0)]),

@@ -8,6 +8,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import numpy as np
 import pytest
+from tests.each import for_each
 
 from askgraph.errors import (
     AskgraphError,
@@ -76,7 +77,7 @@ def test_hashed_gives_like_spellings_like_vectors() -> None:
     assert np.dot(like, same) > 4 * abs(np.dot(like, other))
 
 
-@pytest.mark.parametrize("name", ["", "hash", "local:", "onnx:", "openai:", "openai:small"])
+@for_each("name", ["", "hash", "local:", "onnx:", "openai:", "openai:small"])
 def test_an_unknown_name_is_a_setup_error(name: str) -> None:
     with pytest.raises(SetupError, match="name 'hashed', 'onnx:PATH', 'local:PATH' or 'openai:"):
         embedder_of(name)

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.each import for_each
 
 from askgraph.index import Resource, search_words
 from askgraph.index.keyword import KeywordIndex
@@ -49,7 +50,7 @@ def test_label_and_synonyms_are_ranked_apart_and_the_best_is_told(tmp_path: Path
     ]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "meant"),
     [
         ("einstien", "Einstein"),  # changed places

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from pyoxigraph import Store
+from tests.each import for_each
 from tests.servers.sparql import Reply, Request, SparqlServer
 
 from askgraph.errors import (
@@ -217,9 +218,7 @@ async def test_a_server_that_is_gone_cannot_be_reached() -> None:
         await linker_of(address).spans(TEXT, None)
 
 
-@pytest.mark.parametrize(
-    "name", ["", "nobody", "http", "http@ftp://example.org", "falcon", "refined@", "http://"]
-)
+@for_each("name", ["", "nobody", "http", "http@ftp://example.org", "falcon", "refined@", "http://"])
 def test_a_linker_that_there_is_none_of_is_refused(name: str) -> None:
     with pytest.raises(SetupError, match="no linker is named" if not name else None):
         linker_of(name)

@@ -1,6 +1,7 @@
 """What each search asks for the words of a name; the rest is in the contract of all."""
 
 import pytest
+from tests.each import for_each
 
 from askgraph.errors import SetupError
 from askgraph.index.name_search import Naming, SparqlNameSearch, Wanted
@@ -25,7 +26,7 @@ LUCENE = "http://www.ontotext.com/connectors/lucene"
 SAIL = "http://www.openrdf.org/contrib/lucenesail#"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("plugin", "place", "expected"),
     [
         (VirtuosoNames, "", rf'{NAMED} ?name <bif:contains> "\"Ada\" AND \"King\"" .'),
@@ -95,7 +96,7 @@ def test_services_over_http_get_their_own_parameters() -> None:
     assert asked == {"query": "A", "format": "JSON", "maxResults": "9"}
 
 
-@pytest.mark.parametrize("place", ["a b", "x>", "a#b", "../x"])
+@for_each("place", ["a b", "x>", "a#b", "../x"])
 def test_the_name_of_a_connector_is_a_word(place: str) -> None:
     with pytest.raises(SetupError, match="cannot be the name of a Lucene connector"):
         GraphdbNames(Naming(place=place))

@@ -8,6 +8,7 @@ import socket
 from pathlib import Path
 
 import pytest
+from tests.each import for_each
 from tests.servers.recorded_http import RecordedServer
 
 from askgraph.errors import (
@@ -97,7 +98,7 @@ def test_a_busy_server_is_asked_again(
         assert len(OpenSearchIndex.build(MOONS, folder, on=server.url, name="moons")) == 3
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("what", "error", "message"),
     [
         ("a wrong password", Unauthorised, f"HTTP 401: Unauthorized; set {PASSWORD}"),

@@ -1,10 +1,19 @@
 """Words are folded, split and stemmed so that equal ones meet, and nothing more."""
 
-import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
+from pathlib import Path
+from typing import cast
 
-from askgraph.index import folded, stem, tokens
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+from tests.each import for_each
+
+from askgraph.errors import SetupError
+from askgraph.index import DiskIndex, Resource, _postings, folded, stem, tokens
+from askgraph.index._table import keys_of
+from askgraph.index.folder import Folder, Kind, new_folder
+from askgraph.plugins import load
 
 
 @given(text=st.text())
@@ -31,7 +40,7 @@ def test_a_folded_word_is_folded(word: str) -> None:
     assert folded(folded(word)) == folded(word)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "expected"),
     [
         ("Marie Curie", ("marie", "curie")),
@@ -57,7 +66,7 @@ def test_marks_of_other_scripts_are_kept(word: str) -> None:
     assert folded(word) != bare.get(word)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("plural", "singular"),
     [
         ("moons", "moon"),
@@ -73,6 +82,90 @@ def test_plural_and_singular_have_one_stem(plural: str, singular: str) -> None:
     assert stem(plural) == stem(singular)
 
 
-@pytest.mark.parametrize("word", ["mass", "status", "analysis", "gas", "bus", "as", "1990"])
+@for_each("word", ["mass", "status", "analysis", "gas", "bus", "as", "1990"])
 def test_what_is_no_plural_stays(word: str) -> None:
     assert stem(word) == word
+
+
+TEXTS = st.text(alphabet="ab cé", max_size=8)
+NAMES = st.lists(st.tuples(TEXTS, st.lists(TEXTS, max_size=3), TEXTS), max_size=12)
+
+
+@pytest.mark.parametrize("kind", ["keyword", "bm25", "trigram"])
+@settings(max_examples=4, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(names=NAMES, part=st.integers(1, 9))
+def test_postings_sorted_in_parts_are_the_same(
+    kind: str,
+    names: list[tuple[str, list[str], str]],
+    part: int,
+    tmp_path_factory: pytest.TempPathFactory,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    plugin = cast(type[DiskIndex], load("index", kind))
+    resources = [
+        Resource(f"http://example.org/{at}", label, tuple(synonyms), at % 3, (info,))
+        for at, (label, synonyms, info) in enumerate(names)
+    ]
+    folder = tmp_path_factory.mktemp("indices")
+    plugin.build(resources, folder / "at once")
+    with monkeypatch.context() as patch:
+        patch.setattr(_postings, "_AT_ONCE", part)
+        plugin.build(resources, folder / "in parts")
+
+    assert arrays(folder / "in parts") == arrays(folder / "at once")
+
+
+def arrays(folder: Path) -> dict[str, bytes]:
+    found = {file.name: file.read_bytes() for file in folder.glob("*.npy")}
+    assert len(found) > 5
+    return found
+
+
+LINES = st.text(st.characters(exclude_categories=["Cs"]))
+
+
+@given(st.lists(LINES, max_size=12))
+def test_a_text_has_one_key_wherever_it_stands(texts: list[str]) -> None:
+    assert keys_of(texts).tolist() == [int(keys_of([text])[0]) for text in texts]
+
+
+@given(st.sets(LINES.filter(lambda text: "\0" not in text), max_size=40))
+def test_different_texts_have_different_keys(texts: set[str]) -> None:
+    assert len(set(keys_of(sorted(texts)).tolist())) == len(texts)
+
+
+def test_a_hundred_thousand_like_ids_have_different_keys() -> None:
+    ids = [f"http://example.org/entity/Q{number}" for number in range(100_000)]
+    assert len(set(keys_of(ids).tolist())) == len(ids)
+
+
+def test_arrays_and_settings_come_back(tmp_path: Path) -> None:
+    with new_folder(tmp_path / "index", Kind("moons", 1), {"k": 1.5, "of": ["a", "b"]}) as new:
+        new.save("sizes", np.arange(1000))
+        new.save("none", np.zeros(0))
+    opened = Folder.open(tmp_path / "index", Kind("moons", 1))
+    assert opened.array("sizes").sum() == 499_500
+    assert opened.array("none").size == 0
+    assert (opened.number("k"), opened.texts("of")) == (1.5, ["a", "b"])
+
+
+def test_another_version_is_a_setup_error(tmp_path: Path) -> None:
+    with new_folder(tmp_path / "index", Kind("moons", 1)):
+        pass
+    with pytest.raises(SetupError, match="is of version 1, this askgraph reads version 2"):
+        Folder.open(tmp_path / "index", Kind("moons", 2))
+
+
+def test_nothing_is_left_of_what_fails(tmp_path: Path) -> None:
+    with pytest.raises(ZeroDivisionError), new_folder(tmp_path / "index", Kind("moons", 1)):
+        raise ZeroDivisionError
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_in_the_place_of_the_folder_is_not_replaced(tmp_path: Path) -> None:
+    (tmp_path / "index").write_text("Dear", encoding="utf-8")
+    with (
+        pytest.raises(SetupError, match="holds something that is no index"),
+        new_folder(tmp_path / "index", Kind("moons", 1)),
+    ):
+        pass

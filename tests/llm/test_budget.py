@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from tests.each import for_each
 
 from askgraph.errors import SetupError
 from askgraph.llm import TokenUsage
@@ -47,7 +48,7 @@ def test_another_model_has_no_price(model: str, table: Path) -> None:
         Prices.read(table).of(model)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "said"),
     [
         ("[models.m]\ninput = 1", "output missing"),

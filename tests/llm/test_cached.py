@@ -4,6 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.each import for_each
 
 from askgraph.llm import (
     Choice,
@@ -59,7 +60,7 @@ CHANGES: dict[str, Options] = {
 }
 
 
-@pytest.mark.parametrize("change", CHANGES)
+@for_each("change", CHANGES)
 async def test_every_option_makes_another_request(change: str, tmp_path: Path) -> None:
     script = ScriptedModel(lambda request: "The Moon.")
     model = CachedModel(script, tmp_path)
@@ -95,7 +96,7 @@ def _damage(folder: Path, change: Callable[[bytes], bytes]) -> None:
     file.write_bytes(change(file.read_bytes()))
 
 
-@pytest.mark.parametrize("damage", DAMAGE)
+@for_each("damage", DAMAGE)
 async def test_a_damaged_file_counts_as_absent(damage: str, tmp_path: Path) -> None:
     script = ScriptedModel(["The Moon.", "The Moon."])
     model = CachedModel(script, tmp_path)

@@ -2,18 +2,21 @@
 
 import json
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.each import for_each
 
 from askgraph.llm import Assistant, Choice, Finish, ToolCall, ToolSchema
 from askgraph.llm.structured import (
     BadCall,
     CallFault,
     SoundCall,
+    Structured,
     TroubleKind,
+    Unfit,
     checked_call,
     looping,
+    read_structured,
     trouble,
 )
 
@@ -40,7 +43,7 @@ def _checked(arguments: str, name: str = "search_entity") -> SoundCall | BadCall
     return checked_call(ToolCall("c1", name, arguments), TOOLS)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("written", "read"),
     [
         ('{"text": "Moon", "limit": 3}', {"text": "Moon", "limit": 3}),
@@ -61,9 +64,7 @@ def test_what_is_meant_is_read(written: str, read: dict[str, object]) -> None:
     assert checked.arguments == read
 
 
-@pytest.mark.parametrize(
-    "name", ["search_entity", "Search-Entity", "functions.search_entity", "search_entity()"]
-)
+@for_each("name", ["search_entity", "Search-Entity", "functions.search_entity", "search_entity()"])
 def test_the_tool_is_found_in_other_spellings(name: str) -> None:
     checked = _checked('{"text": "Moon"}', name)
 
@@ -71,7 +72,7 @@ def test_the_tool_is_found_in_other_spellings(name: str) -> None:
     assert checked.tool is SEARCH
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("written", "fault", "said"),
     [
         ('{"text": "Mo', CallFault.JSON, "no JSON object"),
@@ -128,7 +129,7 @@ def test_what_is_run_has_what_it_needs(arguments: dict[str, object]) -> None:
 CALL = ToolCall("c1", "search", "{}")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("choice", "kind"),
     [
         (Choice(""), TroubleKind.EMPTY),
@@ -153,7 +154,7 @@ def _turn(letter: str, number: int = 0) -> Choice:
     return Choice("Let me see.", (call,), reasoning=f"thought {number}")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("turns", "period"),
     [
         ("", None),
@@ -189,3 +190,42 @@ def test_arguments_that_cannot_be_read_are_compared_as_text() -> None:
 
     assert looping([Choice("", (bad,)), Choice("", (bad,))])
     assert not looping([Choice("", (bad,)), Choice("", (ToolCall("1", "a", '{"y": '),))])
+
+
+SCHEMA = {
+    "type": "object",
+    "properties": {"status": {"enum": ["done", "retry"]}, "rows": {"$ref": "#/$defs/count"}},
+    "required": ["status"],
+    "$defs": {"count": {"type": "integer"}},
+}
+
+
+@for_each(
+    "text",
+    [
+        '{"status": "done", "rows": 3}',
+        '```json\n{"status": "done", "rows": 3}\n```',
+        'Here it is:\n```\n{"status": "done", "rows": "3"}\n```\nAs you wished.',
+        'I think {"status": "done", "rows": 3} is right.',
+    ],
+)
+def test_the_object_is_found(text: str) -> None:
+    assert read_structured(Choice(text), SCHEMA) == Structured({"status": "done", "rows": 3})
+
+
+@for_each(
+    ("text", "said"),
+    [
+        ("", "no JSON object"),
+        ("done", "no JSON object"),
+        ('{"status": "don', "no JSON object"),
+        ("{}", "'status' is missing"),
+        ('{"status": "perhaps"}', '"done", "retry"'),
+        ('{"status": "done", "rows": 1.5}', "'rows' must be integer"),
+    ],
+)
+def test_what_does_not_fit_is_said(text: str, said: str) -> None:
+    read = read_structured(Choice(text), SCHEMA)
+
+    assert isinstance(read, Unfit)
+    assert said in read.feedback

@@ -5,6 +5,7 @@ import json
 from collections.abc import AsyncIterator
 
 import pytest
+from tests.each import for_each
 from tests.servers import faults
 from tests.servers.llm import LlmServer, Says, Turn, refused
 from tests.servers.sparql import Fault
@@ -303,9 +304,7 @@ def test_a_key_that_is_not_set_is_a_fault_of_the_setup(monkeypatch: pytest.Monke
         OpenAIModel("m", key_env="NO_SUCH_KEY")
 
 
-@pytest.mark.parametrize(
-    "url", ["ftp://h/v1", "h/v1", "http://me:word@h/v1", "http://h/v1?key=1", "http://[::1"]
-)
+@for_each("url", ["ftp://h/v1", "h/v1", "http://me:word@h/v1", "http://h/v1?key=1", "http://[::1"])
 def test_an_address_that_will_not_do_is_a_fault_of_the_setup(url: str) -> None:
     with pytest.raises(SetupError, match="base_url"):
         OpenAIModel("m", base_url=url)

@@ -6,6 +6,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from tests.each import for_each
 from tests.tiny_models import tiny_gguf, tiny_qwen
 
 from askgraph.errors import SetupError
@@ -120,7 +121,7 @@ async def test_a_gguf_file_of_a_workspace_is_asked_by_its_name(file: Path, tmp_p
     await model.close()
 
 
-@pytest.mark.parametrize("share", [0.0, 0.001, 0.01, 0.1, 0.5, 0.9, 0.99])
+@for_each("share", [0.0, 0.001, 0.01, 0.1, 0.5, 0.9, 0.99])
 def test_a_gguf_file_that_was_cut_off_is_told(file: Path, tmp_path: Path, share: float) -> None:
     whole = file.read_bytes()
     broken = tmp_path / "broken.gguf"

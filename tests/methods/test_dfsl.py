@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.each import for_each
 from tests.graphs import MOONS
 
 from askgraph.endpoint import Counted
@@ -115,7 +116,7 @@ def test_the_question_itself_is_never_its_own_example(moons: KnowledgeGraph) -> 
     assert "?m onto:orbits :Mars" not in told(model)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("variant", "iris", "examples"),
     [
         ("plain", False, False),
@@ -214,7 +215,7 @@ def test_a_relation_that_the_profile_does_not_have_is_no_entity(moons: Knowledge
     assert "Relations: <http://example.org/onto#orbits>" in asked
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("without", "entities", "relations"),
     [("", True, True), ("entities", False, True), ("relations", True, False), ("both", *NEITHER)],
 )

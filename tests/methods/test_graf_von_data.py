@@ -7,6 +7,7 @@ from contextlib import aclosing
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.each import for_each
 from tests.graphs import MOONS, PETS
 
 from askgraph.errors import SetupError
@@ -265,7 +266,7 @@ def test_several_actions_are_read_in_order() -> None:
     assert read(text) == [("search", "Io"), ("deref", "http://example.org/Jupiter")]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("written", "argument"),
     [
         ("query('ASK { ?x :p|:q ?y }')", "ASK { ?x :p|:q ?y }"),

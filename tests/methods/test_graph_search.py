@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pyoxigraph import Store
+from tests.each import for_each
 from tests.graphs import MOONS, store_of
 from tests.methods.strange import SOURCES, STRANGE
 from tests.servers import faults
@@ -121,8 +122,8 @@ def test_what_was_not_understood_is_told(graphs: Mapping[str, KnowledgeGraph]) -
     assert "Jupiter" not in steps[0].unused_words
 
 
-@pytest.mark.parametrize("name", SOURCES)
-@pytest.mark.parametrize("strange", STRANGE)
+@for_each("name", SOURCES)
+@for_each("strange", STRANGE)
 def test_a_strange_question_ends_with_one_outcome(
     strange: str, name: str, graphs: Mapping[str, KnowledgeGraph]
 ) -> None:
@@ -131,7 +132,7 @@ def test_a_strange_question_ends_with_one_outcome(
     assert time.process_time() - began < 15
 
 
-@pytest.mark.parametrize("language", ["en", "de", "es", "fr", "ja", "zz", "", "en-GB"])
+@for_each("language", ["en", "de", "es", "fr", "ja", "zz", "", "en-GB"])
 def test_any_language_tag_will_do(language: str, graphs: Mapping[str, KnowledgeGraph]) -> None:
     check(asked("moons Jupiter", graphs["moons"], language=language))
 
@@ -154,7 +155,7 @@ def test_no_salad_of_known_words_breaks_it(
     check(asked(" ".join(words), graphs["moons"]))
 
 
-@pytest.mark.parametrize(
+@for_each(
     "strange", ["nothing", "spaces", "emoji", "stop words", "only punctuation", "one character"]
 )
 def test_a_question_that_names_nothing_is_refused_with_a_reason(

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.each import for_each
 from tests.graphs import MOONS, PETS
 
 from askgraph.errors import Overloaded, SetupError
@@ -214,7 +215,7 @@ def test_calls_of_one_turn_are_run_together_and_told_in_their_order(moons: Knowl
     ]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("strange", "said"),
     [
         (ToolCall("1", "serch", '{"query": "Io"}'), "no tool"),
@@ -489,7 +490,7 @@ def test_a_run_is_replayed_without_model_and_graph(moons: KnowledgeGraph) -> Non
     assert last.usage.input_tokens == outcome.usage.input_tokens
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("wrong", "said"),
     [
         ({"tools": "S_X"}, "S_E"),

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.each import for_each
 from tests.methods.guiding import guided, outcome, prompt_text, reply, turns
 
 from askgraph import sample
@@ -58,7 +59,7 @@ async def searched(graph: KnowledgeGraph, question: str, **settings: object) -> 
     return [step async for step in method.answer(Question(question), [graph])][-1]
 
 
-@pytest.mark.parametrize("question", QUESTIONS[::6])
+@for_each("question", QUESTIONS[::6])
 async def test_the_first_candidate_is_graph_searchs_answer(
     space: KnowledgeGraph, question: str
 ) -> None:
@@ -72,7 +73,7 @@ async def test_the_first_candidate_is_graph_searchs_answer(
     assert found.evidence == own.evidence and turns(steps) == 1
 
 
-@pytest.mark.parametrize(
+@for_each(
     "broken",
     [
         "I would rather tell you about the weather.",
@@ -542,7 +543,7 @@ async def test_the_same_question_has_the_same_candidates_however_busy_it_is(
     assert [prompt_text(steps) for steps, _ in runs] == alone
 
 
-@pytest.mark.parametrize("question", QUESTIONS[::8])
+@for_each("question", QUESTIONS[::8])
 async def test_the_prompt_has_at_most_3000_tokens(space: KnowledgeGraph, question: str) -> None:
     _, model = await guided(space, question, [reply(choose=1)])
 
@@ -642,7 +643,7 @@ async def test_the_cost_of_all_calls_is_told(space: KnowledgeGraph) -> None:
     assert found.usage.requests > 0 and found.usage.seconds > 0
 
 
-@pytest.mark.parametrize(
+@for_each(
     "wrong",
     [
         {"ask": "sometimes"},

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.each import for_each
 from tests.methods.guiding import guided, outcome, prompt_text, reply
 
 from askgraph import sample
@@ -108,8 +109,8 @@ REPLIES: Mapping[str, tuple[Sequence[str], Mapping[str, Any]]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("sees", ["masked", "schema"])
-@pytest.mark.parametrize("kind", REPLIES)
+@for_each("sees", ["masked", "schema"])
+@for_each("kind", REPLIES)
 async def test_no_placeholder_reaches_a_person(space: KnowledgeGraph, kind: str, sees: str) -> None:
     replies, settings = REPLIES[kind]
 
@@ -170,8 +171,8 @@ async def test_where_nothing_may_be_seen_no_model_is_asked(space: KnowledgeGraph
     assert said(outcome(steps)) == said(own)
 
 
-@pytest.mark.parametrize("sees", ["masked", "schema", "nothing"])
-@pytest.mark.parametrize(
+@for_each("sees", ["masked", "schema", "nothing"])
+@for_each(
     ("wrong", "named"),
     [
         ({"embedder": "http://localhost:1/v1"}, "embedder"),

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from pyoxigraph import Store
+from tests.each import for_each
 from tests.graphs import MOONS, store_of
 from tests.servers.sparql import Reply, SparqlServer
 from tests.servers.sparql import Request as HttpRequest
@@ -334,7 +335,7 @@ def test_given_links_have_to_come_with_the_question(moons: KnowledgeGraph) -> No
         run(moons, entities="given")
 
 
-@pytest.mark.parametrize(
+@for_each(
     "setting",
     [
         {"entities": "guessed"},

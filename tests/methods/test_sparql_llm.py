@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 import pytest
+from tests.each import for_each
 from tests.methods.moons_asked import GOOD, fenced, names, opened, run, told
 
 from askgraph.errors import Overloaded, SetupError
@@ -167,7 +168,7 @@ def test_a_budget_that_ends_between_refused_queries_leaves_the_last_of_them(
     assert trace.outcome.cut_short is not None and "budget" in trace.outcome.cut_short
 
 
-@pytest.mark.parametrize(
+@for_each(
     "reply",
     [
         "Io and Europa do.",
@@ -245,7 +246,7 @@ def test_a_spent_budget_leaves_the_best_so_far(moons: KnowledgeGraph) -> None:
     assert isinstance(trace.outcome, Refusal) and trace.outcome.best is not None
 
 
-@pytest.mark.parametrize(
+@for_each(
     "wrong",
     [{"shots": -1}, {"revisions": -1}, {"fraction": 0}, {"fraction": 1.5}, {"tokens": 0}],
 )

@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.each import for_each
 from tests.methods.moons_asked import EX, GOOD, opened, run, told
 
 from askgraph.errors import SetupError
@@ -21,22 +22,6 @@ from askgraph.trace import Earlier
 def moons(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KnowledgeGraph]:
     with opened(tmp_path_factory.mktemp("sparql-llm")) as graph:
         yield graph
-
-
-def test_examples_shapes_and_names_are_in_the_prompt(moons: KnowledgeGraph) -> None:
-    _, model = run([GOOD], moons)
-
-    prompt = told(model)
-    assert "Which moons orbit Mars?" in prompt and "?m onto:orbits :Mars" in prompt
-    assert "onto:Moon EXTRA a {" in prompt and "onto:radius" in prompt
-    assert ":Jupiter a onto:Planet" in prompt
-    assert prompt.index("the code of Mars") < prompt.index("Which moons orbit Mars?")
-
-
-def test_settings_leave_parts_of_the_prompt_out(moons: KnowledgeGraph) -> None:
-    _, model = run([GOOD], moons, shots=0, classes=0)
-
-    assert "Answered before" not in told(model) and "Shapes:" not in told(model)
 
 
 def test_a_description_is_shown_to_a_question_about_the_resource(moons: KnowledgeGraph) -> None:
@@ -59,7 +44,7 @@ def test_a_split_may_say_that_a_question_is_about_the_resource(moons: KnowledgeG
     assert "All moons." in told(model, 1)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("setting", "with_it", "without"),
     [
         ({"shots": 1}, ["orbit Mars"], ["the code of Mars"]),

@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.each import for_each
 from tests.graphs import MOONS, PETS
 from tests.methods.guiding import reply
 
@@ -174,7 +175,7 @@ async def test_the_brief_prompt_of_guided(graphs: list[KnowledgeGraph]) -> None:
     check("guided-brief", written(prompt.messages))
 
 
-@pytest.mark.parametrize("name", SETS)
+@for_each("name", SETS)
 def test_the_tools_of_each_set(name: str) -> None:
     check(f"tools-{name}", written((), set_schemas(SETS[name])))
 
@@ -206,7 +207,7 @@ PREFIXES = (
 )
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "settings"),
     [
         ("dfsl-plain", {"variant": "plain"}),

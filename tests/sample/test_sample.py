@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any
 
 import pyoxigraph as ox
-import pytest
+from tests.each import for_each
 from tools.make_sample import answered, graph_turtle
 
 from askgraph.sample import graph_path, questions_path
@@ -50,60 +50,40 @@ CUT_OFF = [question for question in ANSWERABLE if CUT.search(question["sparql"])
 
 
 def test_the_graph_is_what_the_tables_say() -> None:
+    # The graph is what the tables say.
     assert graph_path().read_text(encoding="utf-8") == graph_turtle()
-
-
-def test_the_answers_are_what_the_graph_gives() -> None:
+    # The answers are what the graph gives.
     questions = questions_path().read_text(encoding="utf-8")
     answers = questions_path().with_suffix(".jsonl").read_text(encoding="utf-8")
-
     assert answers == answered(questions, graph_path().read_text(encoding="utf-8"))
-
-
-def test_the_graph_has_thousands_of_triples() -> None:
+    # The graph has thousands of triples.
     assert len(sample()) >= 3000
-
-
-def test_every_entity_but_a_crew_membership_has_an_english_label() -> None:
+    # Every entity but a crew membership has an english label.
     query = """SELECT ?entity WHERE {
       ?entity a ?class . FILTER(?class != ont:CrewMembership)
       FILTER NOT EXISTS { ?entity rdfs:label ?label . FILTER(LANG(?label) = "en") }
     }"""
-
     assert rows(PREFIXES + query) == []
-
-
-def test_crew_memberships_have_no_labels() -> None:
+    # Crew memberships have no labels.
     assert rows(PREFIXES + "SELECT ?c WHERE { ?c a ont:CrewMembership ; rdfs:label ?l }") == []
-
-
-def test_classes_and_predicates_are_named_in_three_languages() -> None:
+    # Classes and predicates are named in three languages.
     query = """SELECT ?term WHERE {
       VALUES ?kind { owl:Class owl:ObjectProperty owl:DatatypeProperty }
       ?term a ?kind ; rdfs:label ?label .
     } GROUP BY ?term HAVING(COUNT(DISTINCT LANG(?label)) != 3)"""
-
     assert rows(PREFIXES + query) == []
-
-
-def test_every_predicate_of_the_data_is_declared() -> None:
+    # Every predicate of the data is declared.
     query = """SELECT DISTINCT ?predicate WHERE {
       ?s ?predicate ?o . FILTER(STRSTARTS(STR(?predicate), STR(ont:)))
       FILTER NOT EXISTS { ?predicate rdfs:label ?label }
     }"""
-
     assert rows(PREFIXES + query) == []
-
-
-def test_types_are_spelled_out_up_to_the_root() -> None:
+    # Types are spelled out up to the root.
     query = """SELECT ?s ?parent WHERE {
       ?s a ?class . ?class rdfs:subClassOf+ ?parent . FILTER NOT EXISTS { ?s a ?parent }
     }"""
-
     assert rows(PREFIXES + query) == []
-
-
-def test_only_one_direction_of_the_inverse_pair_is_asserted() -> None:
+    # Only one direction of the inverse pair is asserted.
     assert rows(PREFIXES + "SELECT ?p WHERE { ?p owl:inverseOf ?q }") == [
         ["https://example.org/space/ontology#operates"]
     ]
@@ -111,44 +91,31 @@ def test_only_one_direction_of_the_inverse_pair_is_asserted() -> None:
 
 
 def test_the_places_lie_in_each_other_more_than_two_levels_deep() -> None:
+    # The places lie in each other more than two levels deep.
     query = """SELECT ?site WHERE {
       ?site a ont:LaunchSite ; ont:locatedIn/ont:locatedIn/ont:locatedIn ?place .
     }"""
-
     assert rows(PREFIXES + query)
-
-
-def test_there_are_questions_in_three_languages() -> None:
+    # There are questions in three languages.
     languages = [question["lang"] for question in QUESTIONS]
-
     assert len(QUESTIONS) >= 70
     assert languages.count("en") >= 42
     assert languages.count("de") >= 9
     assert languages.count("es") >= 9
-
-
-def test_no_question_is_asked_twice() -> None:
+    # No question is asked twice.
     assert len({question["question"] for question in QUESTIONS}) == len(QUESTIONS)
-
-
-def test_the_questions_cover_every_operator() -> None:
+    # The questions cover every operator.
     operators = {operator.strip() for operator in OPERATORS.split("|")}
-
     assert operators <= {tag for question in QUESTIONS for tag in question["tags"]}
-
-
-def test_exactly_ten_questions_have_no_answer() -> None:
+    # Exactly ten questions have no answer.
     unanswerable = [question for question in QUESTIONS if question["tags"] == ["unanswerable"]]
-
     assert len(unanswerable) == 10
     assert [q for q in QUESTIONS if q["sparql"] is None] == unanswerable
-
-
-def test_some_questions_are_answered_yes_and_some_no() -> None:
+    # Some questions are answered yes and some no.
     assert {q["answers"].get("boolean") for q in ANSWERABLE} == {None, True, False}
 
 
-@pytest.mark.parametrize("question", ANSWERABLE, ids=lambda question: question["question"])
+@for_each("question", ANSWERABLE)
 def test_a_gold_query_has_an_answer_and_no_row_twice(question: Question) -> None:
     if "boolean" not in question["answers"]:
         found = question["answers"]["rows"]
@@ -157,7 +124,7 @@ def test_a_gold_query_has_an_answer_and_no_row_twice(question: Question) -> None
         assert len({tuple(row) for row in found}) == len(found)
 
 
-@pytest.mark.parametrize("question", CUT_OFF, ids=lambda question: question["question"])
+@for_each("question", CUT_OFF)
 def test_no_tie_decides_what_a_limit_keeps(question: Question) -> None:
     query = question["sparql"]
     order, offset, limit = CUT.findall(query)[0]

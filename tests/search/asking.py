@@ -1,5 +1,6 @@
 """From a question to its candidates and their rows, over a graph in memory."""
 
+import re
 from collections.abc import Sequence
 
 from pyoxigraph import QueryBoolean, QuerySolutions, Store
@@ -8,6 +9,8 @@ from askgraph.graph.arrays import build_arrays
 from askgraph.graph.local_profile import profile_of
 from askgraph.graph.names import names_in
 from askgraph.index.names import NameIndex
+from askgraph.search.operators.query_builder import Candidate
+from askgraph.search.rank import clusters
 from askgraph.search.rank.score import Proposal
 from askgraph.search.run import proposed, read_and_linked, schema_of
 from askgraph.sparql import Query
@@ -15,6 +18,16 @@ from askgraph.sparql.prefixes import PrefixMap
 from askgraph.sparql.write import plain_text
 
 __all__ = ["Known"]
+
+
+def plain_cell(term: str | None) -> str:
+    """Return the local name of an IRI, the text of a literal, a number without its zeros."""
+    if term is None or term.startswith("_:"):
+        return ""
+    if term.startswith("<"):
+        return re.split(r"[/#]", term[1:-1])[-1]
+    text = term[1 : term.rindex('"')]
+    return f"{float(text):g}" if re.fullmatch(r"-?\d+\.\d+", text) else text
 
 
 class Known:
@@ -26,11 +39,39 @@ class Known:
         self.profile = profile_of(self.arrays)
         self.names = NameIndex.of(names_in(self.arrays, self.profile))
         self.prefixes = PrefixMap(dict(self.profile.prefixes))
+        self._proposals: dict[tuple[str, str | None], Proposal] = {}
 
     def proposal(self, question: str, language: str | None = None) -> Proposal:
-        """The candidates for a question."""
+        """Return the candidates for a question, computed once."""
+        if (question, language) not in self._proposals:
+            self._proposals[question, language] = self.propose(question, language)
+        return self._proposals[question, language]
+
+    def propose(self, question: str, language: str | None = None) -> Proposal:
+        """Compute the candidates for a question."""
         linked = read_and_linked(question, language, self.names)
         return proposed(linked, schema_of(self.arrays, self.profile))
+
+    def best(self, question: str, language: str | None = None) -> Candidate:
+        """Return the best candidate for a question."""
+        return clusters(self.proposal(question, language).candidates)[0].best
+
+    def best_query(self, question: str, language: str | None = None) -> str:
+        """Return the text of the best query for a question."""
+        return self.query(self.best(question, language).query)
+
+    def best_rows(self, question: str, language: str | None = None) -> list[tuple[str, ...]]:
+        """Return the rows of the best query: local names of IRIs, texts, numbers in short."""
+        rows = self.rows(self.best_query(question, language))
+        assert not isinstance(rows, bool)
+        return [tuple(map(plain_cell, row)) for row in rows]
+
+    def named_rows(self, query: str) -> tuple[list[str], list[tuple[str | None, ...]]]:
+        """Return the names of the columns of a query, and its rows."""
+        result = self.store.query(query)
+        assert isinstance(result, QuerySolutions)
+        names = [variable.value for variable in result.variables]
+        return names, [tuple(term and str(term) for term in row) for row in result]
 
     def query(self, query: Query) -> str:
         """The text of a query."""

@@ -1,28 +1,41 @@
-"""What is true of all candidates: they parse, read only, have results, and are always the same."""
+"""What is true of all candidates: they parse, read only, have results and words."""
 
 import json
 import os
+import re
 import subprocess
 import sys
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from functools import cache
 
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
+from pyoxigraph import Literal, NamedNode
+from tests.each import for_each
 from tests.graphs import store_of
 from tests.search.asking import Known
 from tests.search.zoo import QUESTIONS
 
+from askgraph.answers.verbalize import in_words
 from askgraph.sample import questions_path
 from askgraph.search.decide import Thresholds, confidence_of, decided
+from askgraph.search.operators.query_builder import Candidate
 from askgraph.search.rank import clusters
 from askgraph.search.rank.score import Proposal
+from askgraph.sparql import Query, variables_of
 from askgraph.sparql.judge import checked
+from askgraph.sparql.prefixes import best_label
+from askgraph.sparql.vocabulary import RDFS_LABEL
 
 ASKED = [question for _, question, _ in QUESTIONS]
 SAMPLE = [
     (line["question"], line["lang"])
     for line in map(json.loads, questions_path().with_suffix(".jsonl").read_text().splitlines())
 ]
+EVERY = [*(("zoo", question, None) for question in ASKED), *(("space", *one) for one in SAMPLE)]
+LANGUAGES = ("en", "de", "es", "fr")
 WORDS = (
     "which what who when how many is does the of in by and or not no without each per more than "
     "less between before after most average total three second first animal animals bird birds "
@@ -53,27 +66,89 @@ def check_best(known: Known, proposal: Proposal) -> None:
         assert isinstance(rows, bool) or any(any(row) for row in rows), query
 
 
-@pytest.mark.parametrize("question", ASKED)
-def test_candidates_for_a_question_parse_and_only_read(question: str, zoo: Known) -> None:
-    proposal = zoo.proposal(question)
-    assert proposal.candidates
-    check_queries(zoo, proposal)
-    check_best(zoo, proposal)
-
-
-@pytest.mark.parametrize(("question", "language"), SAMPLE)
-def test_candidates_for_a_sample_question_parse_and_only_read(
-    question: str, language: str, space: Known
+@for_each(("known", "question", "language"), EVERY)
+def test_candidates_parse_and_only_read_and_those_of_a_cluster_give_equal_results(
+    known: str, question: str, language: str | None, zoo: Known, space: Known
 ) -> None:
-    proposal = space.proposal(question, language)
-    check_queries(space, proposal)
-    check_best(space, proposal)
+    graph = {"zoo": zoo, "space": space}[known]
+    proposal = graph.proposal(question, language)
+    assert proposal.candidates or graph is space
+    check_queries(graph, proposal)
+    check_best(graph, proposal)
+    check_clusters(graph, proposal)
+    check_order(proposal)
+
+
+def check_clusters(known: Known, proposal: Proposal) -> None:
+    """All members give one truth, or the same answer columns."""
+    for cluster in clusters(proposal.candidates)[:3]:
+        first, *others = (results(known, member) for member in cluster.members[:6])
+        for member, other in zip(cluster.members[1:], others, strict=False):
+            assert other == first, (known.query(cluster.best.query), known.query(member.query))
+
+
+def results(known: Known, member: Candidate) -> object:
+    rows = known.rows(known.query(member.query))
+    return rows if isinstance(rows, bool) else Counter(rows)
+
+
+def check_order(proposal: Proposal) -> None:
+    """Candidates and clusters come best first; a cluster holds each candidate once."""
+    scores = [candidate.score for candidate in proposal.candidates]
+    assert scores == sorted(scores, reverse=True)
+    found = clusters(proposal.candidates)
+    members = [id(member) for cluster in found for member in cluster.members]
+    assert sorted(members) == sorted(map(id, proposal.candidates))
+    assert [c.score for c in found] == sorted((c.score for c in found), reverse=True)
+    assert all(c.best.score == max(m.score for m in c.members) for c in found)
+
+
+def test_equal_answers_found_in_other_ways_are_one_cluster(zoo: Known, space: Known) -> None:
+    for known, asked in ((space, SAMPLE[:12]), (zoo, [(question, None) for question in ASKED])):
+        best = [clusters(known.proposal(*one).candidates)[:1] for one in asked]
+        assert max(len(cluster.members) for found in best for cluster in found) > 1
+
+
+@for_each(("known", "question", "language"), [*EVERY[: len(ASKED)], *EVERY[len(ASKED) :: 3]])
+def test_candidates_are_read_back_in_four_languages(
+    known: str, question: str, language: str | None, zoo: Known, space: Known
+) -> None:
+    check_words({"zoo": zoo, "space": space}[known], question, language)
+
+
+def check_words(known: Known, question: str, language: str | None = None) -> None:
+    """No IRI, no variable and nothing that is left of a phrase is in the words."""
+    for candidate in known.proposal(question, language).candidates[:12]:
+        for spoken in LANGUAGES:
+            for nouns in (None, "en", ""):
+                labels = labels_of(known, spoken)
+                text = in_words(candidate.query, labels, language=spoken, nouns=nouns)
+                wrong = list(residue(candidate.query, text))
+                assert not wrong, (text, wrong)
+
+
+@cache
+def labels_of(known: Known, language: str) -> Mapping[str, str]:
+    found: dict[str, list[tuple[str, str | None]]] = {}
+    for quad in known.store.quads_for_pattern(None, NamedNode(RDFS_LABEL), None):
+        assert isinstance(quad.subject, NamedNode) and isinstance(quad.object, Literal)
+        found.setdefault(quad.subject.value, []).append((quad.object.value, quad.object.language))
+    return {iri: best_label(given, [language]) or "" for iri, given in found.items()}
+
+
+def residue(query: Query, text: str) -> Iterator[str]:
+    """What no reader should see: IRIs, variables, and what is left of a phrase."""
+    yield from re.findall(r"https?:\S*|\w+://\S*|[{}<>]|\?\w+|,,|  | ,", text)
+    hidden = {one.value for one in variables_of(query) if "_" in one.value}
+    yield from (name for name in hidden if name in text)
+    if len(text) < 3 or "cannot be put" in text:
+        yield text
 
 
 @example(words=["is", "weight", "average", "weight"])
 @given(words=st.lists(st.sampled_from(WORDS.split()), min_size=1, max_size=12))
 @settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-def test_candidates_for_any_words_parse_and_patterns_alone_are_never_empty(
+def test_candidates_for_any_words_parse_and_are_read_and_patterns_alone_are_never_empty(
     words: list[str], zoo: Known
 ) -> None:
     """A filter may rightly leave nothing; what was grown over the graph is there."""
@@ -84,16 +159,12 @@ def test_candidates_for_any_words_parse_and_patterns_alone_are_never_empty(
         if not any(word in query for word in ("FILTER", "HAVING", "OFFSET")):
             rows = zoo.rows(query)
             assert isinstance(rows, bool) or rows, query
+    assert 0.0 <= confidence(proposal) <= 1.0
+    check_words(zoo, " ".join(words))
 
 
-@given(words=st.lists(st.sampled_from(WORDS.split()), min_size=1, max_size=12))
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-def test_confidence_lies_between_nothing_and_one(words: list[str], zoo: Known) -> None:
-    assert 0.0 <= confidence(zoo.proposal(" ".join(words))) <= 1.0
-
-
-@pytest.mark.parametrize("unknown", UNKNOWN)
-@pytest.mark.parametrize("question", ASKED[:12])
+@for_each("unknown", UNKNOWN)
+@for_each("question", ASKED[:12])
 def test_a_word_that_nothing_explains_lowers_the_confidence(
     question: str, unknown: str, zoo: Known
 ) -> None:
@@ -113,39 +184,11 @@ def test_decisions_follow_the_thresholds() -> None:
     assert decisions == ["refuse", "refuse", "ask", "ask", "answer", "answer"]
 
 
-def test_candidates_come_best_first(zoo: Known) -> None:
-    for question in ASKED:
-        scores = [candidate.score for candidate in zoo.proposal(question).candidates]
-        assert scores == sorted(scores, reverse=True)
-
-
-def test_clusters_hold_each_candidate_once_and_come_best_first(zoo: Known) -> None:
-    for question in ASKED:
-        candidates = zoo.proposal(question).candidates
-        found = clusters(candidates)
-        members = [id(member) for cluster in found for member in cluster.members]
-        assert sorted(members) == sorted(map(id, candidates))
-        assert [c.score for c in found] == sorted((c.score for c in found), reverse=True)
-        assert all(c.best.score == max(m.score for m in c.members) for c in found)
-
-
-def test_candidates_of_one_cluster_have_one_result(zoo: Known) -> None:
-    together = 0
-    for question in ASKED:
-        for cluster in clusters(zoo.proposal(question).candidates)[:4]:
-            queries = [zoo.query(member.query) for member in cluster.members[:4]]
-            results = [zoo.rows(query) for query in queries]
-            sets = {r if isinstance(r, bool) else frozenset(r) for r in results}
-            assert len(sets) == 1, "\n".join(queries)
-            together += len(queries) > 1
-    assert together > 5  # else nothing was compared
-
-
 def test_the_same_question_gives_the_same_queries(zoo: Known) -> None:
     for question in ASKED:
         first, second = (
-            [(c.score, zoo.query(c.query)) for c in zoo.proposal(question).candidates]
-            for _ in range(2)
+            [(c.score, zoo.query(c.query)) for c in asked(question).candidates]
+            for asked in (zoo.proposal, zoo.propose)
         )
         assert first == second
 

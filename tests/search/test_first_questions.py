@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 import yaml
 from pyoxigraph import NamedNode, QueryBoolean, QuerySolutions, RdfFormat, Store
+from tests.each import for_each
 
 import askgraph
 from askgraph.answers.codec import plain_value
@@ -112,7 +113,7 @@ def test_there_are_forty_questions_in_four_languages() -> None:
     assert len(QUESTIONS) == len({one.question for one in QUESTIONS}) == 40
 
 
-@pytest.mark.parametrize("one", QUESTIONS, ids=lambda one: one.question)
+@for_each("one", QUESTIONS)
 def test_each_question_has_an_answer_in_the_graph(one: Asked, store: Store) -> None:
     for query in one.sparql:
         found = gold(query, store)

@@ -1,7 +1,7 @@
 """Pieces of a candidate's query: made, found again, named, and the same tree as its text."""
 
-import pytest
 from pyoxigraph import BlankNode, Literal, NamedNode
+from tests.each import for_each
 
 from askgraph.search import (
     DECIMAL,
@@ -93,7 +93,7 @@ QUERIES = [
 ]
 
 
-@pytest.mark.parametrize("numbered", QUERIES)
+@for_each("numbered", QUERIES)
 def test_the_tree_is_that_of_its_text(numbered: Query) -> None:
     query = named(numbered, NAMES)
 
@@ -156,6 +156,6 @@ def test_modifiers_are_found_again() -> None:
 CONSTANTS = ["5", "-1.5", "1e+16", "true", '"5"', '"a"@en', f"<{EX}Io>", "_:b"]
 
 
-@pytest.mark.parametrize("text", CONSTANTS)
+@for_each("text", CONSTANTS)
 def test_a_constant_is_written_as_it_is_read(text: str) -> None:
     assert text_of(term_of(text)) == text

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 from pyoxigraph import RdfFormat, parse
+from tests.each import for_each
 
 import askgraph
 from askgraph.graph import KnowledgeGraph
@@ -160,9 +161,7 @@ def _namesakes_names() -> list[Name]:
 CONTENTS = {"predicates": _predicates, "classes": _classes, "namesakes": _namesakes}
 
 
-@pytest.mark.parametrize(
-    ("name", "question"), [(name, one) for name, some in QUESTIONS.items() for one in some]
-)
+@for_each(("name", "question"), [(name, one) for name, some in QUESTIONS.items() for one in some])
 def test_a_question_ends_with_its_time(
     graphs: dict[str, KnowledgeGraph], name: str, question: str
 ) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
+from tests.each import for_each
 from tests.search.asking import Known
 
 from askgraph.evaluation import Table
@@ -50,7 +51,7 @@ def _plain(text: str | None) -> str | None:
     return json.loads(text[: text.rindex('"') + 1])  # type: ignore[no-any-return]
 
 
-@pytest.mark.parametrize("operator", OPERATORS)
+@for_each("operator", OPERATORS)
 def test_an_operator_of_the_sample_is_understood(operator: str, right: Mapping[str, int]) -> None:
     assert right[operator] >= 1
 
@@ -63,7 +64,7 @@ def test_most_questions_of_a_language_are_understood(
     assert right[language] >= 0.7 * asked
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("question", "language", "term"),
     [
         ("Quand est né Neil Armstrong ?", "fr", '"1930-08-05"'),
@@ -75,7 +76,7 @@ def test_most_questions_of_a_language_are_understood(
 def test_a_question_in_another_language_than_the_names_of_the_graph_is_understood(
     question: str, language: str, term: str, space: Known
 ) -> None:
-    best = clusters(space.proposal(question, language).candidates)[0].best
+    best = space.best(question, language)
     assert term in str(space.rows(space.query(best.query)))
 
 
@@ -86,7 +87,7 @@ def test_each_reading_of_one_of_several_things_is_about_these(space: Known) -> N
 
 
 def test_of_one_that_is_asked_for_several_may_be_the_first(space: Known) -> None:
-    best = clusters(space.proposal("Which moon was discovered first?", "en").candidates)[0].best
+    best = space.best("Which moon was discovered first?", "en")
     found = space.rows(space.query(best.query))
     assert not isinstance(found, bool)
     names = {str(row[0]).rpartition("/")[2].rstrip(">") for row in found}

@@ -6,11 +6,9 @@ before anything was changed for it. `mended.jsonl` are questions that were once 
 
 from datetime import date
 
-import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from tests.graphs import store_of
-from tests.search.asking import Known
+from tests.each import for_each
 from tests.temporal.asked import (
     TODAY,
     Asked,
@@ -38,10 +36,9 @@ def test_so_many_questions_over_other_graphs_are_answered_right() -> None:
     assert len(questions) - len(wrong) >= HELD_OUT, wrong
 
 
-@pytest.mark.parametrize(
+@for_each(
     "one",
     questions_in("questions.jsonl") + questions_in("mended.jsonl"),
-    ids=lambda one: one.question,
 )
 def test_what_is_asked_for_is_found(one: Asked) -> None:
     assert is_right(one)
@@ -52,7 +49,7 @@ def best(name: str, question: str, *, today: date = TODAY) -> str:
     return graph.query(clusters(proposal_of(graph, question, today=today).candidates)[0].best.query)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "question",
     [
         "Who was director of Acme in 12000?",
@@ -172,52 +169,3 @@ def test_who_held_a_post_in_a_year_is_who_had_begun_and_not_ended(
         return
 
     assert held in answer_of(known("\n".join(lines)), f"Who was warden of the Guild in {year}?")
-
-
-MIXED = """
-@prefix : <http://town.example/> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
-@prefix xsd: <http://www.w3.org/2001/XMLSchema#> .
-:a a :Firm ; rdfs:label "Alpha" ; :founded "1991-04-22"^^xsd:date ; :opened "1991-04-22" .
-:b a :Firm ; rdfs:label "Beta" ; :founded "1985-04-22"^^xsd:date ; :opened "1985-04-22" .
-:c a :Club ; rdfs:label "Gamma" ; :founded "1995"^^xsd:gYear ; :opened "1995-01-02" .
-:d a :Club ; rdfs:label "Delta" ; :founded "1980"^^xsd:gYear ; :opened "1980-01-02" .
-:e a :Club ; rdfs:label "Eta" ; :founded "1990"^^xsd:gYear ; :opened "1990-05-02" .
-:f a :Club ; rdfs:label "Zeta" ; :founded "1990-03-02"^^xsd:date ; :opened "1990-03-02" .
-"""
-
-
-@pytest.mark.parametrize(
-    ("question", "found"),
-    [
-        ("Which firms were founded after 1990?", "a"),
-        ("Which clubs were founded after 1989?", "cef"),
-        ("Which clubs were founded before 1990?", "d"),
-        ("Which clubs were founded since 1990?", "cef"),
-        ("Which clubs were founded in 1990?", "ef"),
-        ("Which clubs were founded between 1981 and 1990?", "ef"),
-        ("Which club was founded last?", "c"),
-        ("Which firms were opened after 1990?", "a"),
-        ("Which clubs were opened before March 1990?", "d"),
-    ],
-)
-def test_days_of_several_datatypes_and_days_as_text_are_compared(question: str, found: str) -> None:
-    town = Known(store_of(MIXED))
-    query = clusters(town.proposal(question).candidates)[0].best.query
-    rows = town.rows(town.query(query))
-    assert not isinstance(rows, bool)
-    assert {str(row[0]) for row in rows} == {f"<http://town.example/{one}>" for one in found}
-
-
-@pytest.mark.parametrize(
-    ("question", "language", "found"),
-    [
-        ("Which mission lasted the longest?", "en", "Pioneer_10"),
-        ("Which crewed mission had the longest duration?", "en", "SpaceX_Crew_2"),
-        ("Welche Mission dauerte am längsten?", "de", "Pioneer_10"),
-    ],
-)
-def test_what_starts_and_ends_lasts(question: str, language: str, found: str, space: Known) -> None:
-    query = clusters(space.proposal(question, language).candidates)[0].best.query
-    rows = space.rows(space.query(query))
-    assert not isinstance(rows, bool)
-    assert [str(row[0]).rsplit("/", 1)[-1] for row in rows] == [f"{found}>"]

@@ -1,10 +1,12 @@
-"""One server on the sample graph for all tests that change nothing which another one looks at."""
+"""Servers that tests share: one on the sample graph, one for keys alone, one that is stuck."""
 
 from collections.abc import Iterator
 
 import httpx2
 import pytest
+from tests.servers.key_holders import Locked, locked_server
 from tests.servers.served import ServedThread, sample_workspace
+from tests.servers.stuck import stuck_server
 
 from askgraph.server.auth.identify import VISITOR, new_visitor
 from askgraph.workspace import Workspace
@@ -22,6 +24,20 @@ def served(sample_place: Workspace, tmp_path_factory: pytest.TempPathFactory) ->
     database = tmp_path_factory.mktemp("database") / "serve.db"
     with ServedThread(sample_place, database=str(database)) as server:
         yield server.url
+
+
+@pytest.fixture(scope="session")
+def locked(sample_place: Workspace, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Locked]:
+    """A server that nobody may use without a key."""
+    with locked_server(sample_place, tmp_path_factory.mktemp("locked")) as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def stuck(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServedThread]:
+    """A server whose graph never answers."""
+    with stuck_server(tmp_path_factory.mktemp("stuck")) as server:
+        yield server
 
 
 @pytest.fixture

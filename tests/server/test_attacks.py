@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 import httpx2
 import pytest
+from tests.each import for_each
 from tests.servers import faults
 from tests.servers.llm import LlmServer
 from tests.servers.served import ServedThread
@@ -91,7 +92,7 @@ def is_problem(response: httpx2.Response, *statuses: int) -> bool:
 class TestAddresses:
     """SSRF: whatever a user gives as an address, nothing inside is asked."""
 
-    @pytest.mark.parametrize(
+    @for_each(
         "host",
         [
             "127.0.0.1", "localhost", "127.1", "2130706433", "0x7f000001", "0177.0.0.1", "0",
@@ -107,10 +108,9 @@ class TestAddresses:
         response = client.post("/api/v1/graphs", json={"name": "inside", "url": address})
         assert is_problem(response, 422), response.text
         assert "10." not in response.text  # where a name inside lies is not told
-        assert sparql_server.requests == []
-        assert "inside" not in place.graphs()
+        assert sparql_server.requests == [] and "inside" not in place.graphs()
 
-    @pytest.mark.parametrize(
+    @for_each(
         "address",
         [
             "http://169.254.169.254/latest/meta-data/", "http://10.0.0.1/", "http://100.64.0.1/",
@@ -125,24 +125,21 @@ class TestAddresses:
         response = client.post("/api/v1/graphs", json={"name": "inside", "url": address})
         assert is_problem(response, 422), response.text
 
-    def test_a_graph_cannot_be_given_what_only_an_operator_may_set(
-        self, client: httpx2.Client
+    def test_settings_and_redirects(
+        self, client: httpx2.Client, place: Workspace, sparql_server: SparqlServer
     ) -> None:
+        # A graph cannot be given what only an operator may set.
         for setting in ("token_env", "private_addresses", "public_only", "sources", "examples"):
             body = {"name": "inside", "url": "https://example.org/", setting: "HOME"}
             assert is_problem(client.post("/api/v1/graphs", json=body), 422)
-
-    def test_a_redirect_to_the_inside_is_not_followed(
-        self, place: Workspace, sparql_server: SparqlServer, client: httpx2.Client
-    ) -> None:
-        """The graph lies where it may lie, and its server sends every query elsewhere."""
+        # A redirect to the inside is not followed.
+        # The graph lies where it may lie, and its server sends every query elsewhere.
         allowed = {"public_only": True, "private_addresses": ["127.0.0.1"]}
         place.add("turned", [sparql_server.url], settings=allowed)
         before = len(sparql_server.requests)
         sparql_server.always = faults.redirect(sparql_server.url.replace("127.0.0.1", "127.0.0.2"))
         reply = client.post("/sparql/turned", data={"query": "SELECT ?s { ?s ?p 1, 2, 3 }"})
-        assert reply.status_code >= 400
-        assert "redirects to" in reply.text
+        assert reply.status_code >= 400 and "redirects to" in reply.text
         assert len(sparql_server.requests) == before + 1
 
     @pytest.mark.parametrize("silent", ["", "SILENT "])
@@ -172,7 +169,7 @@ class TestAddresses:
 class TestQueries:
     """Nothing writes, and nothing reads what is no graph."""
 
-    @pytest.mark.parametrize(
+    @for_each(
         "query",
         [
             "DELETE WHERE { ?s ?p ?o }",
@@ -215,7 +212,10 @@ class TestQueries:
 class TestUploads:
     """What is uploaded is a file of ours, of bounded size, and nothing but RDF."""
 
-    def test_the_name_of_a_graph_is_no_path(self, client: httpx2.Client, place: Workspace) -> None:
+    def test_names_and_sizes_of_uploads(
+        self, client: httpx2.Client, place: Workspace, ended: Ended
+    ) -> None:
+        # The name of a graph is no path.
         for name in ("../evil", "..", ".", "/etc/evil", "a/b", "a\\b", "", "a\0b", "~", "-x",
                      "x" * 65, ".lock", "%2e%2e"):  # fmt: skip
             content = b"<http://e.org/a> <http://e.org/p> <http://e.org/b> ."
@@ -224,10 +224,7 @@ class TestUploads:
             )
             assert is_problem(response, 422), (name, response.text)
         assert set(place.graphs()) <= {"nasty", "turned"}
-
-    def test_the_name_of_a_file_is_no_path(
-        self, client: httpx2.Client, place: Workspace, ended: Ended
-    ) -> None:
+        # The name of a file is no path.
         content = b"<http://e.org/a> <http://e.org/p> <http://e.org/b> ."
         files = [
             ("files", (name, content))
@@ -242,8 +239,14 @@ class TestUploads:
         ]
         assert all(path.parent.parent == place.folder / "uploads" for path in kept)
         assert sorted(place.folder.parent.rglob("*evil.nt")) == sorted(kept)
+        # An upload is cut off where it grows too large.
+        many = io.BytesIO(b"<http://e.org/a> <http://e.org/p> <http://e.org/b> .\n" * 60_000)
+        response = client.post(
+            "/api/v1/graphs/upload", data={"name": "large"}, files=[("files", ("a.nt", many))]
+        )
+        assert is_problem(response, 413) and "large" not in place.graphs()
 
-    @pytest.mark.parametrize(
+    @for_each(
         ("name", "content", "words"),
         [
             ("bomb.nt", gzip.compress(bytes(100 * 2**20)), "more than 2 MB, unpacked"),
@@ -272,10 +275,8 @@ class TestUploads:
             "/api/v1/graphs/upload", data={"name": "bomb"}, files=[("files", (name, content))]
         )
         job = ended(response.json()["id"])
-        assert job["state"] == "failed"
-        assert words in job["problem"]["detail"]
-        assert "bomb" not in place.graphs()
-        assert not (place.folder / "uploads" / job["id"]).exists()
+        assert job["state"] == "failed" and words in job["problem"]["detail"]
+        assert "bomb" not in place.graphs() and not (place.folder / "uploads" / job["id"]).exists()
 
     def test_a_file_that_needs_too_much_memory_ends_its_process_alone(
         self, client: httpx2.Client, ended: Ended
@@ -293,19 +294,8 @@ class TestUploads:
             files=[("files", ("a.rdf", content.encode()))],
         )
         job = ended(response.json()["id"])
-        assert job["state"] == "failed"
-        assert "memory" in job["problem"]["detail"]
+        assert job["state"] == "failed" and "memory" in job["problem"]["detail"]
         assert client.get("/healthz").status_code == 200
-
-    def test_an_upload_is_cut_off_where_it_grows_too_large(
-        self, client: httpx2.Client, place: Workspace
-    ) -> None:
-        many = io.BytesIO(b"<http://e.org/a> <http://e.org/p> <http://e.org/b> .\n" * 60_000)
-        response = client.post(
-            "/api/v1/graphs/upload", data={"name": "large"}, files=[("files", ("a.nt", many))]
-        )
-        assert is_problem(response, 413)
-        assert "large" not in place.graphs()
 
 
 class TestSizes:
@@ -341,7 +331,8 @@ class TestSizes:
 class TestForgery:
     """What is another's does not exist; what a caller says of themselves is not believed."""
 
-    def test_the_history_of_another_is_out_of_reach(self, client: httpx2.Client, url: str) -> None:
+    def test_histories_of_others(self, client: httpx2.Client, url: str) -> None:
+        # The history of another is out of reach.
         run = asked(client, "Which moons orbit Jupiter?")
         session = run["session"]
         cookie = {"askgraph_visitor": "m" * 32}
@@ -365,21 +356,7 @@ class TestForgery:
             assert other.get("/api/v1/runs", params={"session": session}).json()["runs"] == []
             assert other.get("/api/v1/runs").json()["runs"] == []
         assert client.get(f"/api/v1/runs/{id}").json()["feedback"] is None
-
-    def test_a_forged_place_in_the_history_gives_nothing_of_others(
-        self, client: httpx2.Client
-    ) -> None:
-        for before in ("9999-12-31T00:00:00Z", "0001-01-01T00:00:00Z"):
-            response = client.get("/api/v1/runs", params={"before": before})
-            assert response.json()["runs"] == []
-        for before in ("' OR 1=1 --", "9" * 400, "-1", "NaN"):
-            assert client.get("/api/v1/runs", params={"before": before}).status_code < 500
-        for search in ("%", "_", "' OR '1'='1", "\0", "%' ESCAPE '"):
-            response = client.get("/api/v1/runs", params={"search": search})
-            assert response.status_code in (200, 422)
-            assert response.json().get("runs", []) == []
-
-    def test_permalinks_are_no_paths(self, client: httpx2.Client) -> None:
+        # Permalinks are no paths.
         for id in (
             "..%2f..%2fetc%2fpasswd",
             "%2e%2e",
@@ -394,23 +371,32 @@ class TestForgery:
                 assert 400 <= response.status_code < 500, path
                 assert "root:" not in response.text
 
-    def test_a_visitor_cannot_name_themselves_somebody(
-        self, client: httpx2.Client, url: str
+    def test_a_forged_place_in_the_history_gives_nothing_of_others(
+        self, client: httpx2.Client
     ) -> None:
+        for before in ("9999-12-31T00:00:00Z", "0001-01-01T00:00:00Z"):
+            response = client.get("/api/v1/runs", params={"before": before})
+            assert response.json()["runs"] == []
+        for before in ("' OR 1=1 --", "9" * 400, "-1", "NaN"):
+            assert client.get("/api/v1/runs", params={"before": before}).status_code < 500
+        for search in ("%", "_", "' OR '1'='1", "\0", "%' ESCAPE '"):
+            response = client.get("/api/v1/runs", params={"search": search})
+            assert response.status_code in (200, 422) and response.json().get("runs", []) == []
+
+    def test_ids_that_are_guessed(self, client: httpx2.Client, url: str) -> None:
+        # A visitor cannot name themselves somebody.
         forged = {"X-Forwarded-User": "admin", "Remote-User": "admin", "X-Forwarded-For": "::1"}
         with httpx2.Client(base_url=url, headers=forged, timeout=60) as other:
             assert "admin" not in other.get("/api/v1/me").text
             cookie = {"Cookie": "askgraph_visitor=key:admin"}
             assert "key:admin" not in other.get("/api/v1/me", headers=cookie).text
-
-    def test_keys_are_not_guessed(self, client: httpx2.Client) -> None:
+        # Keys are not guessed.
         statuses = [
             client.get("/api/v1/me", headers={"Authorization": f"Bearer askgraph_{n:08}_{n:043}"})
             for n in range(30)
         ]
         assert {one.status_code for one in statuses} == {401, 429}
-        assert statuses[-1].status_code == 429
-        assert float(statuses[-1].headers["retry-after"]) > 0
+        assert statuses[-1].status_code == 429 and float(statuses[-1].headers["retry-after"]) > 0
 
 
 class TestOtherSites:
@@ -430,22 +416,12 @@ class TestOtherSites:
         rebound = {"Host": "evil.example"}
         assert is_problem(client.get("/api/v1/graphs", headers=rebound), 400)
 
-    def test_it_cannot_open_a_socket(self, url: str) -> None:
-        from websockets.exceptions import InvalidStatus
-        from websockets.sync.client import connect
-
-        for headers in ({"Origin": "https://evil.example"}, {"Sec-Fetch-Site": "cross-site"}):
-            with pytest.raises(InvalidStatus) as refused:
-                connect(f"{url.replace('http', 'ws')}/api/v1/socket", additional_headers=headers)
-            assert refused.value.response.status_code == 403
-
 
 class TestWhatGraphsSay:
     """A label is data, for a browser and for a model."""
 
-    def test_script_in_results_is_text_of_a_kind_that_no_browser_runs(
-        self, client: httpx2.Client
-    ) -> None:
+    def test_hostile_text_of_a_graph(self, client: httpx2.Client) -> None:
+        # Script in results is text of a kind that no browser runs.
         run = asked(client, "Which moons orbit Jupiter?")
         labels = [row[0]["label"] for row in run["answer"]["cells"]]
         assert any("<script>" in label for label in labels)
@@ -457,15 +433,13 @@ class TestWhatGraphsSay:
             assert "script-src 'self'" in response.headers["content-security-policy"]
         broken = client.get("/api/v1/graphs/<script>alert(1)</script>")
         assert "html" not in broken.headers["content-type"]
-
-    def test_an_instruction_in_a_label_moves_no_graph_search(self, client: httpx2.Client) -> None:
+        # An instruction in a label moves no graph search.
         answer = asked(client, "Which moons orbit Jupiter?")["answer"]
-        assert answer["status"] == "answer"
-        assert answer["total"] == 2
+        assert answer["status"] == "answer" and answer["total"] == 2
         named = asked(client, "What does the Evil moon orbit?")["answer"]
         assert "DROP" not in (named["sparql"] or "")
 
-    @pytest.mark.parametrize("method", ["guided", "grasp", "sparql-llm"])
+    @for_each("method", ["guided", "grasp", "sparql-llm"])
     def test_an_instruction_in_a_label_reaches_a_model_as_a_quotation(
         self, client: httpx2.Client, model: LlmServer, method: str
     ) -> None:

@@ -51,7 +51,8 @@ def work(url: str, name: int, known: Acknowledged) -> None:
                 known.enough.set()
 
 
-def test_nothing_acknowledged_is_lost_by_a_kill(tmp_path: Path) -> None:
+def test_what_a_kill_leaves(tmp_path: Path) -> None:
+    # Nothing acknowledged is lost by a kill.
     sample_workspace(tmp_path)
     known = Acknowledged()
     with ServedProcess.start(tmp_path) as served, ThreadPoolExecutor(WORKERS) as pool:
@@ -70,9 +71,7 @@ def test_nothing_acknowledged_is_lost_by_a_kill(tmp_path: Path) -> None:
             assert run["state"] == "done", run
             assert run["verified"] or id not in known.confirmed
             assert run["feedback"] or id not in known.feedback
-
-
-def test_uploads_of_a_server_that_was_killed_are_cleared_by_the_next(tmp_path: Path) -> None:
+    # Uploads of a server that was killed are cleared by the next.
     sample_workspace(tmp_path)
     uploads = tmp_path / "uploads"
     triples = b"".join(b"<http://e/a> <http://e/b> %d .\n" % at for at in range(200_000))
@@ -88,10 +87,8 @@ def test_uploads_of_a_server_that_was_killed_are_cleared_by_the_next(tmp_path: P
     assert (uploads / job).is_dir()
     with sqlite3.connect(tmp_path / "serve.db") as store:  # it is taken for dead after 30 seconds
         assert store.execute("UPDATE processes SET beat = '2020'").rowcount == 1
-
     with ServedProcess.start(tmp_path):
         until = time.monotonic() + 30
         while (uploads / job).exists() and time.monotonic() < until:
             time.sleep(0.1)
-
     assert not (uploads / job).exists()

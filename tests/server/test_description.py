@@ -20,9 +20,9 @@ def openapi(served: str) -> dict[str, Any]:
     return found
 
 
-def test_every_operation_and_every_object_is_there(openapi: dict[str, Any], served: str) -> None:
+def test_what_the_description_holds(openapi: dict[str, Any], served: str) -> None:
+    # Every operation and every object is there.
     page = httpx2.get(f"{served}/docs")
-
     assert page.headers["content-type"] == "text/html; charset=utf-8"
     for path, methods in openapi["paths"].items():
         for method in methods:
@@ -30,22 +30,15 @@ def test_every_operation_and_every_object_is_there(openapi: dict[str, Any], serv
     ids = re.findall(r' id="([^"]+)"', page.text)
     assert len(ids) == len(set(ids))
     assert set(re.findall(r'href="#([^"]+)"', page.text)) <= set(ids)  # no link leads nowhere
-
-
-def test_nothing_on_it_is_a_script_or_from_elsewhere(served: str) -> None:
+    # Nothing on it is a script or from elsewhere.
     text = httpx2.get(f"{served}/docs").text
-
     assert not re.search(r"<script(?! src=\"/assets/)|<style| style=| on\w+=", text)
     sources = re.findall(r'(?:src|<link[^>]*href)="([^"]+)"', text)
     assert sources and all(one.startswith(("/assets/", "data:")) for one in sources)
-
-
-def test_no_text_of_a_description_becomes_markup() -> None:
+    # No text of a description becomes markup.
     said = {"description": "Evil `<b>`. <script>", "tags": ["<i>"], "responses": {"200": {}}}
     openapi = {"paths": {"/<b>": {"get": said}}, "components": {"schemas": {}}}
-
     text = described(openapi, ADDRESS)
-
     assert "<script>" not in text and "<b>" not in text and "<i>" not in text
 
 
@@ -66,9 +59,8 @@ def _sent(client: httpx2.Client, command: str) -> httpx2.Response:
     )
 
 
-def test_the_requests_that_it_shows_are_understood(
-    openapi: dict[str, Any], client: httpx2.Client
-) -> None:
+def test_requests_of_the_description(openapi: dict[str, Any], client: httpx2.Client) -> None:
+    # The requests that it shows are understood.
     schemas, tried = openapi["components"]["schemas"], 0
     for path, methods in openapi["paths"].items():
         for method, said in methods.items():
@@ -83,14 +75,10 @@ def test_the_requests_that_it_shows_are_understood(
             assert '"type":"urn:askgraph:problem:request"' not in text, (command, text)
             tried += response.status_code < 300
     assert tried > 25
-
-
-def test_commands_quote_what_they_send() -> None:
+    # Commands quote what they send.
     schema = {"properties": {"it": {"enum": ["it's"]}}, "required": ["it"]}
     body = {"content": {"application/json": {"schema": {"$ref": "#/x/It"}}}}
     command = example("POST", "/a/{id}", {"requestBody": body}, {"It": schema}, ADDRESS)
-
     words = shlex.split(command)
-
     assert words[2] == f"{ADDRESS}/a/ID" or f"{ADDRESS}/a/ID" in words
     assert json.loads(words[-1]) == {"it": "it's"}

@@ -8,7 +8,9 @@ from typing import Any
 
 import httpx2
 import pytest
-from websockets.sync.client import connect
+from mcp.client import Client
+from mcp.shared.exceptions import MCPError
+from tests.each import for_each
 
 from askgraph.errors import SetupError
 from askgraph.server.settings import ServeSettings
@@ -72,9 +74,10 @@ def is_in_our_words(response: httpx2.Response, address: str) -> bool:
     return response.status_code < 500 and not FOREIGN.search(response.text) and len(text) > 10
 
 
-def test_no_wrong_body_of_any_operation_is_told_in_words_of_a_library(
+def test_no_error_speaks_in_words_of_a_library(
     client: httpx2.Client, description: dict[str, Any]
 ) -> None:
+    # No wrong body of any operation is told in words of a library.
     schemas, tried, refused = description["components"]["schemas"], 0, 0
     for method, address, said in operations(description):
         for body in bodies(said, schemas):
@@ -83,11 +86,7 @@ def test_no_wrong_body_of_any_operation_is_told_in_words_of_a_library(
             assert is_in_our_words(response, address), (method, address, body[:80], response.text)
             tried, refused = tried + 1, refused + (response.status_code >= 400)
     assert tried > 500 and refused > tried / 2
-
-
-def test_no_wrong_parameter_is_told_in_words_of_a_library(
-    client: httpx2.Client, description: dict[str, Any]
-) -> None:
+    # No wrong parameter is told in words of a library.
     refused = 0
     for method, address, said in operations(description):
         for one in said.get("parameters", []):
@@ -99,9 +98,14 @@ def test_no_wrong_parameter_is_told_in_words_of_a_library(
                 assert is_in_our_words(response, address), (address, given, response.text)
                 refused += response.status_code == 422
     assert refused > 30
+    # A question that fails on the way has the status of its problem and is kept.
+    response = client.post("/api/v1/ask", json={"question": "Which moons?", "timeout": 1e-6})
+    assert response.status_code == 504 and "no answer within" in response.json()["detail"]
+    kept = client.get(f"/api/v1/runs/{response.json()['run']}").json()
+    assert (kept["state"], kept["problem"]["status"]) == ("failed", 504)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("body", "words"),
     [
         (b"{", "the body is no JSON: expecting property name enclosed in double quotes"),
@@ -128,8 +132,7 @@ def test_a_fault_says_where_it_is_and_what_to_send(
     kind = {"Content-Type": "application/json"}
     response = client.post("/api/v1/ask", content=body, headers=kind)
 
-    assert response.status_code == 422
-    assert words in response.json()["detail"]
+    assert response.status_code == 422 and words in response.json()["detail"]
 
 
 def test_faults_of_settings_name_the_setting(
@@ -144,7 +147,7 @@ def test_faults_of_settings_name_the_setting(
         ServeSettings.of(sample_place.folder)
 
 
-@pytest.mark.parametrize("value", ["x", [], {}, True, -1, 1e400, "x" * 10_000, None])
+@for_each("value", ["x", [], {}, True, -1, 1e400, "x" * 10_000, None])
 def test_no_wrong_setting_in_a_file_or_a_variable_is_told_in_words_of_a_library(
     value: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -161,8 +164,8 @@ def test_no_wrong_setting_in_a_file_or_a_variable_is_told_in_words_of_a_library(
     assert refused > 5
 
 
-@pytest.mark.parametrize("accept", ["application/json", "text/event-stream"])
-@pytest.mark.parametrize(
+@for_each("accept", ["application/json", "text/event-stream"])
+@for_each(
     ("body", "status", "words"),
     [
         ({"method": "grasp"}, 422, "no language model is named"),
@@ -195,18 +198,21 @@ def test_a_question_that_cannot_be_worked_on_is_refused_streamed_or_not(
     assert client.get("/api/v1/runs").json()["runs"] == []  # nothing was begun
 
 
-def test_a_question_that_fails_on_the_way_has_the_status_of_its_problem_and_is_kept(
-    client: httpx2.Client,
+@pytest.mark.parametrize("path", ["/api/v1/socket", "/api/v1/sessions/abc/socket"])
+def test_a_client_of_the_websocket_is_told_what_takes_its_place(
+    client: httpx2.Client, path: str
 ) -> None:
-    response = client.post("/api/v1/ask", json={"question": "Which moons?", "timeout": 1e-6})
+    opening = {"Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Version": "13"}
+    response = client.get(
+        path, headers={**opening, "Sec-WebSocket-Key": "AQIDBAUGBwgJCgsMDQ4PEA=="}
+    )
 
-    assert response.status_code == 504
-    assert "no answer within" in response.json()["detail"]
-    kept = client.get(f"/api/v1/runs/{response.json()['run']}").json()
-    assert (kept["state"], kept["problem"]["status"]) == ("failed", 504)
+    assert response.status_code == 410
+    assert response.headers["content-type"] == "application/problem+json"
+    assert "text/event-stream" in response.json()["detail"]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("method", "path", "status", "words"),
     [
         ("GET", "/api/v1/nope", 404, "there is nothing at /api/v1/nope; /docs has the operations"),
@@ -226,15 +232,52 @@ def test_an_address_that_leads_nowhere_says_where_to_look(
     assert words in (told["error"]["message"] if path.startswith("/v1/") else told["detail"])
 
 
-def test_no_wrong_message_of_a_socket_is_told_in_words_of_a_library(served: str) -> None:
-    address = f"{served.replace('http', 'ws')}/api/v1/socket"
-    with connect(address) as socket:
-        for kind, field in (("ask", "question"), ("choose", "option"), ("ask", "settings")):
-            for value in WRONG:
-                sent = {"question": "Moons?"} if field == "settings" else {}
-                socket.send(json.dumps({"type": kind, "id": "none-such", **sent, field: value}))
-                told = json.loads(socket.recv(60))
-                if told["event"] != "problem":  # a question that is one: it goes on
-                    continue
-                assert 400 <= told["problem"]["status"] < 500, told
-                assert not FOREIGN.search(json.dumps(told)), told
+WRONG_FAULTS: tuple[Any, ...] = (7, -1, True, [], [7], {}, "", None, "a\0b", "x" * 150_000)
+HEADERS = {"Accept": "application/json, text/event-stream", "Content-Type": "application/json"}
+
+
+async def test_wrong_arguments_and_prompts(served: str) -> None:
+    # No wrong argument of any tool is told in words of a library.
+    refused = 0
+    async with Client(f"{served}/mcp") as client:
+        for tool in (await client.list_tools()).tools:
+            names = list(tool.input_schema.get("properties", {}))
+            for arguments in (
+                {},
+                {"nonsense": 1},
+                *({one: it} for one in names for it in WRONG_FAULTS),
+            ):
+                found = await client.call_tool(tool.name, arguments)
+                told = "".join(part.model_dump().get("text", "") for part in found.content)
+                if found.is_error:
+                    refused += 1
+                    assert told.startswith(tool.name) and not FOREIGN.search(told), told
+                    assert "Error executing" not in told
+    assert refused > 150
+    # A prompt that is none or lacks an argument is an error of the caller.
+    async with Client(f"{served}/mcp") as client:
+        with pytest.raises(MCPError, match="there is no prompt 'nope'; there are explore_graph"):
+            await client.get_prompt("nope", {})
+        with pytest.raises(MCPError, match="write_query: the argument 'question' is missing"):
+            await client.get_prompt("write_query", {})
+
+
+@for_each(
+    ("body", "words"),
+    [
+        (b"", "the message is no JSON"),
+        (b"{", "the message is no JSON"),
+        (b"[" * 100_000, "the message is no JSON, or too deep"),
+        (b"[]", "send one message at a time, as"),
+        (b"{}", "send one message at a time, as"),
+        (b'{"jsonrpc": "2.0", "id": 1}', "the message needs a 'method'"),
+        (b'{"jsonrpc": "2.0", "id": 1, "method": 7}', "the message needs a 'method'"),
+        (b'{"jsonrpc": "2.0", "id": [], "method": "ping"}', "'id' has to be a text or a whole"),
+        (b'{"jsonrpc": "2.0", "id": 1, "method": "ping", "params": []}', "'params' has to be an"),
+    ],
+)
+def test_a_message_that_is_none_is_refused(served: str, body: bytes, words: str) -> None:
+    response = httpx2.post(f"{served}/mcp", content=body, headers=HEADERS, timeout=60)
+
+    assert response.status_code == 400 and words in response.json()["error"]["message"]
+    assert not FOREIGN.search(response.text)

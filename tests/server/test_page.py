@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
+from tests.each import for_each
 
 from askgraph.server.page import PAGES, STATIC, is_built, page_router, start_note
 
@@ -38,13 +39,10 @@ def client_of(static: Path) -> TestClient:
 
 
 def test_a_server_without_a_built_page_says_so_at_its_start(static: Path, tmp_path: Path) -> None:
-    assert start_note(static) is None
-    assert "make page" in str(start_note(tmp_path / "nothing"))
+    assert start_note(static) is None and "make page" in str(start_note(tmp_path / "nothing"))
 
 
-@pytest.mark.parametrize(
-    "path", [*PAGES[:2], "/graphs/my%20graph", "/add", "/compare", "/history", "/run/abc"]
-)
+@for_each("path", [*PAGES[:2], "/graphs/my%20graph", "/add", "/compare", "/history", "/run/abc"])
 def test_all_addresses_of_the_page_give_its_document_which_is_asked_for_anew(
     client: TestClient, path: str
 ) -> None:
@@ -54,14 +52,24 @@ def test_all_addresses_of_the_page_give_its_document_which_is_asked_for_anew(
     assert response.headers["cache-control"] == "no-cache"
 
 
-def test_a_file_whose_name_changes_with_its_content_is_kept_for_good(client: TestClient) -> None:
+def test_files_of_the_page(client: TestClient) -> None:
+    # A file whose name changes with its content is kept for good.
     response = client.get("/assets/main-AB12.js")
     assert response.text == SCRIPT
     assert response.headers["content-type"] == "text/javascript; charset=utf-8"
     assert response.headers["cache-control"] == "public, max-age=31536000, immutable"
+    # A document that is known is not sent again.
+    etag = client.get("/").headers["etag"]
+    again = client.get("/", headers={"if-none-match": etag})
+    assert (again.status_code, again.content) == (304, b"")
+    compressed = client.head("/", headers={"if-none-match": etag, "accept-encoding": "gzip"})
+    assert compressed.status_code == 200
+    # A head has the headers without the content.
+    response = client.head("/history")
+    assert response.content == b"" and int(response.headers["content-length"]) == len(DOCUMENT)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("accepted", "encoding"),
     [
         ("gzip, deflate, br", "br"),
@@ -86,21 +94,7 @@ def test_a_file_comes_compressed_as_the_client_takes_it(
     response.close()
 
 
-def test_a_document_that_is_known_is_not_sent_again(client: TestClient) -> None:
-    etag = client.get("/").headers["etag"]
-    again = client.get("/", headers={"if-none-match": etag})
-    assert (again.status_code, again.content) == (304, b"")
-    compressed = client.head("/", headers={"if-none-match": etag, "accept-encoding": "gzip"})
-    assert compressed.status_code == 200
-
-
-def test_a_head_has_the_headers_without_the_content(client: TestClient) -> None:
-    response = client.head("/history")
-    assert response.content == b""
-    assert int(response.headers["content-length"]) == len(DOCUMENT)
-
-
-@pytest.mark.parametrize(
+@for_each(
     "path",
     [
         "/assets/nothing.js",
@@ -119,8 +113,7 @@ def test_nothing_else_is_served(client: TestClient, path: str) -> None:
 
 def test_a_page_that_is_not_built_says_how_to_build_it(tmp_path: Path) -> None:
     response = client_of(tmp_path).get("/")
-    assert response.status_code == 503
-    assert "make page" in response.text
+    assert response.status_code == 503 and "make page" in response.text
 
 
 @pytest.mark.skipif(not is_built(), reason="the page is not built: make page")

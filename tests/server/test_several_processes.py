@@ -40,7 +40,8 @@ def pair(
         yield first, second
 
 
-def test_a_session_begun_on_one_goes_on_on_the_other(pair: Pair) -> None:
+def test_one_visitor_on_two_processes(pair: Pair, sample_endpoint: SparqlServer) -> None:
+    # A session begun on one goes on on the other.
     first, second = pair
     session = first.post("/api/v1/sessions", json={"title": "Moons"}).json()["id"]
     body = {"question": LARGER, "graphs": ["space"], "session": session}
@@ -50,9 +51,7 @@ def test_a_session_begun_on_one_goes_on_on_the_other(pair: Pair) -> None:
     assert run["before"] == [{"question": LARGER}]
     view = first.get(f"/api/v1/sessions/{session}").json()
     assert [one["question"] for one in view["questions"]] == [run["question"], LARGER]
-
-
-def test_an_answer_confirmed_on_one_is_given_by_the_other(pair: Pair) -> None:
+    # An answer confirmed on one is given by the other.
     first, second = pair
     body = {"question": "How many moons has Uranus got?", "graphs": ["space"]}
     id = first.post("/api/v1/ask", json=body).json()["id"]
@@ -60,11 +59,7 @@ def test_an_answer_confirmed_on_one_is_given_by_the_other(pair: Pair) -> None:
     first.post(f"/api/v1/runs/{id}/confirm", json={}).raise_for_status()
     again = second.post("/api/v1/ask", json=body).json()
     assert again["answer"]["confirmed"]["question"] == body["question"]
-
-
-def test_a_question_on_one_is_followed_and_stopped_on_the_other(
-    pair: Pair, sample_endpoint: SparqlServer
-) -> None:
+    # A question on one is followed and stopped on the other.
     first, second = pair
     sample_endpoint.always = slow_first_byte(60)
     body, head = {"question": LARGER, "graphs": ["slow"]}, {"Accept": "text/event-stream"}

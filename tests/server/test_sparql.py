@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pyoxigraph import QueryResultsFormat, QuerySolutions, RdfFormat
+from tests.each import for_each
 from tests.servers.clients import clients_python
 from tests.servers.served import ServedThread
 
@@ -56,34 +57,48 @@ def solutions(response: httpx2.Response) -> list[list[str]]:
     return [[str(term) for term in row] for row in found]
 
 
-def test_a_form_as_yasgui_sends_it_is_answered(client: httpx2.Client) -> None:
+def test_requests_as_clients_send_them(client: httpx2.Client) -> None:
+    # A form as yasgui sends it is answered.
     response = client.post("/sparql/space", data={"query": MOONS}, headers=YASGUI_TABLE)
-
     assert response.headers["content-type"] == "application/sparql-results+json"
     assert len(solutions(response)) == 6
     assert solutions(response)[0] == ["<https://example.org/space/Despina>"]
-
-
-def test_a_long_form_is_read_to_the_letter(client: httpx2.Client) -> None:
+    # A long form is read to the letter.
     text = "".join(f"{at} +%&='😀é " for at in range(4_000))
     query = f'SELECT ?text {{ VALUES ?text {{ "{text}" }} }}'
-
     assert solutions(client.post("/sparql/space", data={"query": query})) == [[f'"{text}"']]
     odd = client.post("/sparql/space", content=b"query=%FF", headers={"Content-Type": FORM})
     assert (odd.status_code, "not UTF-8" in odd.text) == (400, True)
-
-
-def test_a_construct_of_yasgui_comes_as_n_triples(client: httpx2.Client) -> None:
+    # A construct of yasgui comes as n triples.
     response = client.post("/sparql/space", data={"query": GRAPH}, headers=YASGUI_GRAPH)
-
     assert response.headers["content-type"] == "application/n-triples"
     subjects = {
         str(q.triple.subject) for q in pyoxigraph.parse(response.content, RdfFormat.N_TRIPLES)
     }
     assert subjects == {"<https://example.org/space/Phobos>", "<https://example.org/space/Deimos>"}
+    # A query may be the body itself.
+    response = client.post(
+        "/sparql/space",
+        content=MOONS,
+        headers={"Content-Type": "application/sparql-query; charset=utf-8"},
+    )
+    assert len(solutions(response)) == 6
+    # A request as sparqlwrapper sends it is answered.
+    accept = "application/sparql-results+json,application/json,text/javascript"
+    fields = {"query": MOONS, "format": "json", "output": "json", "results": "json"}
+    response = client.get("/sparql/space", params=fields, headers={"Accept": accept})
+    assert len(solutions(response)) == 6
+    # What no format fits is not acceptable.
+    for query, accept in ((MOONS, "text/turtle"), (GRAPH, "text/csv")):
+        response = client.get("/sparql/space", params={"query": query}, headers={"Accept": accept})
+        assert response.status_code == 406 and "accept one of these" in response.text
+    # A format may be named in the address.
+    response = client.get("/sparql/space", params={"query": GRAPH, "format": "jsonld"})
+    assert response.headers["content-type"] == "application/ld+json"
+    assert response.json()[0]["@id"].startswith("https://example.org/space/")
 
 
-@pytest.mark.parametrize(
+@for_each(
     "query",
     [
         "SELECT * WHERE {\n  ?sub ?pred ?obj .\n} LIMIT 10",
@@ -95,22 +110,6 @@ def test_a_construct_of_yasgui_comes_as_n_triples(client: httpx2.Client) -> None
 def test_queries_of_editors_are_answered_by_get_too(client: httpx2.Client, query: str) -> None:
     response = client.get("/sparql/space", params={"query": query}, headers=YASGUI_TABLE)
     assert len(solutions(response)) in (5, 10)
-
-
-def test_a_query_may_be_the_body_itself(client: httpx2.Client) -> None:
-    response = client.post(
-        "/sparql/space",
-        content=MOONS,
-        headers={"Content-Type": "application/sparql-query; charset=utf-8"},
-    )
-    assert len(solutions(response)) == 6
-
-
-def test_a_request_as_sparqlwrapper_sends_it_is_answered(client: httpx2.Client) -> None:
-    accept = "application/sparql-results+json,application/json,text/javascript"
-    fields = {"query": MOONS, "format": "json", "output": "json", "results": "json"}
-    response = client.get("/sparql/space", params=fields, headers={"Accept": accept})
-    assert len(solutions(response)) == 6
 
 
 _WRAPPED = """
@@ -146,12 +145,11 @@ def test_sparqlwrapper_itself_reads_rows_booleans_triples_and_errors(served: str
 
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
-    assert "line 1" in found.pop("error")
-    assert found.pop("turtle") >= 2
+    assert "line 1" in found.pop("error") and found.pop("turtle") >= 2
     assert found == {"rows": 6, "posted": 6, "xml": 6, "csv": 7, "boolean": True}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("accept", "kind"),
     [
         ("", "application/sparql-results+json"),
@@ -171,35 +169,11 @@ def test_the_accept_header_chooses_the_format(
     assert response.headers["vary"] == "Accept"
 
 
-def test_what_no_format_fits_is_not_acceptable(client: httpx2.Client) -> None:
-    for query, accept in ((MOONS, "text/turtle"), (GRAPH, "text/csv")):
-        response = client.get("/sparql/space", params={"query": query}, headers={"Accept": accept})
-        assert response.status_code == 406
-        assert "accept one of these" in response.text
-
-
-def test_a_format_may_be_named_in_the_address(client: httpx2.Client) -> None:
-    response = client.get("/sparql/space", params={"query": GRAPH, "format": "jsonld"})
-    assert response.headers["content-type"] == "application/ld+json"
-    assert response.json()[0]["@id"].startswith("https://example.org/space/")
-
-
-def test_an_ask_query_gives_a_boolean(client: httpx2.Client) -> None:
+def test_what_the_endpoint_tells(client: httpx2.Client) -> None:
+    # An ask query gives a boolean.
     query = PREFIXES + "ASK { space:Phobos ont:orbits space:Mars }"
     assert client.get("/sparql/space", params={"query": query}).json()["boolean"] is True
-
-
-async def test_askgraph_itself_can_ask_it(served: str) -> None:
-    endpoint = HttpEndpoint(f"{served}/sparql/space")
-    rows = await endpoint.select(MOONS)
-    assert len(rows.rows) == 6
-    assert await endpoint.ask(PREFIXES + "ASK { space:Titan ont:orbits space:Saturn }")
-    assert len((await endpoint.construct(GRAPH)).triples) == 2
-    assert (await endpoint.describe("DESCRIBE <https://example.org/space/Mars>")).triples
-    await endpoint.close()
-
-
-def test_without_a_query_the_endpoint_describes_itself(client: httpx2.Client) -> None:
+    # Without a query the endpoint describes itself.
     response = client.get("/sparql/space", headers={"Accept": "text/turtle"})
     assert response.headers["content-type"] == "text/turtle; charset=utf-8"
     told = {
@@ -211,15 +185,36 @@ def test_without_a_query_the_endpoint_describes_itself(client: httpx2.Client) ->
     assert ("resultFormat", "<http://www.w3.org/ns/formats/SPARQL_Results_JSON>") in told
     head = client.head("/sparql/space")
     assert (head.status_code, head.content) == (200, b"")
-
-
-def test_the_methods_are_told(client: httpx2.Client) -> None:
+    # The methods are told.
     response = client.options("/sparql/space")
     assert (response.status_code, response.headers["allow"]) == (204, "GET, HEAD, POST, OPTIONS")
     assert client.put("/sparql/space").status_code == 405
+    # Who takes json alone is told in json.
+    wrong, accept = {"query": "SELECT {"}, {"Accept": "application/sparql-results+json"}
+    assert client.get("/sparql/space", params=wrong, headers=accept).text.startswith("line 1")
+    accept = {"Accept": "application/json"}
+    told = client.get("/sparql/space", params=wrong, headers=accept).json()
+    assert (told["status"], told["line"]) == (400, 1)
+    # A graph that is not there has no endpoint.
+    assert client.get("/sparql/nowhere", params={"query": MOONS}).status_code == 404
 
 
-@pytest.mark.parametrize(
+async def test_the_endpoint_as_a_graph(served: str) -> None:
+    # Askgraph itself can ask it.
+    endpoint = HttpEndpoint(f"{served}/sparql/space")
+    assert len((await endpoint.select(MOONS)).rows) == 6
+    assert await endpoint.ask(PREFIXES + "ASK { space:Titan ont:orbits space:Saturn }")
+    assert len((await endpoint.construct(GRAPH)).triples) == 2
+    assert (await endpoint.describe("DESCRIBE <https://example.org/space/Mars>")).triples
+    await endpoint.close()
+    # The errors tell askgraph what is wrong.
+    endpoint = HttpEndpoint(f"{served}/sparql/space")
+    with pytest.raises((QuerySyntaxError, ErrorReply)):
+        await endpoint.select("SELECT ?x { ?x ?y }}")
+    await endpoint.close()
+
+
+@for_each(
     "request_",
     [
         {"data": {"update": "CLEAR ALL"}},
@@ -240,7 +235,7 @@ def test_whatever_writes_or_reaches_out_is_forbidden(
     assert response.headers["content-type"].startswith("text/plain")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("request_", "status", "words"),
     [
         ({"data": {"query": "SELECT ?x WHERE {\n  ?x ?y }}"}}, 400, "line 2, column 10"),
@@ -260,19 +255,6 @@ def test_what_is_wrong_is_said_in_words(
     assert (response.status_code, words in response.text) == (status, True), response.text
 
 
-def test_who_takes_json_alone_is_told_in_json(client: httpx2.Client) -> None:
-    wrong, accept = {"query": "SELECT {"}, {"Accept": "application/sparql-results+json"}
-    assert client.get("/sparql/space", params=wrong, headers=accept).text.startswith("line 1")
-    accept = {"Accept": "application/json"}
-    told = client.get("/sparql/space", params=wrong, headers=accept).json()
-    assert (told["status"], told["line"]) == (400, 1)
-
-
-def test_a_graph_that_is_not_there_has_no_endpoint(client: httpx2.Client) -> None:
-    response = client.get("/sparql/nowhere", params={"query": MOONS})
-    assert response.status_code == 404
-
-
 async def test_a_query_without_end_is_ended(sample_place: Workspace, tmp_path: Path) -> None:
     database = str(tmp_path / "serve.db")
     with ServedThread(sample_place, query_timeout=0.5, database=database) as server:
@@ -282,20 +264,26 @@ async def test_a_query_without_end_is_ended(sample_place: Workspace, tmp_path: P
             late, other = await asyncio.gather(
                 client.post(url, data={"query": endless}), client.post(url, data={"query": MOONS})
             )
-    assert late.status_code == 504
-    assert "0.5 seconds" in late.text
+    assert late.status_code == 504 and "0.5 seconds" in late.text
     assert other.status_code in (200, 504)
 
 
-def test_a_result_that_was_cut_says_so(trees: str) -> None:
+def test_cut_results_and_named_graphs(trees: str) -> None:
+    # A result that was cut says so.
     response = httpx2.get(trees, params={"query": "SELECT * { ?s ?p ?o }"}, timeout=60)
     assert len(solutions(response)) == 3
     assert "by askgraph" in response.headers["x-askgraph-truncated"]
     whole = httpx2.get(trees, params={"query": "SELECT * { ?s ?p ?o } LIMIT 2"}, timeout=60)
     assert "x-askgraph-truncated" not in whole.headers
+    # Named graphs of the request can be walked.
+    query = "SELECT DISTINCT ?g { GRAPH ?g { ?s ?p ?o } }"
+    fields = {"query": query, "named-graph-uri": "http://example.org/garden"}
+    assert solutions(httpx2.post(trees, data=fields, timeout=60)) == [
+        ["<http://example.org/garden>"]
+    ]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("fields", "things"),
     [
         ({}, {"oak", "fir", "pear"}),
@@ -314,22 +302,7 @@ def test_the_graphs_of_the_request_are_those_that_are_read(
     assert {row[0].rpartition("/")[2].rstrip(">") for row in solutions(response)} == things
 
 
-def test_named_graphs_of_the_request_can_be_walked(trees: str) -> None:
-    query = "SELECT DISTINCT ?g { GRAPH ?g { ?s ?p ?o } }"
-    fields = {"query": query, "named-graph-uri": "http://example.org/garden"}
-    assert solutions(httpx2.post(trees, data=fields, timeout=60)) == [
-        ["<http://example.org/garden>"]
-    ]
-
-
-async def test_the_errors_tell_askgraph_what_is_wrong(served: str) -> None:
-    endpoint = HttpEndpoint(f"{served}/sparql/space")
-    with pytest.raises((QuerySyntaxError, ErrorReply)):
-        await endpoint.select("SELECT ?x { ?x ?y }}")
-    await endpoint.close()
-
-
-@pytest.mark.parametrize(
+@for_each(
     ("header", "name"),
     [
         ("application/rdf+xml", "rdf"),
@@ -343,11 +316,10 @@ async def test_the_errors_tell_askgraph_what_is_wrong(served: str) -> None:
 )
 def test_the_best_of_what_is_accepted_is_taken(header: str, name: str) -> None:
     form = accepted(header, GRAPH_FORMATS)
-    assert form is not None
-    assert form.name == name
+    assert form is not None and form.name == name
 
 
-@pytest.mark.parametrize("header", ["image/png", "*/*;q=0", "text/html;q=1.0"])
+@for_each("header", ["image/png", "*/*;q=0", "text/html;q=1.0"])
 def test_there_may_be_none(header: str) -> None:
     assert accepted(header, ROW_FORMATS) is None
 

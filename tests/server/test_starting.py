@@ -1,4 +1,4 @@
-"""A server that cannot start says why; one that starts puts first what it was given."""
+"""A server that cannot start says why; one that starts opens its graphs, its own one first."""
 
 import subprocess
 import sys
@@ -8,7 +8,12 @@ import httpx2
 import pytest
 from tests.graphs import MOONS
 from tests.servers.served import ServedProcess
+from tests.servers.sparql import SparqlServer
 
+from askgraph.sample import graph_path
+from askgraph.server.app import warm_up
+from askgraph.server.hub import open_hub
+from askgraph.server.settings import ServeSettings
 from askgraph.workspace import Workspace
 
 
@@ -33,9 +38,7 @@ def test_a_server_that_cannot_start_says_why(
     (tmp_path / "askgraph.toml").write_text("# a workspace without graphs\n" * 100)
     given = {name: value.format(place=tmp_path) for name, value in settings.items()}
     status, said = started(tmp_path, **given)
-    assert status > 0
-    assert said.startswith("askgraph: ")
-    assert words in said
+    assert status > 0 and said.startswith("askgraph: ") and words in said
     assert "Traceback" not in said
 
 
@@ -52,3 +55,30 @@ def test_the_graph_that_a_server_is_started_with_is_the_one_that_the_page_asks(
 
     assert [one["name"] for one in graphs] == ["space", "almanac"]
     assert [one["name"] for one in again] == ["almanac", "space"]
+
+
+async def test_opening_graphs_at_the_start(tmp_path: Path, sample_endpoint: SparqlServer) -> None:
+    # Graphs that lie here are opened and no endpoint is asked.
+    workspace = Workspace(tmp_path)
+    workspace.add("far", [sample_endpoint.url])
+    workspace.add("space", [graph_path()])
+    sample_endpoint.requests.clear()
+    async with open_hub(ServeSettings.of(tmp_path), workspace) as hub:
+        await warm_up(hub)
+        assert hub.graphs.opened == ["space"] and await hub.store.costs() == {}
+    assert sample_endpoint.requests == []
+
+
+async def test_a_graph_that_cannot_be_opened_keeps_no_other_from_it(
+    tmp_path: Path, sample_endpoint: SparqlServer
+) -> None:
+    workspace = Workspace(tmp_path)
+    for name in ("gone", "space"):
+        copy = tmp_path / f"{name}.ttl"
+        copy.write_bytes(graph_path().read_bytes())
+        workspace.add(name, [copy])
+    (workspace.data("gone") / "built.json").unlink()
+    (tmp_path / "gone.ttl").unlink()
+    async with open_hub(ServeSettings.of(tmp_path), workspace) as hub:
+        await warm_up(hub)
+        assert hub.graphs.opened == ["space"]

@@ -7,13 +7,13 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import httpx2
 import pytest
 from tests.servers.faults import slow_first_byte
 from tests.servers.served import ServedProcess, ServedThread
 from tests.servers.sparql import SparqlServer
-from websockets.asyncio.client import connect
 
 from askgraph.server.auth.identify import new_visitor
 from askgraph.workspace import Workspace
@@ -61,16 +61,16 @@ def states(server: ServedThread) -> set[str]:
 
 VISITOR = {"askgraph_visitor": new_visitor()}
 STREAM = {"Accept": "text/event-stream"}
+ASK: dict[str, Any] = {"json": {"question": QUESTION}, "headers": STREAM}
 
 
 def test_fifty_clients_that_vanish_leave_nothing_running(server: ServedThread) -> None:
     async def vanish() -> None:
-        address = server.url.replace("http", "ws") + "/api/v1/socket"
-        head = {"Cookie": f"askgraph_visitor={VISITOR['askgraph_visitor']}"}
-        async with connect(address, additional_headers=head) as connection:
-            await connection.send(json.dumps({"type": "ask", "question": QUESTION}))
-            await connection.recv()
-            connection.transport.abort()
+        async with (
+            httpx2.AsyncClient(base_url=server.url, cookies=VISITOR, timeout=60) as client,
+            client.stream("POST", "/api/v1/ask", **ASK) as told,
+        ):
+            await anext(told.aiter_lines())
 
     async def all_vanish() -> None:
         await asyncio.gather(*(vanish() for _ in range(50)))
@@ -82,8 +82,7 @@ def test_fifty_clients_that_vanish_leave_nothing_running(server: ServedThread) -
 
 def test_a_stream_that_is_left_stops_its_question(server: ServedThread) -> None:
     with httpx2.Client(base_url=server.url, cookies=VISITOR, timeout=60) as client:
-        body = {"question": QUESTION}
-        with client.stream("POST", "/api/v1/ask", json=body, headers=STREAM) as response:
+        with client.stream("POST", "/api/v1/ask", **ASK) as response:
             next(response.iter_lines())
             assert not at_rest(server)
         until(lambda: at_rest(server), "the question goes on though nobody listens")
@@ -95,10 +94,10 @@ def test_a_request_that_is_given_up_stops_its_question(server: ServedThread) -> 
     until(lambda: at_rest(server), "the question goes on though nobody waits for it")
 
 
-def test_a_caller_stops_a_question(server: ServedThread) -> None:
+def test_stopping_and_deleting(server: ServedThread) -> None:
+    # A caller stops a question.
     with httpx2.Client(base_url=server.url, cookies=VISITOR, timeout=60) as client:
-        body = {"question": QUESTION}
-        with client.stream("POST", "/api/v1/ask", json=body, headers=STREAM) as response:
+        with client.stream("POST", "/api/v1/ask", **ASK) as response:
             lines = (line for line in response.iter_lines() if line.startswith("data: "))
             id = json.loads(next(lines)[6:])["id"]
             stopped = threading.Thread(
@@ -109,23 +108,16 @@ def test_a_caller_stops_a_question(server: ServedThread) -> None:
             stopped.start()
             assert [json.loads(line[6:])["event"] for line in lines][-1] == "cancelled"
             stopped.join()
-        assert client.get(f"/api/v1/runs/{id}").json()["state"] == "cancelled"
-        assert at_rest(server)
-
-
-def test_a_history_deleted_while_a_question_runs_leaves_nothing_running(
-    server: ServedThread,
-) -> None:
+        assert client.get(f"/api/v1/runs/{id}").json()["state"] == "cancelled" and at_rest(server)
+    # A history deleted while a question runs leaves nothing running.
     with httpx2.Client(base_url=server.url, cookies=VISITOR, timeout=60) as client:
-        body = {"question": QUESTION}
-        with client.stream("POST", "/api/v1/ask", json=body, headers=STREAM) as response:
+        with client.stream("POST", "/api/v1/ask", **ASK) as response:
             lines = (line for line in response.iter_lines() if line.startswith("data: "))
             next(lines)
             deleted = httpx2.delete(f"{server.url}/api/v1/runs", cookies=VISITOR, timeout=60)
             assert at_rest(server), "it goes on, and counts for nobody"
             assert [json.loads(line[6:])["event"] for line in lines][-1] == "cancelled"
-        assert deleted.json()["deleted"] >= 1
-        assert states(server) == set()
+        assert deleted.json()["deleted"] >= 1 and states(server) == set()
 
 
 def test_a_server_that_ends_hands_its_questions_back(place: Workspace, slow: SparqlServer) -> None:

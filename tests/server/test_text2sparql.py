@@ -9,6 +9,7 @@ import httpx2
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.each import for_each
 from tests.servers.clients import clients_python
 
 from askgraph.server.problems import Missing
@@ -42,26 +43,23 @@ def test_the_published_client_gets_its_answers(served: str, tmp_path: Path) -> N
     found = {one["qname"]: one["query"] for one in json.loads(answers.read_text())}
     assert sorted(found) == ["space:1-en", "space:2-de", "space:2-en", "space:3-en"]
     assert "FILTER(?diameter > ?their_diameter)" in found["space:1-en"]
-    assert "ont:discoverer" in found["space:2-en"]
-    assert "ont:discoverer" in found["space:2-de"]
+    assert "ont:discoverer" in found["space:2-en"] and "ont:discoverer" in found["space:2-de"]
     assert found["space:3-en"] == ""
 
 
-def test_the_query_comes_with_how_sure_it_is(client: httpx2.Client) -> None:
+def test_the_protocol_of_the_challenge(client: httpx2.Client) -> None:
+    # The query comes with how sure it is.
     reply = client.get("/", params={"dataset": "space", "question": "Who discovered Titan?"})
-
     content = reply.json()
     assert content["dataset"] == "space" and content["question"] == "Who discovered Titan?"
     assert content["confidence"] > 0.8
     assert client.get(f"/api/v1/runs/{content['run']}").json()["state"] == "done"
-
-
-def test_without_a_question_the_address_is_the_page(client: httpx2.Client) -> None:
+    # Without a question the address is the page.
     assert client.get("/").headers["content-type"].startswith("text/html")
     assert client.get("/", params={"utm": "x"}).headers["content-type"].startswith("text/html")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("given", "status"),
     [
         ({"question": "Moons?"}, 422),
@@ -81,7 +79,7 @@ GRAPHS = ["products", "Space", "täst"]
 DATASETS = {"https://text2sparql.aksw.org/2025/corporate/": "products", "urn:x": "gone"}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("dataset", "graph"),
     [
         ("https://text2sparql.aksw.org/2025/corporate/", "products"),
@@ -96,7 +94,7 @@ def test_a_dataset_is_a_graph_by_its_iri_or_its_name(dataset: str, graph: str) -
     assert graph_of(dataset, GRAPHS, DATASETS) == graph
 
 
-@pytest.mark.parametrize("dataset", ["urn:x", "", "https://example.org/", "https://[/x"])
+@for_each("dataset", ["urn:x", "", "https://example.org/", "https://[/x"])
 def test_a_dataset_that_is_none_says_how_to_name_one(dataset: str) -> None:
     with pytest.raises(Missing, match=r"\[serve.datasets\]"):
         graph_of(dataset, GRAPHS, DATASETS)

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pyoxigraph import BlankNode, Literal, NamedNode
+from tests.each import for_each
 
 from askgraph.sparql import vocabulary as voc
 from askgraph.sparql.comparison import (
@@ -21,7 +22,7 @@ def typed(text: str, datatype: str) -> Literal:
     return Literal(text, datatype=NamedNode(datatype))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("one", "other"),
     [
         (Literal(1), Literal("1")),
@@ -56,7 +57,7 @@ def test_values_that_are_equal(one: Literal, other: Literal) -> None:
     assert cell_of_term(one) == cell_of_term(other)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("one", "other"),
     [
         (Literal("007"), Literal(7)),
@@ -75,7 +76,7 @@ def test_values_that_are_not_equal(one: Literal, other: Literal) -> None:
     assert cell_of_term(one) != cell_of_term(other)
 
 
-@pytest.mark.parametrize("text", ["9" * 5000, "1e999", "-.5e-999", "9999-12-31T23:59:59+00:00"])
+@for_each("text", ["9" * 5000, "1e999", "-.5e-999", "9999-12-31T23:59:59+00:00"])
 def test_extreme_values_have_a_form(text: str) -> None:
     assert cell_of_json(text) is not None
 
@@ -112,7 +113,7 @@ A, B, C = (NamedNode(f"http://example.org/{name}") for name in "ABC")
 EMPTY = SelectResult(("x",), ())
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("one", "other"),
     [
         (table((A,), (B,)), table((B,), (A,), (A,))),
@@ -131,7 +132,7 @@ def test_results_that_give_the_same(one: SelectResult | bool, other: SelectResul
     assert alike([one, other]) == [0, 0]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("one", "other"),
     [
         (table((A,), (B,)), table((A,))),

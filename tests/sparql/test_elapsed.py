@@ -2,10 +2,10 @@
 
 from datetime import date
 
-import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from pyoxigraph import Literal, NamedNode, QuerySolutions, Store, Variable
+from tests.each import for_each
 
 from askgraph.sparql import Bind
 from askgraph.sparql.elapsed import elapsed, elapsed_in, elapsed_text
@@ -56,8 +56,8 @@ def test_a_date_with_a_time_counts_by_its_day() -> None:
     assert computed("days", date(2020, 2, 28), date(2020, 3, 1), "dateTime") == 2
 
 
-@pytest.mark.parametrize("unit", ["years", "months", "days", "calendar years"])
-@pytest.mark.parametrize("end", [Variable("died"), TODAY])
+@for_each("unit", ["years", "months", "days", "calendar years"])
+@for_each("end", [Variable("died"), TODAY])
 def test_the_expression_is_known_again(unit: str, end: Variable | Literal) -> None:
     text = elapsed_text(unit, Variable("born"), end)
     element = read(f"SELECT * {{ BIND({text} AS ?n) }}", {"xsd": XSD}).where.elements[0]
@@ -69,7 +69,7 @@ def test_the_expression_is_known_again(unit: str, end: Variable | Literal) -> No
     assert (found.unit, found.start, found.end) == (unit, Variable("born"), end)
 
 
-@pytest.mark.parametrize("text", ["?a - ?b", "YEAR(?a) + YEAR(?b)", "YEAR(?a) - 5", "?a * 2"])
+@for_each("text", ["?a - ?b", "YEAR(?a) + YEAR(?b)", "YEAR(?a) - 5", "?a * 2"])
 def test_other_expressions_are_no_elapsed_time(text: str) -> None:
     element = read(f"SELECT * {{ BIND({text} AS ?n) }}").where.elements[0]
 

@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.each import for_each
 
 from askgraph.errors import ForbiddenQuery, QueryError, QuerySyntaxError
 from askgraph.sparql.judge import CheckedQuery, admitted, checked, datasets, own_limit, starred
@@ -18,7 +19,7 @@ PREFIXES = {"ex": "http://example.org/", "foaf": "http://xmlns.com/foaf/0.1/"}
 BAD_WORDS = ["INSERT", "DELETE", "SERVICE", "LOAD", "DROP", "CLEAR", "service <http://x.example/>"]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("query", "form"),
     [
         ("SELECT * { ?s ?p ?o }", "SELECT"),
@@ -48,7 +49,7 @@ def test_queries_are_judged_from_several_threads_at_once() -> None:
     assert found == ["SELECT"] * 200
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("query", "name"),
     [
         ("INSERT DATA { <a:b> <a:c> 1 }", "INSERT DATA"),
@@ -84,7 +85,7 @@ def test_an_update_after_a_read_does_not_pass(query: str) -> None:
             judge(query)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "query",
     [
         "SELECT * { SERVICE <http://evil.example/> { ?s ?p ?o } }",
@@ -200,7 +201,7 @@ def test_prefixes_not_declared_are_supplied() -> None:
     assert checked(declared, prefixes=PREFIXES).text == declared
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("query", "line", "column", "words"),
     [
         ("SELECT ?s { ?s foaf:name ?n }", 1, 16, "prefix 'foaf:' is not declared"),
@@ -230,7 +231,7 @@ def test_codepoint_escapes_are_written_out_and_cannot_end_a_string() -> None:
     assert checked(r"ASK { ?s ?p '\\u0041' }").text == r"ASK { ?s ?p '\\u0041' }"
 
 
-@pytest.mark.parametrize(
+@for_each(
     "query",
     [
         "SELECT * { ?s ?p ?o } #" + "x" * 1_100_000,
@@ -279,7 +280,7 @@ def test_data_is_not_counted_but_what_a_store_recurses_over_is() -> None:
         admitted("SELECT * { FILTER(1 IN (1" + "+1" * 5_000 + ")) }")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("query", "words"),
     [
         ("SELECT * WHERE " + "{" * 101 + "}" * 101, "column 116: more than 100 brackets within"),

@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.each import for_each
 
 from askgraph.sparql.prefixes import (
     best_label,
@@ -15,7 +16,7 @@ from askgraph.sparql.prefixes import (
 )
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("iri", "words"),
     [
         ("http://x/ship#disposition_of_ship", "disposition of ship"),
@@ -52,7 +53,7 @@ def test_any_text_gives_words_without_leading_or_trailing_space(text: str) -> No
 LABELS = [("Moon", "en"), ("Mond", "de"), ("Måne", "da"), ("Mond AT", "de-at"), ("Luna", None)]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("languages", "label"),
     [
         (["de"], "Mond"),
@@ -86,7 +87,7 @@ def test_the_chain_names_each_language_once() -> None:
     assert language_chain(["de-AT", "de"]) == ("de-at", "de", "mul", "", "en")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("noun", "plural"),
     [
         ("moon", "moons"),

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.each import for_each
 from tests.sparql.same_algebra import meaning
 
 from askgraph.sparql.layout import formatted
@@ -63,7 +64,7 @@ SELECT ?x WHERE {
     )
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("query", "lines"),
     [
         ("ask{?s ?p ?o}", "ASK {\n  ?s ?p ?o .\n}"),
@@ -118,7 +119,7 @@ def test_comments_before_the_query_stay() -> None:
     assert out == "# Who?\nSELECT * WHERE {\n  ?s ?p ?o .\n}"
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     ["", "hello", "SELECT ?x", "ASK { FILTER(?a ?b) }", "DROP ALL", 'SELECT * { ?s ?p "x }', "{{{"],
 )

@@ -1,8 +1,22 @@
 """Prefixes that a gold query leaves open."""
 
-from askgraph.sparql.lexer import lexed, tokens, with_declared, with_full_iris
+import copy
+import pickle
 
-EX = {"ex": "http://example.org/", "other": "http://example.com/"}
+from hypothesis import given, settings
+from pyoxigraph import Literal, NamedNode, Variable
+from tests.each import for_each
+from tests.sparql.same_algebra import meaning
+from tests.sparql.test_layout import ENDINGS, EX, GROUPS
+
+from askgraph.sparql import Call, Filter, Group, Nested, Pattern, Query, children, transform, walk
+from askgraph.sparql.layout import formatted
+from askgraph.sparql.lexer import lexed, tokens, with_declared, with_full_iris
+from askgraph.sparql.read import read
+from askgraph.sparql.vocabulary import XSD_INTEGER
+from askgraph.sparql.write import by_subject, laid_out, text_of, tree_of
+
+KNOWN = {"ex": "http://example.org/", "other": "http://example.com/"}
 
 
 def test_only_open_prefixes_outside_strings_and_iris_are_named() -> None:
@@ -12,13 +26,13 @@ def test_only_open_prefixes_outside_strings_and_iris_are_named() -> None:
 
 def test_prefixes_that_are_used_and_known_are_declared() -> None:
     query = "SELECT * { ?s ex:c :d }"
-    assert with_declared(query, EX) == f"PREFIX ex: <http://example.org/>\n{query}"
+    assert with_declared(query, KNOWN) == f"PREFIX ex: <http://example.org/>\n{query}"
 
 
 def test_a_text_is_cut_once_also_when_prefixes_are_put_before_it() -> None:
     query = 'SELECT * { ?s ex:c "d"@en-GB, :e # ex:f\n }'
     once = lexed(query)
-    whole = with_declared(query, EX)
+    whole = with_declared(query, KNOWN)
 
     assert lexed(query) is once
     assert "all" in vars(lexed(whole))
@@ -27,7 +41,7 @@ def test_a_text_is_cut_once_also_when_prefixes_are_put_before_it() -> None:
 
 def test_a_query_that_declares_its_prefixes_stays_as_it_is() -> None:
     query = "prefix ex: <http://else/> SELECT * { ?s ex:c 1 }"
-    assert with_declared(query, EX) == query
+    assert with_declared(query, KNOWN) == query
 
 
 def test_names_become_full_iris_and_declarations_stay() -> None:
@@ -45,3 +59,95 @@ def test_names_end_where_the_grammar_ends_them_and_long_gaps_are_no_tokens() -> 
         ["a:b..c", ".", ":x%41.-\\-d", ".", ".", "::.:", "a:", "-", "b", "e.f:g"]
     )
     assert [token.start for token in tokens(query)][5] == query.index("::.:")
+
+
+QUERY = read("SELECT ?a { ?a <x:p> ?b SERVICE <x:s> { ?b <x:q> <x:c> } FILTER(?b > 1) }")
+
+
+def test_all_nodes_and_terms_are_walked_in_order() -> None:
+    names = [str(node) for node in walk(QUERY.where) if isinstance(node, NamedNode | Variable)]
+    assert names == ["?a", "<x:p>", "?b", "?b", "<x:q>", "<x:c>", "<x:s>", "?b"]
+
+
+def test_a_walk_stays_out_of_what_it_may_not_enter() -> None:
+    found = walk(QUERY, into=lambda node: () if isinstance(node, Nested) else children(node))
+    assert [node for node in found if isinstance(node, Pattern)] == [QUERY.where.elements[0]]
+
+
+def test_an_element_may_become_none_or_several() -> None:
+    def change(node: object) -> object:
+        if isinstance(node, Filter):
+            return ()
+        return (node, node) if isinstance(node, Pattern) else node
+
+    changed = transform(QUERY, change, enter=lambda node: not isinstance(node, Nested))
+    assert text_of(changed.where) == (
+        "{ ?a <x:p> ?b . ?a <x:p> ?b . SERVICE <x:s> { ?b <x:q> <x:c> . } }"
+    )
+
+
+def test_what_does_not_change_is_the_same_object() -> None:
+    assert transform(QUERY, lambda node: node) is QUERY
+
+
+X, MOON = Variable("x"), NamedNode("http://example.org/Moon")
+
+
+def test_a_tree_is_laid_out_without_being_read_from_a_text() -> None:
+    radius = NamedNode("http://example.org/radius")
+    minus = Literal("-5", datatype=NamedNode(XSD_INTEGER))
+    either = Call("||", (Call(">", (X, minus)), Call("&&", (X, Call("!", (X,))))))
+    query = Query(
+        "SELECT",
+        Group((Pattern(X, radius, MOON), Pattern(X, radius, MOON), Filter(either))),
+        columns=((X, None), (Variable("n"), Call("COUNT DISTINCT", (X,)))),
+        order=((Call("COUNT", ()), False),),
+        limit=3,
+    )
+    assert laid_out(query, EX, {"http://example.org/radius": "mean width"}) == (
+        "PREFIX ex: <http://example.org/>\n"
+        "SELECT ?x (COUNT(DISTINCT ?x) AS ?n) WHERE {\n"
+        "  ?x ex:radius ex:Moon .  # mean width\n"
+        "  FILTER(?x > -5 || (?x && !?x))\n"
+        "}\n"
+        "ORDER BY ASC(COUNT(*))\n"
+        "LIMIT 3"
+    )
+
+
+def test_a_text_carries_its_tree_and_a_copy_is_mere_text() -> None:
+    query = read("SELECT ?x { ?x a ?y . ?z a ?x . ?x a ?y }")
+    text = laid_out(query, EX)
+
+    assert tree_of(text) == read(text) == by_subject(query)
+    assert text_of(query).tree is query
+    assert [type(one) for one in (copy.copy(text), pickle.loads(pickle.dumps(text)))] == [str, str]
+
+
+@for_each(
+    "text",
+    [
+        "ASK {\n  ?s ex:a/^ex:b|!(ex:c|^a) ?o ;\n      (ex:a/ex:b)+ 2.5 .\n}",
+        "SELECT * WHERE {\n  BIND(?a - (?b - 1) * 2 AS ?c)\n}",
+        "ASK {\n  FILTER((?a = 1) = (?b IN (1, 2)))\n  FILTER(-(1) < ?a && !(!?b) && !(!(2)))\n}",
+        "SELECT * WHERE {\n  FILTER NOT EXISTS { ?s ex:a ?o . }\n  MINUS { ?s ex:b ?o . }\n}",
+        "DESCRIBE * WHERE {\n  ?s a ex:C .\n}",
+    ],
+)
+def test_what_is_laid_out_stays_as_it_is(text: str) -> None:
+    query = EX.header(text) + text
+    assert laid_out(read(query), EX) == formatted(query, EX, {}) == query
+
+
+@settings(max_examples=50, deadline=None)
+@given(GROUPS.filter(lambda body: "[" not in body), ENDINGS)
+def test_a_tree_laid_out_and_read_again_means_the_same(body: str, ending: str) -> None:
+    head = "select ?x" if "group" in ending else "select distinct ?x ?y"
+    query = f"{head} {{ {body} }} {ending}"
+    query = EX.header(query) + query
+    tree = read(query)
+    out = laid_out(tree, EX, {"http://example.org/a": "some label"})
+    assert laid_out(read(out), EX, {"http://example.org/a": "some label"}) == out
+    assert text_of(read(text_of(tree))) == text_of(tree)
+    if "values ?x" not in ending:
+        assert meaning(out) == meaning(query)

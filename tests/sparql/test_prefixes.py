@@ -1,17 +1,17 @@
 """Prefixed names are valid, lead back to their IRI, and read well."""
 
 import pyoxigraph
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rdflib.plugins.sparql import prepareQuery
+from tests.each import for_each
 
 from askgraph.sparql.prefixes import WELL_KNOWN, PrefixMap, namespace_of
 
 EX = PrefixMap({"ex": "http://example.org/"})
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("iri", "name"),
     [
         ("http://example.org/Moon", "ex:Moon"),

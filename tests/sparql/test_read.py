@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from pyoxigraph import Literal, NamedNode, Variable
+from tests.each import for_each
 from tests.sparql.same_algebra import meaning
 from tests.sparql.test_layout import ENDINGS, EX, GROUPS
 
@@ -32,7 +33,7 @@ def test_the_order_of_writing_is_kept() -> None:
     assert [name.value for name in variables_of(query)] == ["b"]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("query", "written"),
     [
         (
@@ -77,14 +78,12 @@ def test_blank_nodes_and_collections_become_variables() -> None:
     assert all(name.value.startswith("__") for name in variables_of(query.where))
 
 
-@pytest.mark.parametrize(
-    "next", ["{ ?a <x:q> ?c }", "BIND(1 AS ?c)", "FILTER(?b > 1)", ". ?b ?c ?d"]
-)
+@for_each("next", ["{ ?a <x:q> ?c }", "BIND(1 AS ?c)", "FILTER(?b > 1)", ". ?b ?c ?d"])
 def test_a_semicolon_may_end_what_is_said_of_a_thing(next: str) -> None:
     assert read(f"ASK {{ ?a <x:p> ?b ; {next} }}") == read(f"ASK {{ ?a <x:p> ?b . {next} }}")
 
 
-@pytest.mark.parametrize("text", ["", "hello", "SELECT ?x", "DELETE WHERE { ?s ?p ?o }", "ASK {"])
+@for_each("text", ["", "hello", "SELECT ?x", "DELETE WHERE { ?s ?p ?o }", "ASK {"])
 def test_what_is_no_query_is_refused(text: str) -> None:
     with pytest.raises(QuerySyntaxError):
         read(text)

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pyoxigraph import BaseDirection, BlankNode, Literal, NamedNode, Triple
+from tests.each import for_each
 
 from askgraph.errors import SetupError
 from askgraph.llm import Assistant, Choice, Finish, System, TokenLogprob, ToolCall, ToolSchema
@@ -25,6 +26,7 @@ from askgraph.trace import (
     ModelTurn,
     Observation,
     Option,
+    Outcome,
     Prompt,
     Question,
     Refusal,
@@ -33,6 +35,7 @@ from askgraph.trace import (
     ToolUse,
     Trace,
     Usage,
+    follow_up,
 )
 from askgraph.trace.codec import GraphState, Head, line_of, read_trace, step_of, write_trace
 
@@ -199,7 +202,7 @@ DAMAGES = {
 }
 
 
-@pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
+@for_each("damage", DAMAGES.values())
 def test_a_damaged_file_is_refused_with_its_line(tmp_path: Path, damage: Damage) -> None:
     path = tmp_path / "run.jsonl"
     write_trace(path, Trace(Question("?"), "grasp", STEPS))
@@ -222,3 +225,26 @@ def test_fields_that_came_later_have_their_defaults_in_older_files() -> None:
     del older["why_empty"], older["usage"]
 
     assert step_of(json.dumps(older)) == replace(ANSWER, usage=Usage())
+
+
+FIRST = Question("Which moons orbit Jupiter?", "en", (Earlier("Planets?", "SELECT ?p {}"),))
+FOUND = Answer("SELECT ?moon {}", "space", SelectResult((), ()), (), "", 0.9)
+
+
+@pytest.mark.parametrize(
+    "outcome", [FOUND, Refusal("unsure", FOUND), Clarification("Which?", (), FOUND)]
+)
+def test_what_was_asked_before_comes_oldest_first_with_its_queries(outcome: Outcome) -> None:
+    second = follow_up("Und der Mars?", FIRST, outcome, language="de")
+
+    assert (second.text, second.language) == ("Und der Mars?", "de")
+    assert second.before == (
+        Earlier("Planets?", "SELECT ?p {}"),
+        Earlier("Which moons orbit Jupiter?", "SELECT ?moon {}"),
+    )
+
+
+def test_a_question_that_came_to_no_query_is_passed_over() -> None:
+    found = follow_up("And Mars?", FIRST, Refusal("not here"))
+
+    assert found.before == (Earlier("Planets?", "SELECT ?p {}"),)

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.each import for_each
 
 from askgraph import sample
 from askgraph.errors import SetupError
@@ -125,7 +126,7 @@ def test_pairs_come_back_from_their_file(terms: NearTerms, tmp_path: Path) -> No
 STRANGE = '{"id": "1", "question": "?", "listed": [], "target": "ASK { }", "form": "verse"}'
 
 
-@pytest.mark.parametrize("content", ["", "[]", '{"id": 3}', "moon", STRANGE])
+@for_each("content", ["", "[]", '{"id": 3}', "moon", STRANGE])
 def test_a_file_of_anything_else_is_told(content: str, tmp_path: Path) -> None:
     file = tmp_path / "pairs.jsonl"
     file.write_text(content, encoding="utf-8")

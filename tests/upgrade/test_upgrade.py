@@ -42,43 +42,34 @@ def old(folder: Path) -> Iterator[httpx2.Client]:
 
 
 def test_the_graph_is_asked_without_being_built_again(folder: Path) -> None:
+    # The graph is asked without being built again.
     built = folder / "data" / "moons" / "built.json"
     before = built.stat().st_mtime_ns
-
     assert askgraph.ask(MARS, "moons", workspace=folder).json()["rows"] == MOONS
     assert built.stat().st_mtime_ns == before
+    # A graph that a newer askgraph has written is left as it is.
+    path = folder / "data" / "moons" / "built.json"
+    newer = json.dumps({**json.loads(path.read_text("utf-8")), "format": 99, "unknown": True})
+    path.write_text(newer, "utf-8")
+    with pytest.raises(SetupError, match=r"newer askgraph .*form is 99.* install that version"):
+        askgraph.ask(MARS, "moons", workspace=folder)
+    assert path.read_text("utf-8") == newer
 
 
 def test_answers_verdicts_and_keys_are_still_there(old: httpx2.Client) -> None:
+    # Answers verdicts and keys are still there.
     runs = {run["question"]: run["id"] for run in old.get("runs").json()["runs"]}
     mars, luna = (old.get(f"runs/{runs[question]}").json() for question in (MARS, LUNA))
-
     assert mars["answer"]["rows"] == MOONS and mars["answer"]["sentence"].startswith("Deimos and")
     assert mars["feedback"] == {"verdict": "right", "comment": "both"} and mars["verified"] is True
     assert luna["answer"]["rows"] == [[3474]] and luna["feedback"] is None
-
-
-def test_a_confirmed_question_is_answered_as_it_was_confirmed(old: httpx2.Client) -> None:
+    # A confirmed question is answered as it was confirmed.
     again = old.post("ask", json={"question": MARS}).json()
-
     assert again["answer"]["rows"] == MOONS
     assert again["answer"]["confirmed"]["question"] == MARS
-
-
-def test_a_question_goes_on_from_one_that_was_asked_before_the_upgrade(old: httpx2.Client) -> None:
+    # A question goes on from one that was asked before the upgrade.
     (session,) = {
         run["session"] for run in old.get("runs").json()["runs"] if run["question"] == MARS
     }
     body = {"question": "And Earth?", "session": session}
-
     assert old.post("ask", json=body).json()["answer"]["rows"] == [[f"{SPACE}Luna"]]
-
-
-def test_a_graph_that_a_newer_askgraph_has_written_is_left_as_it_is(folder: Path) -> None:
-    path = folder / "data" / "moons" / "built.json"
-    newer = json.dumps({**json.loads(path.read_text("utf-8")), "format": 99, "unknown": True})
-    path.write_text(newer, "utf-8")
-
-    with pytest.raises(SetupError, match=r"newer askgraph .*form is 99.* install that version"):
-        askgraph.ask(MARS, "moons", workspace=folder)
-    assert path.read_text("utf-8") == newer

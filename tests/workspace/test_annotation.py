@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.each import for_each
 
 from askgraph.errors import SetupError
 from askgraph.graph import KnowledgeGraph
@@ -99,7 +100,7 @@ def test_the_table_comes_back_with_iris_beside_it(found: Annotated) -> None:
     assert last[3:6] == ["", "", ""]
 
 
-@pytest.mark.parametrize("between", [",", ";", "\t"])
+@for_each("between", [",", ";", "\t"])
 def test_a_table_is_read_whatever_stands_between_its_cells(tmp_path: Path, between: str) -> None:
     lines = [("a", "b c"), ("1", "x"), ("2",), ("", "")]
     path = tmp_path / "t.csv"
@@ -122,7 +123,7 @@ def test_no_cell_of_a_table_is_lost(tmp_path: Path) -> None:
     assert read_table(path, headless=True)[1][0] == ("a, b; c, d", "e", "")
 
 
-@pytest.mark.parametrize("people", ["61851", "61,851", "61.851,0", "61851,00"])
+@for_each("people", ["61851", "61,851", "61.851,0", "61851,00"])
 def test_numbers_may_have_a_comma_before_their_decimals(
     cities: KnowledgeGraph, people: str
 ) -> None:
@@ -143,7 +144,7 @@ def test_heads_that_are_as_the_rows_below_are_noticed(cities: KnowledgeGraph) ->
         assert result_of(annotated(cities, heads, ROWS)).headless is expected
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("content", "told"),
     [(b"", "holds no table"), (b"a,b\n", "holds no table"), (b"\xff\n1", "not UTF-8")],
 )

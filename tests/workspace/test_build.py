@@ -68,16 +68,13 @@ def test_a_graph_is_there_before_all_is_asked_and_grows(
     counts = {p.iri: p.triples for p in exact.predicates}
     subjects = {p.iri: p.subjects for p in exact.predicates}
     assert {p.iri: p.triples for p in first.predicates} == counts
-    assert {p.iri: p.subjects for p in first.predicates} != subjects
-    assert place.unasked("space")
+    assert {p.iri: p.subjects for p in first.predicates} != subjects and place.unasked("space")
     busy.free, asked = True, len(busy.requests)
     grown = place.grow("space")
-    assert {p.iri: p.subjects for p in grown.predicates} == subjects
-    assert not place.unasked("space")
+    assert {p.iri: p.subjects for p in grown.predicates} == subjects and not place.unasked("space")
     assert 0 < len(busy.requests) - asked < asked  # only what had not come
     asked = len(busy.requests)
-    assert place.grow("space") == grown == place.profile("space")
-    assert len(busy.requests) == asked
+    assert place.grow("space") == grown == place.profile("space") and len(busy.requests) == asked
 
 
 def test_a_graph_without_a_name_says_that_it_stays_as_it_was_asked_at_first(

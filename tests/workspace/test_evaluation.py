@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.each import for_each
 from tests.servers.llm import LlmServer
 
 from askgraph import plugins, sample
@@ -80,7 +81,7 @@ def test_without_operators_questions_that_need_them_are_lost(workspace: Workspac
     assert sum(whole) > sum(bare) + 20
 
 
-@pytest.mark.parametrize("where", NEEDS)
+@for_each("where", NEEDS)
 def test_elsewhere_the_run_is_the_same_as_here(workspace: Workspace, where: str) -> None:
     pytest.importorskip(NEEDS[where])
     methods = ("graph-search", "graph-search:operators=false")
@@ -89,18 +90,10 @@ def test_elsewhere_the_run_is_the_same_as_here(workspace: Workspace, where: str)
     assert timeless(there) == timeless(here)
 
 
-def test_every_executor_is_found_by_name() -> None:
+def test_executors_processes_and_settings() -> None:
+    # Every executor is found by name.
     assert plugins.names("executor") == ("dask", "processes")
-
-
-def test_a_cluster_is_only_for_other_processes(workspace: Workspace) -> None:
-    with pytest.raises(SetupError, match="--on processes"):
-        run(workspace, crew=Crew(address="tcp://127.0.0.1:8786"))
-    with pytest.raises(SetupError, match="no executor named 'moon'"):
-        run(workspace, crew=Crew("moon"))
-
-
-def test_many_questions_without_a_model_have_a_process_a_core() -> None:
+    # Many questions without a model have a process a core.
     crew, search = Crew("auto"), [GraphSearch()]
     cores = os.cpu_count() or 1
     many = crew.chosen(500, search)
@@ -110,6 +103,18 @@ def test_many_questions_without_a_model_have_a_process_a_core() -> None:
     assert replace(crew, workers=3).chosen(20, search) == Crew("processes", workers=3)
     assert replace(crew, concurrency=4).chosen(500, search).on == "local"
     assert Crew().chosen(500, search) == Crew()
+    # Settings for all methods give way to a methods own.
+    one, other = method_choices(["a:x=1", "b"], ["x=2", "y=text"])
+    assert json.loads(one.settings) == {"x": 1, "y": "text"}
+    assert json.loads(other.settings) == {"x": 2, "y": "text"}
+    assert (one.label, other.label) == ('a:x=1,y="text"', 'b:x=2,y="text"')
+
+
+def test_a_cluster_is_only_for_other_processes(workspace: Workspace) -> None:
+    with pytest.raises(SetupError, match="--on processes"):
+        run(workspace, crew=Crew(address="tcp://127.0.0.1:8786"))
+    with pytest.raises(SetupError, match="no executor named 'moon'"):
+        run(workspace, crew=Crew("moon"))
 
 
 def test_another_state_of_the_graph_is_another_run(workspace: Workspace, tmp_path: Path) -> None:
@@ -246,7 +251,7 @@ def test_a_metric_that_there_is_none_of_is_named(workspace: Workspace) -> None:
         run(workspace, wishes=Wishes((), metric="beauty"))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("specs", "problem"),
     [
         (["no-such-method"], "no method named"),
@@ -260,13 +265,6 @@ def test_a_method_that_cannot_be_made_is_said(
 ) -> None:
     with pytest.raises(SetupError, match=problem):
         run(workspace, *specs)
-
-
-def test_settings_for_all_methods_give_way_to_a_methods_own() -> None:
-    one, other = method_choices(["a:x=1", "b"], ["x=2", "y=text"])
-    assert json.loads(one.settings) == {"x": 1, "y": "text"}
-    assert json.loads(other.settings) == {"x": 2, "y": "text"}
-    assert (one.label, other.label) == ('a:x=1,y="text"', 'b:x=2,y="text"')
 
 
 def test_a_sample_is_the_same_for_a_seed_and_holds_smaller_ones(workspace: Workspace) -> None:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from pyoxigraph import RdfFormat
+from tests.each import for_each
 from tests.graphs import EXTRA, MOONS, store_of
 from tests.servers.sparql import SparqlServer
 
@@ -144,7 +145,7 @@ def test_an_endpoint_is_asked_again_whatever_its_cache_holds(tmp_path: Path) -> 
     assert found == [("changed", "more rows: 1 then, 2 now")]
 
 
-@pytest.mark.parametrize("which", ["Which moons has Mars", "welche monde", "id", "iri"])
+@for_each("which", ["Which moons has Mars", "welche monde", "id", "iri"])
 def test_an_example_is_withdrawn_by_question_id_or_iri(workspace: Workspace, which: str) -> None:
     kept = confirm(workspace, ASKED)
     names = {"id": kept.id, "iri": str(kept.example.iri)}

@@ -58,9 +58,8 @@ def is_open(graph: KnowledgeGraph) -> bool:
         return False
 
 
-def test_missing_indices_are_built_and_told_of_and_are_there_the_next_time(
-    place: Workspace, find: Finder, searching: Method
-) -> None:
+def test_indices_that_methods_need(place: Workspace, find: Finder, searching: Method) -> None:
+    # Missing indices are built and told of and are there the next time.
     told: list[str] = []
 
     def tell(what: str, done: int, total: int | None) -> None:
@@ -69,24 +68,34 @@ def test_missing_indices_are_built_and_told_of_and_are_there_the_next_time(
     ready_graphs(["moons", "pets"], find, searching, progress=tell)
     first, told[:] = set(told), []
     ready_graphs(["moons", "pets"], find, searching, progress=tell)
-
-    assert first == {"indexing entities", "indexing properties", "indexing literals"}
-    assert told == []
+    assert first == {"indexing entities", "indexing properties", "indexing literals"} and told == []
     for name in ("moons", "pets"):
         assert (place.data(name) / "indices" / "literals.json").exists()
-
-
-def test_an_index_that_turns_out_damaged_when_it_is_first_looked_at_is_built_again(
-    place: Workspace, find: Finder, searching: Method
-) -> None:
+    # An index that turns out damaged when it is first looked at is built again.
     ready_graphs(["moons"], find, searching)
     for file in (place.data("moons") / "indices" / "entities").iterdir():
         file.write_bytes(b"")
-
     ready = ready_graphs(["moons"], find, searching)
-
     hits = ready.graphs[0].indices["entities"].search("Europa")
     assert [hit.item.label for hit in hits][:1] == ["Europa"]
+
+
+def test_only_graphs_that_were_opened_for_it_are_closed(
+    place: Workspace, find: Finder, searching: Method
+) -> None:
+    mine = place.graph("pets")
+    wanted: list[KnowledgeGraph | str | None] = [mine, "moons"]
+    try:
+        ready = ready_graphs(wanted, find, searching)
+        result_of(ready.close())
+        assert is_open(mine) and [is_open(graph) for graph in find.opened] == [False]
+    finally:
+        result_of(mine.endpoint.close())
+
+
+def test_without_a_graph_it_says_so(place: Workspace, find: Finder, searching: Method) -> None:
+    with pytest.raises(SetupError, match="no graph was given"):
+        ready_graphs([], find, searching)
 
 
 def test_a_method_that_searches_none_builds_none(place: Workspace, find: Finder) -> None:
@@ -120,23 +129,3 @@ def test_an_index_that_cannot_be_built_leaves_none_open(
         ready_graphs(["moons"], find, searching)
 
     assert [is_open(graph) for graph in find.opened] == [False]
-
-
-def test_only_graphs_that_were_opened_for_it_are_closed(
-    place: Workspace, find: Finder, searching: Method
-) -> None:
-    mine = place.graph("pets")
-    wanted: list[KnowledgeGraph | str | None] = [mine, "moons"]
-    try:
-        ready = ready_graphs(wanted, find, searching)
-        result_of(ready.close())
-
-        assert is_open(mine)
-        assert [is_open(graph) for graph in find.opened] == [False]
-    finally:
-        result_of(mine.endpoint.close())
-
-
-def test_without_a_graph_it_says_so(find: Finder, searching: Method) -> None:
-    with pytest.raises(SetupError, match="no graph was given"):
-        ready_graphs([], find, searching)

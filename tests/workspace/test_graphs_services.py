@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.each import for_each
 from tests.graphs import MOONS, store_of
 from tests.servers.sparql import SparqlServer
 from typer.testing import CliRunner, Result
@@ -50,27 +51,20 @@ def asked(workspace: Workspace, query: str, *, graph: str = "visits") -> Result:
     return CliRunner().invoke(app, [*command, "--workspace", str(workspace.folder)])
 
 
-def test_two_graphs_of_files_are_joined(workspace: Workspace) -> None:
+def test_joining_graphs(workspace: Workspace, tmp_path: Path) -> None:
+    # Two graphs of files are joined.
     assert json.loads(asked(workspace, JOIN).stdout)["rows"] == JOINED
-
-
-def test_other_forms_call_graphs_too(workspace: Workspace) -> None:
+    # Other forms call graphs too.
     where = "{ ?s :visited ?m SERVICE <askgraph:moons> { ?m onto:orbits ?p } }"
     assert json.loads(asked(workspace, f"ASK {where}").stdout) == {"boolean": True}
     built = json.loads(asked(workspace, f"CONSTRUCT {{ ?s :near ?p }} WHERE {where}").stdout)
     assert built["triples"] == [
         [f"<http://example.org/{name}>" for name in ("Voyager", "near", "Jupiter")]
     ]
-
-
-def test_a_graph_may_call_itself(workspace: Workspace) -> None:
+    # A graph may call itself.
     own = JOIN.replace("askgraph:moons", "askgraph:visits").replace("onto:orbits", "^:visited")
     assert len(json.loads(asked(workspace, own).stdout)["rows"]) == 3
-
-
-def test_a_called_graph_is_built_anew_when_its_file_changed(
-    workspace: Workspace, tmp_path: Path
-) -> None:
+    # A called graph is built anew when its file changed.
     (tmp_path / "moons.ttl").write_text(MOONS.replace(":orbits :Jupiter", ":orbits :Saturn"))
     rows = json.loads(asked(workspace, JOIN).stdout)["rows"]
     assert [row[1] for row in rows] == ["http://example.org/Saturn"] * 2
@@ -90,9 +84,8 @@ def test_an_endpoint_is_called_by_name_and_by_url(
     assert "VALUES" in server.requests[0].parameters["query"][0]
 
 
-def test_an_endpoint_calls_a_graph_of_files_with_its_own_prefixes(
-    workspace: Workspace, server: SparqlServer
-) -> None:
+def test_calling_graphs_from_elsewhere(workspace: Workspace, server: SparqlServer) -> None:
+    # An endpoint calls a graph of files with its own prefixes.
     workspace.add("remote", [server.url])
     query = (
         "SELECT ?m { ?m a onto:Moon SERVICE <askgraph:visits> { ?s <http://example.org/visited> ?m"
@@ -105,7 +98,23 @@ def test_an_endpoint_calls_a_graph_of_files_with_its_own_prefixes(
     assert "SERVICE" not in server.requests[-1].parameters["query"][0]
 
 
-@pytest.mark.parametrize(
+def test_a_graph_tells_the_iri_that_a_service_calls_it_by(
+    workspace: Workspace, server: SparqlServer
+) -> None:
+    workspace.add("remote", [server.url])
+    workspace.add("keyed", [f"{server.url}?key=secret"])
+    graphs = [workspace.graph(name) for name in ("moons", "remote", "keyed")]
+    iris = [service_iri(graph) for graph in graphs]
+    assert iris == ["askgraph:moons", server.url, "askgraph:keyed"]
+    for iri in iris:
+        query = PREFIX + JOIN.replace("?s :visited ?m", "VALUES ?m { :Io :Europa }")
+        joined = graphs[0].endpoint.select(query.replace("askgraph:moons", iri))
+        assert [[value_of(term) for term in row] for row in result_of(joined).rows] == JOINED
+    for graph in graphs:
+        result_of(graph.endpoint.close())
+
+
+@for_each(
     "clause",
     [
         "SERVICE <URL>",
@@ -121,8 +130,7 @@ def test_what_is_no_graph_here_is_refused_before_anything_is_sent(
 ) -> None:
     clause = clause.replace("URL", server.url)
     result = asked(workspace, f"SELECT * {{ ?s :visited ?m {clause} {{ ?m ?p ?o }} }}")
-    assert result.exit_code == 3
-    assert "allowed: askgraph:moons, askgraph:visits" in result.stderr
+    assert result.exit_code == 3 and "allowed: askgraph:moons, askgraph:visits" in result.stderr
     assert server.requests == []
 
 
@@ -153,27 +161,7 @@ def test_a_url_with_a_key_or_of_two_graphs_is_no_name_and_not_shown(
     assert refused.exit_code == 3
     assert refused.stderr.count(server.url) == 2  # what is refused, and how to add it
     assert "askgraph:keyed" in refused.stderr and "secret" not in refused.stderr
-    keyed = asked(workspace, JOIN.replace("moons", "keyed"))
-    assert json.loads(keyed.stdout)["rows"] == JOINED
-
-
-def test_a_graph_tells_the_iri_that_a_service_calls_it_by(
-    workspace: Workspace, server: SparqlServer
-) -> None:
-    workspace.add("remote", [server.url])
-    workspace.add("keyed", [f"{server.url}?key=secret"])
-    graphs = [workspace.graph(name) for name in ("moons", "remote", "keyed")]
-
-    iris = [service_iri(graph) for graph in graphs]
-
-    assert iris == ["askgraph:moons", server.url, "askgraph:keyed"]
-    for iri in iris:
-        query = PREFIX + JOIN.replace("?s :visited ?m", "VALUES ?m { :Io :Europa }")
-        joined = graphs[0].endpoint.select(query.replace("askgraph:moons", iri))
-        found = [[value_of(term) for term in row] for row in result_of(joined).rows]
-        assert found == JOINED
-    for graph in graphs:
-        result_of(graph.endpoint.close())
+    assert json.loads(asked(workspace, JOIN.replace("moons", "keyed")).stdout)["rows"] == JOINED
 
 
 def test_a_part_of_an_address_is_refused(workspace: Workspace, server: SparqlServer) -> None:
@@ -181,8 +169,7 @@ def test_a_part_of_an_address_is_refused(workspace: Workspace, server: SparqlSer
     base = f"BASE <{server.url}> "
     command = ["query", base + "SELECT * { SERVICE <sparql> { ?s ?p ?o } }", "-g", "visits"]
     result = CliRunner().invoke(app, [*command, "--workspace", str(workspace.folder)])
-    assert result.exit_code == 3
-    assert "in full" in result.stderr
+    assert result.exit_code == 3 and "in full" in result.stderr
 
 
 def test_without_service_no_other_graph_is_opened_and_nothing_more_imported(

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.each import for_each
 from tests.graphs import MOONS, store_of
 from tests.servers.sparql import SparqlServer
 
@@ -151,7 +152,7 @@ def test_a_remote_graph_is_found_by_its_profile_and_names(tmp_path: Path) -> Non
     assert (entities.source, entities.problem) == ("queries default", None)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "content", "text"),
     [
         ("names.tsv", ROWS, "pizza"),
@@ -187,7 +188,7 @@ def test_an_index_follows_the_file_that_it_is_built_from(workspace: Workspace) -
     assert found(workspace.graph(), "sulphurous") == ["Io"]
 
 
-@pytest.mark.parametrize("kind", ["keyword", "bm25", "trigram", "hybrid"])
+@for_each("kind", ["keyword", "bm25", "trigram", "hybrid"])
 def test_each_kind_is_kept_as_a_setting(workspace: Workspace, kind: str) -> None:
     built = build_indices(workspace, None, settings={"index": kind}, progress=silent)
     assert [info.kind for info in built] == [kind, kind, "keyword"]
@@ -205,7 +206,7 @@ def test_embeddings_are_for_vector_and_hybrid(workspace: Workspace) -> None:
     assert workspace.graphs()["moons"].embeddings is None
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("settings", "said"),
     [
         ({"index": "telepathy"}, "'telepathy' is no kind of index; there are bm25"),
@@ -302,7 +303,7 @@ def test_entities_and_properties_may_be_of_two_kinds(workspace: Workspace) -> No
     assert found(again, "no such name") == []
 
 
-@pytest.mark.parametrize("kind", ["keyword", "trigram", "vector", "hybrid"])
+@for_each("kind", ["keyword", "trigram", "vector", "hybrid"])
 def test_comments_are_searched_with_names_if_wanted(tmp_path: Path, kind: str) -> None:
     text = "A frozen world, seen for the first time in Padua, whose crust of ice hides an ocean of "
     about = f'rdfs:comment "{text}{"salt water " * 20}, deeper than any other"@en'

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+from tests.each import for_each
 from tests.graphs import MOONS
 from tests.methods.guiding import reply
 from tests.servers.llm import LlmServer, Turn
@@ -91,64 +92,40 @@ def guided(workspace: Workspace, **settings: object) -> Guided:
     return method
 
 
-def test_methods_are_named_with_plus_between_and_each_has_settings_of_its_own(
-    tmp_path: Path,
-) -> None:
+def test_methods_that_consult_others(tmp_path: Path) -> None:
+    # Methods are named with plus between and each has settings of its own.
     workspace = place(tmp_path, TABLES + "[methods.sparql_llm]\nshots = 2\nconfirmed = false\n")
-
     method = guided(workspace, consult="graph-search + dfsl+sparql_llm")
-
     assert list(method.others) == ["graph-search", "dfsl", "sparql-llm"]
     search, few_shot, retrieval = method.others.values()
     assert isinstance(search, GraphSearch) and isinstance(few_shot, Dfsl)
     assert isinstance(retrieval, SparqlLlm) and retrieval.shots == 2
     assert few_shot.model is method.model and retrieval.model is method.model
-
-
-def test_a_consulted_method_keeps_the_model_of_its_own_settings(tmp_path: Path) -> None:
+    # A consulted method keeps the model of its own settings.
     workspace = place(tmp_path, TABLES + '[methods.dfsl]\nmodel = "large"\n')
-
     method = guided(workspace, consult="dfsl+sparql-llm", model="m", base_url="http://z.example/v1")
-
     few_shot, retrieval = method.others.values()
     assert isinstance(few_shot, Dfsl) and isinstance(retrieval, SparqlLlm)
     assert few_shot.model.identity.model == "qwen-large"
     assert retrieval.model is method.model and method.model.identity.model == "m"
-
-
-def test_a_consulted_method_has_the_prices_of_the_model_that_it_shares(tmp_path: Path) -> None:
+    # A consulted method has the prices of the model that it shares.
     (tmp_path / "prices.toml").write_text("[models.qwen]\ninput = 1\noutput = 1\n")
     text = TABLES.replace('model = "qwen"\n', 'model = "qwen"\nprices = "prices.toml"\n')
-
     method = guided(place(tmp_path, text), consult="dfsl")
-
     few_shot = method.others["dfsl"]
-    assert isinstance(few_shot, Dfsl)
-    assert few_shot.prices is method.prices is not None
-
-
-def test_further_models_are_tables_or_ids_of_the_server_that_is_named(tmp_path: Path) -> None:
+    assert isinstance(few_shot, Dfsl) and few_shot.prices is method.prices is not None
+    # Further models are tables or ids of the server that is named.
     method = guided(place(tmp_path), model="m", base_url="http://z.example/v1", models="large+tiny")
-
     addresses = {name: one.identity.address for name, one in method.further.items()}
     assert addresses == {"large": "http://y.example/v1", "tiny": "http://z.example/v1"}
     assert method.further["large"].identity.model == "qwen-large"
-
-
-def test_without_names_nobody_else_is_asked(tmp_path: Path) -> None:
+    # Without names nobody else is asked.
     method = guided(place(tmp_path))
-
     assert (method.further, method.others) == ({}, {})
-
-
-def test_what_a_consulting_method_learns_from_holds_for_those_that_it_consults(
-    tmp_path: Path,
-) -> None:
+    # What a consulting method learns from holds for those that it consults.
     workspace = place(tmp_path, TABLES + '[methods.dfsl]\nexamples = "all.jsonl"\n')
-
     alone = guided(workspace, consult="dfsl+nearest-example").others["dfsl"]
     folds = guided(workspace, consult="dfsl+nearest-example", examples="fold.jsonl").others
-
     assert isinstance(alone, Dfsl) and alone.examples == "all.jsonl"
     few_shot, nearest = folds["dfsl"], folds["nearest-example"]
     assert isinstance(few_shot, Dfsl) and isinstance(nearest, NearestExample)
@@ -156,7 +133,7 @@ def test_what_a_consulting_method_learns_from_holds_for_those_that_it_consults(
 
 
 @pytest.mark.usefixtures("council")
-@pytest.mark.parametrize(
+@for_each(
     ("settings", "said"),
     [
         ({"consult": "dfsl+guided"}, "cannot consult itself: take 'guided' out"),
@@ -172,6 +149,7 @@ def test_what_a_consulting_method_learns_from_holds_for_those_that_it_consults(
         ({"others": {"dfsl": "dfsl"}}, "'others' is no setting: name them in 'consult'"),
         ({"further": "large"}, "'further' is no setting: name them in 'models'"),
     ],
+    share_folder=True,
 )
 def test_what_cannot_be_consulted_is_told_before_anything_is_asked(
     tmp_path: Path, settings: dict[str, object], said: str
@@ -180,11 +158,32 @@ def test_what_cannot_be_consulted_is_told_before_anything_is_asked(
         place(tmp_path).method("guided", settings)
 
 
-def test_a_table_of_objects_in_the_settings_of_a_workspace_is_refused(tmp_path: Path) -> None:
+def test_what_consulted_methods_need(tmp_path: Path) -> None:
+    # A table of objects in the settings of a workspace is refused.
     workspace = place(tmp_path, TABLES + '[methods.guided.others]\ndfsl = "dfsl"\n')
-
     with pytest.raises(SetupError, match="'others' is no setting"):
         workspace.method("guided")
+    # What a consulted method needs the one that consults needs.
+    search, model = Dfsl(ScriptedModel([])), ScriptedModel([])
+    plain, retrieval = Council(others={"a": search}), Council(others={"b": SparqlLlm(model)})
+    alone = Council()
+    gold = Council(others={"a": search, "c": Dfsl(model, links="given")})
+    assert [searches(one) for one in (plain, retrieval)] == [False, True]
+    assert [converses(one) for one in (alone, plain)] == [False, True]
+    assert [wants_links(one) for one in (plain, gold)] == [False, True]
+    # The indices of a consulted method are built first.
+    (tmp_path / "moons.ttl").write_text(MOONS)
+    workspace = Workspace(tmp_path)
+    workspace.add("moons", [tmp_path / "moons.ttl"])
+    method = Council(others={"sparql-llm": SparqlLlm(ScriptedModel([]))})
+    result_of(ready_graphs(["moons"], workspace.graph, method).close())
+    assert (workspace.data("moons") / "indices" / "literals.json").exists()
+    # A trace says who was asked and how.
+    settings = head_of(guided(place(tmp_path), models="large", consult="dfsl"), []).settings
+    further, others = settings["further"], settings["others"]
+    assert isinstance(further, dict) and further["large"]["model"] == "qwen-large"
+    assert isinstance(others, dict) and others["dfsl"]["k"] == 5
+    assert others["dfsl"]["model"]["model"] == "qwen"
 
 
 @pytest.mark.usefixtures("council")
@@ -200,28 +199,6 @@ def test_any_method_with_such_fields_is_handed_others_and_no_other_method_is(
     few_shot = handed.others["dfsl"]
     assert isinstance(few_shot, Dfsl) and few_shot.model.identity.model == "qwen"
     assert isinstance(named, Named) and named.others == "all"
-
-
-def test_what_a_consulted_method_needs_the_one_that_consults_needs(tmp_path: Path) -> None:
-    search, model = Dfsl(ScriptedModel([])), ScriptedModel([])
-    plain, retrieval = Council(others={"a": search}), Council(others={"b": SparqlLlm(model)})
-    alone = Council()
-    gold = Council(others={"a": search, "c": Dfsl(model, links="given")})
-
-    assert [searches(one) for one in (plain, retrieval)] == [False, True]
-    assert [converses(one) for one in (alone, plain)] == [False, True]
-    assert [wants_links(one) for one in (plain, gold)] == [False, True]
-
-
-def test_the_indices_of_a_consulted_method_are_built_first(tmp_path: Path) -> None:
-    (tmp_path / "moons.ttl").write_text(MOONS)
-    workspace = Workspace(tmp_path)
-    workspace.add("moons", [tmp_path / "moons.ttl"])
-    method = Council(others={"sparql-llm": SparqlLlm(ScriptedModel([]))})
-
-    result_of(ready_graphs(["moons"], workspace.graph, method).close())
-
-    assert (workspace.data("moons") / "indices" / "literals.json").exists()
 
 
 class Closing(ScriptedModel):
@@ -282,15 +259,6 @@ def test_other_examples_of_a_consulted_method_make_it_another_run(tmp_path: Path
     (tmp_path / "learnt.jsonl").write_text(json.dumps(line | {"question": "Any?"}) + "\n")
 
     assert first == same != result_of(fingerprint())
-
-
-def test_a_trace_says_who_was_asked_and_how(tmp_path: Path) -> None:
-    settings = head_of(guided(place(tmp_path), models="large", consult="dfsl"), []).settings
-
-    further, others = settings["further"], settings["others"]
-    assert isinstance(further, dict) and further["large"]["model"] == "qwen-large"
-    assert isinstance(others, dict) and others["dfsl"]["k"] == 5
-    assert others["dfsl"]["model"]["model"] == "qwen"
 
 
 def test_all_who_are_consulted_are_asked_and_what_they_cost_is_told(

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from tests.each import for_each
 from tests.servers import faults
 from tests.servers.llm import LlmServer, Turn
 
@@ -86,9 +87,10 @@ def said(model: LanguageModel, messages: list[Message] = ASKED) -> str:
     return result_of(run())
 
 
-def test_a_table_says_which_model_and_how_it_is_asked(
+def test_tables_and_caches(
     tmp_path: Path, llm_server: LlmServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    # A table says which model and how it is asked.
     monkeypatch.setenv("MY_KEY", "abc-123")
     workspace = place(
         tmp_path,
@@ -104,16 +106,20 @@ def test_a_table_says_which_model_and_how_it_is_asked(
         "parallel = 2",
         "timeout = 20",
     )
-
     model = workspace.model("small", temperature=0.5)
-
     assert said(model) == "The Moon."
     [body] = llm_server.bodies
     assert (body["model"], body["temperature"], body["seed"]) == ("qwen", 0.5, 7)
     assert 50 in body.values()
     headers = {name.lower(): value for name, value in llm_server.requests[0].headers.items()}
-    assert headers["authorization"] == "Bearer abc-123"
-    assert "abc" not in repr(model)
+    assert headers["authorization"] == "Bearer abc-123" and "abc" not in repr(model)
+    # A slow server gets the time that its table says.
+    llm_server.always = faults.silence()
+    address = f'base_url = "{llm_server.base}/v1"'
+    table = ('model = "m"', address, "first_timeout = 0.2", "retries = 0")
+    workspace = place(tmp_path, "[models.default]", *table)
+    with pytest.raises(TimedOut, match=r"0\.2 seconds; .* the model's setting `first_timeout`"):
+        said(workspace.model())
 
 
 def test_a_cache_keeps_replies_below_the_workspace(tmp_path: Path, llm_server: LlmServer) -> None:
@@ -127,20 +133,7 @@ def test_a_cache_keeps_replies_below_the_workspace(tmp_path: Path, llm_server: L
 
     assert [said(workspace.model()), said(workspace.model())] == ["The Moon."] * 2
 
-    assert len(llm_server.requests) == 1
-    assert list((tmp_path / "model-cache").rglob("*.json"))
-
-
-def test_a_slow_server_gets_the_time_that_its_table_says(
-    tmp_path: Path, llm_server: LlmServer
-) -> None:
-    llm_server.always = faults.silence()
-    address = f'base_url = "{llm_server.base}/v1"'
-    table = ('model = "m"', address, "first_timeout = 0.2", "retries = 0")
-    workspace = place(tmp_path, "[models.default]", *table)
-
-    with pytest.raises(TimedOut, match=r"0\.2 seconds; .* the model's setting `first_timeout`"):
-        said(workspace.model())
+    assert len(llm_server.requests) == 1 and list((tmp_path / "model-cache").rglob("*.json"))
 
 
 def test_retries_are_as_many_as_wanted(tmp_path: Path, llm_server: LlmServer) -> None:
@@ -195,7 +188,7 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize("case", CASES, ids=str)
+@for_each("case", CASES, share_folder=True)
 def test_a_name_and_what_is_said_besides_make_the_settings(tmp_path: Path, case: Case) -> None:
     place(tmp_path, "[models.mine]", 'model = "qwen"', f'base_url = "{URL}"', 'key_env = "MY_KEY"')
 
@@ -232,7 +225,7 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize("table", WRONG)
+@for_each("table", WRONG, share_folder=True)
 def test_what_cannot_be_is_refused_before_anything_is_asked(tmp_path: Path, table: str) -> None:
     workspace = place(tmp_path, "[models.default]", table)
     (tmp_path / "prices.toml").write_text("[models.other]\ninput = 1\noutput = 1\n")
@@ -246,8 +239,7 @@ def test_equal_settings_share_a_model_and_its_limits(tmp_path: Path) -> None:
 
     one, same = models.model("m", base_url=URL), models.model("m", base_url=URL)
 
-    assert one is same
-    assert one is not models.model("m", base_url=URL, seed=1)
+    assert one is same and one is not models.model("m", base_url=URL, seed=1)
 
 
 @pytest.mark.usefixtures("talker")
@@ -294,7 +286,7 @@ def test_a_method_that_can_do_without_gets_one_only_where_it_is_named(tmp_path: 
     assert with_model(plugin, {"model": "m", "base_url": URL}, Models(tmp_path))["model"]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "settings", "asked"),
     [
         ("multi-stage", {"preset": "paper"}, True),
@@ -304,6 +296,7 @@ def test_a_method_that_can_do_without_gets_one_only_where_it_is_named(tmp_path: 
         ("graph-search", {"interpret": True}, True),
         ("graph-search", {}, False),
     ],
+    share_folder=True,
 )
 def test_what_asks_a_model_as_it_is_set_gets_that_of_the_workspace(
     tmp_path: Path, name: str, settings: dict[str, object], asked: bool
@@ -355,3 +348,14 @@ async def test_closing_a_method_closes_its_model(tmp_path: Path) -> None:
     await closed(workspace.method("graph-search"))
 
     assert model.closed
+
+
+def test_local_models(tmp_path: Path) -> None:
+    # A folder is looked for from the workspace on.
+    (tmp_path / "models" / "ours").mkdir(parents=True)
+    model = Models(tmp_path).model("transformers/models/ours")
+    assert model.identity.provider == "transformers"
+    assert model.identity.model == str(tmp_path / "models" / "ours")
+    # Settings of servers are refused.
+    with pytest.raises(SetupError, match="timeout would change nothing"):
+        Models(tmp_path).model("transformers/ours", timeout=3.0)

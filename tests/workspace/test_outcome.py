@@ -53,35 +53,24 @@ def test_the_steps_come_one_by_one_and_end_in_the_outcome(space: Workspace) -> N
     assert {"Io", "Europa"} <= set(answer.labels.values())
 
 
-async def test_a_question_that_takes_too_long_is_given_up_and_its_stream_closed() -> None:
+async def test_deadlines() -> None:
+    # A question that takes too long is given up and its stream closed.
     slow = Slow(wait=60)
-
     with pytest.raises(TimedOut, match=r"no answer within 0\.05 seconds"):
         await outcome_of(MOONS, slow, [], timeout=0.05)
-
     assert slow.closed == [True]
-
-
-async def test_a_method_that_misses_its_deadline_has_refused_and_its_stream_is_closed() -> None:
+    # A method that misses its deadline has refused and its stream is closed.
     slow = Slow(wait=60, seconds=0.05)
-
     outcome = await outcome_of(MOONS, slow, [])
-
     reason = "No answer was found: the 0.05 seconds for the question are over."
     assert outcome == Refusal(reason, usage=Usage(seconds=0.05))
     assert slow.closed == [True]
-
-
-async def test_who_stops_reading_ends_the_run() -> None:
+    # Who stops reading ends the run.
     slow = Slow(wait=60)
-
     async with aclosing(steps_of(MOONS, slow, [])) as stream:
         assert isinstance(await anext(stream), Thought)
-
     assert slow.closed == [True]
-
-
-async def test_a_refusal_in_time_is_the_outcome() -> None:
+    # A refusal in time is the outcome.
     assert await outcome_of(MOONS, Slow(wait=0), [], timeout=5) == Refusal("It took too long.")
 
 

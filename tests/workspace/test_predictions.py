@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+from tests.each import for_each
 from tests.graphs import MOONS
 
 from askgraph.errors import SetupError
@@ -85,7 +86,7 @@ async def test_predictions_for_unknown_questions_are_named(
         )
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("question", "prediction", "stored_gold", "needed"),
     [
         (QUESTION, Prediction("mars", answers=PHOBOS), False, True),

@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.each import for_each
 from tests.graphs import MOONS, PETS
 
 from askgraph.errors import SetupError
@@ -58,8 +59,8 @@ def graphs(workspace: Workspace) -> Iterator[dict[str, KnowledgeGraph]]:
         result_of(graph.endpoint.close())
 
 
-@pytest.mark.parametrize("method", ["grasp", "graf-von-data"])
-@pytest.mark.parametrize("names", [("moons",), ("moons", "pets")], ids=["one", "two"])
+@for_each("method", ["grasp", "graf-von-data"], share_folder=True)
+@for_each("names", [("moons",), ("moons", "pets")], share_folder=True)
 async def test_a_run_takes_the_same_steps_again_without_model_and_graph(
     workspace: Workspace,
     graphs: dict[str, KnowledgeGraph],
@@ -100,7 +101,7 @@ async def test_another_answer_is_told_with_the_step_that_differs(
     assert (again.same_answer, again.differs) == (False, len(trace.steps) - 1)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("method", "settings", "told"),
     [
         ("graph-search", {}, "'graph-search' has nothing to run again"),

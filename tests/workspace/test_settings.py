@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.each import for_each
 from tests.servers.sparql import SparqlServer
 
 from askgraph.errors import NotPublic, SetupError
@@ -32,21 +33,35 @@ def test_a_relative_path_of_a_method_starts_at_the_folder_of_the_file(
     }
 
 
-@pytest.mark.parametrize("value", ["", "grown", "model", "/elsewhere/weights.bin"])
+@for_each("value", ["", "grown", "model", "/elsewhere/weights.bin"])
 def test_a_name_and_a_whole_path_stay_as_they_are(value: str, tmp_path: Path) -> None:
     (tmp_path / FILE).write_text(f'[methods.multi_stage]\nwriter = "{value}"\n', "utf-8")
 
     assert method_settings(tmp_path, "multi-stage") == {"writer": value}
 
 
-def test_a_guarded_graph_stays_guarded_when_its_settings_are_read_again() -> None:
+def test_guarded_graphs(sparql_server: SparqlServer, tmp_path: Path) -> None:
+    # A guarded graph stays guarded when its settings are read again.
     settings = GraphSettings(
         url="https://example.org/sparql", public_only=True, private_addresses=("10.0.0.0/8",)
     )
     assert GraphSettings.of("it", settings.table()) == settings
+    # A guarded graph is not profiled at a private address.
+    workspace = Workspace(tmp_path)
+    with pytest.raises(NotPublic):
+        workspace.add("inside", [sparql_server.url], settings={"public_only": True})
+    assert sparql_server.requests == [] and workspace.graphs() == {}
+    workspace.add(
+        "inside",
+        [sparql_server.url],
+        settings={"public_only": True, "private_addresses": ("127.0.0.1",)},
+    )
+    assert workspace.graphs()["inside"].public_only
+    # A name alone has no settings.
+    assert method_spec("graph-search") == ("graph-search", {})
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("setting", "value", "wanted"),
     [
         ("public_only", 1, "true or false"),
@@ -58,22 +73,6 @@ def test_a_guarded_graph_stays_guarded_when_its_settings_are_read_again() -> Non
 def test_a_setting_of_another_kind_is_refused(setting: str, value: object, wanted: str) -> None:
     with pytest.raises(SetupError, match=wanted):
         GraphSettings.of("it", {"url": "https://example.org", setting: value})
-
-
-def test_a_guarded_graph_is_not_profiled_at_a_private_address(
-    sparql_server: SparqlServer, tmp_path: Path
-) -> None:
-    workspace = Workspace(tmp_path)
-    with pytest.raises(NotPublic):
-        workspace.add("inside", [sparql_server.url], settings={"public_only": True})
-    assert sparql_server.requests == []
-    assert workspace.graphs() == {}
-    workspace.add(
-        "inside",
-        [sparql_server.url],
-        settings={"public_only": True, "private_addresses": ("127.0.0.1",)},
-    )
-    assert workspace.graphs()["inside"].public_only
 
 
 @dataclass(frozen=True)
@@ -88,7 +87,7 @@ class Answering:
     place: Path = Path()
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("setting", "value", "told"),
     [
         ("operators", "False", "'operators' is true or false, not 'False'"),
@@ -106,7 +105,7 @@ def test_a_setting_of_another_type_is_refused(setting: str, value: object, told:
         check_settings("m", Answering, {setting: value})
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("setting", "value"),
     [
         ("operators", False),
@@ -132,10 +131,6 @@ def test_settings_follow_the_name(name: str, settings: dict[str, object]) -> Non
     told = [f"{key}={v if isinstance(v, str) else json.dumps(v)}" for key, v in settings.items()]
 
     assert method_spec(f"{name}:{','.join(told)}") == (name, settings)
-
-
-def test_a_name_alone_has_no_settings() -> None:
-    assert method_spec("graph-search") == ("graph-search", {})
 
 
 @pytest.mark.parametrize("spec", ["dfsl:n", "dfsl:=3"])

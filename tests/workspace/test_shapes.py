@@ -14,25 +14,23 @@ prefix : <http://example.org/> prefix sh: <http://www.w3.org/ns/shacl#>
 """
 
 
-def test_the_most_frequent_classes_come_with_labels_and_how_many_are_left_out(
-    space: Workspace,
-) -> None:
+def test_classes_and_their_shapes(space: Workspace) -> None:
+    # The most frequent classes come with labels and how many are left out.
     found = shapes(space, "space", Choice(limit=3), progress=silent)
-
     assert len(found.shapes) == 3 and found.left_out == 33 - 3
     assert all(found.labels[shape.cls] for shape in found.shapes)
     assert all(shape.lines for shape in found.shapes)
-
-
-def test_a_class_is_named_by_its_label_or_its_prefixed_name(space: Workspace) -> None:
+    # A class is named by its label or its prefixed name.
     by_label = shapes(space, None, Choice(("moon",)), progress=silent)
     [shape] = by_label.shapes
     by_name = shapes(
         space, "space", Choice((by_label.prefixes.shorten(shape.cls),)), progress=silent
     )
-
     assert by_name.shapes == by_label.shapes and by_label.left_out == 0
     assert shape.instances > 10
+    # A class that is not there is told with what is near.
+    with pytest.raises(SetupError, match=r"did you mean '.*moon"):
+        shapes(space, "space", Choice(("mooon",)), progress=silent)
 
 
 def test_a_fraction_of_the_schema_has_fewer_lines(space: Workspace) -> None:
@@ -41,11 +39,6 @@ def test_a_fraction_of_the_schema_has_fewer_lines(space: Workspace) -> None:
         return sum(len(shape.lines) for shape in found.shapes)
 
     assert lines(0.2) < lines(1.0)
-
-
-def test_a_class_that_is_not_there_is_told_with_what_is_near(space: Workspace) -> None:
-    with pytest.raises(SetupError, match=r"did you mean '.*moon"):
-        shapes(space, "space", Choice(("mooon",)), progress=silent)
 
 
 def test_the_shapes_of_a_file_are_those_that_its_shacl_declares(tmp_path: Path) -> None:

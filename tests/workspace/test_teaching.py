@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.each import for_each
 from tests.fleet import FLEET, ONTO
 
 from askgraph import ask
@@ -40,24 +41,36 @@ def values(found: Answer) -> list[str]:
     return [found.labels.get(one.value, one.value) for one in cells[0] if one is not None]  # type: ignore[union-attr]
 
 
-def test_a_word_for_two_classes_is_of_what_is_of_either(fleet: Workspace) -> None:
+def test_what_a_taught_word_means(fleet: Workspace) -> None:
+    # A word for two classes is of what is of either.
     only_cars = values(answer(fleet, "Which vehicles are heavier than 1000?"))
     assert sorted(only_cars) == ["Comet", "Pickup"]
     fleet.teach("fleet", Entry("vehicles", ("car", "lorry")))
     found = answer(fleet, "Which vehicles are heavier than 1000?")
     assert sorted(values(found)) == ["Comet", "Mule", "Pickup"]
-    assert "“vehicles” means cars and lorries (taught)" in found.words
-    assert "urn:" not in found.query
+    assert "“vehicles” means cars and lorries (taught)" in found.words and "urn:" not in found.query
     assert values(answer(fleet, "How many vehicles are there?")) == ["4"]
-
-
-def test_what_is_of_both_classes_counts_once(fleet: Workspace) -> None:
+    # What is of both classes counts once.
     fleet.teach("fleet", Entry("vehicles", ("car", "lorry")))
     (mean,) = values(answer(fleet, "What is the average weight of the vehicles?"))
     assert float(mean) == (1200 + 900 + 8000 + 2000) / 4
+    # A taught word goes before the graphs own names.
+    assert values(answer(fleet, "How many ships are there?")) == ["1"]
+    fleet.teach("fleet", Entry("ship", (LORRY,)))
+    assert values(answer(fleet, "How many ships are there?")) == ["2"]
+    # A phrase with a query of its own is answered by it.
+    query = "SELECT ?v { ?v o:weight ?w FILTER(?w < 1500) } ORDER BY ?w"
+    fleet.teach(
+        "fleet", Entry("light fleet", query=query), Entry("small ones", same_as="light fleet")
+    )
+    for question in ("Show me the light fleet", "light fleet?", "What are the small ones?"):
+        found = answer(fleet, question)
+        assert values(found) == ["Dart", "Comet"]
+        assert found.evidence and "is a question with a query of its own (taught)" in found.words
+    assert "query of its own" not in str(asked(fleet, "How many small ones are there?"))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("entry", "question", "found"),
     [
         (Entry("heft", ("weight",)), "What is the heft of the Mule?", ["8000"]),
@@ -74,24 +87,6 @@ def test_a_word_is_that_of_a_property_a_thing_or_another_word(
     assert values(answer(fleet, question)) == found
 
 
-def test_a_taught_word_goes_before_the_graphs_own_names(fleet: Workspace) -> None:
-    assert values(answer(fleet, "How many ships are there?")) == ["1"]
-    fleet.teach("fleet", Entry("ship", (LORRY,)))
-    assert values(answer(fleet, "How many ships are there?")) == ["2"]
-
-
-def test_a_phrase_with_a_query_of_its_own_is_answered_by_it(fleet: Workspace) -> None:
-    query = "SELECT ?v { ?v o:weight ?w FILTER(?w < 1500) } ORDER BY ?w"
-    fleet.teach(
-        "fleet", Entry("light fleet", query=query), Entry("small ones", same_as="light fleet")
-    )
-    for question in ("Show me the light fleet", "light fleet?", "What are the small ones?"):
-        found = answer(fleet, question)
-        assert values(found) == ["Dart", "Comet"]
-        assert found.evidence and "is a question with a query of its own (taught)" in found.words
-    assert "query of its own" not in str(asked(fleet, "How many small ones are there?"))
-
-
 def test_a_word_that_is_taken_away_means_nothing_again(fleet: Workspace) -> None:
     fleet.teach("fleet", Entry("vehicles", (CAR, LORRY)), instructions="Weights are in kg.")
     fleet.teach("fleet", without="Vehicle")
@@ -99,7 +94,7 @@ def test_a_word_that_is_taken_away_means_nothing_again(fleet: Workspace) -> None
     assert len(values(answer(fleet, "Which vehicles are heavier than 1000?"))) == 2
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("entry", "said"),
     [
         (
@@ -135,7 +130,8 @@ def test_a_word_that_another_is_explained_by_stays(fleet: Workspace) -> None:
         fleet.teach("fleet", without="raft")
 
 
-def test_processes_that_teach_at_once_lose_nothing(fleet: Workspace) -> None:
+def test_glossary_files(fleet: Workspace) -> None:
+    # Processes that teach at once lose nothing.
     program = (
         "import sys; from askgraph.workspace import Workspace\n"
         "from askgraph.graph.glossary import Entry\n"
@@ -149,9 +145,7 @@ def test_processes_that_teach_at_once_lose_nothing(fleet: Workspace) -> None:
     assert [one.wait(timeout=120) for one in running] == [0, 0]
     words = {one.word for one in fleet.glossary("fleet").entries}
     assert words == {f"{name}{n}" for name in ("left", "right") for n in range(15)}
-
-
-def test_a_file_that_was_broken_by_hand_says_where(fleet: Workspace) -> None:
+    # A file that was broken by hand says where.
     fleet.teach("fleet", Entry("boats", same_as="ship"))
     file = fleet.glossary_file("fleet")
     file.write_text(file.read_text() + '[[entry]]\nword = "heft"\nmeans = ["weight"]\n')

@@ -35,12 +35,10 @@ def test_a_called_graph_of_the_workspace_is_known_by_its_target(two: Workspace) 
     assert any("orbitz" in message for message in said)
 
 
-def test_a_service_outside_the_workspace_is_not_known(space: Workspace) -> None:
+def test_graphs_that_are_not_there(space: Workspace) -> None:
+    # A service outside the workspace is not known.
     query = "SELECT * { SERVICE <https://example.org/sparql> { ?s ?p ?o } }"
-
     assert not result_of(known_services(space, None, query)).others
-
-
-def test_a_graph_that_is_not_there_is_an_error(space: Workspace) -> None:
+    # A graph that is not there is an error.
     with pytest.raises(SetupError, match="no graph 'nowhere'"):
         result_of(known_services(space, "nowhere", "ASK {}"))

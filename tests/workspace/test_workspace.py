@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.each import for_each
 from tests.graphs import EXTRA, MOONS, PETS
 
 from askgraph.errors import SetupError
@@ -52,22 +53,19 @@ def moons(graph: KnowledgeGraph) -> int:
 def test_an_added_graph_has_endpoint_profile_names_arrays_and_prefixes(
     opened: KnowledgeGraph,
 ) -> None:
-    assert opened.name == "moons"
-    assert opened.profile.triples == 23
+    assert opened.name == "moons" and opened.profile.triples == 23
     assert {c.iri.rpartition("#")[2]: c.instances for c in opened.profile.classes} == {
         "Moon": 3,
         "Planet": 2,
     }
-    assert opened.arrays is not None and len(opened.arrays) == 23
-    assert len(opened.names) > 0
+    assert opened.arrays is not None and len(opened.arrays) == 23 and len(opened.names) > 0
     assert opened.prefixes.shorten("http://example.org/onto#orbits") == "onto:orbits"
 
 
-def test_the_only_graph_needs_no_name(workspace: Workspace) -> None:
+def test_naming_graphs(workspace: Workspace, tmp_path: Path) -> None:
+    # The only graph needs no name.
     assert moons(workspace.graph()) == 3
-
-
-def test_of_two_graphs_one_must_be_named(workspace: Workspace, tmp_path: Path) -> None:
+    # Of two graphs one must be named.
     (tmp_path / "pets.ttl").write_text(PETS)
     workspace.add("pets", [tmp_path / "pets.ttl"])
     with pytest.raises(SetupError, match="moons, pets"):
@@ -75,31 +73,60 @@ def test_of_two_graphs_one_must_be_named(workspace: Workspace, tmp_path: Path) -
     graph = workspace.graph("pets")
     result_of(graph.endpoint.close())
     assert graph.profile.triples == 5
-
-
-def test_an_unknown_name_tells_the_near_ones_and_how_to_add(workspace: Workspace) -> None:
+    # An unknown name tells the near ones and how to add.
     with pytest.raises(SetupError, match=r"did you mean 'moons'\?.*askgraph add moon FILE"):
         workspace.graph("moon")
-
-
-def test_an_empty_workspace_tells_how_to_add(tmp_path: Path) -> None:
+    # An empty workspace tells how to add.
     with pytest.raises(SetupError, match="askgraph add NAME FILE"):
         Workspace(tmp_path / "none").graph()
 
 
-def test_a_taken_name_is_not_replaced_unasked(workspace: Workspace, source: Path) -> None:
+def test_adding_and_replacing(
+    workspace: Workspace, source: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    # A taken name is not replaced unasked.
     with pytest.raises(SetupError, match="--replace"):
         workspace.add("moons", [source])
-
-
-def test_replaced_without_sources_it_is_built_from_its_own(
-    workspace: Workspace, source: Path
-) -> None:
+    # Replaced without sources it is built from its own.
     source.write_text(MOONS + EXTRA.split("onto#> .", 1)[1].split("schema#> .", 1)[1])
     assert workspace.add("moons", replace=True).classes[0].instances == 4
+    # A changed source is read again and said so.
+    source.write_text(MOONS.replace(":Phobos a onto:Moon", ":Phobos a onto:Planet"))
+    with caplog.at_level(logging.WARNING, "askgraph"):
+        assert moons(workspace.graph("moons")) == 2
+    assert "moons.ttl changed" in caplog.text
+    # A method has the settings of the file.
+    file = workspace.folder / "askgraph.toml"
+    file.write_text(file.read_text() + "[methods.graph-search]\nstates = 7\n")
+    assert workspace.method().states == 7  # type: ignore[attr-defined]
+    with pytest.raises(SetupError, match="does not take"):
+        workspace.method("graph-search", {"no_such": 1})
+    # A graph opens in tens of milliseconds.
+    result_of(workspace.graph().endpoint.close())
+    taken = []
+    for _ in range(3):
+        began = time.process_time()
+        graph = workspace.graph()
+        taken.append(time.process_time() - began)
+        result_of(graph.endpoint.close())
+    assert min(taken) < 0.5
+    # Several processes that see a change build it once.
+    source.write_text(MOONS + "\n:Deimos a onto:Moon .")
+    line = [sys.executable, "-m", "askgraph", "--workspace", str(workspace.folder)]
+    query = [*line, "query", MOON_COUNT, "--csv"]
+    running = [
+        subprocess.Popen(query, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        for _ in range(4)
+    ]
+    said = [process.communicate(timeout=60) for process in running]
+    assert [out.split() for out, _ in said] == [["n", "4"]] * 4
+    assert "".join(errors for _, errors in said).count("built again") == 1
+    # Built json is json.
+    built = json.loads((workspace.data("moons") / "built.json").read_text())
+    assert built["sources"][0]["path"].endswith("moons.ttl")
 
 
-@pytest.mark.parametrize("name", ["../x", "", ".hidden", "a b", "a/b", "a~b"])
+@for_each("name", ["../x", "", ".hidden", "a b", "a/b", "a~b"])
 def test_names_that_are_no_folder_names_are_refused(workspace: Workspace, name: str) -> None:
     with pytest.raises(SetupError, match="cannot be the name"):
         workspace.add(name, ["x.ttl"])
@@ -124,8 +151,7 @@ def test_sources_are_files_folders_packed_or_not(tmp_path: Path) -> None:
     (folder / "a.ttl").write_text(MOONS)
     (folder / "deep" / "b.ttl.gz").write_bytes(gzip.compress(EXTRA.encode()))
     (folder / "readme.txt").write_text("no graph")
-    place = Workspace(tmp_path / "w")
-    assert place.add("all", [folder]).classes[0].instances == 4
+    assert Workspace(tmp_path / "w").add("all", [folder]).classes[0].instances == 4
 
 
 @pytest.mark.parametrize(
@@ -150,15 +176,6 @@ def test_sources_that_cannot_be_are_told_apart(
     (tmp_path / "empty").mkdir()
     with pytest.raises(SetupError, match=said):
         Workspace(tmp_path / "w").add("x", sources)
-
-
-def test_a_changed_source_is_read_again_and_said_so(
-    workspace: Workspace, source: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    source.write_text(MOONS.replace(":Phobos a onto:Moon", ":Phobos a onto:Planet"))
-    with caplog.at_level(logging.WARNING, "askgraph"):
-        assert moons(workspace.graph("moons")) == 2
-    assert "moons.ttl changed" in caplog.text
 
 
 def test_a_source_that_was_only_touched_is_not_read_again(
@@ -189,11 +206,10 @@ def test_a_graph_whose_source_is_gone_still_answers(
     assert "as it was read" in caplog.text
 
 
-@pytest.mark.parametrize("name", ["profile.json", "names_texts.npy", "built.json"])
+@for_each("name", ["profile.json", "names_texts.npy", "built.json"])
 def test_damaged_data_is_built_again(workspace: Workspace, name: str) -> None:
     (workspace.data("moons") / name).write_bytes(b"{}")
-    assert moons(workspace.graph("moons")) == 3
-    assert workspace.profile("moons").triples == 23
+    assert moons(workspace.graph("moons")) == 3 and workspace.profile("moons").triples == 23
 
 
 def test_a_missing_data_folder_is_built_again(workspace: Workspace) -> None:
@@ -221,9 +237,7 @@ def test_what_a_killed_run_had_put_away_comes_back(workspace: Workspace, source:
 
 def test_removed_it_is_gone_and_its_source_is_not(workspace: Workspace, source: Path) -> None:
     workspace.remove("moons")
-    assert workspace.graphs() == {}
-    assert not workspace.data("moons").exists()
-    assert source.exists()
+    assert workspace.graphs() == {} and not workspace.data("moons").exists() and source.exists()
 
 
 def test_comments_and_other_settings_of_the_user_survive(
@@ -239,7 +253,7 @@ def test_comments_and_other_settings_of_the_user_survive(
     assert workspace.graphs()["moons"].timeout == 3.0
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "said"),
     [
         ("[graphs.x\n", "cannot be read"),
@@ -260,12 +274,10 @@ def test_a_settings_file_with_a_mistake_says_where(tmp_path: Path, text: str, sa
 def test_a_path_without_a_name_is_opened_and_remembered(tmp_path: Path, source: Path) -> None:
     place = Workspace(tmp_path / "w")
     first = place.open(source)
-    assert first.name == "moons"
-    assert moons(first) == 3
+    assert first.name == "moons" and moons(first) == 3
     [folder] = [path for path in (tmp_path / "w" / "data").iterdir() if path.name[0] != "."]
     before = folder.stat().st_ino
-    assert moons(place.find(str(source))) == 3
-    assert folder.stat().st_ino == before
+    assert moons(place.find(str(source))) == 3 and folder.stat().st_ino == before
     assert place.graphs() == {}
 
 
@@ -277,42 +289,3 @@ def test_the_folder_is_named_by_the_environment(
     monkeypatch.delenv("ASKGRAPH_WORKSPACE")
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
     assert default_folder().name == "askgraph"
-
-
-def test_a_method_has_the_settings_of_the_file(workspace: Workspace) -> None:
-    file = workspace.folder / "askgraph.toml"
-    file.write_text(file.read_text() + "[methods.graph-search]\nstates = 7\n")
-    assert workspace.method().states == 7  # type: ignore[attr-defined]
-    with pytest.raises(SetupError, match="does not take"):
-        workspace.method("graph-search", {"no_such": 1})
-
-
-def test_a_graph_opens_in_tens_of_milliseconds(workspace: Workspace) -> None:
-    result_of(workspace.graph().endpoint.close())
-    taken = []
-    for _ in range(3):
-        began = time.process_time()
-        graph = workspace.graph()
-        taken.append(time.process_time() - began)
-        result_of(graph.endpoint.close())
-    assert min(taken) < 0.5
-
-
-def test_several_processes_that_see_a_change_build_it_once(
-    workspace: Workspace, source: Path
-) -> None:
-    source.write_text(MOONS + "\n:Deimos a onto:Moon .")
-    line = [sys.executable, "-m", "askgraph", "--workspace", str(workspace.folder)]
-    query = [*line, "query", MOON_COUNT, "--csv"]
-    running = [
-        subprocess.Popen(query, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        for _ in range(4)
-    ]
-    said = [process.communicate(timeout=60) for process in running]
-    assert [out.split() for out, _ in said] == [["n", "4"]] * 4
-    assert "".join(errors for _, errors in said).count("built again") == 1
-
-
-def test_built_json_is_json(workspace: Workspace) -> None:
-    built = json.loads((workspace.data("moons") / "built.json").read_text())
-    assert built["sources"][0]["path"].endswith("moons.ttl")

@@ -21,7 +21,7 @@ RULES: dict[str, Scope | None] = {
     ).items()
     for name in names
 }
-"""The scope that an operation, tool or socket needs; None: it is open."""
+"""The scope that an operation or tool needs; None: it is open."""
 
 GIVEN: dict[str, object] = {
     "question": QUESTION,
@@ -123,11 +123,11 @@ def filled(name: str, schema: dict[str, Any], schemas: dict[str, Any]) -> Any:
 
 
 def undescribed(app: Any) -> Iterator[tuple[str, str]]:
-    """Yield method and path of routes that stand in no description; a socket's is WEBSOCKET."""
+    """Yield method and path of routes that stand in no description."""
     for included in app.routes:
         router = getattr(included, "original_router", None)
         for route in router.routes if router is not None else [included]:
-            methods = getattr(route, "methods", None) or ["WEBSOCKET"]
+            methods = getattr(route, "methods", None) or ()
             if not getattr(route, "include_in_schema", False):
                 yield from ((method, route.path) for method in methods if method != "HEAD")
 

@@ -32,8 +32,6 @@ from tools.campaign._callers import (
     undescribed,
 )
 from tools.campaign._tries import Tried, main, served, workspace
-from websockets.exceptions import InvalidStatus
-from websockets.sync.client import connect
 
 from askgraph.server.app import create_app
 from askgraph.server.settings import ServeSettings
@@ -91,9 +89,6 @@ class Campaign:
     def routes(self) -> Iterator[Tried]:
         """Routes that are in no description have a rule as well, and nobody gets past it."""
         for method, path in undescribed(self.app):
-            if method == "WEBSOCKET":
-                yield told("routes", "", path, "a socket", fine=f"WEBSOCKET {path}" in RULES)
-                continue
             name = f"{method} {path}"
             rule = RULES.get(name, "none")
             body = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"} if path == "/mcp" else None
@@ -278,27 +273,6 @@ class Campaign:
                 return httpx2.Response(reply.status_code, text=line[6:])
         return reply
 
-    def sockets(self) -> Iterator[Tried]:
-        """Each caller over each WebSocket: a question, and what is another's; another site."""
-        left = self.left_by(self.caller("ann"))
-        ask = {"type": "ask", "question": QUESTION, "graphs": ["space"]}
-        kinds = ("cancel", "listen", "choose")
-        hers = [{"type": kind, "id": left["run"], "option": 0} for kind in kinds]
-        for path in (name.split()[1] for name in RULES if name.startswith("WEBSOCKET")):
-            address = self.url.replace("http", "ws", 1) + path.replace("{id}", left["session"])
-            for caller in self.callers:
-                mine = caller.name in ("ann", "only admin")
-                for message in (ask, *(() if mine else hers)):
-                    status = status_of(address, caller.headers, message)
-                    wanted = {404} if caller.may("ask") else caller.refused
-                    if mine or (message is ask and "{id}" not in path and wanted == {404}):
-                        wanted = {200, 404} if caller.name in ("only admin", "elsewhere") else {200}
-                    what = f"{path} {message['type']}"
-                    yield told("sockets", caller.name, what, status, fine=status in wanted)
-            for site in ({"Origin": "https://evil.example"}, {"Sec-Fetch-Site": "cross-site"}):
-                status = status_of(address, {**self.caller("ann").headers, **site}, ask)
-                yield told("sockets", "another site", path, status, fine=status == 403)
-
     def paths(self) -> Iterator[Tried]:
         """Nobody, at addresses that are almost those of operations: nothing behind them is told."""
         place = urlsplit(self.url)
@@ -318,24 +292,12 @@ class Campaign:
         connection.close()
 
 
-def status_of(address: str, headers: dict[str, str], message: dict[str, Any]) -> int:
-    """Return the status that a message over a WebSocket comes to."""
-    try:
-        with connect(address, additional_headers=headers) as connection:
-            connection.send(json.dumps(message))
-            event = json.loads(connection.recv(timeout=30))
-    except InvalidStatus as refused:
-        return refused.response.status_code
-    return int(event.get("problem", {}).get("status", 200))
-
-
 PARTS: dict[str, Callable[[Campaign], Iterator[Tried]]] = {
     "scopes": Campaign.scopes,
     "routes": Campaign.routes,
     "graphs": Campaign.graphs,
     "belongings": Campaign.belongings,
     "tools": Campaign.tools,
-    "sockets": Campaign.sockets,
     "paths": Campaign.paths,
 }
 

@@ -1,4 +1,4 @@
-"""Requests, frames and messages that no client sends: at each door of a server, down to the bytes.
+"""Requests and messages that no client sends: at each door of a server, down to the bytes.
 
     python -m tools.campaign.wires [--only WHAT ...] [--json FILE]
 
@@ -7,11 +7,8 @@ none of our own bugs; `healthz` answers after each; and the log names no bug. A 
 complete may be waited for.
 """
 
-import base64
 import itertools
-import os
 import socket
-import struct
 import sys
 import time
 from argparse import Namespace
@@ -111,47 +108,9 @@ def bodies() -> Iterator[Sent]:
         yield f"a form{more[:13]!r}", posted("/api/v1/graphs/upload", body, parts % more), True
 
 
-def frame(kind: int, data: bytes, *, head: int = 0x80, claim: int | None = None) -> bytes:
-    """Return a frame of a WebSocket with a mask, which claims so many bytes."""
-    size = len(data) if claim is None else claim
-    key = b"\1\2\3\4"
-    masked = bytes(one ^ key[at % 4] for at, one in enumerate(data))
-    return bytes([head | kind, 0x80 | 127]) + struct.pack(">Q", size) + key + masked
-
-
-def frames() -> Iterator[Sent]:
-    """Yield a WebSocket's beginning and frames after it."""
-    key = base64.b64encode(os.urandom(16))
-    start = request(
-        "GET /api/v1/socket",
-        b"Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: %s\r\n" % key,
-    ).replace(b"Connection: close", b"Connection: Upgrade")
-    kinds = {
-        "binary": frame(2, _ASK),
-        "binary noise": frame(2, b"\xff\xfe\0"),
-        "no UTF-8": frame(1, b"\xff\xfe"),
-        "an unknown kind": frame(3, b"x"),
-        "reserved bits": frame(1, _ASK, head=0xF0),
-        "fragments": frame(1, _ASK[:9], head=0) + frame(0, _ASK[9:]),
-        "a second half": frame(0, _ASK),
-        "fragments without end": frame(1, b"{", head=0) + frame(0, b"a" * 60_000, head=0) * 10,
-        "a long ping": frame(9, b"a" * 126),
-        "pings": frame(9, b"a") * 1000,
-        "a huge claim": frame(1, b"{", claim=1 << 62),
-        "300 kB": frame(1, b"{" * 300_000),
-        "half of a character": frame(1, f'{{"type": "ask", "question": "{_HALF}"}}'.encode()),
-        "depth": frame(1, b"[" * 100_000),
-        "no object": frame(1, b"1e400"),
-        "an odd end": frame(8, b"\0"),
-    }
-    for what, sent in kinds.items():
-        yield what, start + sent, False
-
-
 KINDS: dict[str, Callable[[], Iterator[Sent]]] = {
     "requests": requests,
     "bodies": bodies,
-    "frames": frames,
 }
 
 

@@ -32,7 +32,7 @@ def serve(
     browser: bool = False,
     processes: int | None = None,
 ) -> None:
-    """Serve the page, REST, WebSocket, MCP and OpenAI-compatible interfaces.
+    """Serve the page, REST, MCP and OpenAI-compatible interfaces.
 
     It listens on this machine only, if anybody may ask, query, confirm and add graphs. Its
     settings are in the table [serve] of askgraph.toml and in variables ASKGRAPH_SERVE_…:

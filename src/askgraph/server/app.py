@@ -16,7 +16,7 @@ from starlette.exceptions import HTTPException
 
 from askgraph.atomic_files import no_space
 from askgraph.errors import AskgraphError, SetupError
-from askgraph.server import sparql, text2sparql, websocket
+from askgraph.server import sparql, text2sparql
 from askgraph.server.auth.identify import BehindProxy, VisitorCookie, check_rules
 from askgraph.server.description import description_router
 from askgraph.server.faults import faults_in_words
@@ -61,7 +61,6 @@ _ROUTERS = (
     boards.router,
     glossary.router,
     sparql.router,
-    websocket.router,
     server.health_router,
     chat.router,
 )
@@ -217,7 +216,7 @@ def server_of(
         server_header=False,
         timeout_graceful_shutdown=settings.grace + 5,
         proxy_headers=False,  # see `BehindProxy`, which also remembers who the proxy is
-        ws_max_size=256 * 1024,
+        ws="none",
         h11_max_incomplete_event_size=64 * 1024,
         timeout_keep_alive=30,
     )

@@ -20,7 +20,6 @@ from askgraph.server.page import STATIC
 Described = Mapping[str, Any]
 
 _OTHERS = (
-    ("/api/v1/socket", "WebSocket: a conversation on one connection"),
     ("/mcp", "Model Context Protocol (streamable HTTP): tools and resources for agents"),
     ("/api/v1/openapi.json", "this description for programs (OpenAPI 3.1)"),
 )

@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 from pyoxigraph import RdfFormat, parse
 from tests.answers.validation.conftest import HEAD, known, only
+from tests.each import for_each
 from tests.graphs import MOONS, PETS
 
 from askgraph.answers.validation import Kind, Services
@@ -39,7 +40,7 @@ JOINED = [
 ]
 
 
-@pytest.mark.parametrize("query", JOINED)
+@for_each("query", JOINED)
 def test_a_graph_of_which_nothing_is_known_is_not_judged(
     query: str, in_two_graphs: Services
 ) -> None:

@@ -1,9 +1,9 @@
 """What no parser reads is told; what is huge, new or nested is not called wrong."""
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.answers.validation.conftest import HEAD, only
+from tests.each import for_each
 
 from askgraph.answers.validation import Kind, Services
 from askgraph.answers.validation.validate import findings_on, validated
@@ -17,7 +17,7 @@ UNREADABLE = [
 ]
 
 
-@pytest.mark.parametrize(("query", "sure"), UNREADABLE)
+@for_each(("query", "sure"), UNREADABLE)
 def test_what_only_some_parsers_read_is_not_called_wrong(
     query: str, sure: float, moons: Services
 ) -> None:
@@ -43,7 +43,7 @@ HUGE = {
 }
 
 
-@pytest.mark.parametrize("what", HUGE)
+@for_each("what", HUGE)
 def test_a_huge_query_is_not_called_wrong_for_its_size(what: str, moons: Services) -> None:
     assert not validated(HEAD + f"SELECT * {{ {HUGE[what]} }}", moons).is_wrong
 
@@ -68,3 +68,45 @@ def test_no_text_breaks_it(moons: Services, pieces: list[str]) -> None:
     assert found.repaired
     for finding in found.findings:
         assert 0 <= finding.certainty <= 1
+
+
+PRODUCTS = [
+    ("SELECT * { ?m a onto:Moon . ?p a onto:Planet }", 0.6),
+    ("SELECT ?m { ?m onto:orbits ?p . ?q onto:code 'JUP' }", 0.6),
+    ("SELECT ?r ?s { :Io onto:radius ?r . :Europa onto:radius ?s }", 0.4),
+    ("SELECT ?r ?s { ?a rdfs:label 'Io'@en ; onto:radius ?r . ?b onto:radius ?s }", 0.4),
+    ("SELECT ?m ?n { ?m onto:orbits :Jupiter . ?n onto:orbits :Mars }", 0.4),
+]
+
+
+@for_each(("query", "sure"), PRODUCTS)
+def test_things_that_are_named_are_compared_on_purpose(
+    query: str, sure: float, moons: Services
+) -> None:
+    finding = only(query, moons)
+    assert (finding.kind, finding.certainty) == (Kind.UNJOINED, sure)
+
+
+COMPARED = [
+    ("?n > 5 && ?n < 3", "?n cannot be > 5 and < 3"),
+    ("?n = 5 && 6 <= ?n", "?n cannot be = 5 and >= 6"),
+    ("?n > 5) FILTER(?n <= 5", "?n cannot be > 5 and <= 5"),
+    ("?n > 5 && ?n <= 6", ""),
+    ("?n < 3 || ?n > 5", ""),
+    ("RAND() > 0.9 && RAND() < 0.1", ""),
+    ('?n IN ("a", "b")', 'no value of ?n can be compared with "a"'),
+    ('?n IN ("a", 5)', ""),
+]
+
+
+@for_each(("condition", "reason"), COMPARED)
+def test_conditions_that_exclude_each_other_are_found(
+    condition: str, reason: str, cups: Services
+) -> None:
+    found = findings_on(HEAD + f"SELECT * {{ ?x :size ?n FILTER({condition}) }}", cups)
+    assert [finding.message for finding in found] == ([reason] if reason else [])
+
+
+def test_bounds_exclude_each_other_in_a_graph_of_which_nothing_is_known(cups: Services) -> None:
+    query = "SELECT * { SERVICE <http://elsewhere.example/> { ?x ?p ?n FILTER(?n > 5 && ?n < 3) } }"
+    assert only(query, cups).kind is Kind.FILTER

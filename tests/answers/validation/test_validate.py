@@ -3,10 +3,10 @@
 import json
 from dataclasses import replace
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.answers.validation.conftest import HEAD, only
+from tests.each import for_each
 
 from askgraph import sample
 from askgraph.answers.validation import Kind, Services
@@ -43,7 +43,7 @@ FAULTS = [  # query, kind, what stands at the place, one of the proposals
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("query", "kind", "there", "instead"), FAULTS)
+@for_each(("query", "kind", "there", "instead"), FAULTS)
 def test_a_fault_is_found_in_its_place_with_what_could_be_meant(
     query: str, kind: Kind, there: str, instead: str, moons: Services
 ) -> None:
@@ -79,7 +79,7 @@ SOUND = [
 ]
 
 
-@pytest.mark.parametrize("query", [one for one in SOUND if "subClassOf" not in one])
+@for_each("query", [one for one in SOUND if "subClassOf" not in one])
 def test_a_sound_query_is_left_alone(query: str, moons: Services) -> None:
     query = query.replace("rdf:type", "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>")
     assert findings_on(HEAD + query, moons) == ()
@@ -154,7 +154,7 @@ SEVERAL_CLASSES = [
 ]
 
 
-@pytest.mark.parametrize("query", SEVERAL_CLASSES)
+@for_each("query", SEVERAL_CLASSES)
 def test_a_thing_may_be_of_several_classes_and_of_those_above(query: str, cups: Services) -> None:
     assert findings_on(HEAD + query, cups) == ()
 
@@ -176,7 +176,7 @@ TRIED = [  # harmless where they stand; the same in the only branch is not
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("tried", "alone"), TRIED)
+@for_each(("tried", "alone"), TRIED)
 def test_what_leaves_the_query_its_answers_is_told_but_not_called_wrong(
     tried: str, alone: str, cups: Services
 ) -> None:
@@ -195,7 +195,7 @@ REPAIRS = [
 ]
 
 
-@pytest.mark.parametrize(("query", "part"), REPAIRS)
+@for_each(("query", "part"), REPAIRS)
 def test_what_has_one_reading_is_repaired(query: str, part: str, moons: Services) -> None:
     found = validated(HEAD + query, moons)
     assert part in found.repaired
@@ -242,7 +242,7 @@ MENDED = [  # as people write them, what comes out, what was done
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("query", "mended", "note"), MENDED)
+@for_each(("query", "mended", "note"), MENDED)
 def test_a_repair_says_what_it_did(
     query: str, mended: str, note: str | None, moons: Services
 ) -> None:

@@ -25,16 +25,47 @@ def write(folder: Path, name: str, text: str) -> Path:
     return folder / name
 
 
-def test_a_format_that_is_named_is_not_guessed(tmp_path: Path) -> None:
+def test_naming_and_guessing_formats(tmp_path: Path) -> None:
+    # A format that is named is not guessed.
     path = write(tmp_path, "a.txt", "\n" + LINE)
     name, contents = read_benchmark(str(path), format="Questions-JSONL")
     assert (name, [q.id for q in contents.questions]) == ("questions_jsonl", ["a"])
-
-
-def test_a_file_of_no_known_format_says_which_there_are(tmp_path: Path) -> None:
+    # A file of no known format says which there are.
     path = write(tmp_path, "a.csv", "id,question\n1,Who?")
     with pytest.raises(SetupError, match=r"a\.csv is of no format .*one of cwq, dblp_quad, .*qald"):
         read_benchmark(path)
+    # A file of two formats asks which it is.
+    records = [{"corrected_question": "A?", "NNQT_question": "A?"}]
+    path = write(tmp_path, "a.json", json.dumps(records))
+    with pytest.raises(SetupError, match="may be 'lcquad' or 'lcquad2': name its format"):
+        detected(path)
+    # An unknown format is a setup error.
+    with pytest.raises(SetupError, match="no benchmark named 'quald'; did you mean 'qald'"):
+        read_benchmark(write(tmp_path, "a.json", LINE), format="quald")
+    # A file that is not there is a setup error.
+    with pytest.raises(SetupError, match=r"no file or folder '.*absent\.json'"):
+        read_benchmark(tmp_path / "absent.json")
+    # A file without items is a setup error.
+    with pytest.raises(SetupError, match="holds no questions in the format 'qald'"):
+        read_benchmark(write(tmp_path, "a.json", '{"questions": []}'), format="qald")
+    # Invalid json names file and line.
+    path = write(tmp_path, "a.json", '[{"corrected_question": "A?"},\n {"corrected_question": ]')
+    with pytest.raises(SetupError, match=r"a\.json, line 2: not JSON"):
+        read_benchmark(path)
+    # A file of no known format is a setup error.
+    path = tmp_path / "some.json"
+    path.write_text('{"a": 1}')
+    with pytest.raises(SetupError, match="no format that is known"):
+        examples_in(path)
+    # Lines have one question for each wording.
+    others = (Wording("Welche Monde?", "de"),)
+    given = QueryExample("Which moons?", "ASK { }", "en", others, keywords=("moons",))
+    write_lines_of([given], tmp_path / "out.jsonl")
+    assert read_examples(tmp_path / "out.jsonl") == (
+        QueryExample("Which moons?", "ASK { }", "en", keywords=("moons",)),
+        QueryExample("Welche Monde?", "ASK { }", "de", keywords=("moons",)),
+    )
+    assert len(examples_in(tmp_path / "out.jsonl").examples) == 2
 
 
 @pytest.mark.parametrize("text", ["", "\n \n"])
@@ -43,35 +74,8 @@ def test_an_empty_file_is_said_to_be_empty(text: str, tmp_path: Path) -> None:
         read_benchmark(write(tmp_path, "a.jsonl", text))
 
 
-def test_a_file_of_two_formats_asks_which_it_is(tmp_path: Path) -> None:
-    records = [{"corrected_question": "A?", "NNQT_question": "A?"}]
-    path = write(tmp_path, "a.json", json.dumps(records))
-    with pytest.raises(SetupError, match="may be 'lcquad' or 'lcquad2': name its format"):
-        detected(path)
-
-
-def test_an_unknown_format_is_a_setup_error(tmp_path: Path) -> None:
-    with pytest.raises(SetupError, match="no benchmark named 'quald'; did you mean 'qald'"):
-        read_benchmark(write(tmp_path, "a.json", LINE), format="quald")
-
-
-def test_a_file_that_is_not_there_is_a_setup_error(tmp_path: Path) -> None:
-    with pytest.raises(SetupError, match=r"no file or folder '.*absent\.json'"):
-        read_benchmark(tmp_path / "absent.json")
-
-
-def test_a_file_without_items_is_a_setup_error(tmp_path: Path) -> None:
-    with pytest.raises(SetupError, match="holds no questions in the format 'qald'"):
-        read_benchmark(write(tmp_path, "a.json", '{"questions": []}'), format="qald")
-
-
-def test_invalid_json_names_file_and_line(tmp_path: Path) -> None:
-    path = write(tmp_path, "a.json", '[{"corrected_question": "A?"},\n {"corrected_question": ]')
-    with pytest.raises(SetupError, match=r"a\.json, line 2: not JSON"):
-        read_benchmark(path)
-
-
-def test_without_the_library_of_one_format_the_others_are_still_told(tmp_path: Path) -> None:
+def test_wordings_of_one_example(tmp_path: Path) -> None:
+    # Without the library of one format the others are still told.
     lines = write(tmp_path, "a.jsonl", LINE)
     other = write(tmp_path, "a.yml", "dataset: {}\nquestions: []\n")
     script = (
@@ -88,6 +92,25 @@ def test_without_the_library_of_one_format_the_others_are_still_told(tmp_path: P
     ).stdout
     assert said.startswith("questions_jsonl\n")
     assert "benchmark 'text2sparql' needs yaml: pip install 'askgraph[evaluation]'" in said
+    # The languages of a question are wordings of one example.
+    path = tmp_path / "qald_sample_test.json.gz"
+    path.write_bytes(gzip.compress(json.dumps(QALD).encode()))
+    (example,) = examples_in(path).examples
+    assert example.wordings == (
+        Wording("Which river crosses Exampletown?", "en"),
+        Wording("Welcher Fluss fließt durch Exampletown?", "de"),
+        Wording("Welcher Fluss durchquert Exampletown?", "de"),
+    )
+    assert "PREFIX wdt: <http://www.wikidata.org/prop/direct/>" in example.query
+    # Paraphrases are wordings too.
+    path = tmp_path / "lcquad2_sample_test.json"
+    path.write_text(json.dumps(LCQUAD2))
+    (example,) = examples_in(path).examples
+    assert example.wordings == (
+        Wording("How many people live in Exampletown?", "en"),
+        Wording("How many inhabitants has Exampletown?", "en"),
+    )
+    assert example.keywords == ("simple question right",)
 
 
 QALD = {
@@ -121,50 +144,3 @@ LCQUAD2 = [
         "subgraph": "simple question right",
     }
 ]
-
-
-def test_the_languages_of_a_question_are_wordings_of_one_example(tmp_path: Path) -> None:
-    path = tmp_path / "qald_sample_test.json.gz"
-    path.write_bytes(gzip.compress(json.dumps(QALD).encode()))
-
-    (example,) = examples_in(path).examples
-
-    assert example.wordings == (
-        Wording("Which river crosses Exampletown?", "en"),
-        Wording("Welcher Fluss fließt durch Exampletown?", "de"),
-        Wording("Welcher Fluss durchquert Exampletown?", "de"),
-    )
-    assert "PREFIX wdt: <http://www.wikidata.org/prop/direct/>" in example.query
-
-
-def test_paraphrases_are_wordings_too(tmp_path: Path) -> None:
-    path = tmp_path / "lcquad2_sample_test.json"
-    path.write_text(json.dumps(LCQUAD2))
-
-    (example,) = examples_in(path).examples
-
-    assert example.wordings == (
-        Wording("How many people live in Exampletown?", "en"),
-        Wording("How many inhabitants has Exampletown?", "en"),
-    )
-    assert example.keywords == ("simple question right",)
-
-
-def test_a_file_of_no_known_format_is_a_setup_error(tmp_path: Path) -> None:
-    path = tmp_path / "some.json"
-    path.write_text('{"a": 1}')
-    with pytest.raises(SetupError, match="no format that is known"):
-        examples_in(path)
-
-
-def test_lines_have_one_question_for_each_wording(tmp_path: Path) -> None:
-    others = (Wording("Welche Monde?", "de"),)
-    given = QueryExample("Which moons?", "ASK { }", "en", others, keywords=("moons",))
-
-    write_lines_of([given], tmp_path / "out.jsonl")
-
-    assert read_examples(tmp_path / "out.jsonl") == (
-        QueryExample("Which moons?", "ASK { }", "en", keywords=("moons",)),
-        QueryExample("Welche Monde?", "ASK { }", "de", keywords=("moons",)),
-    )
-    assert len(examples_in(tmp_path / "out.jsonl").examples) == 2

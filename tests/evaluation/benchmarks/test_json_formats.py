@@ -35,7 +35,8 @@ def reasons(contents: Contents) -> list[str]:
     return [item.reason for item in contents.unreadable]
 
 
-def test_lcquad_takes_the_query_under_either_of_its_names(tmp_path: Path) -> None:
+def test_lcquad_and_others(tmp_path: Path) -> None:
+    # Lcquad takes the query under either of its names.
     records = [
         {"_id": "a", "corrected_question": "A?", "sparql_query": "ASK {}", "sparql_template_id": 2},
         {"_id": "b", "corrected_question": "B?", "query": "ASK { }", "id": 3},
@@ -44,6 +45,36 @@ def test_lcquad_takes_the_query_under_either_of_its_names(tmp_path: Path) -> Non
     assert [q.sparql for q in contents.questions] == ["ASK {}", "ASK { }"]
     assert [q.tags for q in contents.questions] == [("template 2",), ("template 3",)]
     assert contents.graph == "dbpedia"
+    # Lcquad2 asks the paraphrase of a null question.
+    records = [LCQUAD2, {**LCQUAD2, "question": None}, {**LCQUAD2, "question": "n/a"}]
+    contents = read(LcQuad2(), tmp_path, records)
+    assert [(q.text, q.paraphrases) for q in contents.questions] == [
+        ("What is x?", ("Tell me x",)),
+        ("Tell me x", ()),
+        ("Tell me x", ()),
+    ]
+    assert contents.questions[0].tags == ("boolean", "ask")
+    # Lcquad2 lists a question without any wording.
+    record = {**LCQUAD2, "question": None, "paraphrased_question": []}
+    assert reasons(read(LcQuad2(), tmp_path, [record])) == ["it has no text"]
+    # Lcquad2 has queries over two graphs.
+    contents = read(LcQuad2(graph="dbpedia"), tmp_path, [LCQUAD2])
+    assert contents.graph == "dbpedia" and contents.questions[0].sparql == "ASK { ?dbpedia ?p ?o }"
+    # Spinach leaves prefixes to wikidata.
+    record = {"id": "dev_1", "question": "A?", "sparql": "#defaultView:Map\nSELECT ?a {}"}
+    contents = read(Spinach(), tmp_path, [record])
+    assert contents.questions[0].sparql == record["sparql"]
+    assert contents.prefixes["psv"] == "http://www.wikidata.org/prop/statement/value/"
+    # Pat questions are scored by their stored answers.
+    plain = {**PAT, "answer annotations": [], "relations": ["P108"], "uniq_id": 10}
+    empty = {**plain, "text answers": []}
+    contents = read(PatQuestions(), tmp_path, {"a": PAT, "b": plain, "c": empty})
+    two, one = contents.questions
+    assert two.answers == Table.of_json(["answer"], [[WD + "Q2"], ["1 May"]])
+    assert one.answers == Table.of_json(["answer"], [["Bob"]])
+    assert (two.tags[0], one.tags[0]) == ("multi-hop", "single-hop")
+    assert (two.entities, two.predicates) == ((WD + "Q1",), (WDT + "P108", WDT + "P488"))
+    assert reasons(contents) == ["it has neither a query nor answers"]
 
 
 LCQUAD2 = {
@@ -58,36 +89,8 @@ LCQUAD2 = {
 }
 
 
-def test_lcquad2_asks_the_paraphrase_of_a_null_question(tmp_path: Path) -> None:
-    records = [LCQUAD2, {**LCQUAD2, "question": None}, {**LCQUAD2, "question": "n/a"}]
-    contents = read(LcQuad2(), tmp_path, records)
-    assert [(q.text, q.paraphrases) for q in contents.questions] == [
-        ("What is x?", ("Tell me x",)),
-        ("Tell me x", ()),
-        ("Tell me x", ()),
-    ]
-    assert contents.questions[0].tags == ("boolean", "ask")
-
-
-def test_lcquad2_lists_a_question_without_any_wording(tmp_path: Path) -> None:
-    record = {**LCQUAD2, "question": None, "paraphrased_question": []}
-    assert reasons(read(LcQuad2(), tmp_path, [record])) == ["it has no text"]
-
-
-def test_lcquad2_has_queries_over_two_graphs(tmp_path: Path) -> None:
-    contents = read(LcQuad2(graph="dbpedia"), tmp_path, [LCQUAD2])
-    assert contents.graph == "dbpedia"
-    assert contents.questions[0].sparql == "ASK { ?dbpedia ?p ?o }"
-
-
-def test_spinach_leaves_prefixes_to_wikidata(tmp_path: Path) -> None:
-    record = {"id": "dev_1", "question": "A?", "sparql": "#defaultView:Map\nSELECT ?a {}"}
-    contents = read(Spinach(), tmp_path, [record])
-    assert contents.questions[0].sparql == record["sparql"]
-    assert contents.prefixes["psv"] == "http://www.wikidata.org/prop/statement/value/"
-
-
-def test_wikiwebquestions_keeps_results(tmp_path: Path) -> None:
+def test_results_and_languages(tmp_path: Path) -> None:
+    # Wikiwebquestions keeps results.
     record = {"id": "a", "utterance": "a?", "sparql": "SELECT ?x {}"}
     mars = {"x": {"type": "uri", "value": WD + "Q111"}}
     contents = read(
@@ -107,6 +110,18 @@ def test_wikiwebquestions_keeps_results(tmp_path: Path) -> None:
         Table.of_boolean(True),
     ]
     assert reasons(contents) == ["'results' must be a list of solutions or a boolean"]
+    # Rubq asks in russian unless told otherwise.
+    (russian,) = read(Rubq(), tmp_path, [RUBQ]).questions
+    (english,) = read(Rubq(), tmp_path, [RUBQ], language="en").questions
+    assert (russian.text, russian.id) == ("Чей это остров?", "4")
+    assert (english.text, english.id) == ("Whose island is it?", "4")
+    assert russian.answers == Table.of_json(["answer"], [[WD + "Q298"]])
+    assert (russian.entities, russian.predicates) == ((WD + "Q14452",), (WDT + "P17",))
+    # Rubq tells unanswerable questions from broken ones.
+    bare = {**RUBQ, "query": "", "answers": []}
+    contents = read(Rubq(), tmp_path, [{**bare, "tags": ["no_answer"]}, bare])
+    assert [question.unanswerable for question in contents.questions] == [True]
+    assert reasons(contents) == ["it has neither a query nor answers"]
 
 
 RUBQ = {
@@ -121,22 +136,6 @@ RUBQ = {
 }
 
 
-def test_rubq_asks_in_russian_unless_told_otherwise(tmp_path: Path) -> None:
-    (russian,) = read(Rubq(), tmp_path, [RUBQ]).questions
-    (english,) = read(Rubq(), tmp_path, [RUBQ], language="en").questions
-    assert (russian.text, russian.id) == ("Чей это остров?", "4")
-    assert (english.text, english.id) == ("Whose island is it?", "4")
-    assert russian.answers == Table.of_json(["answer"], [[WD + "Q298"]])
-    assert (russian.entities, russian.predicates) == ((WD + "Q14452",), (WDT + "P17",))
-
-
-def test_rubq_tells_unanswerable_questions_from_broken_ones(tmp_path: Path) -> None:
-    bare = {**RUBQ, "query": "", "answers": []}
-    contents = read(Rubq(), tmp_path, [{**bare, "tags": ["no_answer"]}, bare])
-    assert [question.unanswerable for question in contents.questions] == [True]
-    assert reasons(contents) == ["it has neither a query nor answers"]
-
-
 PAT = {
     "question": "Who is the chair of the employer of Ada?",
     "subject": {"subject": "Q1", "subLabel": "Ada"},
@@ -148,19 +147,8 @@ PAT = {
 }
 
 
-def test_pat_questions_are_scored_by_their_stored_answers(tmp_path: Path) -> None:
-    plain = {**PAT, "answer annotations": [], "relations": ["P108"], "uniq_id": 10}
-    empty = {**plain, "text answers": []}
-    contents = read(PatQuestions(), tmp_path, {"a": PAT, "b": plain, "c": empty})
-    two, one = contents.questions
-    assert two.answers == Table.of_json(["answer"], [[WD + "Q2"], ["1 May"]])
-    assert one.answers == Table.of_json(["answer"], [["Bob"]])
-    assert (two.tags[0], one.tags[0]) == ("multi-hop", "single-hop")
-    assert (two.entities, two.predicates) == ((WD + "Q1",), (WDT + "P108", WDT + "P488"))
-    assert reasons(contents) == ["it has neither a query nor answers"]
-
-
-def test_dblp_quad_undoes_escapes_and_names_what_it_is_about(tmp_path: Path) -> None:
+def test_dblp_and_sciqa(tmp_path: Path) -> None:
+    # Dblp quad undoes escapes and names what it is about.
     record = {
         "id": "Q1",
         "query_type": "COUNT",
@@ -173,12 +161,9 @@ def test_dblp_quad_undoes_escapes_and_names_what_it_is_about(tmp_path: Path) -> 
     }
     (question,) = read(DblpQuad(), tmp_path, {"questions": [record]}).questions
     assert (question.text, question.paraphrases) == ("Papers of José?", ("What did José write?",))
-    assert question.tags == ("COUNT", "TC01")
-    assert question.entities == ("https://dblp.org/pid/1",)
+    assert question.tags == ("COUNT", "TC01") and question.entities == ("https://dblp.org/pid/1",)
     assert question.predicates == ("https://dblp.org/rdf/schema#authoredBy",)
-
-
-def test_sciqa_has_many_paraphrases_or_none(tmp_path: Path) -> None:
+    # Sciqa has many paraphrases or none.
     record = {"id": "AQ1", "question": {"string": "A?"}, "query": {"sparql": "ASK {}"}}
     contents = read(
         SciQa(),
@@ -189,7 +174,8 @@ def test_sciqa_has_many_paraphrases_or_none(tmp_path: Path) -> None:
     assert contents.prefixes["orkgp"] == "http://orkg.org/orkg/predicate/"
 
 
-def test_grasp_lines_marked_invalid_are_read_with_a_tag(tmp_path: Path) -> None:
+def test_grasp_and_cwq(tmp_path: Path) -> None:
+    # Grasp lines marked invalid are read with a tag.
     line = {
         "id": "t0",
         "question": "A?",
@@ -210,6 +196,24 @@ def test_grasp_lines_marked_invalid_are_read_with_a_tag(tmp_path: Path) -> None:
     (question,) = contents.questions
     assert (question.tags, question.paraphrases, question.split) == (("invalid",), ("B?",), "test")
     assert [item.place.rpartition(", ")[2] for item in contents.unreadable] == ["line 2", "line 3"]
+    # Cwq keeps the wording of the program beside that of people.
+    record = {
+        "ID": "a_1",
+        "webqsp_ID": "a",
+        "question": "A?",
+        "machine_question": "a of b",
+        "compositionality_type": "conjunction",
+        "sparql": "SELECT ?x {}",
+    }
+    named = {"answer_id": "m.01428y", "answer": "Creole", "aliases": []}
+    said = {"answer_id": "1962", "answer": "1962"}
+    contents = read(ComplexWebQuestions(), tmp_path, [{**record, "answers": [named, said]}])
+    (question,) = contents.questions
+    assert (question.text, question.paraphrases) == ("A?", ("a of b",))
+    assert question.tags == ("conjunction",)
+    assert question.answers == Table.of_json(["x"], [[FB + "m.01428y"], ["1962"]])
+    wrong = read(ComplexWebQuestions(), tmp_path, [{**record, "answers": [{}]}])
+    assert reasons(wrong) == ["an answer must be an object with 'answer_id' or 'answer', a text"]
 
 
 FB = "http://rdf.freebase.com/ns/"
@@ -248,26 +252,6 @@ def test_webqsp_takes_the_first_parse_that_says_something(tmp_path: Path) -> Non
     ]
 
 
-def test_cwq_keeps_the_wording_of_the_program_beside_that_of_people(tmp_path: Path) -> None:
-    record = {
-        "ID": "a_1",
-        "webqsp_ID": "a",
-        "question": "A?",
-        "machine_question": "a of b",
-        "compositionality_type": "conjunction",
-        "sparql": "SELECT ?x {}",
-    }
-    named = {"answer_id": "m.01428y", "answer": "Creole", "aliases": []}
-    said = {"answer_id": "1962", "answer": "1962"}
-    contents = read(ComplexWebQuestions(), tmp_path, [{**record, "answers": [named, said]}])
-    (question,) = contents.questions
-    assert (question.text, question.paraphrases) == ("A?", ("a of b",))
-    assert question.tags == ("conjunction",)
-    assert question.answers == Table.of_json(["x"], [[FB + "m.01428y"], ["1962"]])
-    wrong = read(ComplexWebQuestions(), tmp_path, [{**record, "answers": [{}]}])
-    assert reasons(wrong) == ["an answer must be an object with 'answer_id' or 'answer', a text"]
-
-
 def test_simpledbpediaqa_takes_what_any_of_its_predicates_gives(tmp_path: Path) -> None:
     dbo, thing = "http://dbpedia.org/ontology/", "http://dbpedia.org/resource/A"
     author = {"Predicate": dbo + "author", "Direction": "forward", "Constraint": None}
@@ -290,8 +274,7 @@ def test_simpledbpediaqa_takes_what_any_of_its_predicates_gives(tmp_path: Path) 
         f"SELECT DISTINCT ?x WHERE {{ {{ <{thing}> <{dbo}author> ?x . }} UNION "
         f"{{ ?x <{dbo}work> <{thing}> . ?x a <{dbo}Person> . }} }}"
     )
-    assert question.entities == (thing,)
-    assert question.predicates == (dbo + "author", dbo + "work")
+    assert question.entities == (thing,) and question.predicates == (dbo + "author", dbo + "work")
     assert reasons(contents) == [
         "it needs 'Subject', an IRI, and 'PredicateList', a list that is not empty",
         "'Direction' is forward or backward, not 'up'",

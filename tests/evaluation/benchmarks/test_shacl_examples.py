@@ -6,6 +6,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from tests.each import for_each
 
 from askgraph.endpoint.oxigraph import OxigraphEndpoint
 from askgraph.errors import SetupError
@@ -63,7 +64,7 @@ def zipped(at: Path) -> Path:
     return at / "all.zip"
 
 
-@pytest.mark.parametrize("made", [folder, tar, zipped])
+@for_each("made", [folder, tar, zipped])
 def test_a_collection_shares_prefixes_from_above(tmp_path: Path, made: object) -> None:
     assert callable(made)
 
@@ -74,16 +75,14 @@ def test_a_collection_shares_prefixes_from_above(tmp_path: Path, made: object) -
     assert str(own.sparql).startswith("PREFIX ex: <http://example.org/own/>\nSELECT")
     assert str(shared.sparql).startswith("PREFIX ex: <http://example.org/shared/>\nSELECT")
     (broken,) = contents.unreadable
-    assert broken.place.endswith("moons/3.ttl")
-    assert "line 1" in broken.reason
+    assert broken.place.endswith("moons/3.ttl") and "line 1" in broken.reason
 
 
-def test_one_file_of_a_collection_knows_the_prefixes_above(tmp_path: Path) -> None:
+def test_collections_of_examples(tmp_path: Path) -> None:
+    # One file of a collection knows the prefixes above.
     (question,) = ShaclExamples().read(folder(tmp_path) / "planets" / "1.ttl").questions
     assert str(question.sparql).startswith("PREFIX ex: <http://example.org/shared/>\n")
-
-
-def test_a_broken_archive_is_a_setup_error(tmp_path: Path) -> None:
+    # A broken archive is a setup error.
     (tmp_path / "all.zip").write_bytes(b"PK")
     with pytest.raises(SetupError, match=r"cannot read the archive .*all\.zip"):
         read_benchmark(tmp_path / "all.zip")
@@ -91,6 +90,21 @@ def test_a_broken_archive_is_a_setup_error(tmp_path: Path) -> None:
     whole.write_bytes(whole.read_bytes()[:80])
     with pytest.raises(SetupError, match=r"cannot read the archive .*all\.tar\.gz"):
         read_benchmark(whole)
+    # Html in a comment is undone and other brackets are kept.
+    comment = "Select <reaction> of <a href='http://e.org/'>P1</a>,\\n <em>all</em> with x &lt; 2"
+    (question,) = read(tmp_path, example("a").replace("Moons of Mars", comment)).questions
+    assert question.text == "Select <reaction> of P1, all with x < 2"
+    # Keywords target and federation.
+    more = """; schema:keywords "b", "a" ; spex:federatesWith <http://other.org/sparql> ;
+        schema:target <http://one.org/sparql>, <http://two.org/sparql>"""
+    contents = read(tmp_path, example("a", more))
+    (question,) = contents.questions
+    assert question.tags == ("b", "a", "federated")
+    assert question.graph == contents.graph == "http://one.org/sparql"
+    # A text without a language may be in any.
+    (tmp_path / "examples.ttl").write_text(example("a").replace("@en", ""))
+    (question,) = ShaclExamples().read(tmp_path / "examples.ttl", language="fr").questions
+    assert question.language is None
 
 
 def read(at: Path, text: str) -> Contents:
@@ -98,22 +112,7 @@ def read(at: Path, text: str) -> Contents:
     return ShaclExamples().read(at / "examples.ttl")
 
 
-def test_html_in_a_comment_is_undone_and_other_brackets_are_kept(tmp_path: Path) -> None:
-    comment = "Select <reaction> of <a href='http://e.org/'>P1</a>,\\n <em>all</em> with x &lt; 2"
-    (question,) = read(tmp_path, example("a").replace("Moons of Mars", comment)).questions
-    assert question.text == "Select <reaction> of P1, all with x < 2"
-
-
-def test_keywords_target_and_federation(tmp_path: Path) -> None:
-    more = """; schema:keywords "b", "a" ; spex:federatesWith <http://other.org/sparql> ;
-        schema:target <http://one.org/sparql>, <http://two.org/sparql>"""
-    contents = read(tmp_path, example("a", more))
-    (question,) = contents.questions
-    assert question.tags == ("b", "a", "federated")
-    assert question.graph == contents.graph == "http://one.org/sparql"
-
-
-@pytest.mark.parametrize(
+@for_each(
     ("statement", "reason"),
     [
         ('sh:construct "CONSTRUCT {} {}"', "a CONSTRUCT query gives triples"),
@@ -126,15 +125,8 @@ def test_keywords_target_and_federation(tmp_path: Path) -> None:
 def test_what_has_no_rows_is_listed(tmp_path: Path, statement: str, reason: str) -> None:
     text = f'{HEAD} :q a sh:SPARQLExecutable ; rdfs:comment "What?" ; {statement} .'
     contents = read(tmp_path, text)
-    assert not contents.questions
-    assert contents.unreadable[0].reason.startswith(reason)
+    assert not contents.questions and contents.unreadable[0].reason.startswith(reason)
     assert contents.unreadable[0].place.endswith("examples.ttl, <http://example.org/q>")
-
-
-def test_a_text_without_a_language_may_be_in_any(tmp_path: Path) -> None:
-    (tmp_path / "examples.ttl").write_text(example("a").replace("@en", ""))
-    (question,) = ShaclExamples().read(tmp_path / "examples.ttl", language="fr").questions
-    assert question.language is None
 
 
 @pytest.fixture
@@ -147,7 +139,8 @@ def published(tmp_path: Path) -> Path:
     return tmp_path / "store"
 
 
-async def test_an_endpoint_is_asked_for_the_examples_that_it_publishes(published: Path) -> None:
+async def test_examples_of_an_endpoint(published: Path) -> None:
+    # An endpoint is asked for the examples that it publishes.
     endpoint = OxigraphEndpoint(published)
     try:
         contents = await ShaclExamples().read_endpoint(endpoint)
@@ -160,9 +153,7 @@ async def test_an_endpoint_is_asked_for_the_examples_that_it_publishes(published
     assert not contents.unreadable
     for question in contents.questions:
         assert str(question.sparql).startswith("PREFIX ex: <http://example.org/shared/>\n")
-
-
-async def test_examples_that_an_endpoint_cuts_off_are_listed(published: Path) -> None:
+    # Examples that an endpoint cuts off are listed.
     endpoint = OxigraphEndpoint(published, max_rows=3)
     try:
         contents = await ShaclExamples().read_endpoint(endpoint)

@@ -1,13 +1,15 @@
-"""What an audit finds at each question."""
+"""Audits of gold: findings, ties, and what cannot be looked at."""
 
 import asyncio
 
 import pyoxigraph
 import pytest
+from tests.each import for_each
 from tests.evaluation.conftest import StoreEndpoint
 
 from askgraph.errors import TimedOut, Unreachable
 from askgraph.evaluation import Table
+from askgraph.evaluation.gold import KINDS, Finding, table_in_words
 from askgraph.evaluation.gold.audit import audit, ties
 from askgraph.evaluation.questions import GoldQuestion
 from askgraph.sparql.results import SelectResult
@@ -27,7 +29,7 @@ async def kinds(question: GoldQuestion, endpoint: StoreEndpoint | None) -> list[
     return [finding.kind for finding in (await audit([question], endpoint, prefixes=EX)).findings]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("question", "found"),
     [
         (asked(JUPITER, BOTH), []),
@@ -57,17 +59,20 @@ async def test_each_kind_of_finding(
     assert await kinds(question, endpoint) == found
 
 
-async def test_both_results_of_a_disagreement_are_shown(endpoint: StoreEndpoint) -> None:
+async def test_disagreements_and_timeouts(endpoint: StoreEndpoint) -> None:
+    # Both results of a disagreement are shown.
     question = asked(JUPITER, Table.of_json(["m"], [["http://example.org/Io"]]))
-
     (finding,) = (await audit([question], endpoint, prefixes=EX)).findings
-
     assert finding.severity == "error"
     assert finding.seen.startswith("the query gives 2 rows (http://example.org/")
     assert "stored is 1 row (http://example.org/Io); F1 of the best column 0.67" in finding.seen
+    # A timeout is a finding and an endpoint that is down is none.
+    assert await kinds(asked(JUPITER), Failing(TimedOut("too slow"))) == ["timeout"]
+    with pytest.raises(Unreachable):
+        await kinds(asked(JUPITER), Failing(Unreachable("down")))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("question", "found"),
     [
         (asked(JUPITER), []),
@@ -105,12 +110,6 @@ class Failing(StoreEndpoint):
         raise self.error
 
 
-async def test_a_timeout_is_a_finding_and_an_endpoint_that_is_down_is_none() -> None:
-    assert await kinds(asked(JUPITER), Failing(TimedOut("too slow"))) == ["timeout"]
-    with pytest.raises(Unreachable):
-        await kinds(asked(JUPITER), Failing(Unreachable("down")))
-
-
 async def test_findings_and_progress_are_in_order_whatever_is_done_first() -> None:
     class Slowing(StoreEndpoint):
         async def select(
@@ -130,8 +129,7 @@ async def test_findings_and_progress_are_in_order_whatever_is_done_first() -> No
     )
 
     assert [finding.id for finding in audited.findings] == ["Venus", "Sun", "Moon"]
-    assert told == [(1, 4), (2, 4), (3, 4), (4, 4)]
-    assert len(audited.results["Mars"].rows) == 2
+    assert told == [(1, 4), (2, 4), (3, 4), (4, 4)] and len(audited.results["Mars"].rows) == 2
 
 
 PLANETS = """
@@ -154,7 +152,7 @@ async def tie(query: str, endpoint: StoreEndpoint) -> str | None:
     return await ties(query, endpoint, prefixes=EX, timeout=None)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("query", "tied"),
     [
         ("SELECT ?p { ?p :moons ?n } ORDER BY ?n LIMIT 1", True),
@@ -185,21 +183,47 @@ async def test_a_result_that_depends_on_the_engine_is_found(
     assert (await tie(query, planets) is not None) is tied
 
 
-async def test_equal_rows_that_look_the_same_are_no_tie(planets: StoreEndpoint) -> None:
+async def test_ties_and_limits(planets: StoreEndpoint) -> None:
+    # Equal rows that look the same are no tie.
     query = "SELECT ?l {{ ?p :moons ?n ; :label ?l FILTER(?n = 2) }} ORDER BY ?n LIMIT 1"
     assert await tie(query.replace("{{", "{").replace("}}", "}"), planets) is None
-
-
-async def test_it_is_said_what_is_equal(planets: StoreEndpoint) -> None:
+    # It is said what is equal.
     assert await tie("SELECT ?p { ?p :moons ?n } ORDER BY DESC(?n) LIMIT 2", planets) == (
         "the cut after row 2 goes through 2 rows that are equal in what the query sorts by (2)"
     )
     assert await tie("SELECT ?p { ?p :moons ?n } LIMIT 2", planets) == (
         "without ORDER BY it is open which 2 rows come before the cut"
     )
-
-
-async def test_what_cannot_be_looked_at_is_said(planets: StoreEndpoint) -> None:
+    # What cannot be looked at is said.
     said = await tie("SELECT ?p { ?p :moons ?n } ORDER BY no such thing LIMIT 2", planets)
-    assert said is not None
-    assert said.startswith("ties could not be looked for: QuerySyntaxError")
+    assert said is not None and said.startswith("ties could not be looked for: QuerySyntaxError")
+
+
+def test_findings() -> None:
+    # A finding says how bad it is and what to do.
+    found = Finding.of(GoldQuestion("q", "?"), "tie", "two rows").json()
+    assert found == {
+        "id": "q",
+        "kind": "tie",
+        "seen": "two rows",
+        "benchmark": "",
+        "severity": "warning",
+        "advice": KINDS["tie"].advice,
+    }
+    # Errors come before warnings.
+    severities = [kind.severity for kind in KINDS.values()]
+    assert severities == sorted(severities)
+
+
+@for_each(
+    ("table", "words"),
+    [
+        (Table.of_boolean(False), "false"),
+        (Table.of_json(["a"], []), "no rows"),
+        (Table.of_json(["a", "b"], [["x", None]]), "1 row (x | unbound)"),
+        (Table.of_json(["a"], [[n] for n in range(1200)]), "1,200 rows (0; 1; 2; …)"),
+        (Table.of_json(["a"], [["x" * 100]]), f"1 row ({'x' * 59}…)"),
+    ],
+)
+def test_a_result_in_one_line(table: Table, words: str) -> None:
+    assert table_in_words(table) == words

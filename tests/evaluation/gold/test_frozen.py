@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from pyoxigraph import BlankNode, Literal, NamedNode, Triple
+from tests.each import for_each
 from tests.evaluation.conftest import StoreEndpoint
 
 from askgraph.errors import SetupError, Unreachable
@@ -52,33 +53,36 @@ TERMS = table(
 )
 
 
-@pytest.mark.parametrize("result", [TERMS, table(), Table.of_boolean(False)])
+@for_each("result", [TERMS, table(), Table.of_boolean(False)])
 def test_a_result_comes_back_with_all_its_terms(result: Table, tmp_path: Path) -> None:
     known = frozen(tmp_path, table_object(result)).results["q"]
 
     assert (known, known.terms, known.boolean) == (result, result.terms, result.boolean)
 
 
-def test_a_question_gets_its_frozen_result_as_stored_answer(tmp_path: Path) -> None:
+def test_reading_frozen_results(tmp_path: Path) -> None:
+    # A question gets its frozen result as stored answer.
     gold = table(NamedNode("urn:Phobos"))
     assert frozen(tmp_path, table_object(gold)).with_gold(MOONS).answers == gold
-
-
-def test_a_question_whose_query_failed_or_that_has_none_stays_as_it_is(tmp_path: Path) -> None:
+    # A question whose query failed or that has none stays as it is.
     known = frozen(tmp_path, {"error": "TimedOut: too slow"})
     for question in (MOONS, GoldQuestion("other", "?", unanswerable=True)):
         assert known.with_gold(question) == question
-
-
-def test_the_result_of_another_query_is_refused(tmp_path: Path) -> None:
+    # The result of another query is refused.
     known = frozen(tmp_path, table_object(table()))
     with pytest.raises(SetupError, match="gold query of question 'q' is not the one"):
         known.with_gold(replace(MOONS, sparql=QUERY + " LIMIT 1"))
     with pytest.raises(SetupError, match=r"gold\.jsonl has no result for question 'r'"):
         known.with_gold(replace(MOONS, id="r"))
+    # A missing file is named.
+    with pytest.raises(SetupError, match=r"none\.jsonl: No such file"):
+        read_frozen(tmp_path / "none.jsonl")
+    # A query that failed once and works now is drift.
+    found = drift(frozen(tmp_path, {"error": "TimedOut: too slow"}), MOONS, table(IO))
+    assert found is not None and "it failed when it was frozen: TimedOut: too slow" in found.seen
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "message"),
     [
         ("", "holds no frozen gold"),
@@ -104,15 +108,10 @@ def test_a_damaged_file_is_refused_with_its_line(text: str, message: str, tmp_pa
         read_frozen(tmp_path / "gold.jsonl")
 
 
-def test_a_missing_file_is_named(tmp_path: Path) -> None:
-    with pytest.raises(SetupError, match=r"none\.jsonl: No such file"):
-        read_frozen(tmp_path / "none.jsonl")
-
-
 IO, EUROPA = NamedNode("urn:Io"), NamedNode("urn:Europa")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("before", "now"),
     [
         (table(IO, EUROPA), table(EUROPA, IO)),
@@ -127,7 +126,7 @@ def test_order_spelling_and_names_of_blank_nodes_are_no_drift(
     assert drift(frozen(tmp_path, table_object(before)), MOONS, now) is None
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("before", "now", "seen"),
     [
         (table(IO), table(IO, EUROPA), "0 rows are gone and 1 are new: frozen is 1 row (urn:Io)"),
@@ -137,15 +136,7 @@ def test_order_spelling_and_names_of_blank_nodes_are_no_drift(
 )
 def test_another_result_is_drift(before: Table, now: Table, seen: str, tmp_path: Path) -> None:
     found = drift(frozen(tmp_path, table_object(before)), MOONS, now)
-    assert found is not None
-    assert found.kind == "drift"
-    assert seen in found.seen
-
-
-def test_a_query_that_failed_once_and_works_now_is_drift(tmp_path: Path) -> None:
-    found = drift(frozen(tmp_path, {"error": "TimedOut: too slow"}), MOONS, table(IO))
-    assert found is not None
-    assert "it failed when it was frozen: TimedOut: too slow" in found.seen
+    assert found is not None and found.kind == "drift" and seen in found.seen
 
 
 EX = {"": "http://example.org/"}
@@ -180,11 +171,9 @@ async def test_all_results_are_in_the_file_in_the_order_wanted(
 
     frozen = read_frozen(tmp_path / "gold.jsonl")
     assert frozen.header["graphs"] == {"moons": {"engine": "a store", "snapshot": "s1"}}
-    assert list(frozen.hashes) == ["ask", "mars", "bad"]
-    assert frozen.results["ask"].boolean is True
+    assert list(frozen.hashes) == ["ask", "mars", "bad"] and frozen.results["ask"].boolean is True
     assert len(frozen.results["mars"].terms) == 2
-    assert frozen.errors["bad"].startswith("QuerySyntaxError")
-    assert names(tmp_path) == ["gold.jsonl"]
+    assert frozen.errors["bad"].startswith("QuerySyntaxError") and names(tmp_path) == ["gold.jsonl"]
 
 
 async def test_a_run_that_was_stopped_goes_on(endpoint: StoreEndpoint, tmp_path: Path) -> None:
@@ -209,8 +198,7 @@ async def test_results_of_another_snapshot_are_not_used(
     await run(out, endpoint, snapshot="s2")
 
     assert len(endpoint.asked) == 2 * first
-    snapshots = {json.loads(line)["snapshot"] for line in out.read_text().splitlines()[1:]}
-    assert snapshots == {"s2"}
+    assert {json.loads(line)["snapshot"] for line in out.read_text().splitlines()[1:]} == {"s2"}
 
 
 async def test_an_endpoint_that_is_down_leaves_the_part_and_no_file(tmp_path: Path) -> None:

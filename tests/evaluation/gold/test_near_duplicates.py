@@ -31,55 +31,39 @@ def kinds(*questions: GoldQuestion) -> list[tuple[int, int, str]]:
     return [(pair.first, pair.second, pair.kind) for pair in near_duplicates(questions)]
 
 
-def test_case_and_punctuation_do_not_make_another_question() -> None:
+def test_which_questions_are_alike() -> None:
+    # Case and punctuation do not make another question.
     assert kinds(question("Which moons has Mars?"), question("which moons has MARS")) == [
         (0, 1, "same question")
     ]
-
-
-def test_other_words_with_the_same_query_are_found() -> None:
+    # Other words with the same query are found.
     found = kinds(question("Which moons has Mars?", MOONS), question("What orbits Mars?", MOONS))
     assert found == [(0, 1, "same query")]
-
-
-def test_nearly_the_same_words_are_found() -> None:
+    # Nearly the same words are found.
     found = kinds(
         question("Which of the moons of Jupiter has the largest radius?", MOONS),
         question("How many suns are there?", SUNS),
         question("Which of the moons of Jupiter had the largest radius?"),
     )
     assert found == [(0, 2, "similar question")]
-
-
-def test_another_number_makes_another_question() -> None:
+    # Another number makes another question.
     text = "Which of the moons of Jupiter were discovered before the year {}?"
     assert kinds(question(text.format(1900)), question(text.format(1901))) == []
-
-
-def test_each_of_many_equal_questions_is_paired_with_the_first() -> None:
+    # Each of many equal questions is paired with the first.
     assert kinds(*[question("Which?")] * 4) == [(0, at, "same question") for at in (1, 2, 3)]
-
-
-def test_questions_of_different_graphs_are_no_duplicates() -> None:
+    # Questions of different graphs are no duplicates.
     text = "How many are there?"
     assert kinds(question(text, graph="cars.ttl"), question(text, graph="dogs.ttl")) == []
     assert kinds(question(text, graph="cars.ttl"), question(text)) == [(0, 1, "same question")]
-
-
-def test_questions_without_words_are_no_duplicates() -> None:
-    assert kinds(question(""), question("?"), question("")) == []
-    assert near_duplicates([]) == ()
-
-
-def test_similar_words_with_other_queries_are_no_group() -> None:
+    # Questions without words are no duplicates.
+    assert kinds(question(""), question("?"), question("")) == [] and near_duplicates([]) == ()
+    # Similar words with other queries are no group.
     one = "Which of the moons of Jupiter has the largest radius?"
     other = one.replace("has", "had")
     assert kinds(question(one, MOONS), question(other, SUNS)) == [(0, 1, "similar words")]
     assert duplicate_groups([question(one, MOONS), question(other, SUNS)]) == (0, 1)
     assert duplicate_groups([question(one, MOONS), question(other)]) == (0, 0)
-
-
-def test_groups_follow_chains() -> None:
+    # Groups follow chains.
     questions = [
         question("Which moons has Mars?", MOONS),
         question("How many suns are there?", SUNS),
@@ -135,8 +119,7 @@ def test_pairs_are_in_order_and_as_similar_as_they_say(texts: list[list[str]]) -
     for pair in near_duplicates(questions):
         assert pair.first < pair.second
         one, other = (questions[at].text.lower() for at in (pair.first, pair.second))
-        assert pair.similarity >= SIMILAR
-        assert (one == other) == (pair.kind == "same question")
+        assert pair.similarity >= SIMILAR and (one == other) == (pair.kind == "same question")
 
 
 A = GoldQuestion("a", "Which moons has Mars?", sparql=MOONS)
@@ -145,37 +128,39 @@ C = GoldQuestion("c", "which moons has mars", sparql=SUNS)
 D = GoldQuestion("d", "How many suns are there?", sparql=SUNS)
 
 
-def test_each_question_is_told_once_with_the_one_it_repeats() -> None:
+def test_leaks() -> None:
+    # Each question is told once with the one it repeats.
     found = [(finding.id, finding.kind, finding.seen) for finding in repeats([A, B, C])]
     assert found == [
         ("b", "same query", "'a': Which moons has Mars?"),
         ("c", "same question", "'a': Which moons has Mars?"),
     ]
-
-
-def test_a_translation_repeats_nothing() -> None:
+    # A translation repeats nothing.
     german = GoldQuestion("a@de", "Welche Monde hat der Mars?", "de", sparql=MOONS)
     english = GoldQuestion("a@en", "Which moons has Mars?", "en", sparql=MOONS)
     assert repeats([german, english]) == ()
-
-
-def test_a_training_question_word_by_word_is_an_error_and_its_query_a_warning() -> None:
-    found = [(f.id, f.kind, f.severity, f.seen) for f in leaks([B, C, D], [A])]
-    assert found == [
+    # A training question word by word is an error and its query a warning.
+    leaked = [(f.id, f.kind, f.severity, f.seen) for f in leaks([B, C, D], [A])]
+    assert leaked == [
         ("b", "near leak", "warning", "same query, 'a': Which moons has Mars?"),
         ("c", "leak", "error", "training question 'a': Which moons has Mars?"),
     ]
-
-
-def test_questions_that_repeat_only_each_other_leak_nothing() -> None:
+    # Questions that repeat only each other leak nothing.
     assert leaks([A, B], [D]) == ()
-
-
-def test_similar_words_with_another_query_are_told_but_leak_nothing() -> None:
+    # Similar words with another query are told but leak nothing.
     most = GoldQuestion("m", "Which of the moons of Jupiter has the largest radius?", sparql=MOONS)
     had = GoldQuestion("h", "Which of the moons of Jupiter had the largest radius?", sparql=SUNS)
     assert [finding.kind for finding in repeats([most, had])] == ["similar question"]
     assert leaks([had], [most]) == ()
+    # Questions that repeat each other stay together.
+    query = "SELECT ?m { ?m <urn:orbits> <urn:Mars> }"
+    asked = [*questions(8), GoldQuestion("a", "Moons?", sparql=query)]
+    asked += [GoldQuestion("b", "What orbits Mars?", sparql=query.replace("?m", "?x"))]
+    for split in folds(asked, 5):
+        assert (8 in split.test) == (9 in split.test)
+    # Too few groups are refused.
+    with pytest.raises(SetupError, match="3 questions in 1 groups of near-duplicates"):
+        folds(questions(3), 2, groups=["same"] * 3)
 
 
 def questions(count: int) -> list[GoldQuestion]:
@@ -214,21 +199,7 @@ def test_the_order_of_the_questions_does_not_matter_and_the_seed_does(random: Ra
     def parts(order: list[GoldQuestion], seed: int) -> list[set[str]]:
         return [{order[at].id for at in split.test} for split in folds(order, 3, seed=seed)]
 
-    assert parts(asked, 1) == parts(mixed, 1)
-    assert parts(asked, 1) != parts(asked, 2)
-
-
-def test_questions_that_repeat_each_other_stay_together() -> None:
-    query = "SELECT ?m { ?m <urn:orbits> <urn:Mars> }"
-    asked = [*questions(8), GoldQuestion("a", "Moons?", sparql=query)]
-    asked += [GoldQuestion("b", "What orbits Mars?", sparql=query.replace("?m", "?x"))]
-    for split in folds(asked, 5):
-        assert (8 in split.test) == (9 in split.test)
-
-
-def test_too_few_groups_are_refused() -> None:
-    with pytest.raises(SetupError, match="3 questions in 1 groups of near-duplicates"):
-        folds(questions(3), 2, groups=["same"] * 3)
+    assert parts(asked, 1) == parts(mixed, 1) and parts(asked, 1) != parts(asked, 2)
 
 
 def test_each_label_is_left_out_once() -> None:

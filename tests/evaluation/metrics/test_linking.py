@@ -1,8 +1,8 @@
 """Which IRIs of a query count as entities, which as predicates."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.each import for_each
 
 from askgraph.evaluation.metrics.linking import Links, linking, links
 
@@ -18,7 +18,7 @@ def found(query: str) -> tuple[str, str]:
     )
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("query", "entities", "predicates"),
     [
         ("SELECT ?x { ?x ex:orbits ex:Mars }", "Mars", "orbits"),
@@ -47,30 +47,25 @@ def test_the_iris_of_a_query(query: str, entities: str, predicates: str) -> None
     assert found(query) == (entities, predicates)
 
 
-@pytest.mark.parametrize("query", [None, "", "SELECT ?x {", "which moons?"])
+@for_each("query", [None, "", "SELECT ?x {", "which moons?"])
 def test_what_cannot_be_read_has_none(query: str | None) -> None:
     assert links(query) == Links()
 
 
-def test_undeclared_prefixes_can_be_given() -> None:
+def test_linking() -> None:
+    # Undeclared prefixes can be given.
     named = links("ASK { ex:Io ex:orbits ?x }", prefixes={"ex": "https://example.org/space/"})
     assert named.entities == {"https://example.org/space/Io"}
-
-
-def test_entities_and_predicates_are_scored_apart() -> None:
+    # Entities and predicates are scored apart.
     gold = PREFIX + "SELECT ?x { ?x ex:orbits ex:Mars }"
     predicted = PREFIX + "SELECT ?x { ?x ex:orbits ex:Mars ; ex:discoverer ?y }"
     scores = linking(predicted, gold)
     assert scores.entities.f1 == 1
     assert (scores.predicates.precision, scores.predicates.recall) == (0.5, 1.0)
-
-
-def test_no_query_finds_nothing_of_gold() -> None:
+    # No query finds nothing of gold.
     scores = linking(None, PREFIX + "SELECT ?x { ?x ex:orbits ex:Mars }")
     assert (scores.entities.f1, scores.predicates.f1) == (0, 0)
-
-
-def test_nothing_to_link_and_nothing_linked_is_1() -> None:
+    # Nothing to link and nothing linked is 1.
     assert linking("ASK { ?s a ?o }", "ASK { ?s ?p ?o }").entities.f1 == 1
 
 

@@ -1,13 +1,29 @@
-"""What the metrics over sets promise, and where they differ."""
+"""The metrics: what each promises, and where they differ."""
+
+from itertools import permutations
+from statistics import fmean
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pyoxigraph import Literal, NamedNode
+from tests.each import for_each
 
-from askgraph.evaluation import Metric, Table
+from askgraph.evaluation import Metric, Score, Table
 from askgraph.evaluation.metrics.assignment import column_mapping
-from askgraph.evaluation.metrics.sets import best_column, dfsl, exact_match, flattened
+from askgraph.evaluation.metrics.sets import (
+    accuracy_at_1,
+    best_column,
+    best_column_multiset,
+    dfsl,
+    exact_match,
+    flattened,
+    hits_at_1,
+    text2sparql,
+)
 from askgraph.plugins import load, names
+from askgraph.sparql.results import SelectResult, Term
+from askgraph.sparql.vocabulary import XSD_DATE, XSD_DECIMAL, XSD_INTEGER
 
 METRICS = [best_column, column_mapping, dfsl, exact_match, flattened]
 SYMMETRIC = [dfsl, flattened]
@@ -46,9 +62,36 @@ def table(*rows: list[object]) -> Table:
 every_metric = pytest.mark.parametrize("metric", METRICS)
 
 
-def test_each_metric_is_found_by_name() -> None:
+def test_what_the_metrics_tell_apart() -> None:
+    # Each metric is found by name.
     assert set(names("metric")) >= {"best_column", "exact_match", "flattened"}
     assert load("metric", "best-column") is best_column
+    # A column of labels costs only the flattened score.
+    gold = table(["ex:Io"], ["ex:Europa"])
+    predicted = table(["ex:Io", "Io"], ["ex:Europa", "Europa"])
+    assert best_column(predicted, gold).f1 == exact_match(predicted, gold).f1 == 1
+    assert flattened(predicted, gold).precision == 0.5
+    # Values in the wrong rows fail only the exact match.
+    gold = table(["Io", 1], ["Europa", 2])
+    predicted = table(["Io", 2], ["Europa", 1])
+    assert best_column(predicted, gold).f1 == flattened(predicted, gold).f1 == 1
+    assert exact_match(predicted, gold).f1 == 0
+    # Several gold columns are averaged.
+    gold = table(["Io", 1], ["Europa", 2])
+    assert best_column(table(["Io"], ["Europa"]), gold).f1 == 0.5
+    # Precision and recall of the best column.
+    score = best_column(
+        table(["Io", "x"], ["Europa", "y"], ["Mars", "z"], ["Venus", "z"]),
+        table(["Io"], ["Europa"], ["Callisto"]),
+    )
+    assert score.precision == 0.5 and score.recall == pytest.approx(2 / 3)
+    assert score.f1 == pytest.approx(4 / 7)
+    # Columns with equal values are told apart by their rows.
+    gold = table(["a", "b"], ["b", "a"], ["a", "a"], ["c", "c"])
+    predicted = table(["b", "a"], ["a", "b"], ["a", "a"], ["c", "c"])
+    assert exact_match(predicted, gold).f1 == 1
+    wrong = table(["a", "a"], ["b", "b"], ["c", "c"])
+    assert exact_match(wrong, gold).f1 == 0
 
 
 @every_metric
@@ -110,8 +153,7 @@ def test_a_column_more_never_costs_the_best_column(
 
 @every_metric
 def test_both_empty_is_1_and_one_empty_is_0(metric: Metric) -> None:
-    assert metric(table(), table()).f1 == 1
-    assert metric(table(["Io"]), table()).f1 == 0
+    assert metric(table(), table()).f1 == 1 and metric(table(["Io"]), table()).f1 == 0
     assert metric(table(), table(["Io"])).f1 == 0
 
 
@@ -121,38 +163,179 @@ def test_a_boolean_is_right_or_wrong(metric: Metric) -> None:
     assert metric(Table.of_boolean(True), Table.of_boolean(False)).f1 == 0
 
 
-def test_a_column_of_labels_costs_only_the_flattened_score() -> None:
-    gold = table(["ex:Io"], ["ex:Europa"])
-    predicted = table(["ex:Io", "Io"], ["ex:Europa", "Europa"])
-    assert best_column(predicted, gold).f1 == exact_match(predicted, gold).f1 == 1
-    assert flattened(predicted, gold).precision == 0.5
+RIGHT, WRONG = Score(1.0, 1.0, 1.0), Score(0.0, 0.0, 0.0)
 
 
-def test_values_in_the_wrong_rows_fail_only_the_exact_match() -> None:
-    gold = table(["Io", 1], ["Europa", 2])
-    predicted = table(["Io", 2], ["Europa", 1])
-    assert best_column(predicted, gold).f1 == flattened(predicted, gold).f1 == 1
-    assert exact_match(predicted, gold).f1 == 0
+def column(*values: object) -> Table:
+    return Table.of_json(["x"], [[value] for value in values])
 
 
-def test_several_gold_columns_are_averaged() -> None:
-    gold = table(["Io", 1], ["Europa", 2])
-    assert best_column(table(["Io"], ["Europa"]), gold).f1 == 0.5
+def test_accuracy_at_1() -> None:
+    # It wants all of gold and forgives what is too much.
+    assert accuracy_at_1(column("Io", "Europa"), column("Io")) == RIGHT
+    assert accuracy_at_1(column("Io"), column("Io", "Europa")) == WRONG
+    # An empty gold wants an empty answer.
+    assert accuracy_at_1(column(), column()) == RIGHT
+    assert accuracy_at_1(column("Io"), column()) == WRONG
+    # A boolean is right or wrong.
+    yes, no = Table.of_boolean(True), Table.of_boolean(False)
+    assert (accuracy_at_1(no, no), accuracy_at_1(no, yes)) == (RIGHT, WRONG)
 
 
-def test_precision_and_recall_of_the_best_column() -> None:
-    score = best_column(
-        table(["Io", "x"], ["Europa", "y"], ["Mars", "z"], ["Venus", "z"]),
-        table(["Io"], ["Europa"], ["Callisto"]),
+def test_hits_at_1() -> None:
+    # It looks at the first value only.
+    assert hits_at_1(column("Io", "Phobos"), column("Europa", "Io")) == RIGHT
+    assert hits_at_1(column("Phobos", "Io"), column("Europa", "Io")) == WRONG
+    # It skips unbound cells.
+    labelled = Table.of_json(["planet", "moon"], [[None, "Io"]])
+    assert hits_at_1(labelled, column("Io")) == RIGHT
+    # It is missed by labels in front.
+    labelled = Table.of_json(["label", "moon"], [["the moon Io", "ex:Io"]])
+    assert hits_at_1(labelled, column("ex:Io")) == WRONG
+    # An empty gold wants an empty answer.
+    assert hits_at_1(column(), column()) == RIGHT and hits_at_1(column("Io"), column()) == WRONG
+    assert hits_at_1(column(), column("Io")) == WRONG
+    # A boolean is right or wrong.
+    yes, no = Table.of_boolean(True), Table.of_boolean(False)
+    assert (hits_at_1(no, no), hits_at_1(no, yes)) == (RIGHT, WRONG)
+
+
+names_best_column_multiset = st.sampled_from(["Io", "Europa", "Ganymede", "Callisto"])
+some = st.lists(names_best_column_multiset, min_size=1, max_size=8)
+
+
+def test_rows_that_repeat() -> None:
+    # A repeated row costs precision.
+    score = best_column_multiset(column("Io", "Io"), column("Io"))
+    assert (score.precision, score.recall) == (0.5, 1.0) and score.f1 == pytest.approx(2 / 3)
+    # A repeated gold row must be found as often.
+    score = best_column_multiset(column("Io"), column("Io", "Io"))
+    assert (score.precision, score.recall) == (1.0, 0.5)
+    # More columns cost nothing.
+    labelled = Table.of_json(["label", "x"], [["the moon Io", "Io"], ["the moon Europa", "Europa"]])
+    assert best_column_multiset(labelled, column("Io", "Europa")) == Score(1.0, 1.0, 1.0)
+    # An unbound row counts and is never right.
+    score = best_column_multiset(column("Io", None), column("Io", None))
+    assert (score.precision, score.recall, score.f1) == (0.5, 0.5, 0.5)
+    # Several gold columns are averaged.
+    gold = Table.of_json(["moon", "planet"], [["Io", "Jupiter"], ["Phobos", "Mars"]])
+    assert best_column_multiset(column("Io", "Phobos"), gold).f1 == 0.5
+
+
+@for_each("gold", [column(), column("Io"), Table.of_boolean(False)])
+def test_no_rows_score_0(gold: Table) -> None:
+    assert best_column_multiset(column(), gold) == Score(0.0, 0.0, 0.0)
+
+
+@given(some, some)
+def test_f1_is_the_harmonic_mean_over_one_column(predicted: list[str], gold: list[str]) -> None:
+    score = best_column_multiset(column(*predicted), column(*gold))
+    total = score.precision + score.recall
+    assert score.f1 == pytest.approx(2 * score.precision * score.recall / total if total else 0.0)
+
+
+@given(
+    st.sets(names_best_column_multiset, min_size=1), st.sets(names_best_column_multiset, min_size=1)
+)
+def test_without_repeated_rows_it_is_the_measure_over_sets(one: set[str], other: set[str]) -> None:
+    predicted, gold = column(*one), column(*other)
+    assert best_column_multiset(predicted, gold) == best_column(predicted, gold)
+
+
+names_column_mapping = st.sampled_from(["Io", "Europa", "Ganymede"])
+
+
+@st.composite
+def tables_column_mapping(draw: st.DrawFn) -> Table:
+    width = draw(st.integers(1, 4))
+    rows = draw(
+        st.lists(
+            st.lists(names_column_mapping, min_size=width, max_size=width), min_size=1, max_size=4
+        )
     )
-    assert score.precision == 0.5
-    assert score.recall == pytest.approx(2 / 3)
-    assert score.f1 == pytest.approx(4 / 7)
+    return Table.of_json([f"v{at}" for at in range(width)], rows)
 
 
-def test_columns_with_equal_values_are_told_apart_by_their_rows() -> None:
-    gold = table(["a", "b"], ["b", "a"], ["a", "a"], ["c", "c"])
-    predicted = table(["b", "a"], ["a", "b"], ["a", "a"], ["c", "c"])
-    assert exact_match(predicted, gold).f1 == 1
-    wrong = table(["a", "a"], ["b", "b"], ["c", "c"])
-    assert exact_match(wrong, gold).f1 == 0
+def test_mapping_columns() -> None:
+    # One predicted column does not stand for two.
+    gold = Table.of_json(["one", "other"], [["Io", "Europa"], ["Europa", "Io"]])
+    predicted = Table.of_json(["one"], [["Io"], ["Europa"]])
+    assert best_column(predicted, gold).f1 == 1
+    assert column_mapping(predicted, gold) == Score(0.5, 0.5, 0.5)
+    # The best mapping is not the greedy one.
+    gold = Table.of_json(["a", "b"], [["Io", "Io"], ["Europa", "Europa"], [None, "Ganymede"]])
+    predicted = Table.of_json(["x", "y"], [["Io", "Io"], ["Europa", None], ["Ganymede", None]])
+    assert column_mapping(predicted, gold).f1 == pytest.approx((2 / 3 + 1) / 2)  # a to y, b to x
+    # A column that is unbound in gold may be missing.
+    gold = Table.of_json(["moon", "ring"], [["Io", None], ["Europa", None]])
+    predicted = Table.of_json(["moon"], [["Io"], ["Europa"]])
+    assert column_mapping(predicted, gold).f1 == 1
+    # An unbound column is no answer to an empty gold.
+    predicted = Table.of_json(["moon", "ring"], [["Io", None]])
+    assert column_mapping(predicted, Table(("moon",), ())).f1 == 0
+
+
+@given(tables_column_mapping(), tables_column_mapping())
+def test_no_mapping_is_better(predicted: Table, gold: Table) -> None:
+    width = max(len(predicted.variables), len(gold.variables))
+    columns = [*predicted.columns(), *[frozenset()] * (width - len(predicted.variables))]
+    best = max(
+        fmean(
+            2 * len(columns[to] & wanted) / (len(columns[to]) + len(wanted))
+            for to, wanted in zip(chosen, gold.columns(), strict=True)
+        )
+        for chosen in permutations(range(width), len(gold.variables))
+    )
+    assert column_mapping(predicted, gold).f1 == pytest.approx(best)
+
+
+YES, NO = Table.of_boolean(True), Table.of_boolean(False)
+EMPTY = Table(("x",), ())
+
+
+def table_text2sparql(*rows: tuple[Term | None, ...]) -> Table:
+    return Table.of_result(SelectResult(tuple("xyz"[: len(rows[0])]), rows))
+
+
+def number(text: str, datatype: str = XSD_INTEGER) -> Literal:
+    return Literal(text, datatype=NamedNode(datatype))
+
+
+def test_text2sparql() -> None:
+    # A right no scores 0 and a wrong no scores 1.
+    assert text2sparql(NO, NO) == WRONG and text2sparql(NO, YES) == RIGHT
+    assert text2sparql(YES, NO) == WRONG
+    # A right yes scores 1.
+    assert text2sparql(YES, YES) == RIGHT
+    # A right empty result scores 0.
+    assert text2sparql(EMPTY, EMPTY) == WRONG
+    # A row that says true agrees with yes.
+    assert text2sparql(table_text2sparql((Literal("true"),)), YES) == RIGHT
+    # Values are compared by their characters.
+    assert (
+        text2sparql(
+            table_text2sparql((number("8.0", XSD_DECIMAL),)), table_text2sparql((number("8"),))
+        )
+        == WRONG
+    )
+    assert (
+        text2sparql(table_text2sparql((Literal("8"),)), table_text2sparql((number("8"),))) == RIGHT
+    )
+    assert (
+        text2sparql(
+            table_text2sparql((Literal("Mars", language="de"),)),
+            table_text2sparql((Literal("Mars"),)),
+        )
+        == RIGHT
+    )
+    # All columns count and unbound cells do not.
+    mars = NamedNode("https://example.org/space/Mars")
+    score = text2sparql(
+        table_text2sparql((mars, Literal("Mars"), None)), table_text2sparql((mars,))
+    )
+    assert (score.precision, score.recall, score.f1) == (0.5, 1.0, 2 / 3)
+    # Stored answers without terms are compared by value.
+    stored = Table.of_json(["x"], [["https://example.org/space/Mars"], ["1969-07-20"], ["8"]])
+    day = Literal("1969-07-20", datatype=NamedNode(XSD_DATE))
+    mars, eight = NamedNode("https://example.org/space/Mars"), number("8.0", XSD_DECIMAL)
+    assert text2sparql(table_text2sparql((mars,), (day,), (eight,)), stored) == RIGHT

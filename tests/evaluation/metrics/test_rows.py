@@ -1,14 +1,19 @@
-"""The row metric: what it promises, against its definition by trial of everything."""
+"""The metrics of rows: what they promise, against their definitions by trial of everything."""
 
+from collections import Counter
 from collections.abc import Iterator
 from itertools import permutations
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pyoxigraph import Literal, NamedNode
+from pyoxigraph import BlankNode, Literal, NamedNode
+from scipy.optimize import linear_sum_assignment
+from tests.each import for_each
 
 from askgraph.evaluation import Metric, Score, Table
+from askgraph.evaluation.metrics._row_matching import Numbers, equal_cells
 from askgraph.evaluation.metrics.assignment import row_assignment
 from askgraph.evaluation.metrics.rows import rows
 from askgraph.evaluation.metrics.sets import exact_match
@@ -180,85 +185,60 @@ def test_a_wrong_row_never_brings(
     assert rows(table(*predicted, right), table(*gold)).f1 >= with_wrong
 
 
-def test_beside_the_right_row_one_that_is_almost_right_is_superfluous() -> None:
+def test_what_rows_and_columns_cost() -> None:
+    # Beside the right row one that is almost right is superfluous.
     gold = table(("Io", "Jupiter", 1610, "Galilei"))
     almost = ("Io", "Jupiter", 1610, "Marius")
     assert rows(table(almost), gold).f1 == 0.75
     assert rows(table(almost, ("Io", "Jupiter", 1610, "Galilei")), gold).f1 == pytest.approx(2 / 3)
-
-
-def test_a_half_right_row_is_half_of_precision_and_of_recall() -> None:
+    # A half right row is half of precision and of recall.
     score = rows(table(("Io", "x"), ("Europa", "y")), table(("Io", 1), ("Europa", 2)))
     assert score == Score(0.5, 0.5, 0.5)
-
-
-def test_values_in_the_wrong_rows_are_half_wrong() -> None:
+    # Values in the wrong rows are half wrong.
     assert rows(table(("Io", 2), ("Europa", 1)), table(("Io", 1), ("Europa", 2))).f1 == 0.5
-
-
-def test_charged_columns_cost_precision_only() -> None:
+    # Charged columns cost precision only.
     score = charged(table(("Io", "label"), ("Europa", "label")), table(("Io",), ("Europa",)))
-    assert (score.precision, score.recall) == (0.5, 1)
-    assert score.f1 == pytest.approx(2 / 3)
-
-
-def test_rows_that_differ_only_in_an_extra_column_are_one_row() -> None:
+    assert (score.precision, score.recall) == (0.5, 1) and score.f1 == pytest.approx(2 / 3)
+    # Rows that differ only in an extra column are one row.
     assert rows(table(("Io", "Io"), ("Io", "Jo")), table(("Io",))).precision == 1
-
-
-def test_a_missing_column_costs_its_share() -> None:
+    # A missing column costs its share.
     score = rows(table(("Io",), ("Europa",)), table(("Io", 1), ("Europa", 2)))
     assert score == Score(0.5, 0.5, 0.5)
-
-
-def test_values_in_another_column_are_wrong_if_columns_do_not_agree() -> None:
+    # Values in another column are wrong if columns do not agree.
     gold = table(("Io", "Jupiter"), ("Phobos", "Mars"))
     mixed = table(("Io", "Jupiter"), ("Mars", "Phobos"))
-    assert rows(mixed, gold).f1 == 0.5
-    assert row_assignment(mixed, gold).f1 == 1
-
-
-def test_values_are_equal_whatever_their_datatype() -> None:
+    assert rows(mixed, gold).f1 == 0.5 and row_assignment(mixed, gold).f1 == 1
+    # Values are equal whatever their datatype.
     one, other = (NamedNode(voc.XSD + name) for name in ("int", "double"))
     predicted = solutions((Literal("1", datatype=one),), (Literal("0.33333333"),))
     gold = solutions((Literal("1.0", datatype=other),), (Literal("0.33333334"),))
-    assert rows(predicted, gold).f1 == 1
-    assert row_assignment(predicted, gold).f1 == 0
-
-
-def test_language_tags_count_only_where_they_are_kept() -> None:
+    assert rows(predicted, gold).f1 == 1 and row_assignment(predicted, gold).f1 == 0
+    # Language tags count only where they are kept.
     predicted, gold = (solutions((Literal("Mond", language=tag),)) for tag in ("de", "en"))
-    assert rows(predicted, gold).f1 == 1
-    assert rows(predicted, gold, languages="kept").f1 == 0
+    assert rows(predicted, gold).f1 == 1 and rows(predicted, gold, languages="kept").f1 == 0
     assert rows(gold, gold, languages="kept").f1 == 1
     assert rows(predicted, table(("Mond",)), languages="kept").f1 == 1
-
-
-def test_unbound_agrees_with_unbound_and_nothing_else() -> None:
+    # Unbound agrees with unbound and nothing else.
     gold = table(("Io", None), ("Europa", 1))
-    assert rows(gold, gold).f1 == 1
-    assert rows(table(("Io", 1), ("Europa", 1)), gold).f1 == 0.75
+    assert rows(gold, gold).f1 == 1 and rows(table(("Io", 1), ("Europa", 1)), gold).f1 == 0.75
 
 
-def test_an_ask_result_is_right_or_wrong() -> None:
+def test_special_results() -> None:
+    # An ask result is right or wrong.
     yes, no = Table.of_boolean(True), Table.of_boolean(False)
     assert rows(yes, yes).f1 == rows(table((True,)), yes).f1 == 1
     assert rows(no, yes).f1 == rows(table(("Io",)), yes).f1 == rows(table(), no).f1 == 0
     assert rows(table((True,), (False,)), yes).f1 == 0
-
-
-def test_both_empty_is_1_and_one_empty_is_0() -> None:
+    # Both empty is 1 and one empty is 0.
     assert rows(table(), table()).f1 == 1
     assert rows(table(("Io",)), table()).f1 == rows(table(), table(("Io",))).f1 == 0
-
-
-def test_a_query_without_variables_asks_whether_there_is_a_row() -> None:
+    # A query without variables asks whether there is a row.
     nothing = Table((), ((),))
     assert rows(nothing, nothing).f1 == rows(table(("Io",)), nothing).f1 == 1
     assert rows(nothing, table(("Io",))).f1 == charged(table(("Io",)), nothing).f1 == 0
 
 
-@pytest.mark.parametrize("width", [3, 5, 8])
+@for_each("width", [3, 5, 8])
 def test_columns_of_the_same_values_are_told_apart_by_their_rows(width: int) -> None:
     square = [tuple((line + column) % width for column in range(width)) for line in range(width)]
     for shift in range(width):
@@ -267,7 +247,7 @@ def test_columns_of_the_same_values_are_told_apart_by_their_rows(width: int) -> 
         assert rows(table(*turned), table(*square)).f1 == 1
 
 
-@pytest.mark.parametrize("size", [199, 200, 201, 1024, 1025])
+@for_each("size", [199, 200, 201, 1024, 1025])
 def test_no_rule_changes_with_size(size: int) -> None:
     gold = [(f"moon {at}", f"planet {at}") for at in range(size)]
     labelled = [(planet, moon, f"label {moon}") for moon, planet in gold]
@@ -275,3 +255,183 @@ def test_no_rule_changes_with_size(size: int) -> None:
     assert rows(table(*labelled), table(*gold)).f1 == 1
     assert rows(table(*half), table(*gold)).f1 == 0.5
     assert rows(table(*half[1:], gold[0]), table(*gold)).f1 == pytest.approx(0.5 + 0.5 / size)
+
+
+seeds = st.integers(0, 10_000)
+
+
+def by_all_pairs(predicted: Numbers, gold: Numbers) -> int:
+    similarity = (predicted[:, None, :] == gold[None, :, :]).sum(axis=2)
+    return int(similarity[linear_sum_assignment(similarity, maximize=True)].sum())
+
+
+def without_a_matrix(predicted: Numbers, gold: Numbers, **limit: int) -> int:
+    return equal_cells(predicted, gold, pairs=0, wide_pairs=0, **limit)
+
+
+def random_tables(seed: int, width: int, values: int, *, most: int = 40) -> tuple[Numbers, Numbers]:
+    """Two tables of which the second is at times the first with some cells changed."""
+    chance = np.random.default_rng(seed)
+    have, wanted = chance.integers(1, most, 2)
+    predicted = chance.integers(0, values, (have, width))
+    if seed % 2:
+        return predicted, chance.integers(0, values, (wanted, width))
+    gold = chance.permutation(predicted)
+    wrong = chance.random(gold.shape) < chance.random()
+    gold[wrong] = chance.integers(0, 2 * values, int(wrong.sum()))
+    return predicted, gold
+
+
+@settings(deadline=None)
+@given(seeds, st.integers(1, 6), st.integers(1, 12))
+def test_flow_and_matrix_give_the_best_of_all_pairs(seed: int, width: int, values: int) -> None:
+    predicted, gold = random_tables(seed, width, values)
+    best = by_all_pairs(predicted, gold)
+    assert equal_cells(predicted, gold) == without_a_matrix(predicted, gold) == best
+
+
+@for_each("values", [5, 20, 100, 400])
+@for_each("width", [2, 3, 4, 5])
+def test_hundreds_of_rows_give_the_best_of_all_pairs(width: int, values: int) -> None:
+    chance = np.random.default_rng(width * values)
+    predicted, gold = (chance.integers(0, values, (size, width)) for size in (420, 500))
+    assert without_a_matrix(predicted, gold) == by_all_pairs(predicted, gold)
+
+
+@settings(deadline=None)
+@given(seeds, st.integers(1, 3), st.integers(1, 12))
+def test_up_to_three_columns_no_limit_matters(seed: int, width: int, values: int) -> None:
+    predicted, gold = random_tables(seed, width, values)
+    assert without_a_matrix(predicted, gold, memberships=0) == by_all_pairs(predicted, gold)
+
+
+@settings(deadline=None)
+@given(seeds, st.integers(4, 6), st.integers(1, 6), st.integers(0, 2000))
+def test_above_the_limit_similarity_is_rounded_down(
+    seed: int, width: int, values: int, limit: int
+) -> None:
+    predicted, gold = random_tables(seed, width, values)
+    gold[:, 0] += 100  # rows that are equal are matched before anything is rounded
+    limited = without_a_matrix(predicted, gold, memberships=limit)
+    similarity = (predicted[:, None, :] == gold[None, :, :]).sum(axis=2)
+    rounded = np.where(similarity < width - 1, np.minimum(similarity, 1), similarity)
+    lowest = int(rounded[linear_sum_assignment(rounded, maximize=True)].sum())
+    assert lowest <= limited <= by_all_pairs(predicted, gold)
+
+
+@settings(deadline=None)
+@given(seeds, st.integers(4, 6), st.integers(1, 6))
+def test_above_the_limit_order_does_not_count(seed: int, width: int, values: int) -> None:
+    predicted, gold = random_tables(seed, width, values)
+    columns = np.random.default_rng(seed).permutation(width)
+    turned = without_a_matrix(predicted[::-1, columns], gold[:, columns], memberships=0)
+    assert turned == without_a_matrix(predicted, gold, memberships=0)
+
+
+def test_a_value_that_all_rows_share_costs_no_more_than_others() -> None:
+    predicted = np.column_stack((np.zeros(20_000, np.int64), np.arange(1, 20_001)))
+    gold = np.column_stack((np.zeros(20_000, np.int64), np.arange(30_000, 50_000)))
+    assert equal_cells(predicted, gold) == 20_000
+
+
+XSD_INT = NamedNode(voc.XSD + "int")
+XSD_INTEGER = NamedNode(voc.XSD + "integer")
+IO, EUROPA, MARS = (NamedNode(f"http://example.org/{name}") for name in ("Io", "Europa", "Mars"))
+
+small_rows = st.lists(st.lists(st.sampled_from("abcd"), min_size=1, max_size=3), max_size=4)
+
+
+def solutions_row_assignment(*rows: TermRow) -> Table:
+    width = len(rows[0]) if rows else 1
+    return Table.of_result(SelectResult(tuple(f"v{at}" for at in range(width)), rows))
+
+
+def stored(rows: list[list[str]]) -> Table:
+    """A table of plain values; rows may differ in length, as they do without unbound cells."""
+    return Table.of_json(["a", "b", "c"], rows)
+
+
+def best_sum(predicted: list[list[str]], gold: list[list[str]]) -> float:
+    """The highest sum of similarities over all assignments, by trying them."""
+    size = max(len(predicted), len(gold))
+    padded = predicted + [[] for _ in range(size - len(predicted))]
+    return max(
+        sum(
+            (Counter(padded[to]) & Counter(row)).total() / len(row)
+            for row, to in zip(gold, order, strict=False)
+        )
+        for order in permutations(range(size))
+    )
+
+
+@settings(deadline=None)
+@given(small_rows, small_rows)
+def test_it_is_the_f1_of_the_best_of_all_assignments(
+    predicted: list[list[str]], gold: list[list[str]]
+) -> None:
+    score = row_assignment(stored(predicted), stored(gold))
+    if not predicted or not gold:
+        assert score.f1 == float(predicted == gold)
+        return
+    right = best_sum(predicted, gold)
+    superfluous = max(0, len(predicted) - len(gold))
+    assert score.f1 == pytest.approx(2 * right / (right + superfluous + len(gold)))
+    assert score.recall == pytest.approx(right / len(gold))
+
+
+def test_assigning_rows() -> None:
+    # A row that is half right costs recall only.
+    score = row_assignment(stored([["Io", "x"]]), stored([["Io", "Jupiter"]]))
+    assert (score.precision, score.recall) == (1, 0.5) and score.f1 == pytest.approx(2 / 3)
+    # Extra values and the order of columns are free.
+    gold = stored([["Io", "Jupiter"]])
+    assert row_assignment(stored([["Jupiter", "Io", "Mars"]]), gold).f1 == 1
+    # A value that gold has twice must be there twice.
+    assert row_assignment(stored([["Io", "x"]]), stored([["Io", "Io"]])).recall == 0.5
+    # Terms must be written alike.
+    gold = solutions_row_assignment((Literal("1", datatype=XSD_INTEGER),))
+    assert (
+        row_assignment(solutions_row_assignment((Literal("1", datatype=XSD_INTEGER),)), gold).f1
+        == 1
+    )
+    assert row_assignment(solutions_row_assignment((Literal("1", datatype=XSD_INT),)), gold).f1 == 0
+    named = solutions_row_assignment((Literal("Io"),))
+    assert row_assignment(solutions_row_assignment((Literal("Io", language="en"),)), named).f1 == 0
+    # Values are compared where a table has no terms.
+    predicted = solutions_row_assignment((Literal("1", datatype=XSD_INT),))
+    assert row_assignment(predicted, Table.of_json(["n"], [[1]])).f1 == 1
+    # Unbound cells are left out.
+    gold = solutions_row_assignment((IO, None))
+    assert row_assignment(solutions_row_assignment((None, IO)), gold).f1 == 1
+    assert (
+        row_assignment(solutions_row_assignment((None,)), solutions_row_assignment((None,))).f1 == 0
+    )
+    # A select result against an ask result is whether there are rows.
+    yes, no = Table.of_boolean(True), Table.of_boolean(False)
+    assert row_assignment(yes, solutions_row_assignment((IO,))).f1 == 1
+    assert (
+        row_assignment(solutions_row_assignment((IO,)), no).f1 == 0
+        and row_assignment(solutions_row_assignment(), no).f1 == 1
+    )
+    assert row_assignment(yes, no).f1 == 0
+    # From 1025 rows on a row must be equal as a tuple.
+    names = [f"moon {at}" for at in range(1025)]
+    gold = stored([[name] for name in names])
+    labelled = [[name, "label"] for name in names]
+    assert row_assignment(stored(labelled[:1024]), stored([[n] for n in names[:1024]])).f1 == 1
+    assert row_assignment(stored(labelled), gold).f1 == 0 and row_assignment(gold, gold).f1 == 1
+    doubled = row_assignment(stored([[name] for name in names * 2]), gold)
+    assert (doubled.precision, doubled.recall) == (0.5, 1)
+    # Blank nodes are equal by name.
+    assert (
+        row_assignment(
+            solutions_row_assignment((BlankNode("x"),)), solutions_row_assignment((BlankNode("y"),))
+        ).f1
+        == 0
+    )
+
+
+def test_both_empty_is_1_and_one_empty_is_0() -> None:
+    assert row_assignment(solutions_row_assignment(), solutions_row_assignment()).f1 == 1
+    assert row_assignment(solutions_row_assignment((MARS,)), solutions_row_assignment()).f1 == 0
+    assert row_assignment(solutions_row_assignment(), solutions_row_assignment((EUROPA,))).f1 == 0

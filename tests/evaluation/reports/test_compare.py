@@ -37,47 +37,35 @@ def rows(sheet: Sheet) -> list[dict[str, object]]:
     return [dict(zip(heads, row, strict=True)) for row in sheet.rows]
 
 
-def test_only_questions_of_both_are_compared_and_the_others_are_counted() -> None:
+def test_what_is_compared() -> None:
+    # Only questions of both are compared and the others are counted.
     found = compare(side_of(A), side_of(B))
-
     assert (found.all.n, found.all.a, found.all.b) == (4, 0.625, 0.875)
     assert found.all.difference.mean == pytest.approx(0.25)
     assert (found.all.better, found.all.worse, found.all.equal) == (2, 1, 1)
     assert found.all.p == pytest.approx(0.75)
     assert (found.only_a, found.only_b) == (("space\told",), ("space\tnew",))
-
-
-def test_a_side_that_was_told_gold_links_is_named_as_such() -> None:
+    # A side that was told gold links is named as such.
     told = run_of(replace(record("q1", 1.0), gold_links=True), name="told")
-
     assert "told was told the entities and relations of gold" in " ".join(
         compare(side_of(A), side_of(told)).warnings
     )
     assert compare(side_of(told), side_of(told)).warnings == ()
-
-
-def test_refusals_of_what_has_no_answer_are_compared_apart() -> None:
+    # Refusals of what has no answer are compared apart.
     found = compare(side_of(A), side_of(B))
     assert (found.unanswerable.n, found.unanswerable.difference.mean) == (1, 1.0)
-
-
-def test_the_largest_change_comes_first_with_both_records() -> None:
+    # The largest change comes first with both records.
     found = compare(side_of(A), side_of(B))
-
     assert [(c.a.id, c.score_a, c.score_b) for c in found.better] == [
         ("q1", 0.0, 1.0),
         ("q2", 0.5, 1.0),
     ]
     assert [(c.b.id, c.b.error) for c in found.worse] == [("q4", "down")]
-
-
-def test_each_tag_is_compared_and_its_p_corrected() -> None:
+    # Each tag is compared and its p corrected.
     (part,) = compare(side_of(A), side_of(B)).parts["tag"]
     assert (part.name, part.difference.n, part.difference.difference.mean) == ("count", 2, 0.25)
     assert part.p_corrected == part.difference.p
-
-
-def test_repetitions_are_averaged_first() -> None:
+    # Repetitions are averaged first.
     twice = run_of(
         record("q1", 0.0, repeat=0),
         record("q1", 1.0, repeat=1),
@@ -86,28 +74,22 @@ def test_repetitions_are_averaged_first() -> None:
     )
     found = compare(side_of(A), side_of(twice))
     assert (found.all.n, found.all.b, found.all.better) == (2, 0.5, 1)
-
-
-def test_different_gold_is_refused_and_named() -> None:
+    # Different gold is refused and named.
     other = run_of(record("q1", gold_sparql="SELECT ?x { ?x ?y ?z }"), record("q2"), name="other")
     with pytest.raises(SetupError, match=r"different gold, on 'q1'; run one of them again"):
         compare(side_of(A), side_of(other))
 
 
-def test_nothing_in_common_is_refused() -> None:
+def test_what_is_refused_and_said() -> None:
+    # Nothing in common is refused.
     other = run_of(record("q1", benchmark="other"), name="other")
     with pytest.raises(SetupError, match="no question in common"):
         compare(side_of(A), side_of(other))
-
-
-def test_a_metric_that_was_not_computed_is_refused() -> None:
+    # A metric that was not computed is refused.
     with pytest.raises(SetupError, match=r"no score of the metric 'rows'.*best_column"):
         compare(side_of(A), side_of(B), metric="rows")
-
-
-def test_of_several_methods_one_must_be_named() -> None:
+    # Of several methods one must be named.
     both = run_of(record("q1", method="guided"), record("q1", 0.0, method="grasp"), name="both")
-
     with pytest.raises(SetupError, match="name one, as both:grasp; there are grasp, guided"):
         side_of(both)
     with pytest.raises(SetupError, match="no method 'x'; there are grasp, guided"):
@@ -116,35 +98,27 @@ def test_of_several_methods_one_must_be_named() -> None:
         side_of(run_of(name="empty"))
     found = compare(side_of(both, method="grasp"), side_of(both, method="guided"))
     assert (found.a.name, found.all.difference.mean) == ("both:grasp", 1.0)
-
-
-def test_a_graph_that_changed_and_a_run_that_was_not_finished_are_said() -> None:
+    # A graph that changed and a run that was not finished are said.
     old = run_of(record("q1"), name="old", graphs=[{"name": "space", "snapshot": "monday"}])
     new = run_of(
         record("q1"), name="new", planned=9, graphs=[{"name": "space", "snapshot": "friday"}]
     )
-
     assert compare(side_of(old), side_of(new)).warnings == (
         "INCOMPLETE: new holds 1 of 9",
         "the graph 'space' changed between the runs (monday in old, friday in new)",
     )
-
-
-def test_the_tables_show_both_queries_and_say_what_is_left_out() -> None:
+    # The tables show both queries and say what is left out.
     everything, better, worse = compare_sheets(compare(side_of(A), side_of(B)), limit=1)
-
     assert "Only in A: 1 question; only in B: 1; left out here." in everything.notes
     assert [row["query"] for row in rows(better)] == [GOLD, GOLD, GOLD]
     assert better.notes == ("1 more are not shown.",)
     assert [row["query"] for row in rows(worse)] == [GOLD, "down", GOLD]
-
-
-def test_the_order_of_records_does_not_matter() -> None:
+    # The order of records does not matter.
     shuffled = [*B.records]
     random.Random(1).shuffle(shuffled)
     one = compare(side_of(A), side_of(B))
-    other = compare(side_of(A), side_of(run_of(*shuffled, name="after")))
-    assert json.dumps(compare_json(one)) == json.dumps(compare_json(other))
+    again = compare(side_of(A), side_of(run_of(*shuffled, name="after")))
+    assert json.dumps(compare_json(one)) == json.dumps(compare_json(again))
 
 
 def test_a_difference_that_is_real_is_found() -> None:
@@ -156,5 +130,4 @@ def test_a_difference_that_is_real_is_found() -> None:
     found = compare(
         side_of(run_of(*scored("a", 5), name="a")), side_of(run_of(*scored("b", 7), name="b"))
     )
-    assert found.all.difference.low > 0
-    assert found.all.p < 0.001
+    assert found.all.difference.low > 0 and found.all.p < 0.001

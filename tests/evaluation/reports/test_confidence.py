@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.each import for_each
 from tests.evaluation.reports.records import record, run_of
 
 from askgraph.evaluation.reports.confidence import (
@@ -28,56 +29,50 @@ pairs = st.lists(
 )
 
 
-def test_the_curve_has_a_point_for_each_confidence() -> None:
+def test_curves_and_calibration() -> None:
+    # The curve has a point for each confidence.
     first, second, last = risk_coverage(PAIRS)
     assert (first, last) == (Point(0.9, 0.25, 0.0), Point(0.2, 1.0, 0.5))
     assert (second.confidence, second.coverage) == (0.6, 0.75)
     assert second.risk == pytest.approx(1 / 3)
-
-
-def test_the_area_is_the_mean_risk_over_all_coverages() -> None:
+    # The area is the mean risk over all coverages.
     assert aurc(PAIRS) == pytest.approx((0 + 0.25 + 1 / 3 + 0.5) / 4)
     assert excess_aurc(PAIRS) == pytest.approx((0.25 + 1 / 3 + 0.5 - (1 / 3 + 0.5)) / 4)
-
-
-def test_coverage_at_a_risk_is_the_largest_share_that_keeps_it() -> None:
+    # Coverage at a risk is the largest share that keeps it.
     assert [coverage_at(PAIRS, risk) for risk in (0.0, 0.3, 0.4, 0.5)] == [0.25, 0.25, 0.75, 1.0]
     assert coverage_at([(0.9, 0.0), (0.5, 1.0), (0.4, 1.0)], 0.4) == 1.0
     assert coverage_at([(0.9, 0.0)], 0.1) == coverage_at([], 0.1) == 0.0
-
-
-@given(pairs)
-def test_more_risk_never_covers_less(given: list[tuple[float, float]]) -> None:
-    shares = [coverage_at(given, risk) for risk in (0.0, 0.05, 0.1, 0.5, 1.0)]
-    assert shares == sorted(shares)
-    assert shares[-1] == (1.0 if given else 0.0)
-
-
-def test_a_perfect_order_has_nothing_to_gain() -> None:
+    # A perfect order has nothing to gain.
     assert excess_aurc([(0.9, 1.0), (0.8, 1.0), (0.3, 0.5), (0.1, 0.0)]) == 0
-
-
-def test_calibration_by_hand() -> None:
+    # Calibration by hand.
     found = calibration(PAIRS, bins=2)
-
-    assert found.n == 4
-    assert found.brier == pytest.approx((0.01 + 0.36 + 0.16 + 0.04) / 4)
+    assert found.n == 4 and found.brier == pytest.approx((0.01 + 0.36 + 0.16 + 0.04) / 4)
     assert [(b.n, b.confidence, b.score) for b in found.bins] == [
         (1, 0.2, 0.0),
         (3, pytest.approx(0.7), pytest.approx(2 / 3)),
     ]
     assert found.ece == pytest.approx((1 * 0.2 + 3 * (0.7 - 2 / 3)) / 4)
+    # No answers give zeros.
+    assert (aurc([]), excess_aurc([]), mean_at([], 0.5), risk_coverage([])) == (0, 0, 0, ())
+    assert (calibration([]).brier, calibration([]).ece) == (0, 0)
+    # A perfect order has area 1 and a reversed one 0.
+    assert auc([(0.9, True), (0.8, True), (0.2, False)]) == 1
+    assert auc([(0.1, True), (0.8, False), (0.2, False)]) == 0
+    assert auc([(0.5, True), (0.5, False)]) == 0.5
+    # There is no area where all are right or all wrong.
+    assert auc([(0.5, True)]) is None and auc([(0.5, False)]) is None and auc_interval([]) is None
 
 
-@pytest.mark.parametrize(("confidence", "at"), [(0.0, 0), (0.3, 3), (0.7, 7), (1.0, 9)])
+@given(pairs)
+def test_more_risk_never_covers_less(given: list[tuple[float, float]]) -> None:
+    shares = [coverage_at(given, risk) for risk in (0.0, 0.05, 0.1, 0.5, 1.0)]
+    assert shares == sorted(shares) and shares[-1] == (1.0 if given else 0.0)
+
+
+@for_each(("confidence", "at"), [(0.0, 0), (0.3, 3), (0.7, 7), (1.0, 9)])
 def test_a_bin_holds_its_lower_bound(confidence: float, at: int) -> None:
     found = calibration([(confidence, 1.0)])
     assert [b.n for b in found.bins].index(1) == at
-
-
-def test_no_answers_give_zeros() -> None:
-    assert (aurc([]), excess_aurc([]), mean_at([], 0.5), risk_coverage([])) == (0, 0, 0, ())
-    assert (calibration([]).brier, calibration([]).ece) == (0, 0)
 
 
 @given(pairs.flatmap(lambda p: st.tuples(st.just(p), st.permutations(p))))
@@ -85,8 +80,7 @@ def test_the_order_of_answers_does_not_matter(
     orders: tuple[list[tuple[float, float]], list[tuple[float, float]]],
 ) -> None:
     one, other = orders
-    assert aurc(one) == pytest.approx(aurc(other))
-    assert risk_coverage(one) == risk_coverage(other)
+    assert aurc(one) == pytest.approx(aurc(other)) and risk_coverage(one) == risk_coverage(other)
     assert calibration(one) == calibration(other)
 
 
@@ -95,8 +89,7 @@ def test_all_figures_are_shares(given: list[tuple[float, float]]) -> None:
     found = calibration(given)
     assert 0 <= excess_aurc(given) <= aurc(given) <= 1
     assert all(0 <= point.risk <= 1 and 0 < point.coverage <= 1 for point in risk_coverage(given))
-    assert 0 <= found.brier <= 1
-    assert 0 <= found.ece <= 1
+    assert 0 <= found.brier <= 1 and 0 <= found.ece <= 1
     assert sum(b.n for b in found.bins) == len(given)
 
 
@@ -109,17 +102,6 @@ def test_the_area_is_made_of_the_means_at_each_coverage(given: list[tuple[float,
 
 MAIN = "best_column"
 judged = st.lists(st.tuples(st.floats(0, 1), st.booleans()), max_size=40)
-
-
-def test_a_perfect_order_has_area_1_and_a_reversed_one_0() -> None:
-    assert auc([(0.9, True), (0.8, True), (0.2, False)]) == 1
-    assert auc([(0.1, True), (0.8, False), (0.2, False)]) == 0
-    assert auc([(0.5, True), (0.5, False)]) == 0.5
-
-
-def test_there_is_no_area_where_all_are_right_or_all_wrong() -> None:
-    assert auc([(0.5, True)]) is None and auc([(0.5, False)]) is None
-    assert auc_interval([]) is None
 
 
 @given(judged)
@@ -161,10 +143,10 @@ RECORDS = (
 )
 
 
-def test_each_policy_catches_what_it_can_see() -> None:
+def test_policies() -> None:
+    # Each policy catches what it can see.
     found = {one.name: one for one in policies(RECORDS, MAIN)}
     caught = {name: round(one.caught.mean * one.wrong) for name, one in found.items() if one.caught}
-
     assert caught == {
         "as answered": 2,
         "execution": 2,
@@ -174,26 +156,17 @@ def test_each_policy_catches_what_it_can_see() -> None:
         "confidence, limit in hindsight": 5,
     }
     assert {(one.wrong, one.right) for one in found.values()} == {(5, 2)}
-
-
-def test_the_limit_of_a_graph_comes_from_the_others() -> None:
+    # The limit of a graph comes from the others.
     found = {one.name: one for one in policies(RECORDS, MAIN)}
     others = found["confidence, limit of other graphs"].lost
     hindsight = found["confidence, limit in hindsight"].lost
-
     assert others is not None and others.mean == 0.5  # "b" has less than "a", the other graph's
     assert hindsight is not None and hindsight.mean == 0
-
-
-def test_answers_that_are_half_right_may_count_as_right() -> None:
+    # Answers that are half right may count as right.
     [policy, *_] = policies(RECORDS, MAIN, right_from=0.5)
-
     assert (policy.wrong, policy.right) == (4, 3)
-
-
-def test_one_graph_alone_has_no_limit_of_others() -> None:
+    # One graph alone has no limit of others.
     names = [one.name for one in policies(RECORDS[:1], MAIN)]
-
     assert names == [
         "as answered",
         "execution",
@@ -203,20 +176,17 @@ def test_one_graph_alone_has_no_limit_of_others() -> None:
     assert policies(RECORDS[:1], MAIN)[0].caught is None
 
 
-def test_the_table_has_a_row_for_each_policy_and_meaning_of_right() -> None:
+def test_tables_of_policies() -> None:
+    # The table has a row for each policy and meaning of right.
     sheet = by_sheet([run_of(*RECORDS)], "rejection")
-
     assert len(sheet.rows) == 12
     assert [column.head for column in sheet.columns[3:5]] == ["rejected by", "right from"]
     wrong, caught, low, high = sheet.rows[0][5:9]
     assert (wrong, caught) == (5, 0.4)
     assert isinstance(low, float) and isinstance(high, float) and 0 <= low < 0.4 < high <= 1
     assert any("fitted" in note for note in sheet.notes)
-
-
-def test_the_table_as_json_keeps_both_intervals() -> None:
+    # The table as json keeps both intervals.
     sheet = by_sheet([run_of(*RECORDS)], "rejection")
-
     assert len({column.head for column in sheet.columns}) == len(sheet.columns)
     assert {"caught low", "caught high", "lost low", "lost high"} <= {
         column.head for column in sheet.columns

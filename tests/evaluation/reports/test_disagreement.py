@@ -1,17 +1,23 @@
-"""The examples tell metrics apart, and the page shows what the command prints."""
+"""Examples on which metrics disagree, and what the documentation of reports names."""
 
 import json
+import re
 from itertools import combinations
 from pathlib import Path
 
 import pytest
 import typer
+from tests.evaluation.reports.records import record, run_of
 from typer.testing import CliRunner
 
 from askgraph.cli import expanded
 from askgraph.cli.evaluate import metrics
 from askgraph.errors import SetupError
+from askgraph.evaluation.reports.compare import compare, compare_json, side_of
 from askgraph.evaluation.reports.disagreement import EXAMPLES, scored
+from askgraph.evaluation.reports.failures import Failure
+from askgraph.evaluation.reports.report import Report, report_json
+from askgraph.evaluation.reports.report_sheets import BY
 from askgraph.plugins import names
 
 PAGE = Path(__file__).parents[3] / "docs" / "metrics.md"
@@ -26,30 +32,22 @@ def told(*arguments: str) -> str:
     return done.stdout
 
 
-def test_every_metric_scores_every_example() -> None:
+def test_examples_of_metrics() -> None:
+    # Every metric scores every example.
     found = scored()
-
     assert [one.example for one in found] == list(EXAMPLES)
     assert all(tuple(one.scores) == names("metric") for one in found)
-
-
-def test_any_two_metrics_disagree_on_an_example() -> None:
+    # Any two metrics disagree on an example.
     found = scored()
-
     for pair in combinations(names("metric"), 2):
         differ = any(one.scores[pair[0]].f1 != one.scores[pair[1]].f1 for one in found)
         assert differ == (pair not in SAME), pair
-
-
-def test_metrics_can_be_chosen() -> None:
+    # Metrics can be chosen.
     assert [tuple(one.scores) for one in scored(["flattened"])] == [("flattened",)] * len(EXAMPLES)
     with pytest.raises(SetupError, match="no metric named 'flatened'; did you mean 'flattened'"):
         scored(["flatened"])
-
-
-def test_the_command_lists_every_metric_with_a_line() -> None:
+    # The command lists every metric with a line.
     listed = json.loads(told("--json"))
-
     assert tuple(entry["name"] for entry in listed) == names("metric")
     assert all(entry["about"].endswith(".") for entry in listed)
     assert all(name in told() for name in names("metric"))
@@ -67,3 +65,20 @@ def test_the_command_gives_the_scores_of_the_examples() -> None:
 @pytest.mark.parametrize("arguments", [("--markdown",), ("--examples", "--markdown")])
 def test_the_page_has_the_tables_that_the_command_prints(arguments: tuple[str, ...]) -> None:
     assert told(*arguments) in PAGE.read_text(encoding="utf-8")
+
+
+PAGE_REPORTS_PAGE = (Path(__file__).parents[3] / "docs" / "reports.md").read_text(encoding="utf-8")
+RUN = run_of(record())
+
+
+def test_the_documentation_is_complete() -> None:
+    # Every class of failure is explained in the order of trying.
+    table = PAGE_REPORTS_PAGE.split("## Classes of failure")[1].split("\n## ")[0]
+    rows = re.findall(r"^\| ([a-z ]+?) \|", table, flags=re.MULTILINE)
+    assert rows[1:] == [str(failure) for failure in Failure]
+    # Every way to take figures apart is named.
+    assert [by for by in BY if f"`{by}`" not in PAGE_REPORTS_PAGE] == []
+    # Every key of the json is named.
+    side = side_of(RUN)
+    keys = {*Report(RUN.records).json(), *report_json([RUN]), *compare_json(compare(side, side))}
+    assert [key for key in sorted(keys) if f"`{key}`" not in PAGE_REPORTS_PAGE] == []

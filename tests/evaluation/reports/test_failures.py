@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.each import for_each
 from tests.evaluation.reports.records import record, same
 
 from askgraph.evaluation.reports.failures import (
@@ -50,8 +51,43 @@ def failure(
     return failure_of(made, gold_rows=gold_rows, metric=metric)
 
 
-def test_a_right_answer_has_no_class() -> None:
+def test_classes_of_failures() -> None:
+    # A right answer has no class.
     assert failure(MOONS, f1=1) is None
+    # An order that cuts nothing off comes last.
+    ordered = "SELECT ?x ?r { ?x :orbits :Mars ; :radius ?r } ORDER BY ?r"
+    assert failure("SELECT ?x { ?x :orbits :Mars ; :radius ?r }", ordered) == Failure.SHAPE
+    assert failure(ordered.removesuffix(" ORDER BY ?r"), ordered) == Failure.OPERATOR
+    # A path is the same as its patterns.
+    path = "SELECT ?x { ?x :orbits/^:home :Ann }"
+    assert failure(path, "SELECT ?x { ?x :orbits ?p . :Ann :home ?p }") == Failure.RESULT
+    # No rows count only where nothing else tells more.
+    assert failure("SELECT ?x { ?x a :Moon ; :orbits :Mars }", rows=0) == Failure.EMPTY
+    assert failure("SELECT ?x { ?x :orbits :Venus }", rows=0) == Failure.ENTITY
+    assert failure(MOONS, None, rows=0) == Failure.EMPTY and failure(MOONS, None) == Failure.RESULT
+    # A query that did not run is unreadable or an error.
+    assert failure("SELECT ?x {", rows=None, executed=False) == Failure.UNREADABLE
+    assert failure(MOONS, rows=None, executed=False) == Failure.ERROR
+    assert failure(None, rows=None, executed=False) == Failure.ERROR
+    # Questions without an answer and gold that fails.
+    assert failure(MOONS, None, unanswerable=True, gold_rows=None) == Failure.ANSWERED
+    assert failure(MOONS, gold_error="TimedOut: gold", gold_rows=None) == Failure.GOLD
+    # By a stricter metric a right column is a wrong shape.
+    one = "SELECT ?moon { ?moon :orbits :Mars ; :radius ?r }"
+    two = "SELECT ?moon ?r { ?moon :orbits :Mars ; :radius ?r }"
+    assert failure(two, one, f1=1, metric="flattened") == Failure.SHAPE
+    assert failure(two, one, f1=1) is None
+    # Prefixes that a query does not declare are known.
+    predicted = "SELECT ?x { ?x <http://space/orbits> <http://space/Mars> }"
+    gold = "SELECT ?x { ?x s:orbits s:Venus }"
+    made = record(f1=0.0, sparql=predicted, gold_sparql=gold, rows=1)
+    assert failure_of(made, gold_rows=1, prefixes={"s": "http://space/"}) == Failure.ENTITY
+    # The class that a run wrote down counts.
+    assert failure_class(record("a", 0, failure="empty"), MAIN) == "empty"
+    assert failure_class(record("a", 1, failure=None), MAIN) is None
+    # A class that is not written down is found.
+    assert failure_class(record("a", 0, status="refusal"), MAIN) == "refused"
+    assert failure_class(record("a", 0, gold_error="slow"), MAIN) == "gold failed"
 
 
 @pytest.mark.parametrize(
@@ -62,7 +98,7 @@ def test_what_was_held_back_is_named_first(status: str, expected: Failure) -> No
     assert failure("SELECT ?x { ?x :orbits :Venus }", status=status) == expected
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("error", "expected"),
     [
         ("no answer within 30.0 s", Failure.TIMEOUT),
@@ -79,7 +115,7 @@ def test_errors_are_sorted_by_their_names(error: str, expected: Failure) -> None
     assert failure(None, status="error", error=error, executed=False, rows=None) == expected
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("predicted", "gold", "expected"),
     [
         ("SELECT ?x { ?x :near :Venus }", MOONS, Failure.LINKING),
@@ -135,7 +171,7 @@ def test_two_queries_differ_first_in(predicted: str, gold: str, expected: Failur
     assert failure(predicted, gold) == expected
 
 
-@pytest.mark.parametrize(
+@for_each(
     "alike",
     [
         "SELECT DISTINCT ?x { ?x :orbits :Mars }",
@@ -149,7 +185,7 @@ def test_what_only_serves_to_show_a_result_makes_no_difference(alike: str) -> No
     assert failure(alike) == Failure.RESULT
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("predicted", "gold", "expected"),
     [
         # A class that the predicate implies, and gold that names nothing but predicates.
@@ -208,7 +244,7 @@ def test_the_class_is_what_a_person_would_say(predicted: str, gold: str, expecte
     assert failure(predicted, gold) == expected
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("one", "other"),
     [
         ("?x :orbits :Mars", "?x :orbits ?p FILTER(?p = :Mars)"),
@@ -228,50 +264,6 @@ def test_the_class_is_what_a_person_would_say(predicted: str, gold: str, expecte
 def test_two_ways_to_say_the_same_make_no_difference(one: str, other: str) -> None:
     assert failure(f"SELECT ?x {{ {one} }}", f"SELECT ?x {{ {other} }}") == Failure.RESULT
     assert failure(f"SELECT ?x {{ {other} }}", f"SELECT ?x {{ {one} }}") == Failure.RESULT
-
-
-def test_an_order_that_cuts_nothing_off_comes_last() -> None:
-    ordered = "SELECT ?x ?r { ?x :orbits :Mars ; :radius ?r } ORDER BY ?r"
-    assert failure("SELECT ?x { ?x :orbits :Mars ; :radius ?r }", ordered) == Failure.SHAPE
-    assert failure(ordered.removesuffix(" ORDER BY ?r"), ordered) == Failure.OPERATOR
-
-
-def test_a_path_is_the_same_as_its_patterns() -> None:
-    path = "SELECT ?x { ?x :orbits/^:home :Ann }"
-    assert failure(path, "SELECT ?x { ?x :orbits ?p . :Ann :home ?p }") == Failure.RESULT
-
-
-def test_no_rows_count_only_where_nothing_else_tells_more() -> None:
-    assert failure("SELECT ?x { ?x a :Moon ; :orbits :Mars }", rows=0) == Failure.EMPTY
-    assert failure("SELECT ?x { ?x :orbits :Venus }", rows=0) == Failure.ENTITY
-    assert failure(MOONS, None, rows=0) == Failure.EMPTY
-    assert failure(MOONS, None) == Failure.RESULT
-
-
-def test_a_query_that_did_not_run_is_unreadable_or_an_error() -> None:
-    assert failure("SELECT ?x {", rows=None, executed=False) == Failure.UNREADABLE
-    assert failure(MOONS, rows=None, executed=False) == Failure.ERROR
-    assert failure(None, rows=None, executed=False) == Failure.ERROR
-
-
-def test_questions_without_an_answer_and_gold_that_fails() -> None:
-    assert failure(MOONS, None, unanswerable=True, gold_rows=None) == Failure.ANSWERED
-    assert failure(MOONS, gold_error="TimedOut: gold", gold_rows=None) == Failure.GOLD
-
-
-def test_by_a_stricter_metric_a_right_column_is_a_wrong_shape() -> None:
-    one = "SELECT ?moon { ?moon :orbits :Mars ; :radius ?r }"
-    two = "SELECT ?moon ?r { ?moon :orbits :Mars ; :radius ?r }"
-    assert failure(two, one, f1=1, metric="flattened") == Failure.SHAPE
-    assert failure(two, one, f1=1) is None
-
-
-def test_prefixes_that_a_query_does_not_declare_are_known() -> None:
-    predicted = "SELECT ?x { ?x <http://space/orbits> <http://space/Mars> }"
-    gold = "SELECT ?x { ?x s:orbits s:Venus }"
-    made = record(f1=0.0, sparql=predicted, gold_sparql=gold, rows=1)
-    found = failure_of(made, gold_rows=1, prefixes={"s": "http://space/"})
-    assert found == Failure.ENTITY
 
 
 names = st.sampled_from(["?a", "?b", "?c", ":Mars", ":Venus"])
@@ -298,32 +290,18 @@ def test_neither_names_of_variables_nor_the_order_of_patterns_matter(
 MAIN = "best_column"
 
 
-def test_the_class_that_a_run_wrote_down_counts() -> None:
-    assert failure_class(record("a", 0, failure="empty"), MAIN) == "empty"
-    assert failure_class(record("a", 1, failure=None), MAIN) is None
-
-
-def test_a_class_that_is_not_written_down_is_found() -> None:
-    assert failure_class(record("a", 0, status="refusal"), MAIN) == "refused"
-    found = failure_class(record("a", 0, gold_error="slow"), MAIN)
-    assert found == "gold failed"
-
-
-def test_the_most_frequent_class_comes_first() -> None:
+def test_counts_of_failures() -> None:
+    # The most frequent class comes first.
     records = [record(i, 0, failure=kind) for i, kind in zip("abc", ["x", "y", "y"], strict=True)]
     assert list(failure_counts([*records, record("d")], MAIN).items()) == [("y", 2), ("x", 1)]
-
-
-def test_errors_are_told_with_all_their_questions() -> None:
+    # Errors are told with all their questions.
     records = [
         record("b", 0, error="down"),
         record("a", 0, error="down"),
         record("c", gold_error="slow"),
     ]
     assert errors_of(records) == {"down": ("a", "b"), "gold: slow": ("c",)}
-
-
-def test_rejecting_catches_wrong_answers_and_loses_right_ones() -> None:
+    # Rejecting catches wrong answers and loses right ones.
     found = rejection_of(
         [
             record("a", 1.0),
@@ -336,13 +314,10 @@ def test_rejecting_catches_wrong_answers_and_loses_right_ones() -> None:
         ],
         MAIN,
     )
-
     assert (found.wrong, found.wrong_rejected, found.caught) == (4, 2, 0.5)
     assert (found.right, found.right_rejected, found.lost) == (2, 1, 0.5)
-
-
-def test_calibration_is_over_records_with_a_query() -> None:
-    found = calibration_of(
+    # Calibration is over records with a query.
+    calibration = calibration_of(
         [
             record("a", 1.0, confidence=0.8),
             record("b", 1.0, confidence=0.4, status="refusal", unanswerable=True),
@@ -350,11 +325,11 @@ def test_calibration_is_over_records_with_a_query() -> None:
         ],
         MAIN,
     )
-    assert found.n == 2
-    assert found.brier == pytest.approx((0.2**2 + 0.4**2) / 2)
+    assert calibration.n == 2 and calibration.brier == pytest.approx((0.2**2 + 0.4**2) / 2)
 
 
-def test_the_executable_share_is_of_all_answerable_questions() -> None:
+def test_shares_of_failures() -> None:
+    # The executable share is of all answerable questions.
     found = executable_of(
         [
             record("a"),
@@ -364,9 +339,7 @@ def test_the_executable_share_is_of_all_answerable_questions() -> None:
         ]
     )
     assert (found.questions, found.queries, found.ran) == (3, 2, 1)
-
-
-def test_the_oracle_over_candidates_counts_those_without_any() -> None:
+    # The oracle over candidates counts those without any.
     records = [
         record("a", drafts=(0.0, 0.5, 1.0, 0.25)),
         record("b", drafts=(0.5,)),
@@ -375,35 +348,20 @@ def test_the_oracle_over_candidates_counts_those_without_any() -> None:
     ]
     assert drafts_oracle(records) == pytest.approx({1: 0.5 / 3, 3: 1.5 / 3, 5: 1.5 / 3})
     assert drafts_oracle([record("a")]) == {}
-
-
-def test_another_metric_decides_what_is_right() -> None:
+    # Another metric decides what is right.
     one = record("a", scores=same(1, flattened=0.5))
-    assert rejection_of([one], MAIN).right == 1
-    assert rejection_of([one], "flattened").wrong == 1
-
-
-def test_both_sides_are_counted() -> None:
+    assert rejection_of([one], MAIN).right == 1 and rejection_of([one], "flattened").wrong == 1
+    # Both sides are counted.
     told = rejection([(True, False), (False, False), (True, True), *[(False, True)] * 3])
     assert told == Rejection(wrong=2, wrong_rejected=1, right=4, right_rejected=1)
     assert (told.caught, told.lost) == (0.5, 0.25)
-
-
-def test_who_rejects_everything_catches_all_and_loses_all() -> None:
+    # Who rejects everything catches all and loses all.
     told = rejection([(True, False), (True, True)])
     assert (told.caught, told.lost) == (1.0, 1.0)
-
-
-def test_a_share_of_nothing_is_none() -> None:
-    assert rejection([(False, True)]).caught is None
-    assert rejection([(False, False)]).lost is None
-
-
-def test_a_question_without_a_query_counts_as_one_that_failed() -> None:
-    told = executable([("ASK {}", True), ("ASK {", False), (None, False), ("ASK {}", True)])
-    assert told == Executable(questions=4, queries=3, ran=2)
-    assert told.share == 0.5
-
-
-def test_the_share_of_no_questions_is_none() -> None:
+    # A share of nothing is none.
+    assert rejection([(False, True)]).caught is None and rejection([(False, False)]).lost is None
+    # A question without a query counts as one that failed.
+    ran = executable([("ASK {}", True), ("ASK {", False), (None, False), ("ASK {}", True)])
+    assert ran == Executable(questions=4, queries=3, ran=2) and ran.share == 0.5
+    # The share of no questions is none.
     assert executable([]).share is None

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
+from tests.each import for_each
 from tests.evaluation.reports.made_runs import RECORD, detail, graded, written_run
 
 from askgraph.evaluation.reports.page import BUILT, html_page
@@ -13,6 +14,7 @@ from askgraph.evaluation.reports.page import BUILT, html_page
 playwright = pytest.importorskip("playwright.sync_api", reason="no playwright")
 
 from playwright.sync_api import Browser, Page, expect, sync_playwright  # noqa: E402
+from tests.server.browser.fonts import environment_with_font  # noqa: E402
 from tests.server.browser.watched import ARGUMENTS, CHROMIUM, DARK, LIGHT, PATIENCE  # noqa: E402
 
 pytestmark = [
@@ -27,9 +29,10 @@ expect.set_options(timeout=PATIENCE)
 
 
 @pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    environment = environment_with_font("wide", tmp_path_factory.mktemp("fonts"))
     with sync_playwright() as started:
-        opened = started.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        opened = started.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS, env=environment)
         yield opened
         opened.close()
 
@@ -94,8 +97,7 @@ def test_it_opens_without_an_error_and_without_asking_for_anything(
     watched: Watched, address: str
 ) -> None:
     opened(watched.page, address)
-    assert watched.wrong == []
-    assert watched.requests == [address]
+    assert watched.wrong == [] and watched.requests == [address]
 
 
 def test_every_plot_is_drawn_and_says_what_it_shows(page: Page) -> None:
@@ -215,8 +217,7 @@ def test_hostile_text_is_shown_and_does_nothing(watched: Watched, address: str) 
     expect(watched.page.locator("#asked")).to_have_text(HOSTILE)
     expect(watched.page.locator(".prose").first).to_have_text(HOSTILE)
     expect(watched.page.locator("#question img, #question script")).to_have_count(0)
-    assert watched.wrong == []
-    assert watched.requests == [address]
+    assert watched.wrong == [] and watched.requests == [address]
 
 
 def test_dark_and_light_follow_the_system(page: Page) -> None:
@@ -226,8 +227,8 @@ def test_dark_and_light_follow_the_system(page: Page) -> None:
     expect(page.locator("body")).to_have_css("background-color", DARK)
 
 
-@pytest.mark.parametrize("place", ["", "#q/moons/q1"])
-@pytest.mark.parametrize("width", [360, 768, 1920])
+@for_each("place", ["", "#q/moons/q1"])
+@for_each("width", [360, 768, 1920])
 def test_nothing_is_wider_than_the_window(
     watched: Watched, address: str, width: int, place: str
 ) -> None:

@@ -22,57 +22,35 @@ def of_pairs(*pairs: tuple[float, float]) -> tuple[Record, ...]:
     )
 
 
-def test_failures_stay_in_the_mean_and_the_unanswerable_do_not() -> None:
+def test_means_and_shares() -> None:
+    # Failures stay in the mean and the unanswerable do not.
     right = record("a", scores=same(1, flattened=0.5, exact_match=0))
     failed = record("b", 0, status="error", error="down", sparql=None)
     refused = record("c", status="refusal", unanswerable=True)
     wrong = record("d", 0, unanswerable=True, gold_error="slow")
-
     found = Report((right, failed, refused, wrong)).json()
-
     assert (found["n"], found["answerable"], found["answered"], found["refused"]) == (4, 2, 2, 1)
     assert (found["f1"], found["f1_flattened"], found["em"]) == (0.5, 0.25, 0.0)
     assert (found["failed"], found["unanswerable"]) == (2, {"n": 2, "refused": 1})
     assert found["errors"] == [{"id": "b", "error": "down"}]
     assert found["gold_errors"] == [{"id": "d", "error": "slow"}]
-
-
-def test_no_questions_give_zeros() -> None:
+    # No questions give zeros.
     found = Report(()).json()
     assert (found["n"], found["f1"], found["top_half_f1"], found["aurc"]) == (0, 0.0, 0.0, 0.0)
     assert found["failures"] == {}
-
-
-def test_the_most_confident_half() -> None:
+    # The most confident half.
     assert Report(of_pairs((0.9, 1), (0.8, 1), (0.2, 0), (0.1, 0))).top_half_f1 == 1
     assert Report(of_pairs((0.9, 0), (0.1, 1))).top_half_f1 == 0
     assert Report(of_pairs((0.9, 1), (0.5, 0), (0.1, 0))).top_half_f1 == 0.5
-
-
-def test_equal_confidence_at_the_border_counts_in_part() -> None:
+    # Equal confidence at the border counts in part.
     assert mean_at(Report(of_pairs((0.9, 1), (0.5, 1), (0.5, 0), (0.5, 0.5))).pairs, 0.5) == 0.75
-
-
-pairs = st.lists(st.tuples(st.sampled_from([0.1, 0.5, 0.9]), st.floats(0, 1)), max_size=8)
-
-
-@given(pairs.flatmap(lambda p: st.tuples(st.just(p), st.permutations(p))), st.floats(0.01, 1))
-def test_the_order_of_records_does_not_matter_to_coverage(
-    drawn: tuple[list[tuple[float, float]], list[tuple[float, float]]], coverage: float
-) -> None:
-    one, other = (mean_at(Report(of_pairs(*order)).pairs, coverage) for order in drawn)
-    assert 0 <= one <= 1
-    assert one == pytest.approx(other)
-
-
-def test_tags_have_their_own_figures() -> None:
+    # Tags have their own figures.
     by_tag = Report(
         (
             record("a", tags=("count", "en"), scores=same(1, flattened=0.5, exact_match=0)),
             record("b", 0, tags=("en",), status="refusal"),
         )
     ).json()["by_tag"]
-
     assert by_tag == {
         "count": {
             **{"n": 1, "f1": 1.0, "f1_flattened": 0.5, "em": 0.0, "answered": 1},
@@ -85,7 +63,19 @@ def test_tags_have_their_own_figures() -> None:
     }
 
 
-def test_records_are_put_together_by_what_gold_is_like() -> None:
+pairs = st.lists(st.tuples(st.sampled_from([0.1, 0.5, 0.9]), st.floats(0, 1)), max_size=8)
+
+
+@given(pairs.flatmap(lambda p: st.tuples(st.just(p), st.permutations(p))), st.floats(0.01, 1))
+def test_the_order_of_records_does_not_matter_to_coverage(
+    drawn: tuple[list[tuple[float, float]], list[tuple[float, float]]], coverage: float
+) -> None:
+    one, other = (mean_at(Report(of_pairs(*order)).pairs, coverage) for order in drawn)
+    assert 0 <= one <= 1 and one == pytest.approx(other)
+
+
+def test_groups_of_records() -> None:
+    # Records are put together by what gold is like.
     report = Report(
         (
             record("a", patterns=10, form="ASK", graph="mars"),
@@ -93,7 +83,6 @@ def test_records_are_put_together_by_what_gold_is_like() -> None:
             record("c", patterns=None, form=None),
         )
     )
-
     assert list(report.by("patterns")) == ["2", "10", "-"]
     assert list(report.by("form")) == ["-", "ASK", "SELECT"]
     assert list(report.by("graph")) == ["mars", "space"]
@@ -101,9 +90,7 @@ def test_records_are_put_together_by_what_gold_is_like() -> None:
         "empty": 1,
         "none": 2,
     }
-
-
-def test_repetitions_are_averaged_for_each_question_first() -> None:
+    # Repetitions are averaged for each question first.
     report = Report(
         (
             record("a", 1.0, repeat=0),
@@ -113,20 +100,22 @@ def test_repetitions_are_averaged_for_each_question_first() -> None:
             record("c", 1.0, repeat=0),
         )
     )
-
     assert report.per_question() == {"space\ta": 0.75, "space\tb": 0.25, "space\tc": 1.0}
     assert report.f1 == pytest.approx(2 / 3)
     assert report.deviation() == pytest.approx((2 / 3 - 1 / 2) / 2**0.5)
     assert report.json()["repetitions"] == 2
-
-
-def test_a_question_of_two_benchmarks_is_two_questions() -> None:
+    # A question of two benchmarks is two questions.
     report = Report((record("a", 1), record("a", 0, benchmark="other")))
-    assert report.f1 == 0.5
-    assert len(report.per_question()) == 2
+    assert report.f1 == 0.5 and len(report.per_question()) == 2
+    # A record comes back from its line.
+    one = replace(record(), tags=("a", "b"), error="x", drafts=(0.5, 1.0), usage=Usage(requests=2))
+    assert Record.of_json({**one.json(), "added_later": 1}) == one
+    with pytest.raises(TypeError):
+        Record.of_json({"id": "q"})
 
 
-def test_another_main_metric() -> None:
+def test_metrics_costs_and_times() -> None:
+    # Another main metric.
     report = Report(
         (
             record("a", scores=same(1, flattened=0.5), confidence=0.9),
@@ -135,38 +124,32 @@ def test_another_main_metric() -> None:
         "flattened",
     )
     found = report.json()
-
     assert report.metrics == ("flattened", "best_column", "exact_match")
     assert (found["top_half_f1"], found["metric"]) == (0.5, "flattened")
     assert found["failures"] == {"wrong result": 1}
-
-
-def test_precision_and_recall_are_averaged_too() -> None:
+    # Precision and recall are averaged too.
     scores = {"best_column": Score(0.25, 1.0, 0.4)}
-    found = Report((record("a", scores=scores),)).json()["scores"]
-    assert found == {
+    averaged = Report((record("a", scores=scores),)).json()["scores"]
+    assert averaged == {
         "best_column": {"precision": 0.25, "recall": 1.0, "f1": 0.4, "low": 0.4, "high": 0.4}
     }
-
-
-def test_costs_are_summed_and_times_left_out_on_request() -> None:
+    # Costs are summed and times left out on request.
     usage = Usage(seconds=9, requests=2, llm_calls=1, input_tokens=100, money=0.1)
     records = tuple(record(i, usage=usage, seconds=1.5, attempts=2) for i in ("a", "b", "c"))
-
     cost = Report(records).json()["cost"]
     without = Report(records).json(times=False)
-
     assert cost == {
         **{"seconds": 4.5, "requests": 6, "llm_calls": 3, "input_tokens": 300},
         **{"cached_tokens": 0, "output_tokens": 0, "money": 0.3, "attempts": 6},
     }
     assert "second" not in json.dumps(without)
-
-
-def test_a_run_at_another_time_gives_the_same_bytes_without_times() -> None:
+    # A run at another time gives the same bytes without times.
     one = (record("a", seconds=1.0, usage=Usage(seconds=1.0)), record("b", 0))
     other = (record("b", 0), record("a", seconds=7.0, usage=Usage(seconds=7.0)))
     assert json.dumps(Report(one).json(times=False)) == json.dumps(Report(other).json(times=False))
+    # Percentiles are values that occur.
+    assert percentile([4, 1, 3, 2], 0.5) == 2 and percentile([4, 1, 3, 2], 0.95) == 4
+    assert percentile([], 0.5) == 0
 
 
 outcomes = st.builds(
@@ -191,16 +174,3 @@ outcomes = st.builds(
 def test_the_order_of_records_does_not_matter(orders: tuple[list[Record], list[Record]]) -> None:
     one, other = (json.dumps(Report(tuple(order)).json()) for order in orders)
     assert one == other
-
-
-def test_percentiles_are_values_that_occur() -> None:
-    assert percentile([4, 1, 3, 2], 0.5) == 2
-    assert percentile([4, 1, 3, 2], 0.95) == 4
-    assert percentile([], 0.5) == 0
-
-
-def test_a_record_comes_back_from_its_line() -> None:
-    one = replace(record(), tags=("a", "b"), error="x", drafts=(0.5, 1.0), usage=Usage(requests=2))
-    assert Record.of_json({**one.json(), "added_later": 1}) == one
-    with pytest.raises(TypeError):
-        Record.of_json({"id": "q"})

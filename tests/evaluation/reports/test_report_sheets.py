@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.each import for_each
 from tests.evaluation.reports.records import record, run_of, same
 
 from askgraph.errors import SetupError
@@ -50,92 +51,89 @@ def sheet(run: Run, title: str, *, times: bool = True) -> list[dict[str, object]
     return rows(found)
 
 
-def test_a_method_that_was_told_the_links_of_gold_is_marked_in_every_table_and_not_mixed() -> None:
+def test_what_the_sheets_hold() -> None:
+    # A method that was told the links of gold is marked in every table and not mixed.
     told = replace(record("q1", 1.0, method="dfsl"), gold_links=True)
     run = run_of(told, record("q2", 0.0, method="dfsl"))
-
     scores = score_sheet([run])
-
     assert [row["method"] for row in rows(scores)] == ["dfsl", "dfsl [gold links]"]
     assert "given from gold" in " ".join(scores.notes)
     assert "dfsl [gold links]" in json.dumps(report_json([run]))
     assert "given from gold" not in " ".join(score_sheet([RUN]).notes)
-
-
-def test_scores_have_a_row_for_each_method() -> None:
+    # Scores have a row for each method.
     fast, slow = rows(score_sheet([RUN]))
-
     assert (fast["method"], fast["questions"], fast["failed"]) == ("fast", 3, 1)
     assert fast["best_column"] == pytest.approx(1 / 3)
     assert (slow["method"], slow["questions"], slow["best_column"]) == ("slow", 2, 0.5)
     assert (slow["low"], slow["high"]) == (0.0, 1.0)
-
-
-def test_the_mean_of_no_answerable_question_is_unknown() -> None:
+    # The mean of no answerable question is unknown.
     run = run_of(record("q9", 1.0, status="refusal", unanswerable=True))
     [row] = rows(score_sheet([run]))
     assert (row["questions"], row["best_column"], row["low"], row["high"]) == (0, None, None, None)
     assert by_sheet([run], "metric").rows == ()
-
-
-def test_what_is_not_finished_is_said_first() -> None:
+    # What is not finished is said first.
     found = score_sheet([RUN])
     assert found.title == "Scores, INCOMPLETE"
     assert found.notes[0].startswith("INCOMPLETE: run holds 6 of 7 records")
     assert incomplete([run_of(record())]) == ()
-
-
-def test_a_run_without_records_is_no_table_but_a_note() -> None:
+    # A run without records is no table but a note.
     (found, *_) = report_sheets([run_of(name="begun", planned=5)])
-    assert found.rows == ()
-    assert found.notes[0].startswith("INCOMPLETE: begun holds 0 of 5 records")
-
-
-def test_what_went_wrong_and_why() -> None:
+    assert found.rows == () and found.notes[0].startswith("INCOMPLETE: begun holds 0 of 5 records")
+    # What went wrong and why.
     fast, slow = sheet(RUN, "What went wrong")
     assert (fast["not right"], fast["wrong entity"], fast["timeout"], fast["empty"]) == (2, 1, 1, 0)
     assert (slow["not right"], slow["empty"]) == (1, 1)
     (error,) = sheet(RUN, "Errors")
     assert (error["error"], error["questions"], error["ids"]) == ("TimedOut: slow", 1, "q3")
-
-
-def test_the_unanswerable_are_told_apart() -> None:
+    # The unanswerable are told apart.
     assert any("of 1 unanswerable questions 1 were refused" in n for n in score_sheet([RUN]).notes)
+    # A metric that some records lack is no zero.
+    one = run_of(record("q1", scores=same(1, rows=1.0)), name="one")
+    two = run_of(record("q1", scores=same(1)), name="two")
+    assert [row["rows"] for row in rows(score_sheet([one, two]))] == [1.0, None]
 
 
-def test_oracles_are_called_what_they_are() -> None:
+def test_oracles_times_and_metrics() -> None:
+    # Oracles are called what they are.
     methods, first, third = sheet(RUN, "Oracle (not a system)")
-
     assert methods["chosen by looking at gold"] == "best of fast, slow on each question"
     assert (methods["n"], methods["score"], methods["without the oracle"]) == (2, 1.0, 0.5)
     assert (first["score"], third["score"]) == (0.5, 1.0)
-
-
-def test_an_oracle_needs_the_same_questions_and_the_same_gold() -> None:
+    # An oracle needs the same questions and the same gold.
     run = run_of(
         record("q1", 0.5, method="a"),
         record("q1", 1.0, method="b", gold_sparql="SELECT ?x { ?x ?y ?z }"),
     )
     assert methods_oracles(groups_of([run])) == ()
     assert methods_oracles(groups_of([run_of(record("q1"))])) == ()
-
-
-def test_times_are_left_out_on_request() -> None:
-    assert "p50 s" in sheet(RUN, "Cost")[0]
-    assert "p50 s" not in sheet(RUN, "Cost", times=False)[0]
+    # Times are left out on request.
+    assert "p50 s" in sheet(RUN, "Cost")[0] and "p50 s" not in sheet(RUN, "Cost", times=False)[0]
     found = report_json([RUN], times=False)
-    assert "created" not in json.dumps(found)
-    assert "second" not in json.dumps(found)
-
-
-def test_repetitions_have_a_deviation() -> None:
+    assert "created" not in json.dumps(found) and "second" not in json.dumps(found)
+    # Repetitions have a deviation.
     run = run_of(record("q1", 1.0, repeat=0), record("q1", 0.0, repeat=1))
     (found,) = rows(score_sheet([run]))
     assert (found["questions"], found["rounds"], found["best_column"]) == (1, 2, 0.5)
     assert found["sd"] == pytest.approx(0.5**0.5)
+    # How much could be answered at a risk is in the table and in json.
+    fast, slow = sheet(RUN, "Confidence")
+    told = report_json([RUN])
+    assert fast["answered at risk 0.05"] == fast["answered at risk 0.1"] == pytest.approx(1 / 3)
+    assert slow["answered at risk 0.05"] == 0.0  # both are as sure, and one is wrong
+    assert '"coverage_at_risk": [{"risk": 0.05, "coverage": 0.333333}' in json.dumps(told)
+    # Calibration and coverage are tables too.
+    bins = [row for row in rows(by_sheet([RUN], "confidence")) if row["method"] == "fast"]
+    assert [row["answers"] for row in bins] == [0, 0, 1, 0, 0, 0, 0, 0, 0, 1]
+    tenths = [row for row in rows(by_sheet([RUN], "coverage")) if row["method"] == "fast"]
+    assert [row["best_column"] for row in tenths][:4] == [1.0, 1.0, 1.0, 0.5]
+    # Another metric is in front and an unknown one is refused.
+    run = run_of(record(scores=same(1, rows=0.25)))
+    assert rows(score_sheet([run], metric="rows"))[0]["rows"] == 0.25
+    with pytest.raises(SetupError, match=r"1 of 1 records of run .* 'wors'; all have"):
+        report_sheets([run], metric="wors")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("by", "heads"),
     [
         ("metric", ["best_column", "exact_match", "flattened"]),
@@ -149,35 +147,6 @@ def test_repetitions_have_a_deviation() -> None:
 def test_figures_are_taken_apart(by: str, heads: list[str]) -> None:
     found = rows(by_sheet([RUN], by))
     assert [row[by] for row in found if row["method"] == "fast"] == heads
-
-
-def test_how_much_could_be_answered_at_a_risk_is_in_the_table_and_in_json() -> None:
-    fast, slow = sheet(RUN, "Confidence")
-    told = report_json([RUN])
-
-    assert fast["answered at risk 0.05"] == fast["answered at risk 0.1"] == pytest.approx(1 / 3)
-    assert slow["answered at risk 0.05"] == 0.0  # both are as sure, and one is wrong
-    assert '"coverage_at_risk": [{"risk": 0.05, "coverage": 0.333333}' in json.dumps(told)
-
-
-def test_calibration_and_coverage_are_tables_too() -> None:
-    bins = [row for row in rows(by_sheet([RUN], "confidence")) if row["method"] == "fast"]
-    assert [row["answers"] for row in bins] == [0, 0, 1, 0, 0, 0, 0, 0, 0, 1]
-    tenths = [row for row in rows(by_sheet([RUN], "coverage")) if row["method"] == "fast"]
-    assert [row["best_column"] for row in tenths][:4] == [1.0, 1.0, 1.0, 0.5]
-
-
-def test_another_metric_is_in_front_and_an_unknown_one_is_refused() -> None:
-    run = run_of(record(scores=same(1, rows=0.25)))
-    assert rows(score_sheet([run], metric="rows"))[0]["rows"] == 0.25
-    with pytest.raises(SetupError, match=r"1 of 1 records of run .* 'wors'; all have"):
-        report_sheets([run], metric="wors")
-
-
-def test_a_metric_that_some_records_lack_is_no_zero() -> None:
-    one = run_of(record("q1", scores=same(1, rows=1.0)), name="one")
-    two = run_of(record("q1", scores=same(1)), name="two")
-    assert [row["rows"] for row in rows(score_sheet([one, two]))] == [1.0, None]
 
 
 records = st.builds(
@@ -258,5 +227,4 @@ async def test_a_question_without_an_attempt_is_told_too(endpoint: Any) -> None:
 
     told = story(done.record, None)
 
-    assert "(no query)" in told
-    assert "gold error: QuerySyntaxError" in told
+    assert "(no query)" in told and "gold error: QuerySyntaxError" in told

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
+from tests.each import for_each
 
 from askgraph.answers.console import plain_text
 from askgraph.evaluation.reports.sheet import (
@@ -46,7 +47,7 @@ def sheets(draw: st.DrawFn) -> Sheet:
     return Sheet(draw(texts), columns, tuple(rows), tuple(draw(st.lists(texts, max_size=2))))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("cell", "kind", "expected"),
     [
         (0.6666, "share", "66.7"),
@@ -62,19 +63,16 @@ def test_a_cell_for_people(cell: Cell, kind: str, expected: str) -> None:
     assert shown(cell, kind) == expected  # type: ignore[arg-type]
 
 
-def test_a_row_of_another_length_is_refused() -> None:
+def test_forms_of_a_sheet() -> None:
+    # A row of another length is refused.
     with pytest.raises(ValueError, match="2 cells for 1 columns"):
         Sheet("", (Column("a"),), ((1, 2),))
-
-
-def test_context_that_is_the_same_in_all_rows_moves_into_the_title() -> None:
+    # Context that is the same in all rows moves into the title.
     found = SHEET.compact()
     assert found.title == "Scores of a_b, run first"
     assert [column.head for column in found.columns] == ["method", "F1", "p"]
     assert Sheet("t", SHEET.columns, ()).compact().columns == SHEET.columns
-
-
-def test_markdown() -> None:
+    # Markdown.
     assert as_markdown(SHEET.compact()) == (
         "### Scores of a\\_b, run first\n"
         "\n"
@@ -85,9 +83,7 @@ def test_markdown() -> None:
         "\n"
         "- a note with 5 %\n"
     )
-
-
-def test_latex() -> None:
+    # Latex.
     assert as_latex(SHEET.compact()).splitlines() == [
         r"\begin{table}",
         r"\centering",
@@ -103,35 +99,38 @@ def test_latex() -> None:
         r"\par\footnotesize a note with 5 \%",
         r"\end{table}",
     ]
-
-
-def test_csv_has_numbers_in_full() -> None:
+    # Csv has numbers in full.
     assert as_csv(SHEET) == (
         'run,method,F1,p\r\nfirst,x|y & z,0.123457,0.0004\r\nfirst,"50 %\n",1.0,\r\n'
     )
 
 
-def test_json_has_a_row_as_an_object() -> None:
+def test_sheets_as_json_and_on_terminals() -> None:
+    # Json has a row as an object.
     assert SHEET.json()["rows"] == [
         {"run": "first", "method": "x|y & z", "F1": 0.123457, "p": 0.0004},
         {"run": "first", "method": "50 %\n", "F1": 1.0, "p": None},
     ]
-
-
-def test_the_terminal_shows_what_looks_like_markup_as_it_is() -> None:
+    # The terminal shows what looks like markup as it is.
     sheet = Sheet("[bold]t", (Column("[red]a"),), (("[/x] [link=y]",),), ("[b]",))
     assert plain_text(as_blocks(sheet, width=80), width=80).split() == [
         *("[bold]t", "[red]a", "─" * 13),
         *("[/x]", "[link=y]", "[b]"),
     ]
+    # Where there is room nothing is broken.
+    lines = plain_text(as_blocks(FITTED, width=120), width=120).splitlines()
+    assert lines[2].split() == ["method", *HEADS] and lines[4].split() == [METHOD, *FIGURES]
+    # The room goes to the longest text.
+    sheet = Sheet("", (Column("id"), Column("query")), (("q1", "SELECT " * 20),))
+    [[identity, query]] = fitted(sheet, 60).tables
+    assert (identity.width, query.width) == (2, 60 - 2 - fitted(sheet, 60).gap)
 
 
 @given(sheets())
 def test_markdown_keeps_its_rows_and_columns(sheet: Sheet) -> None:
     lines = as_markdown(sheet).split("\n\n", 1)[1].split("\n")[: 2 + len(sheet.rows)]
     for line in lines:
-        borders = re.findall(r"\\.|(\|)", line)
-        assert borders.count("|") == len(sheet.columns) + 1
+        assert re.findall(r"\\.|(\|)", line).count("|") == len(sheet.columns) + 1
     assert not any(line.splitlines()[1:] for line in lines)
 
 
@@ -142,10 +141,8 @@ def test_latex_keeps_its_rows_and_columns(sheet: Sheet) -> None:
     assert len(rows) == len(sheet.rows)
     for row in [lines[5], *rows]:
         bare = re.sub(r"\\(textbackslash|text\w+)\{\}|\\[{}$&#_%]", "", row)
-        assert bare.count("&") == len(sheet.columns) - 1
-        assert bare.endswith(r" \\")
-        assert not re.search(r"[$#_%~^<>|\"]", bare)
-        assert not re.match(r"\s*[\[*]", row)
+        assert bare.count("&") == len(sheet.columns) - 1 and bare.endswith(r" \\")
+        assert not re.search(r"[$#_%~^<>|\"]", bare) and not re.match(r"\s*[\[*]", row)
 
 
 @given(sheets())
@@ -175,7 +172,7 @@ FITTED = Sheet(
 FIGURES = ["26.0", "21.0", "0.0", "60.5", "47.1", "72.5", "23.1", "59.0"]
 
 
-@pytest.mark.parametrize(("width", "tables"), [(200, 1), (100, 1), (80, 1), (50, 2), (33, 5)])
+@for_each(("width", "tables"), [(200, 1), (100, 1), (80, 1), (50, 2), (33, 5)])
 def test_figures_stay_whole_at_every_width(width: int, tables: int) -> None:
     text = plain_text(as_blocks(FITTED, width=width), width=width)
     assert [word for word in text.split() if word in FIGURES] == FIGURES
@@ -183,19 +180,7 @@ def test_figures_stay_whole_at_every_width(width: int, tables: int) -> None:
     assert text.count("operators=false") == tables
 
 
-def test_where_there_is_room_nothing_is_broken() -> None:
-    lines = plain_text(as_blocks(FITTED, width=120), width=120).splitlines()
-    assert lines[2].split() == ["method", *HEADS]
-    assert lines[4].split() == [METHOD, *FIGURES]
-
-
-def test_the_room_goes_to_the_longest_text() -> None:
-    sheet = Sheet("", (Column("id"), Column("query")), (("q1", "SELECT " * 20),))
-    [[identity, query]] = fitted(sheet, 60).tables
-    assert (identity.width, query.width) == (2, 60 - 2 - fitted(sheet, 60).gap)
-
-
-@pytest.mark.parametrize(
+@for_each(
     ("text", "lines"),
     [
         ("wrong predicate", ["wrong", "predicate"]),

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import bootstrap, permutation_test
+from tests.each import for_each
 
 from askgraph.evaluation.reports.statistics import (
     bootstrap_interval,
@@ -23,31 +24,48 @@ values = st.lists(st.sampled_from([0.0, 1 / 3, 0.5, 2 / 3, 1.0]), max_size=40)
 differences = st.lists(st.sampled_from([-1.0, -0.5, -0.1, 0.0, 0.25, 0.5, 1.0]), max_size=8)
 
 
-def test_the_interval_is_that_of_the_bca_bootstrap_of_scipy() -> None:
+def test_intervals_and_differences() -> None:
+    # The interval is that of the bca bootstrap of scipy.
     found = bootstrap_interval(SCORES)
     theirs = bootstrap(
         (np.array(SCORES),), np.mean, method="BCa", n_resamples=20_000, random_state=1
     ).confidence_interval
-
-    assert found.mean == pytest.approx(0.684)
-    assert found.low == pytest.approx(theirs.low, abs=0.01)
+    assert found.mean == pytest.approx(0.684) and found.low == pytest.approx(theirs.low, abs=0.01)
     assert found.high == pytest.approx(theirs.high, abs=0.01)
-
-
-def test_more_questions_give_a_narrower_interval() -> None:
+    # More questions give a narrower interval.
     few, many = bootstrap_interval(SCORES), bootstrap_interval(SCORES * 16)
     assert many.high - many.low == pytest.approx((few.high - few.low) / 4, rel=0.1)
+    # A level outside 0 to 1 is refused.
+    with pytest.raises(ValueError, match="level"):
+        bootstrap_interval(SCORES, level=95)
+    # P of many differences is that of scipy.
+    gaps = np.array([1.0, -0.5, 0.25, 0.0, -1.0, 0.5, 1.0, -0.25, 0.75, 0.1] * 4)
+    theirs = permutation_test(
+        (gaps, np.zeros_like(gaps)),
+        lambda a, b, axis: (a - b).mean(axis=axis),
+        permutation_type="samples",
+        vectorized=True,
+        n_resamples=50_000,
+        rng=np.random.default_rng(2),
+    ).pvalue
+    assert permutation_p(gaps.tolist()) == pytest.approx(theirs, abs=0.01)
+    # No difference is no evidence.
+    assert permutation_p([]) == 1 and permutation_p([0.0] * 100) == 1
+    # A difference counts only common questions.
+    paired = paired_difference(
+        {"q1": 0.0, "q2": 0.5, "q3": 1.0, "q4": 1.0, "old": 1.0},
+        {"q1": 1.0, "q2": 1.0, "q3": 1.0, "q4": 0.5, "new": 0.0},
+    )
+    assert (paired.n, paired.a, paired.b) == (4, 0.625, 0.875)
+    assert paired.difference.mean == pytest.approx(0.25)
+    assert (paired.better, paired.worse, paired.equal) == (2, 1, 1)
+    assert paired.p == pytest.approx(0.75)  # ±1 ±½ ±½: 6 of 8 sums are at least 1 in size
 
 
-@pytest.mark.parametrize(("given", "mean"), [([], 0.0), ([0.3], 0.3), ([1.0] * 9, 1.0)])
+@for_each(("given", "mean"), [([], 0.0), ([0.3], 0.3), ([1.0] * 9, 1.0)])
 def test_equal_values_give_an_interval_without_width(given: list[float], mean: float) -> None:
     found = bootstrap_interval(given)
     assert (found.mean, found.low, found.high) == (mean, mean, mean)
-
-
-def test_a_level_outside_0_to_1_is_refused() -> None:
-    with pytest.raises(ValueError, match="level"):
-        bootstrap_interval(SCORES, level=95)
 
 
 @settings(deadline=None)
@@ -58,8 +76,7 @@ def test_the_interval_holds_the_mean_and_stays_among_the_values(
     found = bootstrap_interval(given, level=level, samples=200)
     assert found.low <= found.mean <= found.high
     if given:
-        assert min(given) - 1e-9 <= found.low
-        assert found.high <= max(given) + 1e-9
+        assert min(given) - 1e-9 <= found.low and found.high <= max(given) + 1e-9
 
 
 @settings(deadline=None)
@@ -86,40 +103,8 @@ def test_p_is_the_share_of_signs_that_reach_as_far(given: list[float]) -> None:
 @given(st.lists(st.sampled_from([-0.5, 0.2, 1.0]), min_size=21, max_size=30))
 def test_p_of_many_differences_depends_on_neither_order_nor_direction(given: list[float]) -> None:
     p = permutation_p(given, flips=500)
-    assert 1 / 501 <= p <= 1
-    assert p == permutation_p(given[::-1], flips=500)
+    assert 1 / 501 <= p <= 1 and p == permutation_p(given[::-1], flips=500)
     assert p == permutation_p([-gap for gap in given], flips=500)
-
-
-def test_p_of_many_differences_is_that_of_scipy() -> None:
-    gaps = np.array([1.0, -0.5, 0.25, 0.0, -1.0, 0.5, 1.0, -0.25, 0.75, 0.1] * 4)
-    theirs = permutation_test(
-        (gaps, np.zeros_like(gaps)),
-        lambda a, b, axis: (a - b).mean(axis=axis),
-        permutation_type="samples",
-        vectorized=True,
-        n_resamples=50_000,
-        rng=np.random.default_rng(2),
-    ).pvalue
-
-    assert permutation_p(gaps.tolist()) == pytest.approx(theirs, abs=0.01)
-
-
-def test_no_difference_is_no_evidence() -> None:
-    assert permutation_p([]) == 1
-    assert permutation_p([0.0] * 100) == 1
-
-
-def test_a_difference_counts_only_common_questions() -> None:
-    found = paired_difference(
-        {"q1": 0.0, "q2": 0.5, "q3": 1.0, "q4": 1.0, "old": 1.0},
-        {"q1": 1.0, "q2": 1.0, "q3": 1.0, "q4": 0.5, "new": 0.0},
-    )
-
-    assert (found.n, found.a, found.b) == (4, 0.625, 0.875)
-    assert found.difference.mean == pytest.approx(0.25)
-    assert (found.better, found.worse, found.equal) == (2, 1, 1)
-    assert found.p == pytest.approx(0.75)  # ±1 ±½ ±½: 6 of 8 sums are at least 1 in size
 
 
 @settings(deadline=None)
@@ -134,23 +119,18 @@ def test_swapping_the_sides_turns_the_sign(given: dict[str, tuple[float, float]]
     assert one.p == other.p
 
 
-def test_holm_by_hand() -> None:
+def test_corrections_and_agreement() -> None:
+    # Holm by hand.
     assert holm([0.01, 0.04, 0.03]) == pytest.approx((0.03, 0.06, 0.06))
-    assert holm([0.5, 0.9]) == (1.0, 1.0)
-    assert holm([]) == ()
-
-
-def test_kappa_is_that_of_the_textbook_with_an_interval_around_it() -> None:
+    assert holm([0.5, 0.9]) == (1.0, 1.0) and holm([]) == ()
+    # Kappa is that of the textbook with an interval around it.
     pairs = [(True, True)] * 20 + [(True, False)] * 5 + [(False, True)] * 10 + [(False, False)] * 15
-
     found = kappa(pairs)
-
     assert found.mean == pytest.approx(0.4)  # 0.70 agree, 0.50 by chance
-    assert 0.1 < found.low < 0.2 and 0.6 < found.high < 0.7
-    assert kappa(pairs[::-1]) == found
+    assert 0.1 < found.low < 0.2 and 0.6 < found.high < 0.7 and kappa(pairs[::-1]) == found
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("pairs", "value"),
     [
         ([(True, True), (False, False)] * 9, 1),

@@ -27,24 +27,46 @@ def lines(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text().splitlines()]
 
 
-async def test_each_question_gets_its_answer_object(
-    answer_with: AnswerWith, tmp_path: Path
-) -> None:
+async def test_answers_of_a_batch(answer_with: AnswerWith, tmp_path: Path) -> None:
+    # Each question gets its answer object.
     out = tmp_path / "out.jsonl"
     told: list[tuple[int, int]] = []
-
     failed = await answer_all(
         asked("a", "b"),
         answer_with({"a": MARS, "b": Refusal("no")}),
         out,
         progress=lambda done, total: told.append((done, total)),
     )
-
     first, second = lines(out)
-    assert failed == 0
-    assert (first["id"], first["status"], len(first["rows"])) == ("a", "answer", 2)
+    assert failed == 0 and (first["id"], first["status"], len(first["rows"])) == ("a", "answer", 2)
     assert (second["id"], second["status"], second["reason"]) == ("b", "refusal", "no")
     assert told == [(1, 2), (2, 2)]
+
+
+async def test_the_same_call_again_changes_nothing(answer_with: AnswerWith, tmp_path: Path) -> None:
+    out = tmp_path / "out.jsonl"
+    await answer_all(asked("a"), answer_with({"a": MARS}), out)
+    before = out.read_bytes()
+    await answer_all(asked("a"), answer_with({}), out)
+    assert out.read_bytes() == before
+
+
+async def test_all_steps_are_kept_and_the_stream_is_closed(
+    answer_with: AnswerWith, tmp_path: Path
+) -> None:
+    method = Scripted(Thought("hm"), Refusal("no"))
+    steps: list[Step] = []
+    await collect(Question("?"), steps, method=method, graphs=[])
+    assert steps == [Thought("hm"), Refusal("no")] and method.closed
+
+
+async def test_an_error_comes_through_and_the_stream_is_closed(
+    answer_with: AnswerWith, tmp_path: Path
+) -> None:
+    method = Scripted(Unreachable("down"))
+    with pytest.raises(Unreachable):
+        await collect(Question("?"), [], method=method, graphs=[])
+    assert method.closed
 
 
 async def test_a_failed_question_is_a_refusal_that_is_tried_again(
@@ -80,8 +102,7 @@ async def test_the_order_is_kept_however_long_each_takes(tmp_path: Path) -> None
     out = tmp_path / "out.jsonl"
     await answer_all(asked(*"abcdefgh"), answerer, out, concurrency=3)
 
-    assert "".join(line["id"] for line in lines(out)) == "abcdefgh"
-    assert most == 3
+    assert "".join(line["id"] for line in lines(out)) == "abcdefgh" and most == 3
 
 
 @pytest.mark.parametrize("stop_after", range(5))
@@ -132,14 +153,6 @@ async def test_a_file_with_something_else_is_left_alone(
     assert out.read_text() == line + "\n"
 
 
-async def test_the_same_call_again_changes_nothing(answer_with: AnswerWith, tmp_path: Path) -> None:
-    out = tmp_path / "out.jsonl"
-    await answer_all(asked("a"), answer_with({"a": MARS}), out)
-    before = out.read_bytes()
-    await answer_all(asked("a"), answer_with({}), out)
-    assert out.read_bytes() == before
-
-
 class Scripted:
     """A method that says what it is given, and knows whether its stream was closed."""
 
@@ -161,34 +174,14 @@ class Scripted:
             self.closed = True
 
 
-async def test_all_steps_are_kept_and_the_stream_is_closed() -> None:
-    method = Scripted(Thought("hm"), Refusal("no"))
-
-    steps: list[Step] = []
-
-    await collect(Question("?"), steps, method=method, graphs=[])
-
-    assert steps == [Thought("hm"), Refusal("no")]
-    assert method.closed
-
-
-async def test_an_error_comes_through_and_the_stream_is_closed() -> None:
-    method = Scripted(Unreachable("down"))
-    with pytest.raises(Unreachable):
-        await collect(Question("?"), [], method=method, graphs=[])
-    assert method.closed
-
-
 async def test_what_came_before_an_error_is_kept() -> None:
+    # What came before an error is kept.
     steps: list[Step] = []
     method = Scripted(Thought("hm"), Unreachable("down"))
     with pytest.raises(Unreachable):
         await collect(Question("?"), steps, method=method, graphs=[])
-    assert steps == [Thought("hm")]
-    assert method.closed
-
-
-async def test_a_language_is_given_to_questions_that_have_none() -> None:
+    assert steps == [Thought("hm")] and method.closed
+    # A language is given to questions that have none.
     method = Scripted(Refusal("no"))
     ask = answerer(method, "scripted", [], language="de")
     assert await ask(Question("Monde?")) == Refusal("no")

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from pyoxigraph import NamedNode
+from tests.each import for_each
 
 from askgraph.errors import ServiceError, SetupError, Unauthorised, Unreachable
 from askgraph.evaluation import Table
@@ -58,12 +59,30 @@ async def recorded(ask: Asker, endpoint: Any, *args: Any, **options: Any) -> Rec
     return (await asked(task(*args, **options), ask, endpoint)).record
 
 
-async def test_a_right_answer(endpoint: Any, ask_with: AskerMaker) -> None:
+async def test_right_answers(endpoint: Any, ask_with: AskerMaker) -> None:
+    # A right answer.
     record = await recorded(ask_with({"moons of Mars": MARS}), endpoint)
     assert (record.status, record.confidence, record.sparql) == ("answer", 0.9, MARS)
     assert {name for name, score in record.scores.items() if score.f1 != 1} == set()
     assert (record.error, record.failure, record.executed) == (None, None, True)
     assert (record.form, record.patterns) == ("SELECT", 1)
+    # What a query links is scored.
+    jupiter = PREFIX + "SELECT ?m { ?m :orbits :Jupiter }"
+    record = await recorded(ask_with({"moons of Mars": jupiter}), endpoint)
+    assert record.score("linked_entities").f1 == 0 and record.score("linked_predicates").f1 == 1
+    # Columns that an answer calls context cost nothing.
+    wide = PREFIX + "SELECT ?m ?p { ?m :orbits ?p FILTER(?p = :Mars) }"
+    result = SelectResult(("m", "p"), tuple((*row, NamedNode("http://m")) for row in ROWS))
+
+    async def ask(question: Question, steps: list[Step]) -> None:
+        steps.append(Answer(wide, "moons", result, ("m",), "", 0.5))
+
+    record = await recorded(ask, endpoint)
+    assert (record.f1, record.em, record.f1_flattened) == (1, 1, 1)
+    # Further answer columns cost only the flattened score.
+    wide = PREFIX + "SELECT ?m ?p { ?m :orbits ?p FILTER(?p = :Mars) }"
+    record = await recorded(ask_with({"moons of Mars": wide}), endpoint)
+    assert (record.f1, record.em) == (1, 1) and record.f1_flattened == pytest.approx(0.8)
 
 
 @pytest.mark.parametrize("told", [True, False])
@@ -80,35 +99,7 @@ async def test_the_links_of_gold_are_told_only_where_the_task_says_so_and_record
 
     links = ("http://example.org/Mars", "http://example.org/orbits")
     assert [question.given for question in heard] == [links if told else None]
-    assert done.record.gold_links is told
-    assert Record.of_json(done.record.json()).gold_links is told
-
-
-async def test_what_a_query_links_is_scored(endpoint: Any, ask_with: AskerMaker) -> None:
-    jupiter = PREFIX + "SELECT ?m { ?m :orbits :Jupiter }"
-    record = await recorded(ask_with({"moons of Mars": jupiter}), endpoint)
-    assert record.score("linked_entities").f1 == 0
-    assert record.score("linked_predicates").f1 == 1
-
-
-async def test_columns_that_an_answer_calls_context_cost_nothing(endpoint: Any) -> None:
-    wide = PREFIX + "SELECT ?m ?p { ?m :orbits ?p FILTER(?p = :Mars) }"
-    result = SelectResult(("m", "p"), tuple((*row, NamedNode("http://m")) for row in ROWS))
-
-    async def ask(question: Question, steps: list[Step]) -> None:
-        steps.append(Answer(wide, "moons", result, ("m",), "", 0.5))
-
-    record = await recorded(ask, endpoint)
-    assert (record.f1, record.em, record.f1_flattened) == (1, 1, 1)
-
-
-async def test_further_answer_columns_cost_only_the_flattened_score(
-    endpoint: Any, ask_with: AskerMaker
-) -> None:
-    wide = PREFIX + "SELECT ?m ?p { ?m :orbits ?p FILTER(?p = :Mars) }"
-    record = await recorded(ask_with({"moons of Mars": wide}), endpoint)
-    assert (record.f1, record.em) == (1, 1)
-    assert record.f1_flattened == pytest.approx(0.8)
+    assert done.record.gold_links is told and Record.of_json(done.record.json()).gold_links is told
 
 
 @pytest.mark.parametrize(("sign", "status"), [("?", "clarification"), ("!", "refusal")])
@@ -118,8 +109,7 @@ async def test_the_best_attempt_counts_unless_abstaining(
     ask = ask_with({"moons of Mars": sign + MARS})
     counted = await recorded(ask, endpoint)
     abstained = await recorded(ask, endpoint, abstain=True)
-    assert counted.status == abstained.status == status
-    assert (counted.f1, abstained.f1) == (1, 0)
+    assert counted.status == abstained.status == status and (counted.f1, abstained.f1) == (1, 0)
     assert counted.score("linked_entities").f1 == 1
     assert {score.f1 for score in abstained.scores.values()} == {0}
 
@@ -135,8 +125,7 @@ async def test_a_failure_scores_0_and_says_why(
     endpoint: Any, ask_with: AskerMaker, failure: Exception, message: str
 ) -> None:
     record = await recorded(ask_with({"moons of Mars": failure}), endpoint)
-    assert (record.f1, record.status, record.error) == (0, "error", message)
-    assert record.failure
+    assert (record.f1, record.status, record.error) == (0, "error", message) and record.failure
 
 
 async def test_a_question_that_takes_too_long_fails(endpoint: Any) -> None:
@@ -145,30 +134,23 @@ async def test_a_question_that_takes_too_long_fails(endpoint: Any) -> None:
 
     record = await recorded(ask, endpoint, timeout=0.01)
 
-    assert record.error == "no answer within 0.01 s"
-    assert record.failure == "timeout"
+    assert record.error == "no answer within 0.01 s" and record.failure == "timeout"
 
 
-async def test_an_answer_that_comes_too_late_fails_also_where_its_method_never_waits(
-    endpoint: Any,
-) -> None:
+async def test_late_answers(endpoint: Any, ask_with: AskerMaker) -> None:
+    # An answer that comes too late fails also where its method never waits.
     async def ask(question: Question, steps: list[Step]) -> None:
         time.sleep(0.02)  # noqa: ASYNC251 - such methods are what this is about
         steps.append(RIGHT)
 
     record = await recorded(ask, endpoint, timeout=0.01)
-
     assert (record.f1, record.status, record.failure) == (0, "error", "timeout")
-
-
-async def test_a_timeout_inside_a_method_is_not_taken_for_that_of_the_question(
-    endpoint: Any, ask_with: AskerMaker
-) -> None:
+    # A timeout inside a method is not taken for that of the question.
     record = await recorded(ask_with({"moons of Mars": TimeoutError("slow")}), endpoint)
     assert record.error == "the method failed: TimeoutError('slow')"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("steps", "message"),
     [
         ([], "it ended without an answer, a refusal or a question back"),
@@ -203,30 +185,30 @@ async def test_a_method_that_cancels_itself_fails(endpoint: Any) -> None:
     assert record.error == "the method failed: it cancelled itself"
 
 
-async def test_an_error_after_the_answer_is_a_failure_with_the_cost_of_the_answer(
-    endpoint: Any,
-) -> None:
+async def test_errors_and_gold(endpoint: Any, ask_with: AskerMaker) -> None:
+    # An error after the answer is a failure with the cost of the answer.
     async def ask(question: Question, steps: list[Step]) -> None:
         steps += [Thought("hm", Usage(llm_calls=1)), replace(RIGHT, usage=Usage(llm_calls=2))]
         raise RuntimeError("cannot close")
 
     record = await recorded(ask, endpoint)
-
     assert (record.f1, record.status, record.usage.llm_calls) == (0, "error", 2)
-
-
-async def test_what_the_operator_must_mend_is_raised(endpoint: Any, ask_with: AskerMaker) -> None:
+    # What the operator must mend is raised.
     with pytest.raises(SetupError):
         await recorded(ask_with({"moons of Mars": SetupError("no model")}), endpoint)
-
-
-async def test_a_gold_query_that_fails_is_reported_and_scores_0(
-    endpoint: Any, ask_with: AskerMaker
-) -> None:
+    # A gold query that fails is reported and scores 0.
     broken = replace(MOONS_OF_MARS, sparql="SELECT oops")
     record = await recorded(ask_with({"moons of Mars": MARS}), endpoint, broken)
-    assert record.f1 == 0
-    assert "QuerySyntaxError" in str(record.gold_error)
+    assert record.f1 == 0 and "QuerySyntaxError" in str(record.gold_error)
+    # Stored answers stand in for a gold query that fails.
+    stored = Table.of_json(["m"], [["http://example.org/Phobos"], ["http://example.org/Deimos"]])
+    question = replace(MOONS_OF_MARS, sparql="SELECT oops", answers=stored)
+    record = await recorded(ask_with({"moons of Mars": MARS}), endpoint, question)
+    assert record.em == 1 and record.gold_error
+    # Stored answers are gold where there is no query.
+    question = GoldQuestion("n", "how many", answers=Table.of_json(["n"], [["4"]]))
+    query = PREFIX + "SELECT (COUNT(*) AS ?n) { ?m :orbits ?p }"
+    assert (await recorded(ask_with({"how many": query}), endpoint, question)).f1 == 1
 
 
 @pytest.mark.parametrize("failure", [Unreachable("down"), Unauthorised("no")])
@@ -247,36 +229,16 @@ async def test_an_endpoint_that_is_gone_ends_the_run_and_scores_nothing(
     assert kept.gold_error == f"{type(failure).__name__}: {failure}"
 
 
-async def test_stored_answers_stand_in_for_a_gold_query_that_fails(
-    endpoint: Any, ask_with: AskerMaker
-) -> None:
-    stored = Table.of_json(["m"], [["http://example.org/Phobos"], ["http://example.org/Deimos"]])
-    question = replace(MOONS_OF_MARS, sparql="SELECT oops", answers=stored)
-    record = await recorded(ask_with({"moons of Mars": MARS}), endpoint, question)
-    assert record.em == 1
-    assert record.gold_error
-
-
-async def test_stored_answers_are_gold_where_there_is_no_query(
-    endpoint: Any, ask_with: AskerMaker
-) -> None:
-    question = GoldQuestion("n", "how many", answers=Table.of_json(["n"], [["4"]]))
-    query = PREFIX + "SELECT (COUNT(*) AS ?n) { ?m :orbits ?p }"
-    assert (await recorded(ask_with({"how many": query}), endpoint, question)).f1 == 1
-
-
-async def test_with_stored_gold_no_gold_query_runs(endpoint: Any, ask_with: AskerMaker) -> None:
+async def test_stored_gold(endpoint: Any, ask_with: AskerMaker) -> None:
+    # With stored gold no gold query runs.
     old = Table.of_json(["m"], [["http://example.org/Vulcan"]])
     ask = ask_with({"moons of Mars": MARS})
     question = replace(MOONS_OF_MARS, answers=old)
     record = await recorded(ask, endpoint, question, stored_gold=True)
     missing = await recorded(ask, endpoint, MOONS_OF_MARS, stored_gold=True)
-    assert record.f1 == 0
-    assert endpoint.asked == [MARS, MARS]
+    assert record.f1 == 0 and endpoint.asked == [MARS, MARS]
     assert missing.gold_error == "no gold result is stored for this question"
-
-
-async def test_yes_and_no_are_scored(endpoint: Any, ask_with: AskerMaker) -> None:
+    # Yes and no are scored.
     question = GoldQuestion("any", "any?", sparql=PREFIX + "ASK { ?m :orbits :Venus }")
     no, yes = PREFIX + "ASK { :x :y :z }", PREFIX + "ASK { :Io :orbits ?x }"
     right = await recorded(ask_with({"any?": no}), endpoint, question)
@@ -284,7 +246,7 @@ async def test_yes_and_no_are_scored(endpoint: Any, ask_with: AskerMaker) -> Non
     assert (right.f1, wrong.f1) == (1, 0)
 
 
-@pytest.mark.parametrize(("found", "score"), [(Refusal("no"), 1), ("?" + MARS, 1), (MARS, 0)])
+@for_each(("found", "score"), [(Refusal("no"), 1), ("?" + MARS, 1), (MARS, 0)])
 async def test_an_unanswerable_question_should_not_be_answered(
     endpoint: Any, ask_with: AskerMaker, found: object, score: int
 ) -> None:
@@ -327,31 +289,22 @@ async def test_the_turns_of_a_model_are_paid_for_also_where_no_outcome_comes(end
     assert (await recorded(ask, endpoint)).usage == Usage(llm_calls=1, input_tokens=100)
 
 
-async def test_a_failure_that_stays_is_scored_with_all_it_cost(endpoint: Any) -> None:
+async def test_retries_and_details(endpoint: Any, ask_with: AskerMaker) -> None:
+    # A failure that stays is scored with all it cost.
     async def ask(question: Question, steps: list[Step]) -> None:
         steps.append(Thought("thinking", Usage(llm_calls=2)))
         raise Unreachable("down")
 
     record = await recorded(ask, endpoint, retries=1)
-
     assert (record.f1, record.attempts, record.usage.llm_calls) == (0, 2, 4)
-
-
-async def test_a_query_that_is_wrong_is_not_tried_again(
-    endpoint: Any, ask_with: AskerMaker
-) -> None:
+    # A query that is wrong is not tried again.
     record = await recorded(ask_with({"moons of Mars": "SELECT oops"}), endpoint, retries=5)
     assert record.attempts == 1
-
-
-async def test_the_detail_shows_both_results_and_their_difference(
-    endpoint: Any, ask_with: AskerMaker
-) -> None:
+    # The detail shows both results and their difference.
     jupiter = PREFIX + "SELECT ?m { VALUES ?m { :Phobos :Io } }"
     done = await asked(task(), ask_with({"moons of Mars": jupiter}), endpoint)
     base = "http://example.org/"
-    assert done.detail.missing == ((base + "Deimos",),)
-    assert done.detail.extra == ((base + "Io",),)
+    assert done.detail.missing == ((base + "Deimos",),) and done.detail.extra == ((base + "Io",),)
     assert done.detail.predicted == {
         "columns": ["m"],
         "rows": [[base + "Io"], [base + "Phobos"]],
@@ -373,17 +326,14 @@ async def test_rows_that_a_query_does_not_order_come_in_the_order_of_their_terms
     assert shown["rows"] == [["http://example.org/" + name] for name in rows]
 
 
-async def test_drafts_are_scored_best_first(endpoint: Any) -> None:
+async def test_drafts_and_gold(endpoint: Any, ask_with: AskerMaker) -> None:
+    # Drafts are scored best first.
     async def ask(question: Question, steps: list[Step]) -> None:
         steps += [Findings(()), Draft(ALL, 0.5), Draft(MARS, 0.7), Draft("oops", 0.6)]
         steps.append(Refusal("no"))
 
-    record = await recorded(ask, endpoint, drafts=3)
-
-    assert record.drafts == pytest.approx((1, 0, 2 / 3))
-
-
-async def test_gold_may_leave_prefixes_to_the_graph(endpoint: Any, ask_with: AskerMaker) -> None:
+    assert (await recorded(ask, endpoint, drafts=3)).drafts == pytest.approx((1, 0, 2 / 3))
+    # Gold may leave prefixes to the graph.
     question = replace(MOONS_OF_MARS, sparql=MARS.removeprefix(PREFIX))
     done = await asked(
         task(question),
@@ -392,9 +342,7 @@ async def test_gold_may_leave_prefixes_to_the_graph(endpoint: Any, ask_with: Ask
         prefixes={"": "http://example.org/"},
     )
     assert done.record.f1 == 1
-
-
-async def test_gold_that_is_no_table_is_reported(endpoint: Any, ask_with: AskerMaker) -> None:
+    # Gold that is no table is reported.
     question = replace(MOONS_OF_MARS, sparql="DESCRIBE <http://example.org/Mars>")
     record = await recorded(ask_with({"moons of Mars": MARS}), endpoint, question)
     assert "DESCRIBE query cannot be scored" in str(record.gold_error)
@@ -404,43 +352,27 @@ PREFIXES = {"": "http://e/"}
 QUERY = "SELECT ?m { ?m :orbits :Mars ; a :Moon }"
 
 
-def test_they_are_those_of_the_gold_query_things_first() -> None:
+def test_gold_links_and_steps() -> None:
+    # They are those of the gold query things first.
     found = gold_links(GoldQuestion("q", "Moons?", sparql=QUERY), prefixes=PREFIXES)
-
     assert found == ("http://e/Mars", "http://e/Moon", "http://e/orbits")
-
-
-def test_what_the_benchmark_itself_names_goes_before_the_query() -> None:
+    # What the benchmark itself names goes before the query.
     named = GoldQuestion("q", "Moons?", sparql=QUERY, entities=("e:Mars",), predicates=("e:o",))
-
     assert gold_links(named, prefixes=PREFIXES) == ("e:Mars", "e:o")
-
-
-def test_without_gold_there_is_none() -> None:
+    # Without gold there is none.
     assert gold_links(GoldQuestion("q", "Moons?", unanswerable=True)) == ()
-
-
-LONG = "x" * (TEXT + 1_000)
-CUT = "x" * TEXT + " … (1,000 characters more)"
-
-
-def test_a_prompt_tells_its_messages_and_the_names_of_its_tools() -> None:
+    # A prompt tells its messages and the names of its tools.
     tools = (ToolSchema("execute", "Run.", {}),)
-
     assert step_object(Prompt("question", (System("Work."), User(LONG)), tools)) == {
         "step": "prompt",
         "purpose": "question",
         "messages": [{"role": "system", "text": "Work."}, {"role": "user", "text": CUT}],
         "tools": ["execute"],
     }
-
-
-def test_a_turn_tells_what_was_said_called_and_paid() -> None:
+    # A turn tells what was said called and paid.
     call = ToolCall("c1", "execute", '{"query": "ASK {}"}')
     choice = Choice("", (call,), Finish.CALLS, LONG, refusal="No.", opaque="signed")
-
     said = step_object(ModelTurn(choice, Usage(llm_calls=1, input_tokens=9), "m"))
-
     assert said.pop("usage") == {
         "seconds": 0.0, "requests": 0, "llm_calls": 1, "input_tokens": 9, "cached_tokens": 0,
         "output_tokens": 0, "money": 0.0,
@@ -455,9 +387,13 @@ def test_a_turn_tells_what_was_said_called_and_paid() -> None:
     }
 
 
-def test_a_call_tells_what_it_gave() -> None:
-    seen = Observation(LONG, ("http://example.org/Io",), False, "ASK {}", 1)
+LONG = "x" * (TEXT + 1_000)
+CUT = "x" * TEXT + " … (1,000 characters more)"
 
+
+def test_calls_and_sound_steps() -> None:
+    # A call tells what it gave.
+    seen = Observation(LONG, ("http://example.org/Io",), False, "ASK {}", 1)
     assert step_object(ToolUse("execute", {"query": LONG, "n": 1}, seen, 0.5, "c1")) == {
         "step": "tool_use",
         "tool": "execute",
@@ -468,14 +404,11 @@ def test_a_call_tells_what_it_gave() -> None:
         "rows": 1,
         "seconds": 0.5,
     }
-
-
-def test_the_steps_of_a_model_are_sound() -> None:
+    # The steps of a model are sound.
     steps = (
         Prompt("question", (User("?"),)),
         ModelTurn(Choice("Hm."), Usage()),
         ToolUse("cancel", {}, Observation("given up", ends="cancel")),
         Refusal("given up"),
     )
-
     assert sound_steps(steps) == (steps, None)

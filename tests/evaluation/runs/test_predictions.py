@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+from tests.each import for_each
 from tests.evaluation.conftest import StoreEndpoint
 
 from askgraph.answers.codec import answer_object
@@ -31,7 +32,8 @@ def whole(folder: Path, content: object) -> Path:
     return path
 
 
-def test_a_line_with_everything(tmp_path: Path) -> None:
+def test_lines_of_predictions(tmp_path: Path) -> None:
+    # A line with everything.
     line = {
         "id": 7,
         "query": QUERY,
@@ -42,9 +44,7 @@ def test_a_line_with_everything(tmp_path: Path) -> None:
         "method": "theirs",
         "repeat": 1,
     }
-
     (prediction,) = read_predictions(lines(tmp_path, line))
-
     assert prediction == Prediction(
         "7",
         QUERY,
@@ -54,9 +54,20 @@ def test_a_line_with_everything(tmp_path: Path) -> None:
         method="theirs",
         repeat=1,
     )
+    # Sparql results keep their terms.
+    (prediction,) = read_predictions(lines(tmp_path, {"id": "q", "answers": BINDINGS}))
+    assert prediction.answers == MOONS and len(prediction.answers.terms) == 2
+    # An empty file and a broken line are refused.
+    path = tmp_path / "predictions.jsonl"
+    path.write_text("\n")
+    with pytest.raises(SetupError, match="holds no predictions"):
+        read_predictions(path)
+    path.write_text('{"id": "q", "sparql": null}\n{"id": ')
+    with pytest.raises(SetupError, match="line 2: not JSON"):
+        read_predictions(path)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("line", "prediction"),
     [
         ({"sparql": QUERY}, Prediction("q", QUERY)),
@@ -83,13 +94,8 @@ BINDINGS = {
 }
 
 
-def test_sparql_results_keep_their_terms(tmp_path: Path) -> None:
-    (prediction,) = read_predictions(lines(tmp_path, {"id": "q", "answers": BINDINGS}))
-    assert prediction.answers == MOONS
-    assert len(prediction.answers.terms) == 2
-
-
-def test_a_qald_file(tmp_path: Path) -> None:
+def test_formats_of_predictions(tmp_path: Path) -> None:
+    # A qald file.
     path = whole(
         tmp_path,
         {
@@ -101,15 +107,12 @@ def test_a_qald_file(tmp_path: Path) -> None:
             ],
         },
     )
-
     assert read_predictions(path) == (
         Prediction("1", QUERY, MOONS),
         Prediction("2", answers=Table.of_boolean(True)),
         Prediction("3", status="refusal"),
     )
-
-
-def test_a_text2sparql_result_set(tmp_path: Path) -> None:
+    # A text2sparql result set.
     path = whole(
         tmp_path,
         {
@@ -119,7 +122,6 @@ def test_a_text2sparql_result_set(tmp_path: Path) -> None:
             "a:4": {},
         },
     )
-
     assert read_predictions(path) == (
         Prediction("a:1-en", answers=Table.of_json(["value"], [["urn:Phobos"], ["urn:Deimos"]])),
         Prediction("a:2-en", answers=Table.of_boolean(False)),
@@ -128,7 +130,8 @@ def test_a_text2sparql_result_set(tmp_path: Path) -> None:
     )
 
 
-def test_lines_of_a_batch(tmp_path: Path) -> None:
+def test_batches_as_predictions(tmp_path: Path) -> None:
+    # Lines of a batch.
     result = SelectResult(("m",), ())
     answer = Answer(QUERY, "moons", result, ("m",), "", 0.9, usage=Usage(seconds=2.0, requests=3))
     cut = Answer(
@@ -144,9 +147,7 @@ def test_lines_of_a_batch(tmp_path: Path) -> None:
     )
     records = [{"id": str(at), **answer_object(found)} for at, found in enumerate(outcomes)]
     failed = {"id": "5", **answer_object(Refusal("no answer within 1 s")), "error": "no answer"}
-
     read = read_predictions(lines(tmp_path, *records, failed))
-
     assert [(one.status, one.sparql, one.answers) for one in read] == [
         ("answer", QUERY, Table(("m",), ())),
         ("answer", QUERY, None),
@@ -155,13 +156,9 @@ def test_lines_of_a_batch(tmp_path: Path) -> None:
         ("refusal", None, None),
         ("error", None, None),
     ]
-    assert read[0].confidence == 0.9
-    assert read[0].answers is not None
-    assert read[0].answers.answering == ("m",)
-    assert read[0].usage == Usage(seconds=2.0, requests=3)
-
-
-def test_one_question_may_have_several_predictions_that_are_told_apart(tmp_path: Path) -> None:
+    assert read[0].confidence == 0.9 and read[0].answers is not None
+    assert read[0].answers.answering == ("m",) and read[0].usage == Usage(seconds=2.0, requests=3)
+    # One question may have several predictions that are told apart.
     one = {"id": "q", "sparql": QUERY}
     several = [one, {**one, "repeat": 1}, {**one, "method": "theirs"}]
     assert len(read_predictions(lines(tmp_path, *several))) == 3
@@ -171,7 +168,7 @@ def test_one_question_may_have_several_predictions_that_are_told_apart(tmp_path:
         read_predictions(lines(tmp_path, one, one))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("line", "message"),
     [
         ({"sparql": QUERY}, "line 1: no 'id'"),
@@ -194,16 +191,6 @@ def test_what_is_no_prediction_is_named_with_its_line(
         read_predictions(lines(tmp_path, line, {"id": "r", "sparql": QUERY}))
 
 
-def test_an_empty_file_and_a_broken_line_are_refused(tmp_path: Path) -> None:
-    path = tmp_path / "predictions.jsonl"
-    path.write_text("\n")
-    with pytest.raises(SetupError, match="holds no predictions"):
-        read_predictions(path)
-    path.write_text('{"id": "q", "sparql": null}\n{"id": ')
-    with pytest.raises(SetupError, match="line 2: not JSON"):
-        read_predictions(path)
-
-
 EX = {"": "http://example.org/"}
 JUPITER = "SELECT ?moon { ?moon :orbits :Jupiter }"
 IO = Table.of_json(["m"], [["http://example.org/Io"]])
@@ -224,21 +211,12 @@ async def record(
     return (await scored(task(question, **options), prediction, endpoint, prefixes=EX)).record
 
 
-async def test_a_predicted_query_is_run(endpoint: StoreEndpoint) -> None:
+async def test_scoring_predictions(endpoint: StoreEndpoint) -> None:
+    # A predicted query is run.
     found = await record(Prediction("q", JUPITER, confidence=0.7), endpoint)
     assert (found.f1, found.em, found.executed, found.failure) == (1, 1, True, None)
     assert (found.form, found.patterns, found.confidence) == ("SELECT", 1, 0.7)
-
-
-async def test_a_predicted_answer_counts_before_its_query(endpoint: StoreEndpoint) -> None:
-    found = await record(Prediction("q", JUPITER, IO), endpoint)
-    assert found.score("best_column").recall == 0.5
-    assert endpoint.asked == ["PREFIX : <http://example.org/>\n" + JUPITER]
-
-
-async def test_a_question_without_a_prediction_scores_0_and_says_so(
-    endpoint: StoreEndpoint,
-) -> None:
+    # A question without a prediction scores 0 and says so.
     found = await record(None, endpoint)
     assert (found.status, found.error, found.f1, found.confidence) == (
         "error",
@@ -246,53 +224,43 @@ async def test_a_question_without_a_prediction_scores_0_and_says_so(
         0,
         0,
     )
-
-
-async def test_a_query_that_fails_scores_0_with_its_reason(endpoint: StoreEndpoint) -> None:
+    # A query that fails scores 0 with its reason.
     found = await record(Prediction("q", "SELECT ?moon { ?moon :orbits }"), endpoint)
     assert (found.f1, found.executed, found.failure) == (0, False, "unreadable query")
     assert found.error is not None and found.error.startswith("QuerySyntaxError: ")
+    # A refusal with an answer counts unless it may not.
+    said = Prediction("q", answers=BOTH, status="refusal")
+    assert (await record(said, endpoint)).f1 == 1
+    assert (await record(said, endpoint, abstain=True)).f1 == 0
+    # A query that is not there or may not count links nothing.
+    refused = Prediction("q", JUPITER, status="refusal")
+    assert (await record(refused, endpoint)).score("linked_entities").f1 == 1
+    assert (await record(refused, endpoint, abstain=True)).scores["linked_entities"].f1 == 0
+    assert (await record(None, endpoint)).scores["linked_entities"].f1 == 0
+    assert "linked_entities" not in (await record(Prediction("q", answers=BOTH), endpoint)).scores
+    # Stored answers need no endpoint.
+    assert (await record(Prediction("q", answers=BOTH), None)).em == 1
+    with pytest.raises(SetupError, match="prediction for 'q' is a query and no answer"):
+        await record(Prediction("q", JUPITER), None)
+    # Gold that fails is told and what is stored counts.
+    broken = GoldQuestion("q", "?", sparql="SELECT ?moon { ?moon :orbits }", answers=BOTH)
+    found = await record(Prediction("q", answers=BOTH), endpoint, broken)
+    assert found.f1 == 1 and found.gold_error is not None and "QuerySyntaxError" in found.gold_error
+    # The detail shows what is missing.
+    done = await scored(task(), Prediction("q", answers=IO), endpoint, prefixes=EX)
+    assert done.detail.missing == (("http://example.org/Europa",),)
+    assert done.detail.key == done.record.key
 
 
-@pytest.mark.parametrize(("status", "score"), [("refusal", 1), ("answer", 0), ("error", 0)])
+async def test_a_predicted_answer_counts_before_its_query(endpoint: StoreEndpoint) -> None:
+    assert (await record(Prediction("q", JUPITER, IO), endpoint)).score("best_column").recall == 0.5
+    assert endpoint.asked == ["PREFIX : <http://example.org/>\n" + JUPITER]
+
+
+@for_each(("status", "score"), [("refusal", 1), ("answer", 0), ("error", 0)])
 async def test_an_unanswerable_question_is_right_to_refuse(
     status: str, score: float, endpoint: StoreEndpoint
 ) -> None:
     question = GoldQuestion("q", "Which moons has the Sun?", unanswerable=True)
     found = await record(Prediction("q", status=status), endpoint, question)
     assert (found.f1, found.em) == (score, score)
-
-
-async def test_a_refusal_with_an_answer_counts_unless_it_may_not(endpoint: StoreEndpoint) -> None:
-    said = Prediction("q", answers=BOTH, status="refusal")
-    assert (await record(said, endpoint)).f1 == 1
-    assert (await record(said, endpoint, abstain=True)).f1 == 0
-
-
-async def test_a_query_that_is_not_there_or_may_not_count_links_nothing(
-    endpoint: StoreEndpoint,
-) -> None:
-    refused = Prediction("q", JUPITER, status="refusal")
-    assert (await record(refused, endpoint)).score("linked_entities").f1 == 1
-    assert (await record(refused, endpoint, abstain=True)).scores["linked_entities"].f1 == 0
-    assert (await record(None, endpoint)).scores["linked_entities"].f1 == 0
-    assert "linked_entities" not in (await record(Prediction("q", answers=BOTH), endpoint)).scores
-
-
-async def test_stored_answers_need_no_endpoint() -> None:
-    assert (await record(Prediction("q", answers=BOTH), None)).em == 1
-    with pytest.raises(SetupError, match="prediction for 'q' is a query and no answer"):
-        await record(Prediction("q", JUPITER), None)
-
-
-async def test_gold_that_fails_is_told_and_what_is_stored_counts(endpoint: StoreEndpoint) -> None:
-    broken = GoldQuestion("q", "?", sparql="SELECT ?moon { ?moon :orbits }", answers=BOTH)
-    found = await record(Prediction("q", answers=BOTH), endpoint, broken)
-    assert found.f1 == 1
-    assert found.gold_error is not None and "QuerySyntaxError" in found.gold_error
-
-
-async def test_the_detail_shows_what_is_missing(endpoint: StoreEndpoint) -> None:
-    done = await scored(task(), Prediction("q", answers=IO), endpoint, prefixes=EX)
-    assert done.detail.missing == (("http://example.org/Europa",),)
-    assert done.detail.key == done.record.key

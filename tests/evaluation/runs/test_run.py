@@ -1,4 +1,4 @@
-"""A run over many questions: nothing dropped, nothing repeated."""
+"""Runs: written, read, stopped and gone on with."""
 
 import asyncio
 import json
@@ -10,12 +10,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pyoxigraph import Literal, NamedNode
+from tests.each import for_each
 
 from askgraph.errors import SetupError
+from askgraph.evaluation import Score, Table
 from askgraph.evaluation.questions import GoldQuestion
 from askgraph.evaluation.runs import Done, Record, Task, Worker, read_run
 from askgraph.evaluation.runs.one_question import Asker, asked
 from askgraph.evaluation.runs.run import Budget, evaluate
+from askgraph.evaluation.runs.scores import detail_of
+from askgraph.sparql.results import SelectResult
+from askgraph.trace import Usage
 
 AskerMaker = Callable[[Mapping[str, object]], Asker]
 
@@ -56,16 +62,14 @@ def timeless(record: Record) -> Record:
     return replace(record, seconds=0)
 
 
-async def test_a_failure_stays_in_the_run(endpoint: Any, ask_with: AskerMaker) -> None:
+async def test_going_on_with_a_run(endpoint: Any, ask_with: AskerMaker, tmp_path: Path) -> None:
+    # A failure stays in the run.
     known = {**KNOWN, "1": KeyError("bug")}
     run = await evaluate(tasks(), worker(ask_with(known), endpoint))
     assert [record.status for record in run.records] == ["answer", "error", *["answer"] * 3]
     assert run.complete
 
-
-async def test_a_run_goes_on_where_it_stopped(
-    endpoint: Any, ask_with: AskerMaker, tmp_path: Path
-) -> None:
+    # A run goes on where it stopped.
     def stop(record: Record, done: int, planned: int) -> None:
         if done == 2:
             raise KeyboardInterrupt
@@ -78,12 +82,39 @@ async def test_a_run_goes_on_where_it_stopped(
     known["0"] = known["1"] = RuntimeError("asked again")
     again = await evaluate(tasks(), work, folder=tmp_path / "run")
     fresh = await evaluate(tasks(), worker(ask_with(KNOWN), endpoint))
-
     assert (len(half.records), half.planned, half.complete) == (2, 5, False)
     assert list(map(timeless, again.records)) == list(map(timeless, fresh.records))
     kept = read_run(tmp_path / "run")
     assert kept.records == again.records
     assert [detail.key for detail in kept.details()] == [record.key for record in kept.records]
+
+
+async def test_a_smaller_run_keeps_what_a_larger_one_did(
+    endpoint: Any, ask_with: AskerMaker, tmp_path: Path
+) -> None:
+    work = worker(ask_with(KNOWN), endpoint)
+    await evaluate(tasks(), work, folder=tmp_path)
+    small = await evaluate(tasks(2), work, folder=tmp_path)
+    kept = read_run(tmp_path)
+    assert (len(small.records), len(kept.records), kept.planned) == (2, 5, 5)
+    assert len(list(kept.details())) == 5
+
+
+async def test_a_folder_with_something_else_is_left_alone(
+    endpoint: Any, ask_with: AskerMaker, tmp_path: Path
+) -> None:
+    (tmp_path / "thesis.tex").write_text("mine")
+    with pytest.raises(SetupError, match="holds no run"):
+        await evaluate(tasks(), worker(ask_with(KNOWN), endpoint), folder=tmp_path)
+    assert names_in(tmp_path) == ["thesis.tex"]
+
+
+async def test_what_a_killed_run_had_not_put_in_its_place_goes(
+    endpoint: Any, ask_with: AskerMaker, tmp_path: Path
+) -> None:
+    (tmp_path / ".records.jsonl.x1").write_text("half")
+    await evaluate(tasks(), worker(ask_with(KNOWN), endpoint), folder=tmp_path)
+    assert names_in(tmp_path) == [".lock", "records.jsonl", "run.json", "traces.jsonl"]
 
 
 @pytest.mark.parametrize("name", ["records.jsonl", "traces.jsonl"])
@@ -114,17 +145,6 @@ async def test_runs_of_other_settings_are_not_mixed(
     assert (tmp_path / "records.jsonl").read_bytes() == before
 
 
-async def test_a_smaller_run_keeps_what_a_larger_one_did(
-    endpoint: Any, ask_with: AskerMaker, tmp_path: Path
-) -> None:
-    work = worker(ask_with(KNOWN), endpoint)
-    await evaluate(tasks(), work, folder=tmp_path)
-    small = await evaluate(tasks(2), work, folder=tmp_path)
-    kept = read_run(tmp_path)
-    assert (len(small.records), len(kept.records), kept.planned) == (2, 5, 5)
-    assert len(list(kept.details())) == 5
-
-
 async def test_two_processes_do_not_write_the_same_run(
     endpoint: Any, ask_with: AskerMaker, tmp_path: Path
 ) -> None:
@@ -134,15 +154,6 @@ async def test_two_processes_do_not_write_the_same_run(
         return await asked(task, ask_with(KNOWN), endpoint)
 
     await evaluate(tasks(1), work, folder=tmp_path)
-
-
-async def test_a_folder_with_something_else_is_left_alone(
-    endpoint: Any, ask_with: AskerMaker, tmp_path: Path
-) -> None:
-    (tmp_path / "thesis.tex").write_text("mine")
-    with pytest.raises(SetupError, match="holds no run"):
-        await evaluate(tasks(), worker(ask_with(KNOWN), endpoint), folder=tmp_path)
-    assert names_in(tmp_path) == ["thesis.tex"]
 
 
 async def test_concurrent_runs_give_the_same_records(endpoint: Any, ask_with: AskerMaker) -> None:
@@ -188,8 +199,7 @@ async def test_what_is_under_way_when_the_budget_ends_is_paid_for_and_kept(
 
     run = await evaluate(tasks(), slow, folder=tmp_path, concurrency=3, budget=Budget(calls=1))
 
-    assert [record.key for record in run.records] == begun
-    assert len(begun) == 3
+    assert [record.key for record in run.records] == begun and len(begun) == 3
 
 
 async def test_a_full_disk_is_told_and_the_run_goes_on_when_there_is_room(
@@ -211,20 +221,103 @@ async def test_a_full_disk_is_told_and_the_run_goes_on_when_there_is_room(
     assert list(map(timeless, read_run(tmp_path).records)) == list(map(timeless, whole.records))
 
 
-async def test_what_a_killed_run_had_not_put_in_its_place_goes(
-    endpoint: Any, ask_with: AskerMaker, tmp_path: Path
-) -> None:
-    (tmp_path / ".records.jsonl.x1").write_text("half")
-    await evaluate(tasks(), worker(ask_with(KNOWN), endpoint), folder=tmp_path)
-    assert names_in(tmp_path) == [".lock", "records.jsonl", "run.json", "traces.jsonl"]
-
-
 async def test_questions_alike_are_refused(endpoint: Any, ask_with: AskerMaker) -> None:
     with pytest.raises(SetupError, match="same benchmark, id and method"):
         await evaluate([*tasks(1), *tasks(1)], worker(ask_with(KNOWN), endpoint))
 
 
-@pytest.mark.parametrize("text", ["money", "money=lots", "beer=3", "calls=-1", "calls=nan"])
+@for_each("text", ["money", "money=lots", "beer=3", "calls=-1", "calls=nan"])
 def test_a_budget_that_is_not_understood_is_refused(text: str) -> None:
     with pytest.raises(SetupError, match="not understood"):
         Budget.of([text])
+
+
+RECORD = Record(
+    "1",
+    "moons?",
+    "answer",
+    0.5,
+    {"rows": Score(1, 1, 1)},
+    0.1,
+    "ASK {}",
+    None,
+    usage=Usage(money=2),
+)
+DETAIL: dict[str, Any] = {"key": RECORD.key, "steps": [{"step": "thought"}], "missing": [["Io"]]}
+
+
+def written(folder: Path, *, run: str = "{}", record: str = "", trace: str = "") -> Path:
+    (folder / "run.json").write_text(run)
+    (folder / "records.jsonl").write_text((record or json.dumps(RECORD.json())) + "\n")
+    (folder / "traces.jsonl").write_text((trace or json.dumps(DETAIL)) + "\n")
+    return folder
+
+
+def test_reading_runs(tmp_path: Path) -> None:
+    # A run is read as it was written.
+    run = read_run(written(tmp_path))
+    assert run.records == (RECORD,) and [detail.missing for detail in run.details()] == [(("Io",),)]
+    # What a later version adds is passed over.
+    line = RECORD.json()
+    newer = {**line, "mood": "good", "usage": {**dict(vars(RECORD.usage)), "joules": 3}}
+    assert read_run(written(tmp_path, record=json.dumps(newer))).records == (RECORD,)
+
+
+@for_each(
+    "change",
+    [
+        {"status": None},
+        {"scores": {"rows": [1, 2]}},
+        {"scores": {"rows": ["a", "b", "c"]}},
+        {"scores": {"rows": 7}},
+        {"scores": []},
+        {"confidence": "high"},
+        {"confidence": float("nan")},
+        {"usage": {"money": "much"}},
+        {"tags": "easy"},
+    ],
+)
+def test_a_line_that_is_no_record_is_told(tmp_path: Path, change: dict[str, object]) -> None:
+    folder = written(tmp_path, record=json.dumps({**RECORD.json(), **change}))
+    with pytest.raises(SetupError, match=r"records\.jsonl holds no records of a run"):
+        read_run(folder)
+
+
+@pytest.mark.parametrize("text", ["oops", "[1]"])
+def test_a_run_that_does_not_say_what_it_is_is_told(tmp_path: Path, text: str) -> None:
+    with pytest.raises(SetupError, match=r"run\.json: not"):
+        read_run(written(tmp_path, run=text))
+
+
+@for_each("text", ["oops", '{"key": "a", "steps": 3}', '{"missing": [3]}'])
+def test_a_line_that_is_no_trace_is_told(tmp_path: Path, text: str) -> None:
+    run = read_run(written(tmp_path, trace=text))
+    with pytest.raises(SetupError, match=r"traces\.jsonl"):
+        list(run.details())
+
+
+GOLD = Table.of_result(
+    SelectResult(("m", "r"), ((NamedNode("urn:Io"), Literal(1.5)), (NamedNode("urn:Europa"), None)))
+)
+
+
+def test_heads_and_differences() -> None:
+    # Both heads and the difference are plain values.
+    predicted = Table.of_json(["x", "y"], [["urn:Io", 1.5], ["urn:Mars", 3]])
+    detail = detail_of("key", predicted, GOLD, steps=[{"step": "draft"}])
+    assert detail.gold == {
+        "columns": ["m", "r"],
+        "rows": [["urn:Io", 1.5], ["urn:Europa", None]],
+        "n": 2,
+    }
+    assert (detail.missing, detail.extra) == ((("urn:Europa", None),), (("urn:Mars", 3),))
+    assert detail.steps == ({"step": "draft"},)
+    # Long results are cut to twenty rows.
+    many = Table.of_json(["n"], [[number] for number in range(50)])
+    detail = detail_of("key", many, Table.of_json(["n"], []))
+    assert detail.predicted is not None
+    assert (len(detail.predicted["rows"]), detail.predicted["n"]) == (20, 50)  # type: ignore[arg-type]
+    assert len(detail.extra) == 20
+    # A result that there is not differs from nothing.
+    detail = detail_of("key", None, GOLD)
+    assert (detail.predicted, detail.missing, detail.extra) == (None, (), ())

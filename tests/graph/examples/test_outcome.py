@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pyoxigraph import BlankNode, Literal, NamedNode, Triple
+from tests.each import for_each
 
 from askgraph.graph.examples import Confirmation, Outcome, Result, outcome_of, what_changed
 from askgraph.sparql.results import GraphResult, Row, SelectResult, Truncation
@@ -46,7 +47,7 @@ def test_triples_and_booleans_have_outcomes_too() -> None:
     assert outcome_of(True) != outcome_of(False)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("now", "expected"),
     [
         (rows((A,), (B,)), None),

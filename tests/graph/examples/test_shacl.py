@@ -4,13 +4,14 @@ from pathlib import Path
 
 import pytest
 from pyoxigraph import DefaultGraph, RdfFormat
+from tests.each import for_each
 from tests.graphs import store_of
 from tests.servers.sparql import SparqlServer
 
 from askgraph.endpoint.http import HttpEndpoint
 from askgraph.errors import SetupError
 from askgraph.graph.examples import Confirmation, QueryExample, Wording
-from askgraph.graph.examples.shacl import collected, read_shacl
+from askgraph.graph.examples.shacl import collected, read_shacl, syntax_fault
 from askgraph.graph.published import published_examples
 
 HEAD = """
@@ -56,7 +57,7 @@ def test_everything_that_is_said_of_an_example_is_read(tmp_path: Path) -> None:
     )
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("predicate", "query", "form"),
     [
         ("sh:ask", "ASK { ?s ?p ?o }", "ASK"),
@@ -144,3 +145,16 @@ async def test_an_endpoint_gives_the_examples_that_it_holds() -> None:
     (example,) = collected(items).examples
     assert example.iri == "http://example.org/1"
     assert {wording.language for wording in example.wordings} == {"en", "de", None}
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["ASK { ?s ?p ?o }", "SELECT * { " + "{" * 90 + " ?s ?p ?o " + "}" * 90 + " }"],
+)
+def test_a_query_that_can_be_read_has_no_fault(query: str) -> None:
+    assert syntax_fault(query) is None
+
+
+@for_each("query", ["SELECT WHERE", "", "SELECT ?x { ?x ?p }", "ASK { ex:a ?p 1 }"])
+def test_a_query_that_cannot_be_read_has_one(query: str) -> None:
+    assert syntax_fault(query)

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyoxigraph import QuerySolutions
+from tests.each import for_each
 
 from askgraph.errors import SetupError
 from askgraph.index import Resource
@@ -50,8 +51,8 @@ def test_the_graphs_of_the_paper_have_queries() -> None:
     assert graphs() == ("dblp", "dbpedia", "freebase", "orkg", "osm", "uniprot", "wikidata")
 
 
-@pytest.mark.parametrize("graph", [None, *graphs()])
-@pytest.mark.parametrize("query_of", [entities_query, properties_query])
+@for_each("graph", [None, *graphs()])
+@for_each("query_of", [entities_query, properties_query])
 def test_each_query_is_sound_has_the_columns_and_can_be_paged(query_of, graph) -> None:  # type: ignore[no-untyped-def]
     query = query_of(graph)
     checked(query)
@@ -112,7 +113,7 @@ up:organism rdfs:label "organism" ; rdfs:range up:Taxon .
 """
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("graph", "entity", "names", "info", "predicate", "told", "about"),
     [
         ("dblp", "https://dblp.org/pid/1", {"Ann Ash 1", "Ann Ash"}, "Uni",
@@ -187,7 +188,7 @@ def test_what_is_written_is_read(tmp_path_factory: pytest.TempPathFactory) -> No
     holds()
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "message"),
     [
         ("", "line 1: the columns are ''"),

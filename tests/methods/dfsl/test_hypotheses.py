@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pyoxigraph import NamedNode
+from tests.each import for_each
 
 from askgraph.errors import SetupError
 from askgraph.llm import Choice, TokenLogprob
@@ -121,7 +122,7 @@ def test_with_log_probabilities_the_order_of_the_replies_stays() -> None:
     assert list(weighed(replies)) == [OTHER, ONE]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "queries"),
     [
         (f"<sparql>{ONE}</sparql> or <SPARQL>{OTHER}</SPARQL>", [ONE, OTHER]),

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Iterator
 
 import pytest
+from tests.each import for_each
 from tests.methods.tools.exploring import SAMPLE, SPACE, explored, served
 
 from askgraph.graph import KnowledgeGraph
@@ -24,7 +25,7 @@ def space(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KnowledgeGraph]:
         yield graph
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("query", "told"),
     [
         ("SELECT ?m { ?m ont:orbits space:Saturn . ?m ont:mass ?k }", "also ont:mass"),

@@ -3,13 +3,14 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.each import for_each
 
 from askgraph.errors import SetupError
 from askgraph.methods.multi_stage.reasoned_terms import numbers_in
 from askgraph.methods.shared.index_cache import bm25_of
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "expected"),
     [
         ("They mean Io.\nPICK: 2, 3", (2, 3)),
@@ -45,7 +46,7 @@ def test_only_numbers_of_candidates_come_each_once(text: str, most: int) -> None
     assert len(set(found)) == len(found) and all(1 <= number <= most for number in found)
 
 
-@pytest.mark.parametrize("text", ["", "1.2", "1.2/2", "-1/0.5", "a/b", "1.2/nan"])
+@for_each("text", ["", "1.2", "1.2/2", "-1/0.5", "a/b", "1.2/nan"])
 def test_numbers_that_bm25_cannot_take_are_refused(text: str) -> None:
     with pytest.raises(SetupError, match="K1/B"):
         bm25_of(text)

@@ -5,7 +5,10 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from pyoxigraph import RdfFormat, parse
+from tests.each import for_each
 from tests.graphs_in_regions import FIRMS
 
 from askgraph.errors import BudgetSpent
@@ -15,6 +18,7 @@ from askgraph.graph.local_profile import profile_of
 from askgraph.llm.budget import Account, Budget, charged
 from askgraph.llm.scripted import Reply, ScriptedModel
 from askgraph.methods.shared.drafts import drafted_comments, reworded
+from askgraph.methods.shared.trials import Written, written_query
 
 PLACE = "http://example.org/"
 TERMS = [PLACE + name for name in ("Deal", "seller", "partOf", "gone")]
@@ -96,7 +100,7 @@ async def test_a_reply_without_wordings_is_asked_for_once_more() -> None:
     assert found == [(), ()] and len(model.requests) == 2
 
 
-@pytest.mark.parametrize(
+@for_each(
     "wording", [(1, "fr", "Quoi ?"), (3, "en", "What?"), (1, "en", " ?! "), (1, "en", "so " * 200)]
 )
 async def test_what_was_not_asked_for_is_left_out(wording: tuple[int, str, str]) -> None:
@@ -107,3 +111,72 @@ async def test_what_was_not_asked_for_is_left_out(wording: tuple[int, str, str])
 async def test_a_budget_that_is_used_up_is_said() -> None:
     with pytest.raises(BudgetSpent):
         await worded(said_wordings(), calls=0)
+
+
+QUERY = "SELECT ?x WHERE { ?x ?y ?z }"
+
+
+@for_each(
+    "reply",
+    [
+        QUERY,
+        f"```sparql\n{QUERY}\n```",
+        f"```sparql\r\n{QUERY}\r\n```",
+        f"```\n{QUERY}\n``` That is all.",
+        f"First:\n```sparql\nASK {{ ?a ?b ?c }}\n```\nbetter:\n```sparql\n{QUERY}\n```",
+        f"```sparql\n{QUERY}\n```\nwhich gives\n```json\n{{}}\n```",
+        f"It is `{QUERY}`",
+        f"```sparql\n{QUERY}",
+    ],
+)
+def test_the_last_query_of_a_reply_is_found(reply: str) -> None:
+    assert written_query(reply) == Written(QUERY)
+
+
+@for_each(
+    ("line", "graph"),
+    [
+        ("# graph: moons", "moons"),
+        ("#+ endpoint: https://a.example/sparql", "https://a.example/sparql"),
+        ("  # Graph: <askgraph:moons>", "askgraph:moons"),
+        ("# endpoint: `moons`", "moons"),
+    ],
+)
+def test_the_graph_that_a_query_names_is_taken_off_it(line: str, graph: str) -> None:
+    assert written_query(f"```sparql\n{line}\n{QUERY}\n```") == Written(QUERY, graph)
+
+
+@for_each(
+    ("line", "columns"),
+    [
+        ("# answer: ?y", ("y",)),
+        ("# Answers: ?y, ?z", ("y", "z")),
+        ("#+ answer: ?y ?z ?y", ("y", "z")),
+        ("# answers the question", ()),
+    ],
+)
+def test_the_columns_asked_for_are_taken_off_it(line: str, columns: tuple[str, ...]) -> None:
+    found = written_query(f"```sparql\n# graph: moons\n{line}\n{QUERY}\n```")
+
+    assert found is not None and found.columns == columns and found.graph == "moons"
+
+
+@for_each(
+    "reply",
+    [
+        "",
+        "I select the moons.",
+        "```turtle\n<a:a> <b:b> <c:c> .\n```",
+        "```sparql\nDELETE WHERE { ?s ?p ?o }\n```",
+        "INSERT DATA { <a:a> <b:b> <c:c> }; SELECT * WHERE { ?s ?p ?o }",
+    ],
+)
+def test_what_is_no_query_is_none(reply: str) -> None:
+    assert written_query(reply) is None
+
+
+@given(st.text())
+def test_any_reply_can_be_read(reply: str) -> None:
+    found = written_query(reply)
+
+    assert found is None or found.query

@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 import pytest_asyncio
+from tests.each import for_each
 
 from askgraph.graph import KnowledgeGraph
 from askgraph.methods.shared.follow_up import standalone
@@ -30,7 +31,7 @@ async def space(place: Workspace) -> AsyncIterator[KnowledgeGraph]:
     await graph.endpoint.close()
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("before", "text", "whole"),
     [
         (["Which moons does Jupiter have?"], "And Saturn?", "Which moons does Saturn have?"),
@@ -75,7 +76,7 @@ async def test_a_few_words_take_the_place_of_those_of_their_kind(
     assert found.before == ()
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "whole"),
     [
         ("Who discovered it?", "Who discovered Ganymede?"),
@@ -92,7 +93,7 @@ async def test_a_pronoun_stands_for_the_one_thing_found_before(
     assert (await standalone(question, [space])).text == whole
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("before", "query", "text"),
     [
         ("Which moons does Jupiter have?", ALL, "Which planets have no moons?"),
@@ -111,7 +112,7 @@ async def test_what_is_whole_or_cannot_be_completed_stays(
     assert await standalone(question, [space]) is question
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("before", "text", "whole"),
     [
         (

@@ -3,6 +3,7 @@
 import gc
 import tempfile
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,8 +11,10 @@ from tests.graphs import PETS
 
 from askgraph.errors import SetupError
 from askgraph.graph import KnowledgeGraph
+from askgraph.graph.descriptions import Description
 from askgraph.index import Resource
 from askgraph.methods.shared.index_cache import Bm25, keep_index, kept_index, ranked_names
+from askgraph.methods.shared.retrieval import description_pieces
 from askgraph.workspace import Workspace
 from askgraph.workspace.index_operations import build_indices
 from askgraph.workspace.run_sync import result_of
@@ -91,3 +94,34 @@ def test_names_by_bm25_are_kept_with_the_index_that_they_are_of(tmp_path: Path) 
     build_indices(place, "pets", settings={"index": "trigram"}, progress=lambda *_: None)
     assert not list(kept.glob("*"))
     assert built()
+
+
+SAID = "Everything about pets_graph. " * 60
+
+
+@pytest.fixture
+def pets_graph(tmp_path: Path) -> Iterator[KnowledgeGraph]:
+    (tmp_path / "pets.ttl").write_text(PETS)
+    graph = Workspace(tmp_path / "workspace").open(tmp_path / "pets.ttl")
+    described = Description("Dataset", "Pet Register", SAID, publisher="Ann", version="3.1")
+    yield replace(graph, described=(described,))
+    result_of(graph.endpoint.close())
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["What version is this?", "Who published it?", "What is the pet register?"],
+)
+def test_a_question_that_names_it_or_what_it_tells_gets_it(
+    pets_graph: KnowledgeGraph, question: str
+) -> None:
+    [piece] = description_pieces([question], pets_graph)
+
+    assert 'publisher "Ann"' in piece.texts[0] and 'version "3.1"' in piece.texts[0]
+    assert len(piece.texts[1]) < len(piece.texts[0]) < 900
+
+
+@pytest.mark.parametrize("question", ["Who owns Rex?", "Under which licence is it?", "Which pet?"])
+def test_other_questions_do_not(pets_graph: KnowledgeGraph, question: str) -> None:
+    assert description_pieces([question], pets_graph) == []
+    assert len(description_pieces([question], pets_graph, certain=True)) == 1

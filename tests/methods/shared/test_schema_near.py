@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from pyoxigraph import RdfFormat, Store
+from tests.each import for_each
 from tests.graphs import MOONS
 from tests.servers.faults import refused_where
 from tests.servers.sparql import SparqlServer
@@ -48,7 +49,7 @@ async def found(text: str, graphs: list[KnowledgeGraph], *, limit: int = 1) -> l
     return [one.iri.rsplit("/", 1)[-1] for one in near]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "cls"),
     [
         ("How many volumes are there?", "Volume"),

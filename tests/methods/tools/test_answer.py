@@ -1,4 +1,4 @@
-"""A final query is taken once it stands up to a check; else the model is told what to do."""
+"""Answers, and the ends of a run that give none."""
 
 from collections.abc import Iterator
 
@@ -170,3 +170,27 @@ def test_a_remote_graph_answers_the_same() -> None:
         again = called(box, "answer", query=query, columns=["m"])
     assert ":Jupiter (onto:Planet)" in first.text
     assert again.answer is not None and len(again.answer.result.rows) == 2
+
+
+PREFIXES = {"": "http://example.org/", "onto": "http://example.org/onto#"}
+
+
+def test_the_reason_is_kept_and_the_run_ends() -> None:
+    with served(MOONS, PREFIXES) as (_, graph):
+        found = called(toolbox(graph), "cancel", reason="Nothing on comets.")
+    assert (found.text, found.ends, found.answer) == ("Nothing on comets.", "cancel", None)
+
+
+def test_the_best_attempt_is_run() -> None:
+    with served(MOONS, PREFIXES) as (_, graph):
+        query = "SELECT ?m { ?m onto:orbits :Jupiter }"
+        found = called(toolbox(graph), "cancel", reason="Only moons.", query=query)
+    assert found.ends == "cancel" and found.rows == 2
+    assert found.answer is not None and found.answer.confidence == 0.1
+
+
+def test_a_best_attempt_that_fails_is_told() -> None:
+    with served(MOONS, PREFIXES) as (_, graph):
+        found = called(toolbox(graph), "cancel", reason="No.", query="SELECT ?m { ?m }")
+    assert found.ends == "cancel" and found.answer is None
+    assert "The best attempt failed" in found.text

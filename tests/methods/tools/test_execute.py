@@ -1,13 +1,20 @@
 """A query's result is shown in little room, and what is wrong with a query is said."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
+from tests.each import for_each
 from tests.graphs import MOONS
 from tests.servers import faults
 from tests.tool_graphs import behind, called, opened_sample, served, toolbox
 
+from askgraph.errors import QueryError
 from askgraph.graph import KnowledgeGraph
+from askgraph.methods.tools import Context
+from askgraph.methods.tools.query_run import answered
+from askgraph.trace import Earlier, Question
+from askgraph.workspace import Workspace
 from askgraph.workspace.run_sync import result_of
 
 ONT = "https://example.org/space/ontology#"
@@ -173,3 +180,80 @@ def test_a_page_shows_texts_that_a_whole_result_cuts() -> None:
 
     assert told not in whole.text and "…" in whole.text
     assert told in page.text
+
+
+def told(query: str) -> tuple[str, tuple[str, ...]]:
+    with served(MOONS, PREFIXES) as (_, graph):
+        found = called(toolbox(graph), "why_empty", query=query)
+    return found.text, found.seen
+
+
+def test_the_part_that_leaves_nothing_comes_with_queries_that_give_rows() -> None:
+    text, seen = told('SELECT ?p { ?p a onto:Planet ; rdfs:label "jupiter" }')
+    assert "there are results; with it nothing is left" in text
+    assert "with capitals and small letters alike (1 rows): SELECT ?p" in text
+    assert "http://example.org/onto#Planet" in seen
+
+
+def test_names_that_the_graph_lacks_come_first() -> None:
+    text, seen = told("SELECT ?m { ?m onto:orbit :Mars }")
+    assert text.startswith("the graph has no onto:orbit; nearest: onto:orbits")
+    assert "http://example.org/onto#orbits" in seen
+
+
+def test_a_query_with_a_result_is_told_from_one_without() -> None:
+    assert told("SELECT ?m { ?m onto:orbits :Mars }")[0] == "the query has a result: run it"
+
+
+def test_a_query_that_does_not_run_is_no_query_without_a_result() -> None:
+    assert told("SELECT ?m { ?m onto:orbits }")[0].startswith("the query failed: ")
+
+
+MARS = "SELECT ?moon ?radius { ?moon onto:orbits :Mars ; onto:radius ?radius }"
+
+
+@pytest.fixture
+def moons(tmp_path: Path) -> Iterator[KnowledgeGraph]:
+    (tmp_path / "moons.ttl").write_text(MOONS)
+    graph = Workspace(tmp_path / "workspace").open(tmp_path / "moons.ttl")
+    yield graph
+    result_of(graph.endpoint.close())
+
+
+def columns(graph: KnowledgeGraph, asked: Question, query: str, *told: str) -> tuple[str, ...]:
+    context = Context(graph, asked)
+    return result_of(answered(context, query, told, confidence=0.5)).answer_columns
+
+
+@for_each(
+    ("question", "query", "expected"),
+    [
+        ("Which moons orbit Mars?", MARS, ("moon",)),
+        ("What is the radius of the moons of Mars?", MARS, ("radius",)),
+        ("Which moons orbit Mars?", MARS.replace("?moon ?radius", "?moon"), ("moon",)),
+        ("Is there a moon?", "ASK { ?moon a onto:Moon }", ()),
+    ],
+)
+def test_the_question_tells_which_columns_answer(
+    moons: KnowledgeGraph, question: str, query: str, expected: tuple[str, ...]
+) -> None:
+    assert columns(moons, Question(question), query) == expected
+
+
+def test_columns_that_are_told_stand_before_what_the_question_says(moons: KnowledgeGraph) -> None:
+    asked = Question("Which moons orbit Mars?")
+
+    assert columns(moons, asked, MARS, "radius") == ("radius",)
+    assert columns(moons, asked, MARS, "size", "radius") == ("radius",)
+    assert columns(moons, asked, MARS, "size") == ("moon",)
+
+
+def test_of_a_question_that_goes_on_from_another_all_columns_answer(moons: KnowledgeGraph) -> None:
+    before = Earlier("What are the radii of the moons of Jupiter?", MARS.replace("Mars", "Jupiter"))
+
+    assert columns(moons, Question("And of Mars?", before=(before,)), MARS) == ("moon", "radius")
+
+
+def test_triples_are_no_answer(moons: KnowledgeGraph) -> None:
+    with pytest.raises(QueryError, match="write one of these"):
+        columns(moons, Question("What is Mars?"), "DESCRIBE :Mars", "moon")

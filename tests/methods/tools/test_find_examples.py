@@ -1,11 +1,20 @@
 """Examples are shown by chance, but the same ones each time."""
 
 from dataclasses import replace
+from pathlib import Path
 
-from tests.methods.tools.exploring import called
+from pyoxigraph import Literal
+from tests.methods.tools.exploring import called, line_with, served
 
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.examples import QueryExample
+from askgraph.methods.tools import Context
+from askgraph.methods.tools.candidates import RunCandidate
+from askgraph.methods.tools.find_similar_examples import find_similar_examples
+from askgraph.search.rank import clusters
+from askgraph.search.run import proposal_of
+from askgraph.sparql.results import SelectResult
+from askgraph.trace import Question
 
 EXAMPLES = tuple(
     QueryExample(
@@ -40,3 +49,91 @@ async def test_a_query_is_short_and_what_it_names_counts_as_seen(near: Knowledge
 async def test_no_examples_are_said_so(near: KnowledgeGraph) -> None:
     found = await called(near, "find_examples")
     assert found.failed and "no examples" in found.text
+
+
+SIMILAR_EXAMPLES = (
+    QueryExample("Who discovered Titan?", "SELECT ?x WHERE { ?x a <http://example.org/A> }"),
+    QueryExample("Which moons orbit Mars?", "SELECT ?x WHERE { ?x a <http://example.org/B> }"),
+    QueryExample("How heavy is the Sun?", "SELECT ?x WHERE { ?x a <http://example.org/C> }"),
+)
+
+
+async def test_the_users_question_is_the_default(near: KnowledgeGraph) -> None:
+    found = await called(replace(near, examples=SIMILAR_EXAMPLES), "find_similar_examples")
+    assert found.text.startswith('"Which moons orbit Mars?"\nSELECT')
+
+
+async def test_another_text_may_be_given(near: KnowledgeGraph) -> None:
+    graph = Context(replace(near, examples=SIMILAR_EXAMPLES), Question("Which moons orbit Saturn?"))
+    found = await find_similar_examples(graph, "Mass of the sun")
+    assert found.text.startswith('"How heavy is the Sun?"')
+
+
+async def test_a_candidate_has_words_in_quotes_its_query_and_its_rows(
+    space: KnowledgeGraph,
+) -> None:
+    found = await called(space, "propose_queries", question="Which moons orbit Saturn?")
+
+    assert '1. "The moons that orbit Saturn."' in line_with(found, "1. ")
+    assert "ont:orbits space:Saturn" in found.text and "PREFIX" not in found.text
+    assert found.answer is not None and found.answer.result.rows
+    assert "https://example.org/space/Saturn" in found.seen
+
+
+async def test_words_that_are_not_used_are_named_once_and_not_all_of_many(
+    space: KnowledgeGraph,
+) -> None:
+    filler = " ".join(f"quux{n} quux{n}" for n in range(40))
+    found = await called(space, "propose_queries", question=f"Which moons orbit Saturn? {filler}")
+
+    left = line_with(found, "1. ").split("(not used: ")[1].split(")")[0]
+    words = left.split(", ")
+    assert len(words) == len(set(words)) == 9 and words[-1] == "…"
+
+
+async def test_results_are_the_same_in_whatever_order_their_columns_are(
+    space: KnowledgeGraph,
+) -> None:
+    proposal = await proposal_of(Question("Which moons orbit Saturn?"), space)
+    best = clusters(proposal.candidates)[0]
+    both = [("moon", "planet"), ("planet", "moon")]
+    row = {"moon": Literal("Titan"), "planet": Literal("Saturn")}
+    given = [SelectResult(names, (tuple(row[name] for name in names),)) for names in both]
+    ran = [RunCandidate(best, "", names, None, one) for names, one in zip(both, given, strict=True)]
+    alone = RunCandidate(best, "", ("moon",), None, given[0])
+
+    assert ran[0].outcome == ran[1].outcome != alone.outcome
+
+
+async def test_no_candidate_is_no_row(space: KnowledgeGraph) -> None:
+    found = await called(space, "propose_queries", question="Quux?")
+
+    assert found.rows == 0 and found.answer is None
+
+
+SUPPLY = """
+@prefix : <http://a.org/> .
+@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+:medium a :Size ; rdfs:label "Medium"@en . :large a :Size ; rdfs:label "Large"@en .
+:tiny a :Size ; rdfs:label "Tiny"@en . :norway a :Country ; rdfs:label "Norway"@en .
+:spain a :Country ; rdfs:label "Spain"@en . :chile a :Country ; rdfs:label "Chile"@en .
+""" + "".join(
+    f"""
+:c{n} a :Company ; rdfs:label "Firm {chr(65 + n)}x"@en ; :site :s{n} ;
+  :size :{("medium", "large", "tiny")[n % 3]} .
+:s{n} a :Site ; rdfs:label "Plot {chr(65 + n)}"@en ;
+  :country :{("norway", "spain", "chile")[n // 2 % 3]} .
+:d{n} a :Delivery ; :supplier :c{n} ; :customer :c{(n * 7 + 1) % 18} .
+:e{n} a :Delivery ; :supplier :c{n} ; :customer :c{(n * 5 + 2) % 18} .
+"""
+    for n in range(18)
+)
+
+
+async def test_a_name_that_is_left_out_is_put_where_a_property_leads_to_it(tmp_path: Path) -> None:
+    asked = "Suppliers of medium size with customers of large size that have sites in Spain"
+    with served(SUPPLY, tmp_path, prefixes={"": "http://a.org/"}, local=True) as (graph, _):
+        found = await called(graph, "propose_queries", question=asked)
+
+    queries = found.text.split("SELECT")
+    assert any(all(f":{name} ." in one for name in ("medium", "large", "spain")) for one in queries)

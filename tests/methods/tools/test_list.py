@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 import pytest
+from tests.each import for_each
 from tests.graphs import MOONS
 from tests.servers.sparql import SparqlServer
 from tests.tool_graphs import called, opened_sample, served, toolbox
@@ -125,7 +126,7 @@ def test_no_triple_is_no_failure(space: KnowledgeGraph) -> None:
     assert found.text == "no triple with subject space:Titan and predicate ont:operator"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("arguments", "told"),
     [
         ({}, "give a subject, a predicate or an object"),

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-import pytest
+from tests.each import for_each
 from tests.methods.tools.exploring import called, line_with, served
 
 from askgraph.graph import KnowledgeGraph
@@ -51,7 +51,7 @@ async def test_an_empty_graph_has_nothing_to_show(tmp_path: Path) -> None:
     assert found.text == "graph sample: 0 triples"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("question", "named", "not_named"),
     [
         ("Which missions did Gagarim fly?", "space:Yuri_Gagarin", "space:JUICE"),

@@ -2,12 +2,21 @@
 
 import tempfile
 from pathlib import Path
+from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.each import for_each
+from tests.methods.tools.exploring import SAMPLE, SPACE, called, line_with, served
+from tests.servers import faults
 
+from askgraph.errors import QueryError, Unreachable
+from askgraph.graph import KnowledgeGraph
 from askgraph.index import Resource
 from askgraph.index.keyword import KeywordIndex
+from askgraph.llm.budget import estimated_tokens
+from askgraph.methods.tools import Limits
 from askgraph.methods.tools._search import keyword_scores
 
 WORDS = st.sampled_from(["al", "albert", "alberto", "peter", "falk", "finney", "e", "x9"])
@@ -40,3 +49,390 @@ def test_scores_are_those_of_the_keyword_index(texts: list[str], search: str) ->
         for at, score in enumerate(ours):
             assert score <= theirs.get(f"http://x/{at}", 0.0) + 1e-6
             assert (score > 0) <= (f"http://x/{at}" in theirs)
+
+
+async def test_a_hit_has_its_iri_its_narrowest_class_and_other_names(space: KnowledgeGraph) -> None:
+    found = await called(space, "search_entity", query="Titan")
+    line = line_with(found, "- space:Titan ")
+    assert line.startswith('- space:Titan a ont:Moon | also "Saturn VI"')
+    assert "ont:CelestialBody" not in line
+
+
+async def test_a_hit_names_the_properties_that_meet_at_it_both_ways(space: KnowledgeGraph) -> None:
+    found = await called(space, "search_entity", query="Saturn V rocket")
+    line = line_with(found, "- space:Saturn_V ")
+    assert "^ont:launchVehicle" in line and "ont:manufacturer" in line
+
+
+async def test_all_that_is_shown_counts_as_seen(space: KnowledgeGraph) -> None:
+    found = await called(space, "search_entity", query="Titan")
+    for iri in ("Titan", "ontology#Moon", "ontology#orbits"):
+        assert f"https://example.org/space/{iri}" in found.seen
+
+
+async def test_a_class_is_found_with_the_number_of_its_instances(space: KnowledgeGraph) -> None:
+    found = await called(space, "search_entity", query="crew membership")
+    line = line_with(found, "- ont:CrewMembership ")
+    assert line.startswith("- ont:CrewMembership class, 192 instances")
+
+
+async def test_properties_that_hits_of_one_class_share_are_named_once(
+    space: KnowledgeGraph,
+) -> None:
+    found = await called(space, "search_entity", query="titan")
+    assert found.text.count("^ont:launchVehicle") == 1
+    assert found.text.count("a ont:LaunchVehicle") == 3
+
+
+async def test_a_hit_takes_few_tokens(space: KnowledgeGraph) -> None:
+    found = await called(space, "search_entity", query="apollo")
+    assert len(found.text.splitlines()) == 10
+    assert estimated_tokens(found.text) <= 10 * 45
+
+
+async def test_values_are_found_with_the_thing_that_has_them(tmp_path: Path) -> None:
+    turtle = """
+    @prefix : <http://example.org/> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+    :a1 a :Part ; rdfs:label "bolt" ; :serial "ZX-81 blue" .
+    :a2 a :Part ; rdfs:label "nut" ; :serial "ZX-82 red" .
+    """
+    with served(turtle, tmp_path, prefixes={"": "http://example.org/"}) as (graph, _):
+        found = await called(graph, "search_entity", query="zx 81")
+    assert '- "ZX-81 blue" | :serial of :a1 "bolt"' in found.text.splitlines()
+    assert "http://example.org/a1" in found.seen
+
+
+async def test_nothing_found_says_what_to_try(space: KnowledgeGraph) -> None:
+    found = await called(space, "search_entity", query="xyzzy")
+    assert found.text.startswith('nothing found for "xyzzy". Try') and not found.failed
+
+
+async def test_an_empty_search_is_refused(space: KnowledgeGraph) -> None:
+    assert (await called(space, "search_entity", query=" ")).failed
+
+
+async def test_a_graph_that_does_not_tell_classes_still_gives_hits(tmp_path: Path) -> None:
+    with served(SAMPLE, tmp_path, prefixes=SPACE) as (graph, server):
+        server.always = faults.status(400, "too complex")
+        found = await called(graph, "search_entity", query="Titan")
+    assert "- space:Titan " in found.text
+    assert "could not be asked" in found.text.splitlines()[-1]
+
+
+async def test_a_dead_endpoint_is_an_error_not_an_empty_result(tmp_path: Path) -> None:
+    with served(SAMPLE, tmp_path, prefixes=SPACE) as (graph, _):
+        pass
+    with pytest.raises(Unreachable):
+        await called(graph, "search_entity", query="Titan")
+
+
+async def test_a_remote_graph_is_asked_at_most_twice(tmp_path: Path) -> None:
+    with served(SAMPLE, tmp_path, prefixes=SPACE) as (graph, server):
+        await called(graph, "search_entity", query="apollo")
+        assert len(server.requests) <= 2
+
+
+STATEMENTS = """
+@prefix d: <http://example.org/prop/direct/> . @prefix p: <http://example.org/prop/> .
+@prefix s: <http://example.org/prop/statement/> . @prefix q: <http://example.org/prop/qualifier/> .
+@prefix : <http://example.org/thing/> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+:x1 rdfs:label "Anna" ; d:P7 :x2 ; p:P7 [ s:P7 :x2 ; q:P8 "1999" ] .
+:x2 rdfs:label "Otto" ; d:P7 :x1 .
+d:P7 rdfs:label "knows"@en . p:P7 rdfs:label "knows"@en . s:P7 rdfs:label "knows"@en .
+q:P8 rdfs:label "known since"@en .
+"""
+PREFIXES = {
+    "d": "http://example.org/prop/direct/",
+    "p": "http://example.org/prop/",
+    "s": "http://example.org/prop/statement/",
+    "q": "http://example.org/prop/qualifier/",
+    "": "http://example.org/thing/",
+}
+
+
+async def test_a_hit_has_domain_range_use_and_description(space: KnowledgeGraph) -> None:
+    found = await called(space, "search_property", query="destination")
+    line = line_with(found, "- ont:destination")
+    assert "→ ont:CelestialBody" in line and "112×" in line
+    assert '"The celestial body a mission was sent to"' in line
+
+
+async def test_ends_count_as_seen(space: KnowledgeGraph) -> None:
+    found = await called(space, "search_property", query="launch vehicle")
+    assert "https://example.org/space/ontology#LaunchVehicle" in found.seen
+
+
+async def test_variants_of_one_property_take_one_line(tmp_path: Path) -> None:
+    with served(STATEMENTS, tmp_path, prefixes=PREFIXES) as (graph, _):
+        found = await called(graph, "search_property", query="knows")
+    assert found.text.count("P7") == 3 and found.text.count('"knows"') == 1
+    assert line_with(found, '- d:P7 "knows" (also ')
+    assert "http://example.org/prop/statement/P7" in found.seen
+
+
+async def test_another_code_is_another_property(tmp_path: Path) -> None:
+    with served(STATEMENTS, tmp_path, prefixes=PREFIXES) as (graph, _):
+        found = await called(graph, "search_property", query="known since")
+    assert "(also" not in line_with(found, "- q:P8")
+
+
+async def test_properties_that_leave_an_entity_are_searched(space: KnowledgeGraph) -> None:
+    found = await called(
+        space, "search_property_of_entity", entity="space:Titan", query="time of revolution"
+    )
+    assert "- ont:orbitalPeriod" in found.text and "- ont:mass" not in found.text
+
+
+async def test_properties_that_lead_to_it_are_told_apart(space: KnowledgeGraph) -> None:
+    found = await called(space, "search_property_of_entity", entity="space:Neil_Armstrong")
+    leaving, coming = found.text.split("properties to space:Neil_Armstrong")
+    assert "ont:nationality" in leaving and "ont:member" not in leaving
+    assert "ont:member" in coming and "2× here" in coming
+
+
+async def test_an_unknown_entity_is_an_error_with_the_nearest(space: KnowledgeGraph) -> None:
+    with pytest.raises(QueryError, match="space:Titan"):
+        await called(space, "search_property_of_entity", entity="space:Tittan")
+
+
+async def test_only_objects_of_the_property_are_found(space: KnowledgeGraph) -> None:
+    found = await called(space, "search_object_of_property", property="ont:role", query="pilot")
+    assert found.text.startswith('10 objects of ont:role, 5 matching for "pilot":')
+    assert line_with(found, "- space:Pilot a ont:Role").endswith("43× here")
+
+
+async def test_without_a_text_the_most_frequent_come_first(space: KnowledgeGraph) -> None:
+    found = await called(space, "search_object_of_property", property="ont:role")
+    first, second, *_ = found.text.splitlines()[1:]
+    assert first.startswith("- space:Commander") and first.endswith("54× here")
+    assert second.startswith("- space:Mission_Specialist")
+
+
+async def test_values_are_written_as_in_a_query(space: KnowledgeGraph) -> None:
+    found = await called(
+        space, "search_object_of_property", property="ont:discoveryYear", query="1655"
+    )
+    assert line_with(found, '- "1655"^^xsd:gYear | ont:discoveryYear')
+
+
+async def test_where_nothing_matches_the_most_frequent_are_shown(space: KnowledgeGraph) -> None:
+    found = await called(space, "search_object_of_property", property="ont:role", query="qqq")
+    assert found.text.startswith('none of the 10 objects of ont:role matches "qqq"')
+    assert "- space:Commander" in found.text
+
+
+async def test_nodes_without_a_name_are_found_by_what_hangs_on_them(tmp_path: Path) -> None:
+    turtle = """
+    @prefix : <http://example.org/> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+    :f1 :delivers :n81 ; rdfs:label "first" . :n81 :part :bolt ; :plant :graz .
+    :f2 :delivers :n82 ; rdfs:label "second" . :n82 :part :nut ; :plant :graz .
+    :f3 :delivers [ :part :bolt ; :note "urgent" ] ; rdfs:label "third" .
+    :bolt rdfs:label "hex bolt" . :nut rdfs:label "wing nut" . :graz rdfs:label "Graz" .
+    """
+    with served(turtle, tmp_path, prefixes={"": "http://example.org/"}) as (graph, _):
+        named = await called(
+            graph, "search_object_of_property", property=":delivers", query="wing nut"
+        )
+        blank = await called(
+            graph, "search_object_of_property", property=":delivers", query="urgent"
+        )
+    assert "- :n82 | no label; " in named.text and ":n81" not in named.text
+    assert '"wing nut' in named.text or 'wing nut"' in named.text
+    assert "a blank node" in blank.text and "urgent" in blank.text
+
+
+async def test_at_the_place_of_an_object(space: KnowledgeGraph) -> None:
+    found = await called(
+        space,
+        "search_autocomplete",
+        sparql="SELECT ?search WHERE { ?m a ont:Moon ; ont:orbits ?search }",
+        query="",
+    )
+    assert found.text.splitlines()[1].startswith("- space:Saturn a ont:Planet")
+    assert found.text.splitlines()[1].endswith("18× here")
+
+
+async def test_at_the_place_of_a_property(space: KnowledgeGraph) -> None:
+    found = await called(
+        space,
+        "search_autocomplete",
+        sparql="SELECT ?m ?search WHERE { ?m a ont:Moon ; ?search ?o } LIMIT 3",
+        query="discovery year",
+    )
+    assert found.text.splitlines()[1].startswith("- ont:discoveryYear")
+
+
+async def test_at_the_place_of_a_subject(space: KnowledgeGraph) -> None:
+    found = await called(
+        space,
+        "search_autocomplete",
+        sparql="SELECT * WHERE { ?search ont:orbits space:Saturn FILTER(?search != space:Rhea) }",
+        query="titan rhea",
+    )
+    assert "- space:Titan " in found.text and "Rhea" not in found.text.split("\n", 1)[1]
+
+
+@for_each(
+    ("sparql", "why"),
+    [
+        ("SELECT ?x WHERE { ?x a ont:Moon }", "no pattern uses"),
+        ("ASK { ?search a ont:Moon }", "a SELECT query is wanted"),
+        ("SELECT ?search WHERE { ?search a", "SELECT \\?search WHERE"),
+        ("SELECT ?search WHERE { ?search a nope:Moon }", "nope:"),
+        ("DELETE WHERE { ?search ?p ?o }", "DELETE|read|update"),
+    ],
+)
+async def test_a_query_that_cannot_restrict_is_refused(
+    space: KnowledgeGraph, sparql: str, why: str
+) -> None:
+    with pytest.raises(QueryError, match=why):
+        await called(space, "search_autocomplete", sparql=sparql, query="x")
+
+
+async def test_what_keeps_a_query_from_running_is_repaired_first(space: KnowledgeGraph) -> None:
+    sparql = (
+        "```sparql\nSELECT ?search ?searchLabel { ?search ont:orbits space:Saturn "
+        'SERVICE wikibase:label { bd:serviceParam wikibase:language "en" } }\n```'
+    )
+    found = await called(space, "search_autocomplete", sparql=sparql, query="titan")
+
+    assert "- space:Titan " in found.text
+
+
+SATURN: dict[str, Any] = {"property": "ont:orbits", "object": "space:Saturn"}
+
+
+async def test_two_constraints_restrict_the_third_place(space: KnowledgeGraph) -> None:
+    found = await called(space, "search_constrained", position="subject", query="titan", **SATURN)
+    assert found.text.startswith('18 subjects of ont:orbits space:Saturn, 1 matching for "titan":')
+    assert "- space:Titan a ont:Moon" in found.text and "Titania" not in found.text
+
+
+async def test_the_property_between_two_things_is_found(space: KnowledgeGraph) -> None:
+    found = await called(
+        space,
+        "search_constrained",
+        position="property",
+        subject="space:Titan",
+        object="space:Saturn",
+    )
+    assert found.text.startswith("1 properties of space:Titan space:Saturn:")
+    assert "- ont:orbits" in found.text
+
+
+async def test_a_literal_may_be_a_constraint(space: KnowledgeGraph) -> None:
+    found = await called(
+        space,
+        "search_constrained",
+        position="subject",
+        property="ont:discoveryYear",
+        object='"1655"^^xsd:gYear',
+    )
+    assert "- space:Titan" in found.text
+
+
+async def test_without_constraints_all_is_searched(space: KnowledgeGraph) -> None:
+    plain = await called(space, "search_property", query="orbit")
+    open_ = await called(space, "search_constrained", position="property", query="orbit")
+    assert open_.text == plain.text
+
+
+async def test_nothing_that_fits_is_said_so(space: KnowledgeGraph) -> None:
+    found = await called(
+        space,
+        "search_constrained",
+        position="object",
+        query="x",
+        subject="space:Titan",
+        property="ont:role",
+    )
+    assert found.text == "there are no objects of space:Titan ont:role"
+
+
+async def test_too_many_candidates_are_admitted_and_the_best_hits_tried(
+    space: KnowledgeGraph,
+) -> None:
+    found = await called(
+        space,
+        "search_constrained",
+        position="subject",
+        query="titan",
+        **SATURN,
+        limits=Limits(candidates=3),
+    )
+    head = found.text.splitlines()[0]
+    assert "more than 3 things fit" in head and "searched in the whole graph" in head
+    assert "- space:Titan a ont:Moon" in found.text and "Titania" not in found.text
+
+
+async def test_values_are_tried_too_where_candidates_are_too_many(tmp_path: Path) -> None:
+    rows = "".join(f':a{n} :serial "ZX-{n} blue" .' for n in range(100, 200))
+    turtle = f"@prefix : <http://example.org/> . {rows}"
+    with served(turtle, tmp_path, prefixes={"": "http://example.org/"}) as (graph, _):
+        found = await called(
+            graph,
+            "search_constrained",
+            position="object",
+            query="zx 177",
+            property=":serial",
+            limits=Limits(candidates=3),
+        )
+    assert found.text.splitlines()[1].startswith('- "ZX-177 blue"')
+
+
+async def test_a_search_out_of_time_says_so(tmp_path: Path) -> None:
+    with served(SAMPLE, tmp_path, prefixes=SPACE) as (graph, server):
+        server.acts.extend([faults.slow_first_byte(0), faults.slow_first_byte(60)])
+        found = await called(
+            graph,
+            "search_constrained",
+            position="subject",
+            query="titan",
+            **SATURN,
+            limits=Limits(timeout=6.0),
+        )
+    assert "took longer than 6 s" in found.text
+    assert "- space:Titan a ont:Moon" in found.text
+
+
+async def test_only_a_bounded_number_of_candidates_is_asked_for(tmp_path: Path) -> None:
+    with served(SAMPLE, tmp_path, prefixes=SPACE) as (graph, server):
+        await called(graph, "search_constrained", position="subject", query="titan", **SATURN)
+        queries = [request.parameters["query"][0] for request in server.requests]
+    assert queries and all("LIMIT" in query or "VALUES ?thing" in query for query in queries)
+
+
+async def test_the_place_that_is_looked_for_cannot_be_given(space: KnowledgeGraph) -> None:
+    with pytest.raises(QueryError, match="another position"):
+        await called(
+            space, "search_constrained", position="object", query="x", object="space:Titan"
+        )
+
+
+@for_each(
+    "text",
+    [
+        '"open',
+        "} INSERT DATA { :a :b :c",
+        '"x"^^nope:nope',
+        '"x"@muchtoolongforalanguage',
+        "?x",
+        "",
+    ],
+)
+async def test_what_is_no_term_is_refused_or_left_out(space: KnowledgeGraph, text: str) -> None:
+    arguments: dict[str, Any] = {"position": "subject", "query": "titan", "object": text}
+    if not text:
+        assert line_with(await called(space, "search_constrained", **arguments), "- space:Titan ")
+        return
+    with pytest.raises(QueryError):
+        await called(space, "search_constrained", **arguments)
+
+
+async def test_blank_nodes_are_told_by_what_they_hold(tmp_path: Path) -> None:
+    notes = '@prefix : <http://e.org/> . [] :title "Shopping" ; :next [ :title "Cooking" ] .'
+    with served(notes, tmp_path, prefixes={"": "http://e.org/"}) as (graph, _):
+        found = await called(
+            graph, "search_constrained", position="object", property=":next", query="cooking"
+        )
+    assert '- a blank node | no label; "Cooking"' in found.text

@@ -1,14 +1,27 @@
 """Terms as a model reads them: on one line, in quotes, told apart."""
 
+import asyncio
+from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
 from pyoxigraph import BlankNode, Literal
+from tests.each import for_each
+from tests.graphs import MOONS, store_of
 from tests.methods.tools.exploring import called, served
+from tests.tool_graphs import opened_sample
+from tests.tool_graphs import served as served_alone
 
+from askgraph.errors import QueryError
 from askgraph.graph import KnowledgeGraph
+from askgraph.graph.arrays import build_arrays
+from askgraph.graph.local_profile import profile_of
 from askgraph.methods.tools import Context
+from askgraph.methods.tools._facts import Variants
 from askgraph.methods.tools.rendering import Writer
+from askgraph.methods.tools.terms import named_node
 from askgraph.trace import Question
+from askgraph.workspace.run_sync import result_of
 
 NASTY = """
 @prefix : <http://example.org/> .
@@ -60,3 +73,118 @@ def test_a_long_iri_goes_by_its_label_if_no_other_thing_has_it(near: KnowledgeGr
     assert words.name(third) == '"Nile"'
     assert words.name(one) == f"<{one}>" and words.name(other) == f"<{other}>"
     assert words.name("http://short.example/a") == "<http://short.example/a>"
+
+
+TITAN = "https://example.org/space/Titan"
+
+
+@pytest.fixture(scope="module")
+def space(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KnowledgeGraph]:
+    graph = opened_sample(tmp_path_factory.mktemp("space"))
+    yield graph
+    result_of(graph.endpoint.close())
+
+
+def context(graph: KnowledgeGraph) -> Context:
+    return Context(graph, Question("Which moons are there?"))
+
+
+@for_each(
+    "written",
+    [
+        "space:Titan",
+        f"<{TITAN}>",
+        TITAN,
+        'space:Titan "Titan"',
+        "space:Titan (a moon)",
+        "space:Titan,",
+    ],
+)
+def test_an_iri_is_read_in_every_form(space: KnowledgeGraph, written: str) -> None:
+    assert asyncio.run(named_node(context(space), written)) == TITAN
+
+
+@for_each(
+    ("written", "told"),
+    [
+        ("Titan", "nearest: space:Titan"),
+        ("space:Titn", "the graph has no space:Titn; nearest: space:Titan"),
+        ("spce:Titan", "the prefix 'spce:' is unknown (known: space:"),
+        ("_:b0", "blank node"),
+        ("?moon", "is a variable"),
+        ("  ", "an IRI is missing"),
+        ("space:Titan } INSERT DATA {", "is no IRI"),
+        ("<https://example.org/a b>", "is no IRI"),
+    ],
+)
+def test_what_is_no_iri_of_the_graph_is_told_with_the_nearest(
+    space: KnowledgeGraph, written: str, told: str
+) -> None:
+    with pytest.raises(QueryError) as problem:
+        asyncio.run(named_node(context(space), written))
+    assert told in str(problem.value)
+
+
+def test_the_nearest_names_count_as_seen(space: KnowledgeGraph) -> None:
+    asked = context(space)
+    with pytest.raises(QueryError, match="ont:orbits"):
+        asyncio.run(named_node(asked, "ont:orbit", sort="properties"))
+    assert "https://example.org/space/ontology#orbits" in asked.seen
+
+
+def test_a_remote_graph_is_asked_once_for_what_its_profile_does_not_tell() -> None:
+    with served_alone(MOONS, {"": "http://example.org/"}) as (server, graph):
+        assert asyncio.run(named_node(context(graph), ":Io")) == "http://example.org/Io"
+        assert len(server.requests) == 1
+
+
+HEAD = """
+@prefix : <http://example.org/thing/> .
+@prefix d: <http://example.org/prop/direct/> .
+@prefix p: <http://example.org/prop/> .
+@prefix s: <http://example.org/prop/statement/> .
+@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+"""
+SHARED = """
+:a d:P1 :x ; p:P1 :s1 . :s1 s:P1 :x . :b d:P1 :x ; p:P1 :s2 . :s2 s:P1 :x .
+"""
+OF_CLASSES = """
+:a a :City ; rdfs:label "a" ; d:P1 :x ; p:P1 :s1 . :s1 a :Statement ; s:P1 :x .
+:b a :City ; rdfs:label "b" ; d:P1 :y ; p:P1 :s2 . :s2 a :Statement ; s:P1 :y .
+:x a :Land ; rdfs:label "x" . :y a :Land ; rdfs:label "y" .
+"""
+VALUES = """
+:a d:P1 "1" ; p:P1 :s1 . :s1 s:P1 "1" . :b d:P1 "2" ; p:P1 :s2 . :s2 s:P1 "2" .
+"""
+
+
+def variants(turtle: str) -> Variants:
+    store = store_of(HEAD + turtle)
+    return Variants(profile_of(build_arrays(store)))
+
+
+@pytest.mark.parametrize("turtle", [SHARED, OF_CLASSES])
+def test_the_direct_one_comes_first(turtle: str) -> None:
+    base = "http://example.org/prop/"
+    (group,) = variants(turtle).grouped([f"{base}P1", f"{base}statement/P1", f"{base}direct/P1"])
+
+    assert group[0] == f"{base}direct/P1" and len(group) == 3
+
+
+def test_one_that_leads_to_values_comes_before_one_that_leads_to_nodes() -> None:
+    base = "http://example.org/prop/"
+    (group,) = variants(VALUES).grouped([f"{base}P1", f"{base}direct/P1"])
+
+    assert group[0] == f"{base}direct/P1"
+
+
+def test_all_variants_of_a_predicate_are_found_by_any_of_them() -> None:
+    found = variants(SHARED).of(["http://example.org/prop/statement/P1"])
+
+    assert [len(group) for group in found.values()] == [3]
+
+
+def test_a_word_in_two_namespaces_is_two_properties() -> None:
+    iris = ["http://example.org/prop/name", "http://example.org/prop/direct/name"]
+
+    assert variants(SHARED).grouped(iris) == [(iris[0],), (iris[1],)]

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import pytest
 import xgrammar
 from pyoxigraph import Store
+from tests.each import for_each
 
 from askgraph import sample
 from askgraph.evaluation.benchmarks.formats import read_questions
@@ -81,10 +82,9 @@ def _wandered(
         text += VOCABULARY[letter]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("references", "chains"),
     [(REFERENCES, False), (REFERENCES, True), (PLAIN, False), (NAMED, False)],
-    ids=["one query", "chains", "plain", "names"],
 )
 def test_all_that_it_admits_is_a_query_of_listed_terms(
     compiler: xgrammar.GrammarCompiler, references: References, chains: bool
@@ -120,7 +120,7 @@ def test_it_admits_the_queries_of_the_sample(compiler: xgrammar.GrammarCompiler,
             Store().query(text)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "SELECT ?v0 WHERE { ?v0 P3 E1 . }",

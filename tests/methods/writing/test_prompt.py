@@ -1,6 +1,7 @@
 """The text that trains a model and asks it, and what its replies mean."""
 
 import pytest
+from tests.each import for_each
 
 from askgraph.errors import QuerySyntaxError
 from askgraph.index.names import Kind
@@ -32,7 +33,7 @@ def test_each_term_has_a_line_below_the_heading_of_its_kind() -> None:
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("query", "mark"),
     [
         ("SELECT ?m { ?m :orbits :Jupiter }", "single-hop"),
@@ -69,7 +70,7 @@ def test_a_query_that_goes_on_names_what_it_goes_on_from() -> None:
         target(first, REFERENCES, then=first)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "reply",
     [
         "SELECT ?v0 WHERE { ?v0 P1 E1 . }",

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pyoxigraph import Literal, Store
+from tests.each import for_each
 
 from askgraph.errors import QuerySyntaxError
 from askgraph.index.names import Kind
@@ -37,7 +38,7 @@ def test_what_is_listed_twice_keeps_its_first_reference() -> None:
     assert list(twice.by_name) == ["E1", "E2"]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("query", "text"),
     [
         ("SELECT * { ?m a :Moon ; :orbits :Jupiter }",
@@ -63,7 +64,7 @@ def test_terms_become_references(query: str, text: str | None) -> None:
     assert back == canonical_query(PREFIX + query.replace("*", "?m", query.startswith("SELECT")))
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "SELECT ?v0 WHERE { ?v0 P3 E1 . }",
@@ -87,7 +88,7 @@ def test_what_is_not_listed_or_not_allowed_is_an_error(text: str) -> None:
         REFERENCES.in_sparql(text)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("slip", "mended"),
     [
         ("SELECT ?v0 (COUNT(?v1) AS ?v2) WHERE { ?v0 P1 ?v1 . }", "GROUP BY ?v0"),

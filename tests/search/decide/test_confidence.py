@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.each import for_each
 from tests.search.asking import Known
 from tools.calibration_trees import trees_text
 
@@ -74,7 +75,7 @@ def test_trees_add_up_what_their_leaves_say() -> None:
     assert trees({}) == trees({"a": 0.0, "b": 0.0})
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "said"),
     [
         (_text(evidence=sorted(EVIDENCE - {"margin"})), "see margin"),
@@ -103,7 +104,7 @@ def test_a_missing_file_says_how_to_make_it(tmp_path: Path) -> None:
         read_trees(tmp_path / "none.json")
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     ["", "knots = []", "knots = [[0.9, 0.5, 1], [0.1, 0.6, 1]]", "knots = [[0.5, 1.5, 3]]",
      "knots = [[0.5, 0.5]]", "knots = [1]", "knots = [['a', 0.5, 3]]", "knots = ["],

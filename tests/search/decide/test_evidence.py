@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.each import for_each
 from tests.search.asking import Known
 from tests.search.test_candidates import WORDS
 from tests.search.zoo import QUESTIONS
@@ -17,7 +18,7 @@ def left(zoo: Known, question: str, language: str | None = None) -> tuple[str, .
     return left_out(proposal, clusters(proposal.candidates)[0].best)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("question", "language", "words"),
     [
         ("What is the weight of Kito the brave?", "en", ("brave",)),
@@ -33,7 +34,7 @@ def test_words_that_no_part_stands_for_are_named(
     assert set(words) <= set(left(zoo, question, language))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("question", "word"),
     [
         ("Which different animals eat fish?", "different"),
@@ -70,7 +71,7 @@ def test_an_operator_without_its_argument_is_named_as_a_phrase(zoo: Known) -> No
     assert any("do not" in left_out(proposal, one) for one in unserved)
 
 
-@pytest.mark.parametrize(("operator", "question", "rows"), QUESTIONS)
+@for_each(("operator", "question", "rows"), QUESTIONS)
 def test_questions_of_the_words_of_the_graph_leave_nothing_out(
     operator: str, question: str, rows: str, zoo: Known
 ) -> None:
@@ -100,7 +101,7 @@ def test_the_extreme_of_each_group_is_an_order_and_no_condition(question: str, z
     assert share_left(proposal, found[0].best, rows=3) == 1
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("question", "share"),
     [
         ("How many birds whistle?", WHOLE),

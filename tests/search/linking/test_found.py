@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 from pyoxigraph import RdfFormat, Store
+from tests.each import for_each
 from tests.graphs import store_of
 from tests.servers import faults
 from tests.servers.sparql import SparqlServer
@@ -72,7 +73,7 @@ def fresh(graph: KnowledgeGraph, search: str = "plain") -> KnowledgeGraph:
     return replace(graph, name_search=name_search(search, naming_of(graph.profile)))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("question", "expected"),
     [
         ("Which moons does Jupiter have?", ["Jupiter"]),

@@ -2,9 +2,9 @@
 
 import time
 
-import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from tests.each import for_each
 
 from askgraph.search.linking import read
 
@@ -62,12 +62,12 @@ def test_quantities_of_any_mixture_of_numbers_never_overlap(pieces: list[str]) -
         assert quantity.days is None or quantity.days[0] <= quantity.days[1]
 
 
-@pytest.mark.parametrize("text", LANGUAGES)
+@for_each("text", LANGUAGES)
 def test_the_language_is_told_by_the_function_words(text: str) -> None:
     assert read(text).language == LANGUAGES[text]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("given", "used"), [("de", "de"), ("de-AT", "de"), ("FR", "fr"), ("ja", "en"), ("", "en")]
 )
 def test_a_language_that_is_given_is_used_english_where_there_is_no_list(
@@ -83,7 +83,7 @@ def test_words_and_numbers_are_parted_but_not_ordinals_and_decades() -> None:
     ]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "quoted",
     ['"the end"', "“the end”", "„the end“", "«the end»", "'the end'", "‘the end’"],
 )
@@ -112,7 +112,7 @@ def test_a_very_long_text_is_cut_and_says_so() -> None:
     assert len(read("moon " * 10_000).tokens) == 120
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     ["1e" * 50_000, "abc1" * 25_000, "a" * 100_000, '"' * 100_000, "1969-07-20 " * 9_000]
     + [mark * 100_000 for mark in "«“„‘"],
@@ -130,7 +130,7 @@ def test_a_minus_belongs_to_the_number_right_behind_it() -> None:
     assert values == [-10, 20, 30, -5, 3, 2]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "said"),
     [
         ("Show the launch sites on a map", "show launch sites"),

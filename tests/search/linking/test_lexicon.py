@@ -2,9 +2,9 @@
 
 import time
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.each import for_each
 
 from askgraph.index import stem
 from askgraph.search.linking.lexicon import LEXICON, LICENCE, bases, relatives
@@ -28,12 +28,12 @@ RELATED = [
 ]
 
 
-@pytest.mark.parametrize(("word", "how", "other"), RELATED)
+@for_each(("word", "how", "other"), RELATED)
 def test_words_have_their_relatives(word: str, how: str, other: str) -> None:
     assert (how, (other,)) in {(one.how, one.words) for one in relatives(word)}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("form", "word"),
     [
         ("won", "win"),

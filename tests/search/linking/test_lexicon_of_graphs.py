@@ -2,7 +2,7 @@
 
 import tomllib
 
-import pytest
+from tests.each import for_each
 
 from askgraph.index import stem, tokens
 from askgraph.index.names import Kind, Name, NameIndex
@@ -30,7 +30,7 @@ def found(question: str) -> dict[str, Link]:
     return {one.name: one for one in link(read(question, "en"), INDEX).links}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("question", "name", "how"),
     [
         ("Which cities are there?", "municipality", "synonym"),
@@ -77,7 +77,7 @@ MEASURED = NameIndex.of(
 )
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("question", "degree", "up", "noun"),
     [
         ("Which is the loudest engine?", "superlative", True, "loudness"),

@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.each import for_each
 from tests.search.linking.conftest import ENTITIES, PLACE
 
 from askgraph.index.names import Kind, Name, NameIndex
@@ -63,7 +64,7 @@ def said(question: str, one: Link) -> str:
     return " ".join(tokens[at].text for at in one.positions)
 
 
-@pytest.mark.parametrize(("how", "question", "target", "words"), FOUND)
+@for_each(("how", "question", "target", "words"), FOUND)
 def test_words_find_the_name_they_mean(
     how: str, question: str, target: str, words: str, index: NameIndex
 ) -> None:
@@ -74,9 +75,7 @@ def test_words_find_the_name_they_mean(
     assert content & consumed
 
 
-@pytest.mark.parametrize(
-    ("how", "question", "target", "words"), [case for case in FOUND if case[2] in ENTITIES]
-)
+@for_each(("how", "question", "target", "words"), [case for case in FOUND if case[2] in ENTITIES])
 def test_the_name_meant_is_the_best_of_its_words(
     how: str, question: str, target: str, words: str, index: NameIndex
 ) -> None:
@@ -96,7 +95,7 @@ NOT_FOUND = [
 ]
 
 
-@pytest.mark.parametrize(("how", "question", "target"), NOT_FOUND)
+@for_each(("how", "question", "target"), NOT_FOUND)
 def test_words_do_not_find_a_name_they_do_not_mean(
     how: str, question: str, target: str, index: NameIndex
 ) -> None:
@@ -235,7 +234,7 @@ def of(text: str) -> dict[str, Variant]:
     return {words[variant.word]: variant for variant in found}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "word", "how"),
     [
         ("moon", "moon", "exact"),
@@ -259,7 +258,7 @@ def test_a_word_stands_for_another(text: str, word: str, how: str) -> None:
     assert of(text)[word].how == how
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "word"),
     [("cot", "cat"), ("rat", "bat"), ("temqeretura", "temperature"), ("the", "temperature")],
 )

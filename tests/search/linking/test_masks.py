@@ -3,11 +3,14 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.each import for_each
 
-from askgraph.search.linking import form_likeness, question_form
+from askgraph.index.names import Kind, Name, NameIndex
+from askgraph.search.linking import form_likeness, question_form, read
+from askgraph.search.linking.link import link
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("one", "other"),
     [
         ("How many moons does Mars have?", "How many dogs does Ann have?"),
@@ -50,3 +53,45 @@ def test_likeness_is_a_share_the_same_both_ways_and_whole_of_itself(one: str, ot
     assert 0 <= form_likeness(mine, theirs) <= 1
     assert form_likeness(mine, theirs) == pytest.approx(form_likeness(theirs, mine))
     assert form_likeness(mine, mine) == 1
+
+
+NAMES = (
+    "temp", "dept", "qty", "noe", "dob", "addr", "mgr", "lng", "yr", "id", "unit price",
+    "gross domestic product", "cat", "art",
+)  # fmt: skip
+INDEX = NameIndex.of([Name(name, f"http://example.org/{name}", Kind.PREDICATE) for name in NAMES])
+
+
+def linked(question: str) -> dict[str, tuple[str, ...]]:
+    return {one.name: one.how for one in link(read(question, "en"), INDEX).links}
+
+
+@for_each(
+    ("question", "name", "how"),
+    [
+        ("What is the temperature?", "temp", "short"),
+        ("Which department is it?", "dept", "short"),
+        ("What quantity was sold?", "qty", "short"),
+        ("List each address", "addr", "short"),
+        ("Who is the manager?", "mgr", "short"),
+        ("longitude of the stop", "lng", "short"),
+        ("What is the number of employees?", "noe", "initials"),
+        ("What is the date of birth?", "dob", "initials"),
+        ("What is the GDP?", "gross domestic product", "initials"),
+    ],
+)
+def test_a_short_name_is_found_by_what_it_is_short_for(question: str, name: str, how: str) -> None:
+    assert how in linked(question)[name]
+
+
+@for_each(
+    ("question", "name"),
+    [
+        ("Which categories are there?", "cat"),
+        ("List the articles", "art"),
+        ("Show the tempo", "temp"),
+        ("Show the invoice date", "id"),
+    ],
+)
+def test_a_word_is_no_short_form_of_another(question: str, name: str) -> None:
+    assert name not in linked(question) or linked(question)[name] != ("short",)

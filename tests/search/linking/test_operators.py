@@ -1,6 +1,7 @@
 """Every operator gives the right rows on a small graph; the query's text is left free."""
 
 import pytest
+from tests.each import for_each
 from tests.search.zoo import QUESTIONS
 
 from askgraph.evaluation.runs.one_question import trace_of
@@ -40,7 +41,7 @@ def expected(text: str) -> Rows:
     return [tuple(map(cell_of_json, row.split())) for row in text.split(", ")]
 
 
-@pytest.mark.parametrize(("operator", "question", "rows"), QUESTIONS)
+@for_each(("operator", "question", "rows"), QUESTIONS)
 def test_the_operator_gives_the_right_rows(
     operator: str, question: str, rows: str, open_zoo: KnowledgeGraph
 ) -> None:
@@ -97,7 +98,7 @@ def held(question: str) -> str | None:
     return None
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("question", "text"),
     [
         ("Which films have the word 'Dark' in their titles?", "Dark"),
@@ -115,7 +116,7 @@ def test_a_text_is_quoted_or_named_after_its_kind(question: str, text: str) -> N
     assert held(question) == text
 
 
-@pytest.mark.parametrize(
+@for_each(
     "question",
     [
         "Which countries contain Berlin?",

@@ -5,6 +5,7 @@ from datetime import date
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.each import for_each
 
 from askgraph.search.linking import read
 from askgraph.search.linking.quantities import Quantity, Relative, days_from
@@ -22,7 +23,7 @@ def days(first: str, last: str | None = None) -> tuple[float, float]:
     return float((begin - EPOCH).days), float((end - EPOCH).days)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "language", "value"),
     [
         ("42", "en", 42),
@@ -55,7 +56,7 @@ def test_spelled_numbers_are_told_from_digits() -> None:
     assert not only("2").spelled
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "language", "day"),
     [
         ("2021-05-06", "en", "2021-05-06"),
@@ -75,7 +76,7 @@ def test_a_date_is_a_day(text: str, language: str, day: str) -> None:
     assert only(text, language).days == days(day)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "language", "first", "last"),
     [
         ("May 2021", "en", "2021-05-01", "2021-05-31"),
@@ -98,7 +99,7 @@ def test_a_year_may_be_a_number_too() -> None:
     assert only("1990s").value is None
 
 
-@pytest.mark.parametrize("text", ["31 February 2021", "2021-13-01", "2021-02-30", "32 May 2021"])
+@for_each("text", ["31 February 2021", "2021-13-01", "2021-02-30", "32 May 2021"])
 def test_a_date_that_does_not_exist_is_no_day(text: str) -> None:
     assert all(
         quantity.days is None or quantity.days[0] < quantity.days[1]
@@ -125,7 +126,7 @@ def number(text: str) -> float:
     return float((date.fromisoformat(text) - EPOCH).days)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "language", "first", "last"),
     [
         ("who was mayor last year", "en", "2023-01-01", "2023-12-31"),

@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from importlib.resources import files
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.each import for_each
 
 from askgraph.index import folded, stem, tokens
 from askgraph.search.linking.word_lists import (
@@ -52,13 +52,13 @@ def test_there_are_four_languages() -> None:
     assert LANGUAGES == ("en", "de", "es", "fr")
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.parametrize("path", [(), *((table,) for table in TABLES)])
+@for_each("language", LANGUAGES)
+@for_each("path", [(), *((table,) for table in TABLES)])
 def test_all_lists_have_the_keys_of_the_english_one(language: str, path: tuple[str, ...]) -> None:
     assert keys(raw(language), *path) == keys(raw("en"), *path)
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@for_each("language", LANGUAGES)
 def test_no_list_is_empty(language: str) -> None:
     words = word_list(language)
     assert words.language == language
@@ -70,7 +70,7 @@ def test_no_list_is_empty(language: str) -> None:
     assert len(words.measures) > 50
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@for_each("language", LANGUAGES)
 def test_all_months_and_the_numbers_from_two_to_twelve_are_there(language: str) -> None:
     words = word_list(language)
     assert set(words.months.values()) == set(range(1, 13))
@@ -79,7 +79,7 @@ def test_all_months_and_the_numbers_from_two_to_twelve_are_there(language: str) 
     assert {1e3, 1e6, 1e9} <= set(words.scales.values())
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@for_each("language", LANGUAGES)
 def test_an_adjective_has_all_degrees_and_something_to_measure(language: str) -> None:
     for adjective in raw(language)["adjectives"]:
         assert isinstance(adjective["up"], bool)
@@ -87,7 +87,7 @@ def test_an_adjective_has_all_degrees_and_something_to_measure(language: str) ->
         assert adjective.get("measures") or adjective.get("dates"), adjective
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@for_each("language", LANGUAGES)
 def test_phrases_are_written_as_questions_are_read(language: str) -> None:
     words = word_list(language)
     listed = [p for group in (words.operators, words.asks) for ps in group.values() for p in ps]
@@ -96,7 +96,7 @@ def test_phrases_are_written_as_questions_are_read(language: str) -> None:
     assert all(tokens(" ".join(phrase)) == phrase for phrase in listed)
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@for_each("language", LANGUAGES)
 def test_synonyms_are_stems_and_go_both_ways(language: str) -> None:
     synonyms = word_list(language).synonyms
     assert all(word == stem(word) for word in synonyms)
@@ -104,7 +104,7 @@ def test_synonyms_are_stems_and_go_both_ways(language: str) -> None:
     assert all(word not in others for word, others in synonyms.items())
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@for_each("language", LANGUAGES)
 def test_the_longest_phrase_of_a_word_comes_first(language: str) -> None:
     for pairs in word_list(language).phrases.values():
         sizes = [len(phrase) for phrase, _ in pairs]
@@ -131,7 +131,7 @@ def test_a_text_without_function_words_counts_as_english() -> None:
 KINDS = {"persons", "bodies", "places", "times"}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "language", "kind"),
     [
         ("launch site", "en", "places"),
@@ -157,7 +157,7 @@ def test_a_name_tells_the_kind_by_its_head(name: str, language: str, kind: str) 
     assert kind in kinds_of_names([(name, language)])
 
 
-@pytest.mark.parametrize("name", ["weight", "rocket", "country club member fee", "orbit", ""])
+@for_each("name", ["weight", "rocket", "country club member fee", "orbit", ""])
 def test_a_name_of_something_else_tells_no_person(name: str) -> None:
     assert "persons" not in kinds_of_names([(name, "en")])
 

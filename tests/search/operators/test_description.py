@@ -1,16 +1,14 @@
 """A question about all of a thing is answered with its properties; any other question is not."""
 
-import pytest
+from tests.each import for_each
 from tests.search.asking import Known
-
-from askgraph.search.rank import clusters
 
 KITO = {"endangered", "weight", "born", "livesIn", "caredBy", "eats"}
 
 
 def described(zoo: Known, question: str, language: str | None = None) -> tuple[str, set[str]]:
     """The best query, and the properties in its rows if it describes."""
-    best = clusters(zoo.proposal(question, language).candidates)[0].best
+    best = zoo.best(question, language)
     query = zoo.query(best.query)
     rows = zoo.rows(query)
     assert not isinstance(rows, bool)
@@ -18,7 +16,7 @@ def described(zoo: Known, question: str, language: str | None = None) -> tuple[s
     return query, {str(row[0]).rpartition("#")[2][:-1] for row in rows} if is_one else set()
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("question", "language"),
     [
         ("tell me about Kito", None),
@@ -42,7 +40,7 @@ def test_a_thing_is_described_by_its_properties(
     assert "zoo.example/Kito" in query
 
 
-@pytest.mark.parametrize(
+@for_each(
     "question",
     [
         "What is the weight of Kito?",

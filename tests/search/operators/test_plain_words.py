@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from tests.each import for_each
 
 import askgraph
 
@@ -69,7 +70,7 @@ def workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.parametrize(("question", "names", "words"), ASKED)
+@for_each(("question", "names", "words"), ASKED)
 def test_plain_words_about_properties_are_understood(
     workspace: Path, question: str, names: set[str], words: str | None
 ) -> None:

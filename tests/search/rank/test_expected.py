@@ -1,6 +1,6 @@
 """What a question asks for, as far as its words tell it."""
 
-import pytest
+from tests.each import for_each
 from tests.search.asking import Known
 
 from askgraph.search.rank.expected import Expected, expected_of
@@ -13,7 +13,7 @@ def asked(space: Known, question: str) -> Expected:
     return expected_of(read_and_linked(question, None, space.names))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("question", "kind"),
     [
         ("Is Titan a moon of Saturn?", "yes_no"),
@@ -52,7 +52,7 @@ def test_the_head_noun_is_linked(space: Known) -> None:
     assert ONTOLOGY + "mass" in asked(space, "Jupiter's mass").predicates
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("question", "columns"),
     [
         ("What are the mass, diameter and orbital period of Mars?", 3),
@@ -71,7 +71,7 @@ def test_listed_properties_are_columns(space: Known, question: str, columns: int
     assert asked(space, question).columns == columns
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("question", "limit"),
     [
         ("What is the tallest rocket?", 1),

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 from pyoxigraph import NamedNode, Variable
+from tests.each import for_each
 from tests.graphs import store_of
 from tests.search.asking import Known
 
@@ -62,7 +63,7 @@ def bounded(tree: Query, sign: str, value: str | None = None) -> Query:
     return with_elements(tree, condition(first.variable, sign, *values))
 
 
-@pytest.mark.parametrize("question", [LONG, LARGEST, COUNTED, UNORBITED])
+@for_each("question", [LONG, LARGEST, COUNTED, UNORBITED])
 def test_a_right_query_has_no_fault(question: str, space: Known) -> None:
     assert faults_of(subject(space, question)) == ()
 
@@ -95,7 +96,7 @@ def test_a_word_that_an_operator_takes_names_no_thing_that_is_missing() -> None:
 
 
 def test_things_of_a_thing_are_not_shown_beside_what_is_asked_of_them(space: Known) -> None:
-    best = clusters(space.proposal("Who discovered the moons of Uranus?", "en").candidates)[0].best
+    best = space.best("Who discovered the moons of Uranus?", "en")
     [whole] = {one.subject for one in patterns_in(best.tree.where)}
     assert whole not in best.shown
     assert len(best.shown) == 1
@@ -209,10 +210,9 @@ def test_columns_that_more_than_a_thing_of_the_question_joins_are_not_crossed(
     assert "crossed" not in faults_of(subject(space, ORBITING, lambda _: crossed))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("fault", "question", "spoil"),
     SPOILT,
-    ids=[f"{name}-{at}" for at, (name, *_) in enumerate(SPOILT)],
 )
 def test_a_spoilt_query_has_the_fault(
     fault: str, question: str, spoil: Spoil, space: Known

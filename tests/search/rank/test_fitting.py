@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 
 import pytest
+from tests.each import for_each
 from tests.graphs import store_of
 from tests.search.asking import Known
 
-from askgraph.search.rank import clusters
 from askgraph.search.rank.faults import Subject, faults_of
 
 TOWN = """
@@ -46,7 +46,7 @@ def town() -> Known:
 
 def shown(known: Known, question: str, language: str) -> Sequence[str]:
     """The values of all columns of the best candidate."""
-    best = clusters(known.proposal(question, language).candidates)[0].best
+    best = known.best(question, language)
     rows = known.rows(known.query(best.query))
     assert not isinstance(rows, bool)
     return sorted(_plain(term) for row in rows for term in row if term)
@@ -56,7 +56,7 @@ def _plain(term: str) -> str:
     return term.split('"')[1] if term.startswith('"') else term.strip("<>").rsplit("/", 1)[-1]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("question", "language", "wanted"),
     [
         ("Where was the May Gala performed?", "en", ["Dome"]),
@@ -77,7 +77,7 @@ def test_what_is_shown_is_of_the_kind_that_is_asked_for(
     assert shown(town, question, language) == wanted
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("question", "language", "wanted"),
     [
         ("Where was Apollo 11 launched?", "en", ["Kennedy_Space_Center"]),
@@ -113,6 +113,6 @@ def test_one_row_disagrees_with_a_plural_and_several_with_a_singular(town: Known
 
 
 def test_the_verb_of_a_question_is_no_noun_that_it_asks_for(space: Known) -> None:
-    best = clusters(space.proposal("What did Galileo discover?").candidates)[0].best
+    best = space.best("What did Galileo discover?")
     assert "discoverer" in space.query(best.query)
     assert "Galileo_Galilei" in space.query(best.query)

@@ -1,6 +1,7 @@
 """Relations go the way that grammar says, no step is one too many, and none goes too far."""
 
 import pytest
+from tests.each import for_each
 from tests.graphs import store_of
 from tests.search.asking import Known
 
@@ -39,9 +40,9 @@ def art() -> Known:
     return Known(store_of(GRAPH))
 
 
-@pytest.mark.parametrize(("question", "expected"), ASKED)
+@for_each(("question", "expected"), ASKED)
 def test_a_relation_is_read_as_the_grammar_says(question: str, expected: str, art: Known) -> None:
-    best = clusters(art.proposal(question).candidates)[0].best
+    best = art.best(question)
     rows = art.rows(art.query(best.query))
     assert not isinstance(rows, bool)
     assert {str(row[0])[1:-1].rpartition("/")[2] for row in rows} == {expected}
@@ -86,7 +87,7 @@ def port() -> Known:
 
 
 def _answer(question: str, port: Known) -> set[tuple[str, ...]]:
-    best = clusters(port.proposal(question).candidates)[0].best
+    best = port.best(question)
     rows = port.rows(port.query(best.query))
     assert not isinstance(rows, bool)
     return {tuple(str(cell) for cell in row) for row in rows}

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.each import for_each
 from tests.search.asking import Known
 
 from askgraph.errors import SetupError
@@ -61,7 +62,7 @@ def test_the_package_weighs_every_feature_and_no_graph_apart() -> None:
     assert ranking.weights["covered"] > 0 > ranking.weights["trivial"]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "said"),
     [
         ("[weights]\ncovered = 1.0\n", "one weight for each feature is needed"),

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from starlette.types import Receive, Scope, Send
+from tests.each import for_each
 from tests.server.auth.conftest import MakeAccounts
 
 from askgraph.errors import SetupError
@@ -22,7 +23,8 @@ def by_key(text: str, client: str = "198.51.100.7") -> Credentials:
     return Credentials({"authorization": f"Bearer {text}"}, client=client)
 
 
-async def test_on_this_machine_anybody_may_do_all_but_administer(accounts: MakeAccounts) -> None:
+async def test_who_may_do_what(accounts: MakeAccounts) -> None:
+    # On this machine anybody may do all but administer.
     known, _ = await accounts()
     caller = await known.identify(Credentials(client="127.0.0.1"))
     assert (caller.id, caller.graphs) == ("anonymous", None)
@@ -30,36 +32,25 @@ async def test_on_this_machine_anybody_may_do_all_but_administer(accounts: MakeA
     with pytest.raises(NotAllowed) as caught:
         caller.check("admin")
     assert caught.value.status == 401
-
-
-async def test_elsewhere_nobody_may_do_anything_without_a_key(accounts: MakeAccounts) -> None:
+    # Elsewhere nobody may do anything without a key.
     known, _ = await accounts(**ELSEWHERE)
-    caller = await known.identify(Credentials(client="127.0.0.1"))
-    assert caller.scopes == frozenset()
-
-
-async def test_anonymous_callers_may_what_was_chosen(accounts: MakeAccounts) -> None:
+    assert (await known.identify(Credentials(client="127.0.0.1"))).scopes == frozenset()
+    # Anonymous callers may what was chosen.
     known, _ = await accounts(anonymous=["ask"], **ELSEWHERE)
     caller = await known.identify(Credentials(client="198.51.100.7"))
     assert caller.scopes == {"ask"}
-
-
-async def test_a_proxy_before_a_server_on_this_machine_opens_it_to_nobody(
-    accounts: MakeAccounts,
-) -> None:
+    # A proxy before a server on this machine opens it to nobody.
     known, _ = await accounts()
     handed_on = Credentials({"x-forwarded-for": "198.51.100.7"}, client="127.0.0.1")
     assert (await known.identify(handed_on)).scopes == frozenset()
     chosen, _ = await accounts(anonymous=["ask"])
     assert (await chosen.identify(handed_on)).scopes == {"ask"}
-
-
-async def test_a_key_gives_what_it_was_made_for(accounts: MakeAccounts) -> None:
+    # A key gives what it was made for.
     known, store = await accounts(requests_per_minute=100, **ELSEWHERE)
     own = OwnLimits(requests_per_minute=5, parallel=0)
     key, text = new_key("Ann's phone", ["ask", "query"], graphs=["space"], limits=own)
     await store.add_key(key)
-    for asking in (by_key(text), Credentials({"x-api-key": text}), Credentials(key=text)):
+    for asking in (by_key(text), Credentials({"x-api-key": text})):
         caller = await known.identify(asking)
         assert (caller.id, caller.name) == (f"key:{key.id}", "Ann's phone")
         assert caller.may("ask") and not caller.may("confirm")
@@ -71,16 +62,47 @@ async def test_a_key_gives_what_it_was_made_for(accounts: MakeAccounts) -> None:
     assert caught.value.status == 403
 
 
-async def test_the_store_does_not_know_the_secret(accounts: MakeAccounts) -> None:
+async def test_keys_that_are_not_accepted(accounts: MakeAccounts) -> None:
+    # The store does not know the secret.
     _, store = await accounts()
     key, text = new_key("phone", ["ask"])
     await store.add_key(key)
     secret = text.removeprefix(f"askgraph_{key.id}_")
-    assert len(secret) == 43
-    assert secret not in repr(await store.keys())
+    assert len(secret) == 43 and secret not in repr(await store.keys())
+    # Expired and revoked keys are refused with the reason.
+    known, store = await accounts()
+    over, old = new_key("old", ["ask"], expires=datetime.now(UTC) - timedelta(seconds=1))
+    gone, lost = new_key("lost", ["ask"])
+    await store.add_key(over)
+    await store.add_key(gone)
+    assert (await known.identify(by_key(lost))).name == "lost"
+    await store.revoke(gone.id)
+    with pytest.raises(NotAllowed, match="revoked"):
+        await known.identify(by_key(lost))
+    with pytest.raises(NotAllowed, match="expired"):
+        await known.identify(by_key(old))
+    # A token of somebody else says nothing.
+    known, _ = await accounts()
+    for given in ("Bearer sk-something", "Basic YW5uOnB3", "Bearer"):
+        asking = Credentials({"authorization": given}, client="127.0.0.1")
+        assert (await known.identify(asking)).id == "anonymous"
+    # Guessing is stopped and a good key of the neighbour is not.
+    known, store = await accounts()
+    (mine, text), (guessed, _) = new_key("mine", ["ask"]), new_key("guessed", ["ask"])
+    await store.add_key(mine)
+    await store.add_key(guessed)
+    ended: list[type[Exception]] = []
+    for at in range(15):
+        with pytest.raises((NotAllowed, TooMany)) as caught:
+            await known.identify(by_key(f"askgraph_{guessed.id}_{at}"))
+        ended.append(caught.type)
+    assert ended == [NotAllowed] * 10 + [TooMany] * 5
+    assert (await known.identify(by_key(text))).name == "mine"
+    with pytest.raises(NotAllowed):
+        await known.identify(by_key(f"askgraph_{guessed.id}_x", client="203.0.113.9"))
 
 
-@pytest.mark.parametrize("change", ["another secret", "another id", "cut", "longer", "no key"])
+@for_each("change", ["another secret", "another id", "cut", "longer", "no key"])
 async def test_a_key_that_is_not_exactly_ours_is_refused(
     accounts: MakeAccounts, change: str
 ) -> None:
@@ -99,75 +121,15 @@ async def test_a_key_that_is_not_exactly_ours_is_refused(
     assert caught.value.status == 401
 
 
-async def test_expired_and_revoked_keys_are_refused_with_the_reason(
-    accounts: MakeAccounts,
-) -> None:
-    known, store = await accounts()
-    over, old = new_key("old", ["ask"], expires=datetime.now(UTC) - timedelta(seconds=1))
-    gone, lost = new_key("lost", ["ask"])
-    await store.add_key(over)
-    await store.add_key(gone)
-    assert (await known.identify(by_key(lost))).name == "lost"
-    await store.revoke(gone.id)
-    with pytest.raises(NotAllowed, match="revoked"):
-        await known.identify(by_key(lost))
-    with pytest.raises(NotAllowed, match="expired"):
-        await known.identify(by_key(old))
-
-
-async def test_a_token_of_somebody_else_says_nothing(accounts: MakeAccounts) -> None:
-    known, _ = await accounts()
-    for given in ("Bearer sk-something", "Basic YW5uOnB3", "Bearer"):
-        asking = Credentials({"authorization": given}, client="127.0.0.1")
-        assert (await known.identify(asking)).id == "anonymous"
-
-
-async def test_guessing_is_stopped_and_a_good_key_of_the_neighbour_is_not(
-    accounts: MakeAccounts,
-) -> None:
-    known, store = await accounts()
-    (mine, text), (guessed, _) = new_key("mine", ["ask"]), new_key("guessed", ["ask"])
-    await store.add_key(mine)
-    await store.add_key(guessed)
-    ended: list[type[Exception]] = []
-    for at in range(15):
-        with pytest.raises((NotAllowed, TooMany)) as caught:
-            await known.identify(by_key(f"askgraph_{guessed.id}_{at}"))
-        ended.append(caught.type)
-    assert ended == [NotAllowed] * 10 + [TooMany] * 5
-    assert (await known.identify(by_key(text))).name == "mine"
-    with pytest.raises(NotAllowed):
-        await known.identify(by_key(f"askgraph_{guessed.id}_x", client="203.0.113.9"))
-
-
-async def test_a_trusted_proxy_says_who_the_user_is_and_nobody_else_does(
-    accounts: MakeAccounts,
-) -> None:
+async def test_proxies_and_visitors(accounts: MakeAccounts) -> None:
+    # A trusted proxy says who the user is and nobody else does.
     known, _ = await accounts(proxy_scopes=["ask"], **PROXY)
     word = {"x-forwarded-user": "Zoë".encode().decode("latin-1")}
     user = await known.identify(Credentials(word, client="203.0.113.9", peer="10.1.2.3"))
     assert (user.id, user.name, set(user.scopes)) == ("user:Zoë", "Zoë", {"ask"})
     forged = await known.identify(Credentials(word, client="198.51.100.7", peer="198.51.100.7"))
     assert (forged.id, forged.scopes) == ("anonymous", frozenset())
-
-
-@pytest.mark.parametrize("name", ["", "  "])
-async def test_a_proxy_that_names_nobody_names_nobody(accounts: MakeAccounts, name: str) -> None:
-    known, _ = await accounts(**PROXY)
-    caller = await known.identify(Credentials({"x-forwarded-user": name}, peer="10.1.2.3"))
-    assert caller.id == "anonymous"
-
-
-@pytest.mark.parametrize("name", ["a" * 500, "ann\tadmin", "\xff\xfe"])
-async def test_a_proxy_that_names_no_name_is_refused(accounts: MakeAccounts, name: str) -> None:
-    known, _ = await accounts(**PROXY)
-    with pytest.raises(NotAllowed):
-        await known.identify(Credentials({"x-forwarded-user": name}, peer="10.1.2.3"))
-
-
-async def test_a_visitor_is_known_again_by_the_cookie_which_the_id_does_not_tell(
-    accounts: MakeAccounts,
-) -> None:
+    # A visitor is known again by the cookie which the id does not tell.
     known, _ = await accounts()
     cookie = new_visitor()
     first = await known.identify(Credentials({}, {VISITOR: cookie}, "127.0.0.1"))
@@ -181,14 +143,28 @@ async def test_a_visitor_is_known_again_by_the_cookie_which_the_id_does_not_tell
     assert forged.id != first.id
 
 
-@pytest.mark.parametrize("cookie", ["", "admin", "x" * 5000, "../../etc/passwd", "é" * 32])
+@pytest.mark.parametrize("name", ["", "  "])
+async def test_a_proxy_that_names_nobody_names_nobody(accounts: MakeAccounts, name: str) -> None:
+    known, _ = await accounts(**PROXY)
+    caller = await known.identify(Credentials({"x-forwarded-user": name}, peer="10.1.2.3"))
+    assert caller.id == "anonymous"
+
+
+@for_each("name", ["a" * 500, "ann\tadmin", "\xff\xfe"])
+async def test_a_proxy_that_names_no_name_is_refused(accounts: MakeAccounts, name: str) -> None:
+    known, _ = await accounts(**PROXY)
+    with pytest.raises(NotAllowed):
+        await known.identify(Credentials({"x-forwarded-user": name}, peer="10.1.2.3"))
+
+
+@for_each("cookie", ["", "admin", "x" * 5000, "../../etc/passwd", "é" * 32])
 async def test_a_cookie_that_was_never_set_is_nobodys(accounts: MakeAccounts, cookie: str) -> None:
     known, _ = await accounts()
     caller = await known.identify(Credentials({}, {VISITOR: cookie}, "127.0.0.1"))
     assert caller.id == "anonymous" and not caller.has_history
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("settings", "words"),
     [
         ({"anonymous": ["ask", "admin"]}, "cannot be administrators"),
@@ -223,7 +199,7 @@ async def client_seen(tmp_path: Path, *forwarded: bytes, peer: str = "10.0.0.1")
     return seen[0]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "forwarded",
     [
         (CALLER,),

@@ -1,6 +1,7 @@
 """Callers are kept within their limits, by all processes together."""
 
 import pytest
+from tests.each import for_each
 from tests.server.auth.conftest import MakeAccounts
 
 from askgraph.server.auth.identify import (
@@ -33,9 +34,29 @@ def caller(**limits: int) -> Principal:
     return Principal("key:k1", "phone", frozenset({"ask"}), limits=Limits(**limits))
 
 
-async def test_requests_beyond_the_minutes_limit_are_refused(accounts: MakeAccounts) -> None:
+async def test_limits_of_requests(accounts: MakeAccounts) -> None:
+    # Requests beyond the minutes limit are refused.
     known, _ = await accounts()
     assert await admitted(known, caller(requests_per_minute=10), 15) == 10
+    # What a run cost is its callers and the day is over when it is spent.
+    known, store = await accounts()
+    frugal = caller(tokens_per_day=100)
+    await known.check_budget(frugal)
+    await run_of(store, frugal, tokens=60)
+    await known.check_budget(frugal)
+    await run_of(store, frugal, tokens=60)
+    with pytest.raises(TooMany, match="100 tokens of this day") as caught:
+        await known.check_budget(frugal)
+    assert 0 < caught.value.retry_after <= 24 * 3600
+    await known.check_budget(caller(tokens_per_day=1000))
+    # Money is limited as tokens are.
+    known, store = await accounts()
+    poor = Principal("key:k2", "poor", frozenset({"ask"}), limits=Limits(money_per_day=0.5))
+    await run_of(store, poor, money=0.25)
+    await known.check_budget(poor)
+    await run_of(store, poor, money=0.25)
+    with pytest.raises(TooMany, match=r"money .*0\.5"):
+        await known.check_budget(poor)
 
 
 async def test_two_processes_count_together(accounts: MakeAccounts) -> None:
@@ -77,38 +98,12 @@ async def test_a_visitor_does_not_escape_by_dropping_the_cookie(accounts: MakeAc
     assert await admitted(known, other, 1) == 1
 
 
-async def test_what_a_run_cost_is_its_callers_and_the_day_is_over_when_it_is_spent(
-    accounts: MakeAccounts,
-) -> None:
-    known, store = await accounts()
-    frugal = caller(tokens_per_day=100)
-    await known.check_budget(frugal)
-    await run_of(store, frugal, tokens=60)
-    await known.check_budget(frugal)
-    await run_of(store, frugal, tokens=60)
-    with pytest.raises(TooMany, match="100 tokens of this day") as caught:
-        await known.check_budget(frugal)
-    assert 0 < caught.value.retry_after <= 24 * 3600
-    await known.check_budget(caller(tokens_per_day=1000))
-
-
-async def test_money_is_limited_as_tokens_are(accounts: MakeAccounts) -> None:
-    known, store = await accounts()
-    poor = Principal("key:k2", "poor", frozenset({"ask"}), limits=Limits(money_per_day=0.5))
-    await run_of(store, poor, money=0.25)
-    await known.check_budget(poor)
-    await run_of(store, poor, money=0.25)
-    with pytest.raises(TooMany, match=r"money .*0\.5"):
-        await known.check_budget(poor)
-
-
-def test_a_keys_own_limits_hold_over_the_servers_and_zero_is_no_limit() -> None:
+def test_limits_of_keys_and_addresses() -> None:
+    # A keys own limits hold over the servers and zero is no limit.
     general = Limits(100, 8, 5000, 1.0)
     own = OwnLimits(requests_per_minute=0, tokens_per_day=10)
     assert own.over(general) == Limits(0, 8, 10, 1.0)
-
-
-def test_wrong_keys_are_forgotten_after_a_minute() -> None:
+    # Wrong keys are forgotten after a minute.
     time = [0.0]
     guesses = KeyThrottle(2, clock=lambda: time[0])
     for _ in range(2):
@@ -121,9 +116,13 @@ def test_wrong_keys_are_forgotten_after_a_minute() -> None:
     guesses.check("198.51.100.8", "k1")
     time[0] = 60.5
     guesses.check("198.51.100.7", "k1")
+    # All addresses of one site count as one.
+    assert counted_address("2001:db8:1:2:3:4:5:6") == counted_address("2001:db8:1:2::1")
+    assert counted_address("2001:db8:1:2::1") != counted_address("2001:db8:1:3::1")
+    assert counted_address("198.51.100.7") == "198.51.100.7"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("peer", "forwarded", "address"),
     [
         ("198.51.100.7", "", "198.51.100.7"),
@@ -139,12 +138,6 @@ def test_the_caller_is_the_last_address_that_is_no_trusted_proxys(
     peer: str, forwarded: str, address: str
 ) -> None:
     assert client_address(peer, forwarded, networks(["10.0.0.0/8"])) == address
-
-
-def test_all_addresses_of_one_site_count_as_one() -> None:
-    assert counted_address("2001:db8:1:2:3:4:5:6") == counted_address("2001:db8:1:2::1")
-    assert counted_address("2001:db8:1:2::1") != counted_address("2001:db8:1:3::1")
-    assert counted_address("198.51.100.7") == "198.51.100.7"
 
 
 async def run_of(store: Store, who: Principal, *, tokens: int = 0, money: float = 0.0) -> None:

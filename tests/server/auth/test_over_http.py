@@ -1,14 +1,12 @@
 """Keys, cookies and limits as clients of the server meet them."""
 
 import asyncio
-import json
 from collections.abc import Iterator
 from pathlib import Path
 
 import httpx2
 import pytest
 from tests.servers.served import ServedThread
-from websockets.sync.client import connect
 
 from askgraph.server.auth.api_keys import new_key
 from askgraph.server.auth.identify import VISITOR
@@ -44,16 +42,15 @@ def client(url: str, key: str = "") -> httpx2.Client:
     return httpx2.Client(base_url=url, headers=headers, timeout=30)
 
 
-def test_a_server_that_is_closed_says_how_to_come_in(closed: tuple[str, Path]) -> None:
+def test_keys_and_sharing_over_http(closed: tuple[str, Path]) -> None:
+    # A server that is closed says how to come in.
     with client(closed[0]) as nobody:
         refused = nobody.post("/api/v1/ask", json=QUESTION)
     assert refused.status_code == 401
     assert refused.headers["content-type"] == "application/problem+json"
     assert refused.headers["www-authenticate"].startswith("Bearer")
     assert "API key" in refused.json()["detail"]
-
-
-def test_a_key_asks_and_keeps_its_own_history(closed: tuple[str, Path]) -> None:
+    # A key asks and keeps its own history.
     url, database = closed
     (ann, anns), (bob, bobs) = new_key("ann", ["ask"]), new_key("bob", ["ask"])
     kept(database, ann, bob)
@@ -64,9 +61,7 @@ def test_a_key_asks_and_keeps_its_own_history(closed: tuple[str, Path]) -> None:
         assert second.get("/api/v1/runs").json()["runs"] == []
         assert second.get(f"/api/v1/runs/{run['id']}").status_code == 404
         assert first.post(f"/api/v1/runs/{run['id']}/confirm", json={}).status_code == 403
-
-
-def test_a_shared_question_is_read_by_who_may_ask_alone(closed: tuple[str, Path]) -> None:
+    # A shared question is read by who may ask alone.
     url, database = closed
     ann, anns = new_key("ann", ["ask"])
     bob, bobs = new_key("bob", ["ask"])
@@ -79,16 +74,10 @@ def test_a_shared_question_is_read_by_who_may_ask_alone(closed: tuple[str, Path]
         with client(url, text) as other:
             for part in ("", "/trace", "/events"):
                 assert other.get(f"/api/v1/runs/{id}{part}").status_code == status
-        word = {"Authorization": f"Bearer {text}"} if text else {}
-        with connect(url.replace("http", "ws") + "/api/v1/socket", additional_headers=word) as line:
-            line.send(json.dumps({"type": "listen", "id": id}))
-            told = json.loads(line.recv(timeout=30))
-        assert told.get("problem", {}).get("status", 200) == status
 
 
-def test_a_graph_that_a_key_is_not_for_is_as_if_it_were_not_there(
-    closed: tuple[str, Path],
-) -> None:
+def test_the_bounds_of_a_key_over_http(closed: tuple[str, Path]) -> None:
+    # A graph that a key is not for is as if it were not there.
     url, database = closed
     key, text = new_key("rocks only", ["ask"], graphs=["rocks"])
     kept(database, key)
@@ -97,11 +86,7 @@ def test_a_graph_that_a_key_is_not_for_is_as_if_it_were_not_there(
         nowhere = caller.post("/api/v1/ask", json={**QUESTION, "graphs": ["nowhere"]})
     assert there.status_code == nowhere.status_code == 404
     assert there.json()["detail"].replace("space", "nowhere") == nowhere.json()["detail"]
-
-
-def test_an_answer_to_a_query_of_ones_own_needs_the_scope_and_the_graph(
-    closed: tuple[str, Path],
-) -> None:
+    # An answer to a query of ones own needs the scope and the graph.
     url, database = closed
     asking, texts = new_key("asks", ["ask"])
     elsewhere, other = new_key("rocks only", ["query"], graphs=["rocks"])
@@ -111,9 +96,7 @@ def test_an_answer_to_a_query_of_ones_own_needs_the_scope_and_the_graph(
         with client(url, text) as caller:
             reply = caller.post("/api/v1/graphs/space/answer", json={"query": "ASK { ?s ?p ?o }"})
         assert reply.status_code == status
-
-
-def test_a_key_makes_no_more_requests_than_it_may(closed: tuple[str, Path]) -> None:
+    # A key makes no more requests than it may.
     url, database = closed
     key, text = new_key("slow", ["ask"], limits=OwnLimits(requests_per_minute=3))
     kept(database, key)
@@ -126,12 +109,22 @@ def test_a_key_makes_no_more_requests_than_it_may(closed: tuple[str, Path]) -> N
     assert 1 <= int(refused.headers["retry-after"]) <= 60
 
 
-def test_who_says_nothing_sees_nobodys_history(served: str) -> None:
+def test_visitors_without_a_key(served: str) -> None:
+    # Who says nothing sees nobodys history.
     with client(served) as first, client(served) as second:
         run = first.post("/api/v1/ask", json=QUESTION).json()
         assert second.get("/api/v1/runs").json()["runs"] == []
         assert second.delete("/api/v1/runs").json() == {"deleted": 0}
         assert first.get(f"/api/v1/runs/{run['id']}").status_code == 200
+    # Browsers get a cookie with the page and programs none.
+    page = {"Accept": "text/html,application/xhtml+xml"}
+    with client(served) as browser:
+        cookie = browser.get("/", headers=page).headers["set-cookie"]
+        assert cookie.startswith(f"{VISITOR}=")
+        assert "HttpOnly" in cookie and "SameSite=Lax" in cookie
+        assert "set-cookie" not in browser.get("/", headers=page).headers  # it has one now
+    with client(served) as program:
+        assert "set-cookie" not in program.get("/api/v1/methods").headers
 
 
 def test_users_whom_a_proxy_names_have_their_own_history(
@@ -162,9 +155,8 @@ def test_a_key_that_is_revoked_asks_no_more_on_a_connection_that_is_open(
     url, database = closed
     row, key = new_key("cid", ["ask"])
     kept(database, row)
-    with connect(url.replace("http", "ws") + "/api/v1/socket") as connection:
-        connection.send(json.dumps({"type": "hello", "key": key}))
-        assert json.loads(connection.recv(timeout=30)) == {"event": "hello", "name": "cid"}
+    with client(url, key) as caller:
+        assert caller.get("/api/v1/me").json()["name"] == "cid"
 
         async def revoke() -> None:
             store = await Store.open(str(database))
@@ -172,17 +164,5 @@ def test_a_key_that_is_revoked_asks_no_more_on_a_connection_that_is_open(
             await store.close()
 
         asyncio.run(revoke())
-        connection.send(json.dumps({"type": "ask", **QUESTION}))
-        refused = json.loads(connection.recv(timeout=30))
-    assert "revoked" in refused["problem"]["detail"]
-
-
-def test_browsers_get_a_cookie_with_the_page_and_programs_none(served: str) -> None:
-    page = {"Accept": "text/html,application/xhtml+xml"}
-    with client(served) as browser:
-        cookie = browser.get("/", headers=page).headers["set-cookie"]
-        assert cookie.startswith(f"{VISITOR}=")
-        assert "HttpOnly" in cookie and "SameSite=Lax" in cookie
-        assert "set-cookie" not in browser.get("/", headers=page).headers  # it has one now
-    with client(served) as program:
-        assert "set-cookie" not in program.get("/api/v1/methods").headers
+        refused = caller.post("/api/v1/ask", json=QUESTION)
+    assert "revoked" in refused.json()["detail"]

@@ -18,8 +18,12 @@ __all__ = [
     "DARK",
     "LIGHT",
     "PATIENCE",
+    "WEB",
     "Watch",
     "ask",
+    "ask_anew",
+    "measure_overlaps",
+    "press_keys",
     "settle",
     "violations",
     "violations_in_both_themes",
@@ -33,8 +37,8 @@ ARGUMENTS = (
     "--disable-component-update",
     "--disable-sync",
 )
-_WEB = Path(__file__).parents[3] / "src" / "askgraph" / "serve" / "web"
-AXE = _WEB / "node_modules" / "axe-core" / "axe.min.js"
+WEB = Path(__file__).parents[3] / "src" / "askgraph" / "server" / "web"
+AXE = WEB / "node_modules" / "axe-core" / "axe.min.js"
 PATIENCE = 60_000.0  # milliseconds until something that does not show counts as missing
 DARK = re.compile(r"^rgb\(([1-3]?\d, ){2}[1-3]?\d\)$")
 LIGHT = re.compile(r"^rgb\((2[0-5]\d, ){2}2[0-5]\d\)$")
@@ -71,6 +75,7 @@ class Watch:
             viewport={"width": width, "height": height},
             color_scheme="dark" if dark else "light",
             locale=locale,
+            timezone_id="Europe/Berlin",
             reduced_motion="reduce",
             **more,
         )
@@ -127,6 +132,18 @@ def ask(page: Page, question: str) -> None:
     asked.locator(".answer, .note").first.wait_for()
 
 
+def ask_anew(page: Page, question: str) -> None:
+    """Ask a question that has none before it, of the graph that is asked at first."""
+    page.goto(f"{'/'.join(page.url.split('/')[:3])}/")
+    ask(page, question)
+
+
+def press_keys(page: Page, *keys: str) -> None:
+    """Press keys one after another."""
+    for key in keys:
+        page.keyboard.press(key)
+
+
 def settle(page: Page) -> None:
     """Wait until every part of the page that is loaded when it is shown is there."""
     expect(page.locator(".later, .spinner")).to_have_count(0)
@@ -151,4 +168,24 @@ def violations_in_both_themes(page: Page) -> list[str]:
     for theme in ("light", "dark"):
         page.emulate_media(color_scheme=theme, reduced_motion="reduce")
         found += violations(page)
+    return found
+
+
+_OVERLAPS = """selector => {
+  const all = [...document.querySelectorAll(selector)]
+    .map(one => ({text: one.textContent, box: one.getBoundingClientRect()}));
+  const frame = document.documentElement.clientWidth;
+  const out = all.filter(({box}) => box.left < -0.5 || box.right > frame + 0.5)
+    .map(({text}) => `${text} is cut off`);
+  const pairs = all.flatMap((one, at) => all.slice(0, at).map(other => [one, other]));
+  return [...out, ...pairs.filter(([{box: one}, {box: other}]) =>
+    Math.min(one.right, other.right) - Math.max(one.left, other.left) > 1 &&
+    Math.min(one.bottom, other.bottom) - Math.max(one.top, other.top) > 4,
+  ).map(([one, other]) => `${one.text} covers ${other.text}`)];
+}"""
+
+
+def measure_overlaps(page: Page, selector: str) -> list[str]:
+    """What covers what by more than the space above and below letters, or leaves the window."""
+    found: list[str] = page.evaluate(_OVERLAPS, selector)
     return found

@@ -18,7 +18,8 @@ ANN = Principal("user:ann", "ann", frozenset({"manage"}), limits=Limits(graphs=2
 MOON = b"<http://e.org/io> <http://e.org/orbits> <http://e.org/jupiter> .\n"
 
 
-async def test_a_job_that_is_stopped_while_it_ends_is_kept_as_it_ended(tmp_path: Path) -> None:
+async def test_jobs_that_end_early(tmp_path: Path) -> None:
+    # A job that is stopped while it ends is kept as it ended.
     new = NewGraph("large", "upload", ())
     folder = upload_folder(tmp_path, new.job)
     sent = [Sent("moons.nt", io.BytesIO(MOON + b"#" * 2**21))]
@@ -31,12 +32,20 @@ async def test_a_job_that_is_stopped_while_it_ends_is_kept_as_it_ended(tmp_path:
             await asyncio.sleep(0.05)
         await asyncio.gather(*stops)
         row = await hub.store.job(new.job)
-    assert row
-    assert row.state == "failed"
-    assert not folder.exists()
+    assert row and row.state == "failed" and not folder.exists()
+    # A graph beyond the limit is refused before it is sent.
+    path = tmp_path / "moons.nt"
+    path.write_bytes(MOON)
+    workspace = Workspace(tmp_path)
+    for name in ("a", "b"):
+        workspace.add(name, [path], settings={"added_by": ANN.id})
+    async with open_hub(ServeSettings(), workspace) as hub:
+        with pytest.raises(NotAllowed, match="2 graphs"):
+            hub.jobs.check("c", ANN)
 
 
-def test_a_graph_that_came_to_be_of_the_uploads_of_a_job_goes_with_them(tmp_path: Path) -> None:
+def test_the_uploads_and_the_number_of_graphs(tmp_path: Path) -> None:
+    # A graph that came to be of the uploads of a job goes with them.
     workspace = Workspace(tmp_path)
     path = upload_folder(tmp_path, "job") / "01.nt"
     path.parent.mkdir(parents=True)
@@ -49,9 +58,7 @@ def test_a_graph_that_came_to_be_of_the_uploads_of_a_job_goes_with_them(tmp_path
     clear_graph(workspace, "moons", "job")
     assert (list(workspace.graphs()), path.exists()) == ([], False)
     assert not workspace.data("moons").exists()
-
-
-def test_a_caller_adds_so_many_graphs_and_no_more() -> None:
+    # A caller adds so many graphs and no more.
     check_room(ANN, ["user:ann", "user:bob", "", "visitor:1"])
     with pytest.raises(NotAllowed, match="graphs_per_caller"):
         check_room(ANN, ["user:ann", "user:ann"])
@@ -60,14 +67,3 @@ def test_a_caller_adds_so_many_graphs_and_no_more() -> None:
     with pytest.raises(NotAllowed):
         check_room(visitor, ["visitor:1", "anonymous"])
     check_room(visitor, ["", "user:ann", "visitor:1"])
-
-
-async def test_a_graph_beyond_the_limit_is_refused_before_it_is_sent(tmp_path: Path) -> None:
-    path = tmp_path / "moons.nt"
-    path.write_bytes(MOON)
-    workspace = Workspace(tmp_path)
-    for name in ("a", "b"):
-        workspace.add(name, [path], settings={"added_by": ANN.id})
-    async with open_hub(ServeSettings(), workspace) as hub:
-        with pytest.raises(NotAllowed, match="2 graphs"):
-            hub.jobs.check("c", ANN)

@@ -1,4 +1,4 @@
-"""The process that adds a graph is bounded, knows no secrets, and ends with the server."""
+"""Graphs in processes, and those that are closed when too many are open."""
 
 import asyncio
 import os
@@ -12,7 +12,10 @@ from tests.servers import faults
 from tests.servers.sparql import SparqlServer
 
 from askgraph.errors import AskgraphError, ServiceError, TimedOut
+from askgraph.server.graphs import graph_pool as shelf_module
+from askgraph.server.graphs.graph_pool import Shelf, Verified
 from askgraph.server.graphs.worker_process import Doing, Task, add_in_process
+from askgraph.server.settings import ServeSettings
 from askgraph.workspace import Workspace
 
 
@@ -60,7 +63,8 @@ async def test_a_worker_that_is_killed_is_no_success(silent: SparqlServer, tmp_p
     assert Workspace(tmp_path).graphs() == {}
 
 
-async def test_who_stops_waiting_leaves_no_process(silent: SparqlServer, tmp_path: Path) -> None:
+async def test_waiting_for_the_process(silent: SparqlServer, tmp_path: Path) -> None:
+    # Who stops waiting leaves no process.
     before = children()
     work = asyncio.ensure_future(
         add_in_process(Task(tmp_path, "left", [silent.url]), lambda _: None)
@@ -70,6 +74,14 @@ async def test_who_stops_waiting_leaves_no_process(silent: SparqlServer, tmp_pat
     with pytest.raises(asyncio.CancelledError):
         await work
     assert worker not in children()
+    # Progress is told on the way.
+    file = tmp_path / "many.nt"
+    file.write_text("".join(f"<http://e.org/{n}> <http://e.org/p> <http://e.org/o> .\n"
+                            for n in range(3000)))  # fmt: skip
+    told: list[Doing] = []
+    added = await add_in_process(Task(tmp_path / "w", "many", [str(file)]), told.append)
+    assert added.triples == 3000 and [one.doing for one in told][:1] == ["checking files"]
+    assert "profiling" in {one.doing for one in told}
 
 
 async def test_a_worker_has_no_secrets_of_the_server(
@@ -84,8 +96,7 @@ async def test_a_worker_has_no_secrets_of_the_server(
     told = told_of(worker)
     work.cancel()
     await asyncio.wait([work])
-    assert b"PATH=" in told
-    assert b"s3cr3t" not in told
+    assert b"PATH=" in told and b"s3cr3t" not in told
 
 
 def test_a_worker_ends_with_the_server(silent: SparqlServer, tmp_path: Path) -> None:
@@ -93,8 +104,7 @@ def test_a_worker_ends_with_the_server(silent: SparqlServer, tmp_path: Path) -> 
         [sys.executable, "-m", "askgraph.server.graphs.worker"],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
     ) as worker:  # fmt: skip
-        assert worker.stdin
-        assert worker.stdout
+        assert worker.stdin and worker.stdout
         worker.stdin.write(Task(tmp_path, "orphan", [silent.url]).line())
         worker.stdin.flush()
         assert b"doing" in worker.stdout.readline()
@@ -102,19 +112,40 @@ def test_a_worker_ends_with_the_server(silent: SparqlServer, tmp_path: Path) -> 
         assert worker.wait(60) == 0
 
 
-async def test_progress_is_told_on_the_way(tmp_path: Path) -> None:
-    file = tmp_path / "many.nt"
-    file.write_text("".join(f"<http://e.org/{n}> <http://e.org/p> <http://e.org/o> .\n"
-                            for n in range(3000)))  # fmt: skip
-    told: list[Doing] = []
-    added = await add_in_process(Task(tmp_path / "w", "many", [str(file)]), told.append)
-    assert added.triples == 3000
-    assert [one.doing for one in told][:1] == ["checking files"]
-    assert "profiling" in {one.doing for one in told}
-
-
 async def test_the_error_of_a_worker_is_raised_here_as_what_it_is(tmp_path: Path) -> None:
     file = tmp_path / "wrong.ttl"
     file.write_text("this is no Turtle")
     with pytest.raises(AskgraphError, match=r"wrong\.ttl, line 1"):
         await add_in_process(Task(tmp_path / "w", "wrong", [str(file)]), lambda _: None)
+
+
+NAMES = ("a", "b", "c")
+
+
+async def test_of_too_many_graphs_those_in_use_stay_open(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shelf_module, "_LOOK", 0.0)  # files are looked at each time
+    place = Workspace(tmp_path)
+    for name in NAMES:
+        file = tmp_path / f"{name}.ttl"
+        file.write_text(f"<http://example.org/{name}> <http://example.org/p> 1 .", encoding="utf-8")
+        place.add(name, [file])
+    shelf = Shelf(place, ServeSettings(open_graphs=1, stores=1))
+
+    async def used(name: str) -> bool:
+        async with shelf.lease(name, Verified()) as graph:
+            await asyncio.sleep(0)
+            return await graph.endpoint.ask(f"ASK {{ <http://example.org/{name}> ?p 1 }}")
+
+    async def in_turn(first: int) -> bool:
+        return all([await used(NAMES[(first + at) % 3]) for at in range(25)])
+
+    try:
+        assert all(await asyncio.gather(*map(in_turn, range(3))))
+        await used("c")
+        await used("a")
+        assert shelf.opened == ["a"]
+    finally:
+        await shelf.close()
+    assert not shelf.opened

@@ -1,6 +1,7 @@
 """Uploaded files lie under the names that they came with, which say what the files are."""
 
 import bz2
+import contextlib
 import gzip
 import io
 import lzma
@@ -8,8 +9,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.each import for_each
 
-from askgraph.errors import SetupError
+from askgraph.errors import QueryError, SetupError
+from askgraph.server.graphs.queries import with_dataset
 from askgraph.server.graphs.uploads import (
     Sent,
     check_files,
@@ -19,6 +24,7 @@ from askgraph.server.graphs.uploads import (
     uploads_of,
 )
 from askgraph.server.problems import TooLarge
+from askgraph.sparql.judge import checked, datasets
 from askgraph.workspace.settings import GraphSettings
 
 TURTLE = b"@prefix e: <http://e.org/> . e:a e:p e:b .\n"
@@ -64,20 +70,13 @@ def test_a_file_is_named_for_what_it_is(
     assert name_of(name, content, tmp_path) == kept
 
 
-def test_files_of_one_name_do_not_replace_each_other(tmp_path: Path) -> None:
+def test_files_of_several_uploads(tmp_path: Path) -> None:
+    # Files of one name do not replace each other.
     twice = [Sent("a.ttl", io.BytesIO(TURTLE)), Sent("b/a.ttl", io.BytesIO(TRIPLE))]
     paths = stored(twice, tmp_path / "new")
     assert [path.name for path in paths] == ["a.ttl", "02-a.ttl"]
     assert [path.read_bytes() for path in paths] == [TURTLE, TRIPLE]
-
-
-@pytest.mark.parametrize("content", [b"", b"hello", b"PK\x03\x04", b"\x1f\x8bno", b"a,b\n1,2\n"])
-def test_what_is_no_rdf_is_refused(tmp_path: Path, content: bytes) -> None:
-    with pytest.raises(SetupError):
-        name_of("notes.txt", content, tmp_path)
-
-
-def test_files_of_no_graph_go_after_a_while(tmp_path: Path) -> None:
+    # Files of no graph go after a while.
     used, lost = upload_folder(tmp_path, "a"), upload_folder(tmp_path, "b")
     (path,) = stored([Sent("a.ttl", io.BytesIO(TURTLE))], used)
     stored([Sent("b.ttl", io.BytesIO(TURTLE))], lost)
@@ -90,12 +89,29 @@ def test_files_of_no_graph_go_after_a_while(tmp_path: Path) -> None:
     assert lost.is_dir()
     clear_orphans(tmp_path, [graph], before=2e9 * 2)
     assert (used.is_dir(), lost.is_dir()) == (True, False)
+    # Files count together.
+    files = [tmp_path / f"{at}.nt" for at in range(3)]
+    for file in files:
+        file.write_bytes(bytes(MB))
+    with pytest.raises(TooLarge):
+        check_files(files, most=3 * MB - 1)
+    # What is cut off is said to be.
+    broken = tmp_path / "a.ttl.gz"
+    broken.write_bytes(gzip.compress(b"@prefix e: <http://e.org/> ." * 1000)[:-20])
+    with pytest.raises(SetupError, match="cannot be unpacked"):
+        check_files([broken], most=MB)
+
+
+@pytest.mark.parametrize("content", [b"", b"hello", b"PK\x03\x04", b"\x1f\x8bno", b"a,b\n1,2\n"])
+def test_what_is_no_rdf_is_refused(tmp_path: Path, content: bytes) -> None:
+    with pytest.raises(SetupError):
+        name_of("notes.txt", content, tmp_path)
 
 
 MB = 2**20
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("suffix", "pack"), [(".gz", gzip.compress), (".bz2", bz2.compress), (".xz", lzma.compress)]
 )
 def test_what_unpacks_to_too_much_is_refused(
@@ -109,25 +125,10 @@ def test_what_unpacks_to_too_much_is_refused(
     check_files([bomb], most=20 * MB)
 
 
-def test_files_count_together(tmp_path: Path) -> None:
-    files = [tmp_path / f"{at}.nt" for at in range(3)]
-    for file in files:
-        file.write_bytes(bytes(MB))
-    with pytest.raises(TooLarge):
-        check_files(files, most=3 * MB - 1)
-
-
-def test_what_is_cut_off_is_said_to_be(tmp_path: Path) -> None:
-    broken = tmp_path / "a.ttl.gz"
-    broken.write_bytes(gzip.compress(b"@prefix e: <http://e.org/> ." * 1000)[:-20])
-    with pytest.raises(SetupError, match="cannot be unpacked"):
-        check_files([broken], most=MB)
-
-
 LAUGHS = "".join(f'<!ENTITY a{at} "{f"&a{at - 1};" * 10}">' for at in range(1, 10))
 
 
-@pytest.mark.parametrize(
+@for_each(
     "definitions",
     [
         f'<!ENTITY a0 "ha">{LAUGHS}',
@@ -146,7 +147,7 @@ def test_entities_that_grow_or_reach_out_are_refused(tmp_path: Path, definitions
         check_files([file], most=MB)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         '<!DOCTYPE r [<!ENTITY owl "http://w3.org/owl#"><!ENTITY x "a &amp; &#65;">]><r/>',
@@ -160,3 +161,44 @@ def test_other_files_pass(tmp_path: Path, text: str) -> None:
     file = tmp_path / "a.rdf"
     file.write_text(text)
     check_files([file], most=MB)
+
+
+A, B = "http://example.org/a", "http://example.org/b"
+
+
+@for_each(
+    "query",
+    [
+        "SELECT * WHERE { ?s ?p ?o }",
+        "select*{?s ?p ?o}limit 3",
+        "SELECT (COUNT(?s) AS ?n) ?p { ?s ?p ?o } GROUP BY ?p",
+        "ASK { ?s ?p ?o }",
+        "CONSTRUCT { ?s ?p ?o } WHERE { ?s ?p ?o . { ?o ?p ?s } }",
+        "CONSTRUCT WHERE { ?s ?p ?o }",
+        "DESCRIBE <http://example.org/x>",
+        "DESCRIBE <http://example.org/x> LIMIT 3",
+        "DESCRIBE ?s { ?s ?p ?o }",
+        f"SELECT * FROM <{B}/own> FROM NAMED <{B}/other> WHERE {{ ?s ?p ?o }}",
+        f"# FROM <{B}>\nPREFIX from: <{B}> SELECT * {{ ?s from:FROM 'FROM' }}",
+    ],
+)
+def test_the_dataset_of_a_query_is_the_one_given(query: str) -> None:
+    text = with_dataset(query, [A], [B])
+    assert datasets(checked(text).text) == (A, B)
+
+
+def test_a_query_without_a_dataset_to_give_stays_as_it_is() -> None:
+    query = f"SELECT * FROM <{B}> {{ ?s ?p ?o }}"
+    assert with_dataset(query, (), ()) == query
+
+
+@for_each("iri", ["a b", "x", "", "http://x/> { } #", "http://x/>FROM<http://y"])
+def test_what_is_no_iri_is_refused(iri: str) -> None:
+    with pytest.raises(QueryError, match="is no IRI of a graph"):
+        with_dataset("ASK { ?s ?p ?o }", [iri], ())
+
+
+@given(st.text())
+def test_any_text_is_either_refused_or_given_back(text: str) -> None:
+    with contextlib.suppress(QueryError):
+        assert f"FROM <{A}>" in with_dataset(text, [A], ())

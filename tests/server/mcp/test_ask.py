@@ -2,8 +2,13 @@
 
 import base64
 import json
+import os
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
+from mcp import Client, StdioServerParameters
 from mcp.client.session import ClientRequestContext
 from mcp.shared.exceptions import MCPError
 from mcp_types import (
@@ -14,6 +19,8 @@ from mcp_types import (
     InputRequiredResult,
 )
 from tests.server.mcp.conftest import Agents
+
+from askgraph.workspace import Workspace
 
 QUESTION = {"question": "What is the population of Mars?", "limit": 3}
 MODERN = "2026-07-28"
@@ -35,8 +42,7 @@ async def declines(context: ClientRequestContext, params: ElicitRequestParams) -
 async def test_the_reading_that_the_user_takes_is_answered(agents: Agents, mode: str) -> None:
     async with agents.client(mode=mode, elicitation_callback=third) as client:
         found = (await client.call_tool("ask", QUESTION)).structured_content
-    assert found is not None
-    assert found["status"] == "answer"
+    assert found is not None and found["status"] == "answer"
     assert found["words"] == "The discoverers of the things that orbit Mars."
     assert (found["total"], found["confidence"], len(found["rows"])) == (1, None, 1)
     assert found["chosen"] is True
@@ -46,26 +52,21 @@ async def test_the_reading_that_the_user_takes_is_answered(agents: Agents, mode:
 async def test_without_a_way_to_ask_the_readings_are_the_result(agents: Agents, mode: str) -> None:
     async with agents.client(mode=mode) as client:
         found = (await client.call_tool("ask", QUESTION)).structured_content
-    assert found is not None
-    assert found["status"] == "clarification"
-    assert found["message"] == ASKED
+    assert found is not None and found["status"] == "clarification" and found["message"] == ASKED
     assert [one["rows"] for one in found["readings"]] == [1, 2, 1, 3]
     assert all("SELECT" in one["query"] for one in found["readings"])
 
 
-async def test_who_does_not_choose_gets_the_readings(agents: Agents) -> None:
+async def test_choices_and_their_state(agents: Agents) -> None:
+    # Who does not choose gets the readings.
     async with agents.client(mode="legacy", elicitation_callback=declines) as client:
         found = (await client.call_tool("ask", QUESTION)).structured_content
     assert found is not None and found["status"] == "clarification"
-
-
-async def test_a_call_that_comes_again_without_a_choice_is_told_so(agents: Agents) -> None:
+    # A call that comes again without a choice is told so.
     async with agents.client(mode=MODERN, elicitation_callback=declines) as client:
         found = await client.call_tool("ask", QUESTION)
     assert found.is_error and "no reading was chosen" in str(found.content)
-
-
-async def test_a_forged_state_with_an_update_in_it_changes_nothing(agents: Agents) -> None:
+    # A forged state with an update in it changes nothing.
     async with agents.client(mode=MODERN, elicitation_callback=declines) as client:
         first = await client.session.call_tool("ask", QUESTION, allow_input_required=True)
         assert isinstance(first, InputRequiredResult) and first.request_state
@@ -78,9 +79,7 @@ async def test_a_forged_state_with_an_update_in_it_changes_nothing(agents: Agent
         )
     assert isinstance(second, CallToolResult) and second.is_error
     assert "only SELECT, ASK, CONSTRUCT and DESCRIBE" in str(second.content)
-
-
-async def test_a_state_that_is_no_state_is_refused(agents: Agents) -> None:
+    # A state that is no state is refused.
     async with agents.client(mode=MODERN, elicitation_callback=declines) as client:
         with pytest.raises(MCPError, match="requestState"):
             await client.session.call_tool(
@@ -95,3 +94,29 @@ def _with_query(state: str, query: str) -> str:
     content["options"] = [{"words": "x", "count": 1, "query": query}]
     forged = {**envelope, "s": json.dumps(content)}
     return base64.urlsafe_b64encode(json.dumps(forged).encode()).decode()
+
+
+async def test_an_agent_starts_the_command_and_asks(place: Workspace) -> None:
+    command = StdioServerParameters(
+        command=sys.executable,
+        args=["-m", "askgraph", "mcp", "--graph", "space"],
+        env={**os.environ, "ASKGRAPH_WORKSPACE": str(place.folder)},
+    )
+    async with Client(command) as client:
+        found = await client.call_tool("ask", {"question": "Who discovered Titan?"})
+    assert found.structured_content is not None
+    assert found.structured_content["message"] == "The discoverer of Titan is Christiaan Huygens."
+    assert not (place.folder / "serve.db").exists()
+
+
+def test_a_graph_that_is_not_there_is_told_before_anything_starts(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "askgraph", "mcp", "-g", "nope", "--workspace", str(tmp_path)],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert done.returncode == 2
+    assert "there is no graph 'nope'" in done.stderr and "none yet" in done.stderr
+    assert done.stdout == ""

@@ -1,6 +1,5 @@
 """MCP over HTTP: the callers and graphs are the server's, and nothing is kept between requests."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import httpx2
@@ -8,15 +7,7 @@ import pytest
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 from tests.server.mcp.test_ask import MODERN, QUESTION, third
-from tests.servers.key_holders import Locked, locked_server
-
-from askgraph.workspace import Workspace
-
-
-@pytest.fixture(scope="module")
-def locked(sample_place: Workspace, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Locked]:
-    with locked_server(sample_place, tmp_path_factory.mktemp("locked")) as server:
-        yield server
+from tests.servers.key_holders import Locked
 
 
 def opening(**more: object) -> dict[str, Any]:
@@ -45,36 +36,32 @@ async def test_a_client_asks_and_hears_the_steps(served: str, mode: str) -> None
     assert resources[0].uri == "askgraph://graphs/space/profile"
 
 
-async def test_a_question_with_a_nul_is_an_error_of_the_tool(served: str) -> None:
+async def test_clients_over_http(served: str) -> None:
+    # A question with a nul is an error of the tool.
     async with Client(f"{served}/mcp") as client:
         found = await client.call_tool("ask", {"question": "Who discovered\0 Titan?"})
     assert found.is_error
     assert "'question' has to be a text without NUL" in found.content[0].model_dump()["text"]
-
-
-async def test_a_new_client_is_asked_which_reading_is_meant(served: str) -> None:
+    # A new client is asked which reading is meant.
     async with Client(f"{served}/mcp", mode=MODERN, elicitation_callback=third) as client:
         found = (await client.call_tool("ask", QUESTION)).structured_content
     assert found is not None and found["words"] == "The discoverers of the things that orbit Mars."
-
-
-async def test_an_old_client_gets_the_readings(served: str) -> None:
+    # An old client gets the readings.
     async with Client(f"{served}/mcp", mode="legacy", elicitation_callback=third) as client:
         found = (await client.call_tool("ask", QUESTION)).structured_content
     assert found is not None and len(found["readings"]) == 4
 
 
-async def test_questions_are_in_the_history_of_the_key(locked: Locked) -> None:
+async def test_keys_over_http(locked: Locked) -> None:
+    # Questions are in the history of the key.
     head = {"Authorization": f"Bearer {locked.key}"}
     async with httpx2.AsyncClient(headers=head, timeout=30) as http:
         transport = streamable_http_client(f"{locked.url}/mcp", http_client=http)
         async with Client(transport) as client:
             await client.call_tool("ask", {"question": "Who discovered Titan?"})
         runs = (await http.get(f"{locked.url}/api/v1/runs")).json()["runs"]
-    assert [run["question"] for run in runs] == ["Who discovered Titan?"]
-
-
-async def test_a_key_without_a_graph_sees_none(locked: Locked) -> None:
+    assert runs[0]["question"] == "Who discovered Titan?"
+    # A key without a graph sees none.
     head = {"Authorization": f"Bearer {locked.blind}"}
     async with httpx2.AsyncClient(headers=head, timeout=30) as http:
         transport = streamable_http_client(f"{locked.url}/mcp", http_client=http)
@@ -84,10 +71,8 @@ async def test_a_key_without_a_graph_sees_none(locked: Locked) -> None:
             run = await client.call_tool("execute", {"query": "ASK {}", "graph": "space"})
             resources = (await client.list_resources()).resources
     assert listed.structured_content is not None and listed.structured_content["graphs"] == []
-    assert hidden.is_error and run.is_error
-    assert "there is no graph" in str(hidden.content)
-    assert "scope 'query'" in str(run.content)
-    assert resources == []
+    assert hidden.is_error and run.is_error and "there is no graph" in str(hidden.content)
+    assert "scope 'query'" in str(run.content) and resources == []
 
 
 @pytest.mark.parametrize("key", [None, "askgraph_aaaaaaaaaaaa_nothing"])
@@ -96,8 +81,7 @@ def test_a_stranger_gets_401_before_the_protocol_is_spoken(locked: Locked, key: 
 
     reply = httpx2.post(f"{locked.url}/mcp", json=opening(), headers=head, timeout=60)
 
-    assert reply.status_code == 401
-    assert reply.headers["www-authenticate"].startswith("Bearer")
+    assert reply.status_code == 401 and reply.headers["www-authenticate"].startswith("Bearer")
 
 
 @pytest.mark.parametrize("head", [{"Origin": "https://evil.example"}, {"Host": "evil.example"}])

@@ -15,7 +15,8 @@ async def read(agents: Agents, address: str) -> str:
     return content.text
 
 
-async def test_each_graph_has_its_resources(agents: Agents) -> None:
+async def test_resources_and_prompts(agents: Agents) -> None:
+    # Each graph has its resources.
     async with agents.client() as client:
         listed = (await client.list_resources()).resources
         templates = (await client.list_resource_templates()).resource_templates
@@ -25,33 +26,22 @@ async def test_each_graph_has_its_resources(agents: Agents) -> None:
         "askgraph://graphs/space/shapes",
     ]
     assert "askgraph://graphs/{graph}/profile" in [one.uri_template for one in templates]
-
-
-async def test_the_profile_tells_classes_and_predicates_as_data(agents: Agents) -> None:
+    # The profile tells classes and predicates as data.
     text = await read(agents, "askgraph://graphs/space/profile")
-    assert text.startswith("# space: 8,132 triples")
-    assert NOTICE in text
+    assert text.startswith("# space: 8,132 triples") and NOTICE in text
     assert 'ont:Moon "moon": 55 instances' in text
     assert 'ont:orbits "orbits": 94 triples, ont:CelestialBody' in text
-
-
-async def test_prefixes_are_those_that_queries_may_use(agents: Agents) -> None:
+    # Prefixes are those that queries may use.
     text = await read(agents, "askgraph://graphs/space/prefixes")
     assert "PREFIX space: <https://example.org/space/>" in text.splitlines()
-
-
-async def test_shapes_are_a_document_of_shex(agents: Agents) -> None:
+    # Shapes are a document of shex.
     text = await read(agents, "askgraph://graphs/space/shapes")
     assert "# moon: 55 instances\nont:Moon EXTRA a {" in text
-
-
-async def test_a_graph_that_is_not_there_is_no_resource(agents: Agents) -> None:
+    # A graph that is not there is no resource.
     async with agents.client() as client:
         with pytest.raises(MCPError, match="there is no graph 'nope'; there are: space"):
             await client.read_resource("askgraph://graphs/nope/profile")
-
-
-async def test_a_prompt_holds_the_question_and_the_classes(agents: Agents) -> None:
+    # A prompt holds the question and the classes.
     async with agents.client() as client:
         names = [one.name for one in (await client.list_prompts()).prompts]
         prompt = await client.get_prompt("write_query", {"question": "Which moons are there?"})

@@ -2,16 +2,16 @@
 
 import json
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.each import for_each
 
 from askgraph.server.middleware.logs import MASK, masked, masked_value, without
 
 KEY = "askgraph_Zm9vYmFyYmF6cXV4Zm9v"
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "Authorization: Bearer s3cr3tvalue",
@@ -39,17 +39,29 @@ def test_a_secret_is_masked_wherever_it_stands(text: str) -> None:
     for around in ("", "x" * 100 + "\n", "İ ſ K\n" * 30):
         found = masked(around + text)
 
-        assert "s3cr3t" not in found
-        assert MASK in found
+        assert "s3cr3t" not in found and MASK in found
 
 
-def test_a_secret_is_masked_in_capitals_and_letters_that_count_as_them() -> None:
+def test_what_is_masked() -> None:
+    # A secret is masked in capitals and letters that count as them.
     assert masked("OPENAI_API_KEY=s3cr3tvalue") == f"OPENAI_API_KEY={MASK}"
     assert masked("api_\u212aey=s3cr3tvalue") == f"api_\u212aey={MASK}"
     assert masked("pa\u017fsword=s3cr3tvalue") == f"pa\u017fsword={MASK}"
+    # Secrets that are known are masked as such.
+    assert masked("the reply repeats hunter2hunter2", ["hunter2hunter2"]).endswith(MASK)
+    # Values are masked by the names of their fields.
+    value = {"a": [{"password": "p", "n": 1, "api_key": None}], "Cookie": "x=1", "text": f"k {KEY}"}
+    assert masked_value(value) == {
+        "a": [{"password": MASK, "n": 1, "api_key": None}],
+        "Cookie": MASK,
+        "text": f"k askgraph_{MASK}",
+    }
+    # Of data only the secrets themselves are taken out.
+    rows = {"words": "password=hunter2hunter2", "rows": [["the-key", 3, None], ["sk-" + "a" * 30]]}
+    assert without(rows, ("the-key",)) == {**rows, "rows": [["***", 3, None], ["sk-" + "a" * 30]]}
 
 
-@pytest.mark.parametrize(
+@for_each(
     "key",
     [
         KEY,
@@ -64,7 +76,7 @@ def test_a_key_is_known_by_how_it_begins(key: str) -> None:
     assert key not in masked(f"the server said: {key} is no key")
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "What is the basic structure of a bearer bond?",
@@ -78,19 +90,6 @@ def test_a_key_is_known_by_how_it_begins(key: str) -> None:
 )
 def test_other_texts_stay_as_they_are(text: str) -> None:
     assert masked(text) == text
-
-
-def test_secrets_that_are_known_are_masked_as_such() -> None:
-    assert masked("the reply repeats hunter2hunter2", ["hunter2hunter2"]).endswith(MASK)
-
-
-def test_values_are_masked_by_the_names_of_their_fields() -> None:
-    value = {"a": [{"password": "p", "n": 1, "api_key": None}], "Cookie": "x=1", "text": f"k {KEY}"}
-    assert masked_value(value) == {
-        "a": [{"password": MASK, "n": 1, "api_key": None}],
-        "Cookie": MASK,
-        "text": f"k askgraph_{MASK}",
-    }
 
 
 _PIECES = st.sampled_from(
@@ -107,10 +106,4 @@ _VALUES = _TEXT | st.dictionaries(
 @given(_VALUES)
 def test_no_key_stays_and_masking_twice_changes_nothing(value: object) -> None:
     found = masked_value(value)
-    assert KEY not in json.dumps(found)
-    assert masked_value(found) == found
-
-
-def test_of_data_only_the_secrets_themselves_are_taken_out() -> None:
-    rows = {"words": "password=hunter2hunter2", "rows": [["the-key", 3, None], ["sk-" + "a" * 30]]}
-    assert without(rows, ("the-key",)) == {**rows, "rows": [["***", 3, None], ["sk-" + "a" * 30]]}
+    assert KEY not in json.dumps(found) and masked_value(found) == found

@@ -11,7 +11,12 @@ import httpx2
 import pytest
 from fastapi import FastAPI, Request
 from httpx2 import ASGITransport, AsyncClient
+from opentelemetry import trace
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from pydantic import BaseModel
+from tests.each import for_each
 from tests.servers.postgres import PostgresServer
 from tests.servers.served import ServedThread
 
@@ -19,6 +24,7 @@ from askgraph.sample import graph_path
 from askgraph.server.app import create_app
 from askgraph.server.middleware.logs import log_handler
 from askgraph.server.middleware.protection import LARGEST, protect
+from askgraph.server.middleware.telemetry import question_span, request_span
 from askgraph.server.settings import ServeSettings
 from askgraph.workspace import Workspace
 
@@ -72,54 +78,60 @@ def logged() -> Iterator[io.StringIO]:
     logger.setLevel(level)
 
 
-async def test_every_response_has_the_headers_of_safety(made: Made) -> None:
+async def test_headers_of_safety(made: Made) -> None:
+    # Every response has the headers of safety.
     for path in ("/items/a", "/nothing"):
         headers = (await made().get(path)).headers
         policy = headers["content-security-policy"]
-        assert "default-src 'none'" in policy
-        assert "script-src 'self';" in policy
-        assert "unsafe" not in policy
-        assert headers["x-content-type-options"] == "nosniff"
-        assert headers["x-frame-options"] == "DENY"
-        assert headers["referrer-policy"] == "no-referrer"
-        assert headers["cache-control"] == "no-store"
-        assert "server" not in headers
-
-
-async def test_images_and_tiles_come_from_elsewhere_only_where_they_are_wanted(made: Made) -> None:
+        assert "default-src 'none'" in policy and "script-src 'self';" in policy
+        assert "unsafe" not in policy and headers["x-content-type-options"] == "nosniff"
+        assert headers["x-frame-options"] == "DENY" and headers["referrer-policy"] == "no-referrer"
+        assert headers["cache-control"] == "no-store" and "server" not in headers
+    # Images and tiles come from elsewhere only where they are wanted.
     plain = (await made().get("/items/a")).headers["content-security-policy"]
     assert "img-src 'self' data:;" in plain
     client = made(images=True, tiles="https://{s}.tiles.example/{z}/{x}/{y}.png")
     wide = (await client.get("/items/a")).headers["content-security-policy"]
     assert "img-src 'self' data: https: https://*.tiles.example;" in wide
-
-
-@pytest.mark.parametrize("host", ["localhost:8000", "127.0.0.1", "[::1]:8000", "LOCALHOST"])
-async def test_this_machine_is_asked_under_its_own_names(made: Made, host: str) -> None:
-    assert (await made().get("/items/a", headers={"Host": host})).status_code == 200
-
-
-@pytest.mark.parametrize(
-    "host", ["evil.example", "localhost.evil.example", "127.0.0.1.nip.io", "", "evil.example:80"]
-)
-async def test_no_other_name_is_answered(made: Made, host: str) -> None:
-    refused = await made().get("/items/a", headers={"Host": host})
-    assert refused.status_code == 400
-    assert refused.json()["type"] == "urn:askgraph:problem:host"
-
-
-async def test_an_operator_names_further_hosts(made: Made) -> None:
+    # An operator names further hosts.
     own = made(host="Graphs.Example")
     assert (await own.get("/items/a", headers={"Host": "graphs.example"})).status_code == 200
     client = made(host="0.0.0.0", allowed_hosts=("graphs.example", "*.inside.example"))
     for host, status in [("graphs.example", 200), ("a.inside.example", 200), ("0.0.0.0", 400)]:
         assert (await client.get("/items/a", headers={"Host": host})).status_code == status
+    # Pages elsewhere read nothing unless their origin is allowed.
+    origin = {"Origin": ELSEWHERE, "Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "cors"}
+    closed = await made().get("/items/a", headers=origin)
+    assert "access-control-allow-origin" not in closed.headers
+    allowed = made(cors_origins=(ELSEWHERE,))
+    open = await allowed.get("/items/a", headers=origin)
+    assert open.headers["access-control-allow-origin"] == ELSEWHERE
+    assert "access-control-allow-credentials" not in open.headers
+    preflight = await allowed.options(
+        "/json", headers={**origin, "Access-Control-Request-Method": "POST"}
+    )
+    assert preflight.status_code == 200
+    other = await allowed.post("/json", json={"text": "a"}, headers={"Origin": "https://b.example"})
+    assert other.status_code == 403
+
+
+@for_each("host", ["localhost:8000", "127.0.0.1", "[::1]:8000", "LOCALHOST"])
+async def test_this_machine_is_asked_under_its_own_names(made: Made, host: str) -> None:
+    assert (await made().get("/items/a", headers={"Host": host})).status_code == 200
+
+
+@for_each(
+    "host", ["evil.example", "localhost.evil.example", "127.0.0.1.nip.io", "", "evil.example:80"]
+)
+async def test_no_other_name_is_answered(made: Made, host: str) -> None:
+    refused = await made().get("/items/a", headers={"Host": host})
+    assert refused.status_code == 400 and refused.json()["type"] == "urn:askgraph:problem:host"
 
 
 ELSEWHERE = "https://evil.example"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("headers", "status"),
     [
         ({}, 200),
@@ -137,11 +149,10 @@ ELSEWHERE = "https://evil.example"
 async def test_pages_of_other_sites_change_nothing(
     made: Made, headers: dict[str, str], status: int
 ) -> None:
-    told = await made().post("/json", json={"text": "a"}, headers=headers)
-    assert told.status_code == status
+    assert (await made().post("/json", json={"text": "a"}, headers=headers)).status_code == status
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("headers", "status"),
     [
         ({"Sec-Fetch-Site": "none", "Sec-Fetch-Mode": "navigate"}, 200),
@@ -161,22 +172,6 @@ async def test_links_may_be_followed_here_and_nothing_else(
     made: Made, headers: dict[str, str], status: int
 ) -> None:
     assert (await made().get("/items/a", headers=headers)).status_code == status
-
-
-async def test_pages_elsewhere_read_nothing_unless_their_origin_is_allowed(made: Made) -> None:
-    origin = {"Origin": ELSEWHERE, "Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "cors"}
-    closed = await made().get("/items/a", headers=origin)
-    assert "access-control-allow-origin" not in closed.headers
-    allowed = made(cors_origins=(ELSEWHERE,))
-    open = await allowed.get("/items/a", headers=origin)
-    assert open.headers["access-control-allow-origin"] == ELSEWHERE
-    assert "access-control-allow-credentials" not in open.headers
-    preflight = await allowed.options(
-        "/json", headers={**origin, "Access-Control-Request-Method": "POST"}
-    )
-    assert preflight.status_code == 200
-    other = await allowed.post("/json", json={"text": "a"}, headers={"Origin": "https://b.example"})
-    assert other.status_code == 403
 
 
 async def test_a_body_is_bounded_by_what_it_says_and_by_what_comes(made: Made) -> None:
@@ -199,12 +194,10 @@ async def test_a_body_is_bounded_by_what_it_says_and_by_what_comes(made: Made) -
 
 async def test_a_bug_is_told_to_the_log_and_to_nobody_else(made: Made, logged: io.StringIO) -> None:
     response = await made().get("/items/broken")
-    assert response.status_code == 500
-    assert "hunter2" not in response.text
+    assert response.status_code == 500 and "hunter2" not in response.text
     assert "RuntimeError" not in response.text
     lines = [json.loads(line) for line in logged.getvalue().splitlines()]
-    assert "RuntimeError" in lines[0]["exception"]
-    assert lines[1]["status"] == 500
+    assert "RuntimeError" in lines[0]["exception"] and lines[1]["status"] == 500
 
 
 async def test_a_request_has_one_line_in_the_log_without_its_secrets(
@@ -214,10 +207,8 @@ async def test_a_request_has_one_line_in_the_log_without_its_secrets(
         "/items/a?api_key=s3cr3tvalue", headers={"Authorization": "Bearer s3cr3tvalue"}
     )
     (line,) = [json.loads(line) for line in logged.getvalue().splitlines()]
-    assert line["path"] == "/items/a"
-    assert line["status"] == 200
-    assert line["request"] == response.headers["x-request-id"]
-    assert "s3cr3t" not in logged.getvalue()
+    assert line["path"] == "/items/a" and line["status"] == 200
+    assert line["request"] == response.headers["x-request-id"] and "s3cr3t" not in logged.getvalue()
 
 
 async def test_an_id_of_the_caller_is_kept_unless_it_could_forge_a_line(made: Made) -> None:
@@ -235,8 +226,7 @@ def test_whatever_is_logged_is_masked(logged: io.StringIO) -> None:
         raise ValueError("Authorization: Bearer s3cr3tvalue")
     except ValueError:
         log.exception("it failed", extra={"headers": {"Cookie": "a=s3cr3tvalue"}})
-    assert len(logged.getvalue().splitlines()) == 2
-    assert "s3cr3t" not in logged.getvalue()
+    assert len(logged.getvalue().splitlines()) == 2 and "s3cr3t" not in logged.getvalue()
 
 
 async def test_metrics_count_by_route_and_not_by_address() -> None:
@@ -248,8 +238,7 @@ async def test_metrics_count_by_route_and_not_by_address() -> None:
         await client.get("/etc/passwd")
     told = app.state.metrics.text().decode()
     assert 'askgraph_requests_total{method="GET",route="/items/{name}",status="200"} 2.0' in told
-    assert 'route="other",status="404"' in told
-    assert "passwd" not in told
+    assert 'route="other",status="404"' in told and "passwd" not in told
 
 
 def test_the_server_says_how_it_is(served: str) -> None:
@@ -261,11 +250,11 @@ def test_the_server_says_how_it_is(served: str) -> None:
         told = client.get("/metrics").text
         assert 'askgraph_questions_total{graph="space",method="graph-search"' in told
         assert "askgraph_questions_waiting 0.0" in told
-        forwarded = client.get("/metrics", headers={"X-Forwarded-For": "203.0.113.7"})
-        assert forwarded.status_code == 404
+        assert client.get("/metrics", headers={"X-Forwarded-For": "203.0.113.7"}).status_code == 404
 
 
-def test_metrics_count_questions_whose_model_failed_or_was_left_alone(tmp_path: Path) -> None:
+def test_metrics_and_health_under_failure(tmp_path: Path, postgres: PostgresServer) -> None:
+    # Metrics count questions whose model failed or was left alone.
     workspace = Workspace(tmp_path)
     workspace.add("space", [graph_path()])
     with (tmp_path / "askgraph.toml").open("a") as file:
@@ -274,14 +263,10 @@ def test_metrics_count_questions_whose_model_failed_or_was_left_alone(tmp_path: 
     with ServedThread(workspace) as server, httpx2.Client(base_url=server.url, timeout=60) as one:
         replies = [one.post("/api/v1/ask", json=asked).json()["answer"] for _ in range(3)]
         told = one.get("/metrics").text
-
     assert all(reply["cut_short"].startswith("without the model: ") for reply in replies)
     counted = 'askgraph_questions_without_model_total{method="guided",model="%s"} %s'
-    assert counted % ("failed", "1.0") in told
-    assert counted % ("left alone", "2.0") in told
-
-
-def test_a_database_that_hangs_is_reported_soon(postgres: PostgresServer, tmp_path: Path) -> None:
+    assert counted % ("failed", "1.0") in told and counted % ("left alone", "2.0") in told
+    # A database that hangs is reported soon.
     with (
         ServedThread(Workspace(tmp_path), database=postgres.database()) as server,
         httpx2.Client(base_url=server.url, timeout=60) as client,
@@ -300,16 +285,15 @@ def test_a_database_that_hangs_is_reported_soon(postgres: PostgresServer, tmp_pa
             time.sleep(0.1)
 
 
-async def test_a_server_that_has_not_started_is_not_ready(tmp_path: Path) -> None:
+async def test_readiness_and_proxies(tmp_path: Path) -> None:
+    # A server that has not started is not ready.
     app = create_app(ServeSettings(), Workspace(tmp_path))
     transport = ASGITransport(app=app)
     async with AsyncClient(transport=transport, base_url="http://10.0.0.7") as probe:
         response = await probe.get("/readyz")
         assert (response.status_code, response.json()) == (503, {"status": "starting"})
         assert (await probe.get("/healthz")).status_code == 200
-
-
-async def test_under_a_path_of_a_proxy_the_same_bounds_hold() -> None:
+    # Under a path of a proxy the same bounds hold.
     app = application(ServeSettings(upload_mb=2))
     app.root_path = "/askgraph"
     transport = ASGITransport(app=app)
@@ -318,3 +302,32 @@ async def test_under_a_path_of_a_proxy_the_same_bounds_hold() -> None:
         upload = await client.post("/askgraph/api/v1/graphs/upload", content=large)
         assert upload.json() == len(large)
         assert (await client.post("/askgraph/json", content=large)).status_code == 413
+
+
+PARENT = b"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+
+
+def scope(*headers: tuple[bytes, bytes]) -> dict[str, object]:
+    return {"type": "http", "method": "POST", "scheme": "http", "path": "/x", "headers": [*headers]}
+
+
+def test_spans() -> None:
+    # A question is a span within that of its request and of the caller.
+    spans, provider = InMemorySpanExporter(), TracerProvider()
+    provider.add_span_processor(SimpleSpanProcessor(spans))
+    asked = scope((b"traceparent", PARENT), (b"authorization", b"Bearer s3cr3tvalue"))
+    with request_span(asked, tracer_provider=provider) as told:
+        with question_span("id", "graph-search", ["space"], tracer_provider=provider):
+            pass
+        told.ended(500, "/api/v1/ask")
+    question, request = spans.get_finished_spans()
+    assert question.name == "ask graph-search"
+    assert question.parent and question.parent.span_id == request.context.span_id
+    assert request.name == "POST /api/v1/ask"
+    assert request.parent and f"{request.parent.trace_id:032x}" == PARENT.decode()[3:35]
+    assert dict(request.attributes or {})["http.response.status_code"] == 500
+    assert request.status.status_code is trace.StatusCode.ERROR
+    assert "s3cr3t" not in request.to_json() + question.to_json()
+    # Without a provider nothing is told.
+    with request_span(scope()) as told, question_span("id", "guided", ["a", "b"]):
+        told.ended(200, "/x")

@@ -2,12 +2,12 @@
 
 from dataclasses import replace
 
-import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from pyoxigraph import Literal, NamedNode
+from tests.each import for_each
 
 from askgraph.server.openai.answers import code_block, link, message_parts, plain, table
 from askgraph.sparql.results import SelectResult, Truncation
@@ -32,58 +32,42 @@ def told(outcome: Answer | Clarification | Refusal) -> str:
     return "\n\n".join(message_parts(outcome))
 
 
-def test_one_value_stands_alone_and_a_link_leads_to_it() -> None:
+def test_how_answers_are_written() -> None:
+    # One value stands alone and a link leads to it.
     text = told(ANSWER)
-
     assert text.startswith("**[Io](<http://example.org/Io>)**\n\n**Read as:** The moons.")
-    assert "**Confidence:** fairly sure (0.70)" in text
-    assert f"```sparql\n{QUERY}\n```" in text
+    assert "**Confidence:** fairly sure (0.70)" in text and f"```sparql\n{QUERY}\n```" in text
     assert "- row 1: Io · is a · moon" in text
     assert text.endswith("- row 1: Io · is a · moon")  # and no line that only Markdown hides
-
-
-def test_many_rows_are_a_table_of_the_first() -> None:
+    # Many rows are a table of the first.
     rows = tuple((IO, Literal(str(at))) for at in range(30))
     cut = Truncation("server", "its row cap")
-
     text = told(replace(ANSWER, result=SelectResult(("moon", "its_size"), rows, cut)))
-
     assert "| moon | its size |\n| --- | --- |\n| [Io](<http://example.org/Io>) | 0 |" in text
     assert "| 19 |" in text and "| 20 |" not in text
     assert "… and 10 more rows." in text and "Cut off: its row cap" in text
-
-
-def test_yes_no_and_nothing_are_said() -> None:
+    # Yes no and nothing are said.
     none = SelectResult(("moon",), ())
     assert told(replace(ANSWER, boolean=False, result=none)).startswith("**No**")
     empty = told(replace(ANSWER, result=none, why_empty="No moon has rings."))
     assert empty.startswith("Nothing was found.\n\nNo moon has rings.")
-
-
-def test_what_there_is_to_know_besides_is_said() -> None:
+    # What there is to know besides is said.
     confirmed = Confirmed("Which moons?", "2026-01-01")
     text = told(replace(ANSWER, confirmed=confirmed, cut_short="no time", interpretation="One."))
-
     assert "**Confirmed** as the answer to: Which moons?" in text
-    assert "**Cut short:** no time; this is the best so far." in text
-    assert "\n\nOne.\n\n" in text
-
-
-def test_readings_are_numbered() -> None:
+    assert "**Cut short:** no time; this is the best so far." in text and "\n\nOne.\n\n" in text
+    # Readings are numbered.
     options = (Option("Io.", 1, QUERY), Option("All.", 2000, QUERY))
-
     text = told(Clarification("Which?", options, None))
-
     assert text.startswith("Which?\n\n1. Io. (1 row)\n2. All. (2,000 rows)")
     assert "Answer with a number" in text
-
-
-def test_a_refusal_shows_the_best_attempt() -> None:
+    # A refusal shows the best attempt.
     assert told(Refusal("Not known.")) == "No answer. Not known."
     assert "The best attempt:\n\n**[Io]" in told(Refusal("Not known.", ANSWER))
 
 
-def test_no_text_of_a_graph_becomes_markup() -> None:
+def test_no_text_becomes_markup() -> None:
+    # No text of a graph becomes markup.
     evil = replace(
         ANSWER,
         result=SelectResult(("moon", "size"), ((IO, Literal(EVIL)), (None, Literal("1")))),
@@ -96,16 +80,24 @@ def test_no_text_of_a_graph_becomes_markup() -> None:
         evidence=(Evidence(0, (), (EVIL,)),),
         confirmed=Confirmed(EVIL, ""),
     )
-
     parsed = MarkdownIt("commonmark").enable("table").parse(told(evil))
-
     inner = [one for token in parsed for one in (token, *(token.children or ()))]
     kinds = {one.type for one in inner}
     links = {str(one.attrs["href"]) for one in inner if one.type == "link_open"}
     assert not kinds & {"html_inline", "html_block", "image", "heading_open"}
-    assert links == {IO.value}
-    assert sum(one.type == "tr_open" for one in inner) == 3
+    assert links == {IO.value} and sum(one.type == "tr_open" for one in inner) == 3
     assert sum(one.type == "fence" for one in inner) == 1
+    # Addresses in texts do not become links.
+    assert plain("see https://evil.example or www.evil.example, me@evil.example") == (
+        r"see https\://evil.example or www\.evil.example, me\@evil.example"
+    )
+    # Only addresses of the web are links.
+    assert link("Io", "https://example.org/Io") == "[Io](<https://example.org/Io>)"
+    assert link("Io", "javascript:alert(1)") == "Io"
+    assert link("Io", "https://example.org/>(x)") == "Io"
+    assert link("Io", "https://example.org/a|b") == "Io"
+    [opened] = [one for one in tokens(link("a](b)", "https://e.org/")) if one.type == "link_open"]
+    assert opened.attrs == {"href": "https://e.org/"}
 
 
 _PARSER = MarkdownIt("commonmark").enable(["table", "strikethrough"])
@@ -151,8 +143,7 @@ def test_a_table_has_the_rows_it_was_made_of(rows: list[list[str]]) -> None:
 
     kinds = [one.type for one in tokens(text)]
 
-    assert kinds.count("tr_open") == len(rows) + 1
-    assert kinds.count("td_open") == 2 * len(rows)
+    assert kinds.count("tr_open") == len(rows) + 1 and kinds.count("td_open") == 2 * len(rows)
 
 
 @given(st.text(alphabet="`~\n SELECT{}?x", max_size=60))
@@ -163,21 +154,6 @@ def test_nothing_ends_a_block_of_code_but_its_end(code: str) -> None:
     assert fences[0].info == "sparql"
 
 
-def test_addresses_in_texts_do_not_become_links() -> None:
-    assert plain("see https://evil.example or www.evil.example, me@evil.example") == (
-        r"see https\://evil.example or www\.evil.example, me\@evil.example"
-    )
-
-
-def test_only_addresses_of_the_web_are_links() -> None:
-    assert link("Io", "https://example.org/Io") == "[Io](<https://example.org/Io>)"
-    assert link("Io", "javascript:alert(1)") == "Io"
-    assert link("Io", "https://example.org/>(x)") == "Io"
-    assert link("Io", "https://example.org/a|b") == "Io"
-    [opened] = [one for one in tokens(link("a](b)", "https://e.org/")) if one.type == "link_open"]
-    assert opened.attrs == {"href": "https://e.org/"}
-
-
-@pytest.mark.parametrize("length", [199, 200, 201, 5000])
+@for_each("length", [199, 200, 201, 5000])
 def test_long_texts_are_clipped(length: int) -> None:
     assert len(plain("x" * length)) == min(length, 200)

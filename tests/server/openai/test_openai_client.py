@@ -11,6 +11,7 @@ import openai
 import pytest
 from openai import AsyncOpenAI, OpenAI
 from openai.types.chat import ChatCompletionMessageParam
+from tests.each import for_each
 from tests.servers.served import ServedThread, sample_workspace
 
 from askgraph.server.openai.answers import plain
@@ -38,12 +39,32 @@ def extra(value: Any) -> dict[str, Any]:
     return held
 
 
-def test_methods_are_listed_as_models(chat: OpenAI) -> None:
+def test_models_and_answers(chat: OpenAI) -> None:
+    # Methods are listed as models.
     ids = [model.id for model in chat.models.list()]
-
     assert ids[0] == "askgraph" and "graph-search" in ids
     assert "grasp" not in ids  # no language model is set up here
     assert chat.models.retrieve("graph-search@space").id == "graph-search@space"
+    # A question is answered with its sources.
+    reply = chat.chat.completions.create(
+        model="askgraph", messages=asked("Which moons are larger than Mercury?")
+    )
+    [choice] = reply.choices
+    text = choice.message.content or ""
+    assert choice.finish_reason == "stop"
+    assert "| [Ganymede](<https://example.org/space/Ganymede>) |" in text
+    assert "**Read as:** The moons whose diameter is more than the diameter of Mercury." in text
+    assert "**Confidence:** sure (0.96)" in text and "```sparql\nPREFIX ont:" in text
+    assert "- row 1: Ganymede · diameter · 5268.2" in text
+    assert reply.usage is not None and reply.usage.total_tokens == 0
+    # The answer is there for programs too.
+    reply = chat.chat.completions.create(
+        model="graph-search@space", messages=asked("Who discovered Titan?")
+    )
+    answer = extra(reply.choices[0].message)["answer"]
+    assert answer["status"] == "answer"
+    assert answer["rows"] == [["https://example.org/space/Christiaan_Huygens"]]
+    assert answer["cells"][0][0]["label"] == "Christiaan Huygens"
 
 
 def test_every_model_that_is_listed_answers_and_no_other_is_there(
@@ -67,34 +88,8 @@ def test_every_model_that_is_listed_answers_and_no_other_is_there(
             chat.models.retrieve("grasp")
 
 
-def test_a_question_is_answered_with_its_sources(chat: OpenAI) -> None:
-    reply = chat.chat.completions.create(
-        model="askgraph", messages=asked("Which moons are larger than Mercury?")
-    )
-
-    [choice] = reply.choices
-    text = choice.message.content or ""
-    assert choice.finish_reason == "stop"
-    assert "| [Ganymede](<https://example.org/space/Ganymede>) |" in text
-    assert "**Read as:** The moons whose diameter is more than the diameter of Mercury." in text
-    assert "**Confidence:** sure (0.96)" in text
-    assert "```sparql\nPREFIX ont:" in text
-    assert "- row 1: Ganymede · diameter · 5268.2" in text
-    assert reply.usage is not None and reply.usage.total_tokens == 0
-
-
-def test_the_answer_is_there_for_programs_too(chat: OpenAI) -> None:
-    reply = chat.chat.completions.create(
-        model="graph-search@space", messages=asked("Who discovered Titan?")
-    )
-
-    answer = extra(reply.choices[0].message)["answer"]
-    assert answer["status"] == "answer"
-    assert answer["rows"] == [["https://example.org/space/Christiaan_Huygens"]]
-    assert answer["cells"][0][0]["label"] == "Christiaan Huygens"
-
-
-def test_next_questions_end_an_answer_and_near_names_a_refusal(chat: OpenAI) -> None:
+def test_next_questions_and_readings(chat: OpenAI) -> None:
+    # Next questions end an answer and near names a refusal.
     said = asked("Which moons does Jupiter have?")
     reply = chat.chat.completions.create(model="askgraph", messages=said)
     message = reply.choices[0].message
@@ -110,13 +105,29 @@ def test_next_questions_end_an_answer_and_near_names_a_refusal(chat: OpenAI) -> 
             model="askgraph", messages=[*said, {"role": "user", "content": one}]
         )
         assert extra(went_on.choices[0].message)["answer"]["status"] == "answer", one
-
     refused = chat.chat.completions.create(
         model="askgraph", messages=asked("What is the population of Jupiter?")
     )
     text = refused.choices[0].message.content or ""
     assert re.search("^Instead of “population”: .*mass", text, re.MULTILINE), text
     assert "Ask next" not in text
+    # A question back is answered by a number.
+    question = "What is the population of Mars?"
+    back = chat.chat.completions.create(model="askgraph", messages=asked(question))
+    text = back.choices[0].message.content or ""
+    assert text.startswith(
+        "The graph seems to hold nothing on 'population'. Which of these do you mean?\n\n"
+        "1. What Mars orbits. (1 row)"
+    )
+    reply = chat.chat.completions.create(model="askgraph", messages=asked(question, text, "2"))
+    answer = extra(reply.choices[0].message)["answer"]
+    assert answer["words"] == "The things that orbit Mars."
+    assert (answer["total"], answer["confidence"], answer["chosen"]) == (2, None, True)
+    spaced = " ".join(text.split())  # as a client may send it back
+    again = chat.chat.completions.create(model="askgraph", messages=asked(question, spaced, "#2"))
+    assert extra(again.choices[0].message)["answer"]["words"] == answer["words"]
+    with pytest.raises(openai.BadRequestError, match="answer with a number from 1 to"):
+        chat.chat.completions.create(model="askgraph", messages=asked(question, text, "99"))
 
 
 def test_a_stream_says_what_is_done_and_then_the_answer(chat: OpenAI) -> None:
@@ -142,8 +153,7 @@ def test_a_stream_says_what_is_done_and_then_the_answer(chat: OpenAI) -> None:
     )
     assert "'Mercury' is the entity 'Mercury'" in thoughts[0]
     assert text.splitlines()[:-1] == (whole.choices[0].message.content or "").splitlines()[:-1]
-    assert held["answer"]["total"] == 2
-    assert usage is not None and usage.completion_tokens == 0
+    assert held["answer"]["total"] == 2 and usage is not None and usage.completion_tokens == 0
     assert ends == ["stop"]
 
 
@@ -156,35 +166,13 @@ async def test_the_asynchronous_client_works_too(served: str) -> None:
     assert "".join(texts).startswith("**Yes, Titan orbits Saturn.**")
 
 
-def test_a_question_back_is_answered_by_a_number(chat: OpenAI) -> None:
-    question = "What is the population of Mars?"
-    back = chat.chat.completions.create(model="askgraph", messages=asked(question))
-    text = back.choices[0].message.content or ""
-    assert text.startswith(
-        "The graph seems to hold nothing on 'population'. Which of these do you mean?\n\n"
-        "1. What Mars orbits. (1 row)"
-    )
-
-    reply = chat.chat.completions.create(model="askgraph", messages=asked(question, text, "2"))
-
-    answer = extra(reply.choices[0].message)["answer"]
-    assert answer["words"] == "The things that orbit Mars."
-    assert (answer["total"], answer["confidence"], answer["chosen"]) == (2, None, True)
-    spaced = " ".join(text.split())  # as a client may send it back
-    again = chat.chat.completions.create(model="askgraph", messages=asked(question, spaced, "#2"))
-    assert extra(again.choices[0].message)["answer"]["words"] == answer["words"]
-    with pytest.raises(openai.BadRequestError, match="answer with a number from 1 to"):
-        chat.chat.completions.create(model="askgraph", messages=asked(question, text, "99"))
-
-
-def test_a_refusal_is_said_in_words(chat: OpenAI) -> None:
+def test_refusals_and_conversations(chat: OpenAI, served: str) -> None:
+    # A refusal is said in words.
     reply = chat.chat.completions.create(
         model="askgraph", messages=asked("What is the capital of Mongolia?")
     )
     assert (reply.choices[0].message.content or "").startswith("No answer.")
-
-
-def test_fields_that_mean_nothing_here_are_taken(chat: OpenAI) -> None:
+    # Fields that mean nothing here are taken.
     reply = chat.chat.completions.create(
         model="askgraph",
         messages=[
@@ -196,9 +184,22 @@ def test_fields_that_mean_nothing_here_are_taken(chat: OpenAI) -> None:
         extra_body={"graph": "space", "language": "de"},
     )
     assert "Christiaan Huygens" in (reply.choices[0].message.content or "")
+    # A conversation goes on from what was answered.
+    first = chat.chat.completions.create(
+        model="askgraph", messages=asked("Which moons orbit Mars?")
+    )
+    text = first.choices[0].message.content or ""
+    reply = chat.chat.completions.create(
+        model="askgraph", messages=asked("Which moons orbit Mars?", text, "Who discovered Titan?")
+    )
+    run = extra(reply.choices[0].message)["run"]
+    trace = httpx2.get(f"{served}/api/v1/runs/{run}/trace", timeout=60).text
+    [earlier] = json.loads(trace.splitlines()[0])["question"]["before"]
+    assert earlier["question"] == "Which moons orbit Mars?"
+    assert "ont:orbits space:Mars" in earlier["query"]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("model", "body", "kind", "words"),
     [
         ("gpt-4o", {}, openai.NotFoundError, "there is no model 'gpt-4o'; models are askgraph"),
@@ -227,20 +228,3 @@ def test_a_method_that_has_no_model_is_refused_before_anything_is_sent(
 
     with pytest.raises(openai.BadRequestError, match="no language model is named"):
         chat.chat.completions.create(model="grasp", messages=asked("Moons?"), stream=stream)
-
-
-def test_a_conversation_goes_on_from_what_was_answered(chat: OpenAI, served: str) -> None:
-    first = chat.chat.completions.create(
-        model="askgraph", messages=asked("Which moons orbit Mars?")
-    )
-    text = first.choices[0].message.content or ""
-
-    reply = chat.chat.completions.create(
-        model="askgraph", messages=asked("Which moons orbit Mars?", text, "Who discovered Titan?")
-    )
-
-    run = extra(reply.choices[0].message)["run"]
-    trace = httpx2.get(f"{served}/api/v1/runs/{run}/trace", timeout=60).text
-    [earlier] = json.loads(trace.splitlines()[0])["question"]["before"]
-    assert earlier["question"] == "Which moons orbit Mars?"
-    assert "ont:orbits space:Mars" in earlier["query"]

@@ -9,7 +9,8 @@ import openai
 import pytest
 from openai import OpenAI
 from openai.types.responses import Response
-from tests.servers.stuck import stuck_server
+from tests.each import for_each
+from tests.servers.served import ServedThread
 
 MOONS = "Which moons are larger than Mercury?"
 BACK = "What is the population of Mars?"
@@ -27,7 +28,8 @@ def answer(response: Response) -> dict[str, Any]:
     return held
 
 
-def test_a_question_is_answered(client: OpenAI) -> None:
+def test_responses_and_readings(client: OpenAI) -> None:
+    # A question is answered.
     response = client.responses.create(
         model="askgraph",
         input=MOONS,
@@ -36,7 +38,6 @@ def test_a_question_is_answered(client: OpenAI) -> None:
         temperature=0.3,
         max_output_tokens=20,
     )
-
     assert (response.status, response.error, response.object) == ("completed", None, "response")
     assert [item.type for item in response.output] == ["reasoning", "message"]
     assert "[Ganymede](<https://example.org/space/Ganymede>)" in response.output_text
@@ -45,6 +46,24 @@ def test_a_question_is_answered(client: OpenAI) -> None:
     assert (response.model_extra or {})["askgraph"]["next"]
     assert response.usage is not None and response.usage.total_tokens == 0
     assert answer(response)["total"] == 2
+    # A question back is answered by a number.
+    back = client.responses.create(model="askgraph", input=BACK)
+    assert "Answer with a number" in back.output_text
+    reply = client.responses.create(model="askgraph", input="2", previous_response_id=back.id)
+    assert answer(reply)["words"] == "The things that orbit Mars."
+    with pytest.raises(openai.BadRequestError, match="answer with a number from 1 to"):
+        client.responses.create(model="askgraph", input="99", previous_response_id=back.id)
+    # What a response gave can be sent back as input.
+    back = client.responses.create(model="askgraph", input=BACK)
+    items: list[Any] = [
+        {"role": "developer", "content": "Be brief."},
+        {"role": "user", "content": [{"type": "input_text", "text": BACK}]},
+        *(item.model_dump(exclude_none=True) for item in back.output),
+        {"type": "function_call_output", "call_id": "x", "output": "nothing to us"},
+        {"role": "user", "content": "2"},
+    ]
+    reply = client.responses.create(model="askgraph", input=items)
+    assert answer(reply)["words"] == "The things that orbit Mars."
 
 
 def test_every_field_that_the_client_needs_is_there_and_of_its_type(served: str) -> None:
@@ -54,9 +73,9 @@ def test_every_field_that_the_client_needs_is_there_and_of_its_type(served: str)
     Response.model_validate(told, strict=False)
 
 
-def test_a_stream_has_the_events_of_the_protocol_in_their_order(client: OpenAI) -> None:
+def test_streams_and_further_responses(client: OpenAI, served: str) -> None:
+    # A stream has the events of the protocol in their order.
     events = list(client.responses.create(model="askgraph", input=MOONS, stream=True))
-
     assert [event.sequence_number for event in events] == list(range(len(events)))
     kinds = [event.type.removeprefix("response.") for event in events]
     steps = kinds.count("reasoning_summary_text.delta")
@@ -79,24 +98,17 @@ def test_a_stream_has_the_events_of_the_protocol_in_their_order(client: OpenAI) 
         "output_item.done",
         "completed",
     ]
-
-
-def test_the_client_puts_the_pieces_of_a_stream_together(client: OpenAI) -> None:
+    # The client puts the pieces of a stream together.
     with client.responses.stream(model="askgraph", input=MOONS) as stream:
         deltas = [one.delta for one in stream if one.type == "response.output_text.delta"]
         final = stream.get_final_response()
-
     assert "".join(deltas) == final.output_text
     assert final.output_text == client.responses.create(model="askgraph", input=MOONS).output_text
-
-
-def test_a_question_goes_on_from_a_response(client: OpenAI, served: str) -> None:
+    # A question goes on from a response.
     first = client.responses.create(model="askgraph", input="Which moons orbit Mars?")
-
     then = client.responses.create(
         model="askgraph", input="Who discovered Titan?", previous_response_id=first.id
     )
-
     run = then.id.removeprefix("resp_")
     trace = httpx2.get(f"{served}/api/v1/runs/{run}/trace", timeout=60).text
     [earlier] = json.loads(trace.splitlines()[0])["question"]["before"]
@@ -104,34 +116,8 @@ def test_a_question_goes_on_from_a_response(client: OpenAI, served: str) -> None
     assert then.previous_response_id == first.id
 
 
-def test_a_question_back_is_answered_by_a_number(client: OpenAI) -> None:
-    back = client.responses.create(model="askgraph", input=BACK)
-    assert "Answer with a number" in back.output_text
-
-    reply = client.responses.create(model="askgraph", input="2", previous_response_id=back.id)
-
-    assert answer(reply)["words"] == "The things that orbit Mars."
-    with pytest.raises(openai.BadRequestError, match="answer with a number from 1 to"):
-        client.responses.create(model="askgraph", input="99", previous_response_id=back.id)
-
-
-def test_what_a_response_gave_can_be_sent_back_as_input(client: OpenAI) -> None:
-    back = client.responses.create(model="askgraph", input=BACK)
-    items: list[Any] = [
-        {"role": "developer", "content": "Be brief."},
-        {"role": "user", "content": [{"type": "input_text", "text": BACK}]},
-        *(item.model_dump(exclude_none=True) for item in back.output),
-        {"type": "function_call_output", "call_id": "x", "output": "nothing to us"},
-        {"role": "user", "content": "2"},
-    ]
-
-    reply = client.responses.create(model="askgraph", input=items)
-
-    assert answer(reply)["words"] == "The things that orbit Mars."
-
-
-@pytest.mark.parametrize("stream", [False, True])
-@pytest.mark.parametrize(
+@for_each("stream", [False, True])
+@for_each(
     ("body", "kind", "words"),
     [
         ({"model": "gpt-5"}, openai.NotFoundError, "there is no model 'gpt-5'; models are askgr"),
@@ -163,19 +149,13 @@ def test_what_cannot_be_answered_is_an_error_of_the_protocol(
     assert caught.value.type in ("not_found_error", "invalid_request_error")
 
 
-def test_a_question_that_is_stopped_fails_within_its_stream(
-    tmp_path_factory: pytest.TempPathFactory,
-) -> None:
-    with (
-        stuck_server(tmp_path_factory.mktemp("stopped")) as server,
-        OpenAI(base_url=f"{server.url}/v1", api_key="-", max_retries=0) as client,
-    ):
+def test_a_question_that_is_stopped_fails_within_its_stream(stuck: ServedThread) -> None:
+    with OpenAI(base_url=f"{stuck.url}/v1", api_key="-", max_retries=0) as client:
         stream = client.responses.create(model="askgraph", input="Which moons?", stream=True)
         first = next(iter(stream))
         assert first.type == "response.created"
         run = first.response.id.removeprefix("resp_")
-        httpx2.post(f"{server.url}/api/v1/runs/{run}/cancel", timeout=60).raise_for_status()
+        httpx2.post(f"{stuck.url}/api/v1/runs/{run}/cancel", timeout=60).raise_for_status()
         *_, last = stream
-
     assert last.type == "response.failed"
     assert last.response.error is not None and "was stopped" in last.response.error.message

@@ -68,22 +68,18 @@ def board_of(client: httpx2.Client, *questions: str) -> Reply:
     return board
 
 
-def test_an_answer_is_pinned_as_it_was(ann: httpx2.Client) -> None:
+def test_pinning_and_refreshing(ann: httpx2.Client, place: Workspace) -> None:
+    # An answer is pinned as it was.
     board = done(ann.post("/boards", json={"title": "Harbours"}))
     run = asked(ann)
     shown = {"view": "chart", "chart": "bars berths"}
     board = done(ann.post(f"/boards/{board['id']}/pins", json={"run": run, "shown": shown}))
     (pin,) = board["content"]
     assert (pin["question"], pin["graph"], pin["run"]) == (QUESTION, "harbours", run)
-    assert pin["shown"] == shown
-    assert pin["answer"] == done(ann.get(f"/runs/{run}"))["answer"]
+    assert pin["shown"] == shown and pin["answer"] == done(ann.get(f"/runs/{run}"))["answer"]
     assert (pin["changes"], pin["problem"], board["mine"]) == (None, None, True)
     assert done(ann.get("/boards"))["boards"][0]["pins"] == 1
-
-
-def test_a_refresh_says_what_came_what_went_and_what_changed(
-    ann: httpx2.Client, place: Workspace
-) -> None:
+    # A refresh says what came what went and what changed.
     board = board_of(ann, QUESTION)
     path = f"/boards/{board['id']}"
     (same,) = done(ann.post(f"{path}/refresh"))["content"]
@@ -98,9 +94,7 @@ def test_a_refresh_says_what_came_what_went_and_what_changed(
     }
     assert new == {"Brix": "7", "Dory": None}
     assert [row[0]["label"] for row in changes["lost"]] == ["Cove"]
-    assert "Dory (1)" in pin["answer"]["sentence"]
-    assert pin["checked"] > pin["seen"]
-
+    assert "Dory (1)" in pin["answer"]["sentence"] and pin["checked"] > pin["seen"]
     (kept,) = done(ann.get(path))["content"]
     assert (kept["answer"], kept["changes"]) == (pin["answer"], changes)
     (seen,) = done(ann.post(f"{path}/seen"))["content"]
@@ -112,7 +106,8 @@ def test_a_refresh_says_what_came_what_went_and_what_changed(
     assert done(ann.post(f"{path}/refresh"))["content"][0]["changes"] is None
 
 
-def test_a_number_and_a_yes_that_changed_are_changes(ann: httpx2.Client, place: Workspace) -> None:
+def test_changes_of_pins(ann: httpx2.Client, place: Workspace) -> None:
+    # A number and a yes that changed are changes.
     board = board_of(ann, "How many harbours are there?", "Does Cove have 2 berths?")
     counted, decided = (pin["answer"] for pin in board["content"])
     assert (counted["rows"], decided["boolean"]) == ([[3]], True)
@@ -124,9 +119,7 @@ def test_a_number_and_a_yes_that_changed_are_changes(ann: httpx2.Client, place: 
     )
     assert (truth["answer"]["boolean"], truth["changes"]["changed"]) == (False, 1)
     assert truth["changes"]["boolean"] is True
-
-
-def test_a_pin_that_fails_does_not_lose_the_others(ann: httpx2.Client, place: Workspace) -> None:
+    # A pin that fails does not lose the others.
     put_harbours(place, BEFORE)
     other = place.folder / "other.ttl"
     other.write_text((place.folder / "harbours.ttl").read_text(), encoding="utf-8")
@@ -143,7 +136,8 @@ def test_a_pin_that_fails_does_not_lose_the_others(ann: httpx2.Client, place: Wo
     assert (second["title"], len(second["answer"]["rows"])) == ("Elsewhere", 3)
 
 
-def test_pins_are_moved_renamed_shown_otherwise_and_removed(ann: httpx2.Client) -> None:
+def test_arranging_pins(ann: httpx2.Client) -> None:
+    # Pins are moved renamed shown otherwise and removed.
     board = board_of(ann, "How many harbours are there?", QUESTION)
     path = f"/boards/{board['id']}"
     count, each = (pin["id"] for pin in board["content"])
@@ -162,11 +156,8 @@ def test_pins_are_moved_renamed_shown_otherwise_and_removed(ann: httpx2.Client) 
         "All harbours",
         [count],
     )
-    assert ann.delete(path).status_code == 204
-    assert ann.get(path).status_code == 404
-
-
-def test_what_came_to_no_query_cannot_be_pinned(ann: httpx2.Client) -> None:
+    assert ann.delete(path).status_code == 204 and ann.get(path).status_code == 404
+    # What came to no query cannot be pinned.
     board = board_of(ann)
     run = asked(ann, "hello")
     refused = ann.post(f"/boards/{board['id']}/pins", json={"run": run})
@@ -186,7 +177,8 @@ def every_change(board: Reply, run: str) -> list[tuple[str, str, object]]:
     ]
 
 
-def test_a_board_of_another_does_not_exist(ann: httpx2.Client, bob: httpx2.Client) -> None:
+def test_boards_of_others(ann: httpx2.Client, bob: httpx2.Client, place: Workspace) -> None:
+    # A board of another does not exist.
     board, path = board_of(ann, QUESTION), ""
     path = f"/boards/{board['id']}"
     for method, where, body in [
@@ -199,30 +191,22 @@ def test_a_board_of_another_does_not_exist(ann: httpx2.Client, bob: httpx2.Clien
         assert response.json()["detail"] == ann.get("/boards/none").json()["detail"].replace(
             "none", board["id"]
         )
-    assert done(bob.get("/boards"))["boards"] == []
-    assert done(ann.get(path)) == board
-
-
-def test_a_shared_board_is_read_and_brought_up_to_date_but_not_changed_by_others(
-    ann: httpx2.Client, bob: httpx2.Client, place: Workspace
-) -> None:
+    assert done(bob.get("/boards"))["boards"] == [] and done(ann.get(path)) == board
+    # A shared board is read and brought up to date but not changed by others.
     board = board_of(ann, QUESTION)
     path = f"/boards/{board['id']}"
     done(ann.post(f"{path}/share", json={"shared": True}))
     read = done(bob.get(path))
     assert (read["mine"], read["content"][0]["run"]) == (False, None)
     put_harbours(place, NOW)
-    fresh = done(bob.post(f"{path}/refresh"))
-    assert fresh["content"][0]["changes"]["added"] == 1
+    assert done(bob.post(f"{path}/refresh"))["content"][0]["changes"]["added"] == 1
     assert done(ann.get(path))["content"][0]["changes"] is None, "a reader's look was kept"
     for method, where, body in every_change(board, asked(bob)):
         assert bob.request(method, where, json=body).status_code == 404, (method, where)
     assert done(bob.get("/boards"))["boards"] == []
     done(ann.post(f"{path}/share", json={"shared": False}))
     assert bob.get(path).status_code == 404
-
-
-def test_an_answer_of_another_cannot_be_pinned(ann: httpx2.Client, bob: httpx2.Client) -> None:
+    # An answer of another cannot be pinned.
     board = board_of(ann)
     assert ann.post(f"/boards/{board['id']}/pins", json={"run": asked(bob)}).status_code == 404
 
@@ -241,7 +225,8 @@ def keyed(address: str, key: str) -> httpx2.Client:
     return httpx2.Client(base_url=address, headers={"Authorization": f"Bearer {key}"}, timeout=60)
 
 
-def test_a_board_hides_what_a_reader_may_not_ask(address: str, place: Workspace) -> None:
+def test_what_a_board_hides_and_counts(address: str, place: Workspace) -> None:
+    # A board hides what a reader may not ask.
     (key, secret), (narrow, narrows) = (
         new_key("ann", ["ask"]),
         new_key("bob", ["ask"], graphs=["other"]),
@@ -252,16 +237,12 @@ def test_a_board_hides_what_a_reader_may_not_ask(address: str, place: Workspace)
         done(ann.post(f"{path}/share", json={"shared": True}))
         for read in (done(other.get(path)), done(other.post(f"{path}/refresh"))):
             assert (read["hidden"], read["content"]) == (1, [])
-
-
-def test_a_caller_without_key_and_cookie_has_no_boards(address: str) -> None:
+    # A caller without key and cookie has no boards.
     with httpx2.Client(base_url=address, timeout=60) as nobody:
         refused = nobody.post("/boards", json={"title": "Everybody's"})
         assert refused.status_code == 422 and "cookie" in refused.json()["detail"]
         assert done(nobody.get("/boards"))["boards"] == []
-
-
-def test_each_pin_counts_as_a_request(address: str, place: Workspace) -> None:
+    # Each pin counts as a request.
     key, secret = new_key("ann", ["ask"], limits=OwnLimits(requests_per_minute=20))
     kept(place, key)
     with keyed(address, secret) as caller:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import httpx2
 import pytest
+from tests.each import for_each
 from tests.fleet import FLEET, ONTO
 from tests.servers.served import ServedThread
 
@@ -34,9 +35,8 @@ def words_of(client: httpx2.Client, question: str) -> str:
     return str(reply.json()["answer"]["words"])
 
 
-def test_what_is_taught_answers_the_next_question_and_is_forgotten_again(
-    fleet: httpx2.Client,
-) -> None:
+def test_teaching_over_http(fleet: httpx2.Client, place: Workspace) -> None:
+    # What is taught answers the next question and is forgotten again.
     question = "How many vehicles are there?"
     assert "taught" not in words_of(fleet, question)
     told = fleet.post(PATH, json={"entries": [VEHICLES], "instructions": "Weights are in kg."})
@@ -60,19 +60,24 @@ def test_what_is_taught_answers_the_next_question_and_is_forgotten_again(
     left = fleet.delete(PATH, params={"word": "vehicle"})
     assert left.json() == {"instructions": "Weights are in kg.", "entries": []}
     assert "taught" not in words_of(fleet, question)
-
-
-def test_what_another_process_taught_is_known_with_the_next_question(
-    fleet: httpx2.Client, place: Workspace
-) -> None:
+    # What another process taught is known with the next question.
     assert "taught" not in words_of(fleet, "How many vehicles are there?")
     file = place.glossary_file("fleet")
     file.parent.mkdir()
     file.write_text(f'[[entry]]\nword = "vehicles"\nmeans = ["{ONTO}Lorry"]\n')
     assert "“vehicles” means lorries (taught)" in words_of(fleet, "How many vehicles are there?")
+    # Only who may manage may teach.
+    with ServedThread(place, anonymous=("ask",)) as server:
+        client = httpx2.Client(base_url=server.url, timeout=60)
+        assert client.get(PATH).status_code == 200
+        assert client.post(PATH, json={"entries": [VEHICLES]}).status_code == 401
+        assert client.delete(PATH, params={"word": "vehicles"}).status_code == 401
+        assert client.get("/api/v1/graphs/none/glossary").status_code == 404
+        client.close()
+    assert not place.glossary("fleet")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("body", "said"),
     [
         ({"entries": [{"word": "x1", "means": ["cra"]}]}, "nothing in the graph 'fleet'"),
@@ -86,17 +91,5 @@ def test_what_cannot_be_taught_is_refused(
     fleet: httpx2.Client, body: dict[str, object], said: str
 ) -> None:
     reply = fleet.post(PATH, json=body)
-    assert reply.status_code == 422
-    assert said in reply.text
+    assert reply.status_code == 422 and said in reply.text
     assert fleet.get(PATH).json()["entries"] == []
-
-
-def test_only_who_may_manage_may_teach(place: Workspace) -> None:
-    with ServedThread(place, anonymous=("ask",)) as server:
-        client = httpx2.Client(base_url=server.url, timeout=60)
-        assert client.get(PATH).status_code == 200
-        assert client.post(PATH, json={"entries": [VEHICLES]}).status_code == 401
-        assert client.delete(PATH, params={"word": "vehicles"}).status_code == 401
-        assert client.get("/api/v1/graphs/none/glossary").status_code == 404
-        client.close()
-    assert not place.glossary("fleet")

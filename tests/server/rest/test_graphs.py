@@ -4,6 +4,7 @@ from pathlib import Path
 
 import httpx2
 import pytest
+from tests.each import for_each
 from tests.graphs import MOONS, store_of
 from tests.servers.served import ServedThread
 from tests.servers.sparql import SparqlServer
@@ -22,18 +23,40 @@ def got(client: httpx2.Client, path: str, **parameters: object) -> dict[str, obj
     return told
 
 
-def test_the_graphs_are_listed_with_their_sizes_and_without_their_folders(
-    client: httpx2.Client,
-) -> None:
+def test_the_graphs_and_their_picture(client: httpx2.Client) -> None:
+    # The graphs are listed with their sizes and without their folders.
     listed = client.get("/api/v1/graphs").json()["graphs"]
-    assert [one["name"] for one in listed] == ["space"]
-    assert listed == [got(client, "space")]
+    assert [one["name"] for one in listed] == ["space"] and listed == [got(client, "space")]
     assert (listed[0]["source"], listed[0]["remote"]) == ("space.ttl", False)
-    assert listed[0]["triples"] > 5000
-    assert {"en", "de", "es"} <= set(listed[0]["languages"])
+    assert listed[0]["triples"] > 5000 and {"en", "de", "es"} <= set(listed[0]["languages"])
+    # A picture has the largest classes and their links.
+    told = got(client, "space/picture", language="de")
+    classes = {one["iri"]: one for one in told["classes"]}  # type: ignore[attr-defined]
+    assert len(classes) == 12
+    assert (classes[ONT + "Astronaut"]["label"], classes[ONT + "Astronaut"]["instances"]) == (
+        "Astronaut",
+        169,
+    )
+    links = {(one["source"], one["target"]): one for one in told["links"]}  # type: ignore[attr-defined]
+    found = links[ONT + "Astronaut", ONT + "Country"]
+    assert (found["label"], found["triples"]) == ("Staatsangehörigkeit", 171)
+    assert all({one["source"], one["target"]} <= classes.keys() for one in links.values())
+    # A graph that is not there is missing everywhere.
+    for path in (
+        "",
+        "/profile",
+        "/picture",
+        "/starters",
+        "/examples",
+        "/vocabulary",
+        "/complete?q=mars",
+    ):
+        response = client.get(f"/api/v1/graphs/nowhere{path}")
+        assert response.status_code == 404, path
+        assert response.json()["detail"] == "there is no graph 'nowhere'; there are: space"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("language", "said"),
     [
         (
@@ -68,76 +91,39 @@ def test_a_graph_is_described_in_its_own_words(tmp_path: Path) -> None:
     assert told == ["Our pets", "Unsere Haustiere", "Our pets"]
 
 
-def test_a_picture_has_the_largest_classes_and_their_links(client: httpx2.Client) -> None:
-    told = got(client, "space/picture", language="de")
-    classes = {one["iri"]: one for one in told["classes"]}  # type: ignore[attr-defined]
-    assert len(classes) == 12
-    assert (classes[ONT + "Astronaut"]["label"], classes[ONT + "Astronaut"]["instances"]) == (
-        "Astronaut",
-        169,
-    )
-    links = {(one["source"], one["target"]): one for one in told["links"]}  # type: ignore[attr-defined]
-    found = links[ONT + "Astronaut", ONT + "Country"]
-    assert (found["label"], found["triples"]) == ("Staatsangehörigkeit", 171)
-    assert all({one["source"], one["target"]} <= classes.keys() for one in links.values())
-
-
-def test_a_graph_that_is_not_there_is_missing_everywhere(client: httpx2.Client) -> None:
-    for path in (
-        "",
-        "/profile",
-        "/picture",
-        "/starters",
-        "/examples",
-        "/vocabulary",
-        "/complete?q=mars",
-    ):
-        response = client.get(f"/api/v1/graphs/nowhere{path}")
-        assert response.status_code == 404, path
-        assert response.json()["detail"] == "there is no graph 'nowhere'; there are: space"
-
-
-def test_a_profile_has_labels_counts_and_examples(client: httpx2.Client) -> None:
+def test_profiles_and_instances(client: httpx2.Client) -> None:
+    # A profile has labels counts and examples.
     told = got(client, "space/profile", language="de")
     classes = {one["iri"]: one for one in told["classes"]}  # type: ignore[attr-defined]
     predicates = {one["iri"]: one for one in told["predicates"]}  # type: ignore[attr-defined]
-
     planet = classes[ONT + "Planet"]
     assert (planet["label"], planet["instances"]) == ("Planet", 8)
-    assert planet["parents"] == [ONT + "CelestialBody"]
-    assert planet["examples"][0]["label"] == "Erde"
+    assert planet["parents"] == [ONT + "CelestialBody"] and planet["examples"][0]["label"] == "Erde"
     orbits = predicates[ONT + "orbits"]
-    assert orbits["label"] == "umkreist"
-    assert orbits["object_classes"][0]["count"] > 10
+    assert orbits["label"] == "umkreist" and orbits["object_classes"][0]["count"] > 10
     assert predicates[ONT + "discoverer"]["example"]
-
-
-def test_a_profile_comes_in_pages_and_can_be_searched(client: httpx2.Client) -> None:
+    # A profile comes in pages and can be searched.
     whole = got(client, "space/profile")
     page = got(client, "space/profile", offset=1, limit=2)
     found = got(client, "space/profile", search="LAUNCH")
-
     assert page["classes"] == whole["classes"][1:3]  # type: ignore[index]
     assert page["total_classes"] == whole["total_classes"] == len(whole["classes"])  # type: ignore[arg-type]
     labels = [one["label"] for one in found["predicates"]]  # type: ignore[attr-defined]
     assert "launch date" in labels
     assert found["total_predicates"] == len(labels) < len(whole["predicates"])  # type: ignore[arg-type]
-
-
-def test_instances_come_in_pages(client: httpx2.Client) -> None:
+    # Instances come in pages.
     first = got(client, "space/instances", **{"class": ONT + "Planet", "limit": 5})
     rest = got(client, "space/instances", **{"class": ONT + "Planet", "limit": 5, "offset": 5})
-
     names = [one["label"] for page in (first, rest) for one in page["instances"]]  # type: ignore[attr-defined]
     assert len(names) == len(set(names)) == first["total"] == 8
     assert first["class"]["label"] == "planet"  # type: ignore[index]
 
 
-def test_a_thing_is_told_with_what_points_at_it(client: httpx2.Client) -> None:
+def test_things_and_their_values(client: httpx2.Client) -> None:
+    # A thing is told with what points at it.
     mars = got(client, "space/resource", iri=SPACE + "Mars", language="es")
     facts = {one["predicate"]["value"]: one for one in mars["outgoing"]}  # type: ignore[attr-defined]
     pointing = {one["predicate"]["value"]: one for one in mars["incoming"]}  # type: ignore[attr-defined]
-
     assert mars["label"] == "Marte"
     assert "planeta" in [one["label"] for one in mars["types"]]  # type: ignore[attr-defined]
     assert facts[ONT + "orbits"]["values"][0]["label"] == "Sol"
@@ -148,22 +134,25 @@ def test_a_thing_is_told_with_what_points_at_it(client: httpx2.Client) -> None:
     }
     assert pointing[ONT + "destination"]["total"] == 21
     assert len(pointing[ONT + "destination"]["values"]) == 20
-
-
-def test_the_values_of_one_predicate_come_in_pages(client: httpx2.Client) -> None:
+    # The values of one predicate come in pages.
     page = got(
         client, "space/resource", iri=SPACE + "Mars", predicate=ONT + "destination", offset=20
     )
     assert page["outgoing"] == []
     assert [len(one["values"]) for one in page["incoming"]] == [1]  # type: ignore[attr-defined]
-
-
-def test_of_an_iri_that_is_not_there_nothing_is_told(client: httpx2.Client) -> None:
+    # Of an iri that is not there nothing is told.
     told = got(client, "space/resource", iri="http://nowhere/x")
     assert (told["outgoing"], told["incoming"], told["label"]) == ([], [], "x")
+    # There are questions to start with that have answers.
+    for language in ("en", "de", "es"):
+        questions = got(client, "space/starters", language=language)["questions"]
+        assert isinstance(questions, list) and 3 <= len(questions) <= 8
+        body = {"question": questions[0], "language": language}
+        answer = client.post("/api/v1/ask", json=body).json()["answer"]
+        assert (answer["status"], answer["total"] > 0) == ("answer", True), questions[0]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("iri", "status", "words"),
     [
         ("Mars", 400, "is no IRI"),
@@ -177,16 +166,6 @@ def test_what_is_no_iri_is_refused(
 ) -> None:
     response = client.get("/api/v1/graphs/space/resource", params={"iri": iri})
     assert (response.status_code, words in response.text) == (status, True)
-
-
-def test_there_are_questions_to_start_with_that_have_answers(client: httpx2.Client) -> None:
-    for language in ("en", "de", "es"):
-        questions = got(client, "space/starters", language=language)["questions"]
-        assert isinstance(questions, list)
-        assert 3 <= len(questions) <= 8
-        body = {"question": questions[0], "language": language}
-        answer = client.post("/api/v1/ask", json=body).json()["answer"]
-        assert (answer["status"], answer["total"] > 0) == ("answer", True), questions[0]
 
 
 def test_a_confirmed_question_becomes_an_example_and_a_starter(client: httpx2.Client) -> None:
@@ -222,6 +201,5 @@ def test_a_remote_graph_is_asked_for_what_it_says(tmp_path_factory: pytest.TempP
     assert (summary["remote"], summary["source"]) == (True, remote.url)
     assert jupiter["label"] == "Jupiter"
     orbits = jupiter["incoming"][0]  # type: ignore[index]
-    assert (orbits["total"], len(orbits["values"])) == (2, 1)
-    assert moons["total"] == 3
+    assert (orbits["total"], len(orbits["values"])) == (2, 1) and moons["total"] == 3
     assert starters["questions"]

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import httpx2
-import pytest
+from tests.each import for_each
 
 SPACE = "https://example.org/space/"
 ONT = "https://example.org/space/ontology#"
@@ -18,21 +18,18 @@ def posted(client: httpx2.Client, path: str, **body: object) -> dict[str, object
     return told
 
 
-def test_a_query_gives_a_table_with_labels(client: httpx2.Client) -> None:
+def test_queries_and_their_results(client: httpx2.Client) -> None:
+    # A query gives a table with labels.
     told = posted(client, "query", query=MOONS, language="de")
     assert (told["form"], told["columns"], told["total"]) == ("SELECT", ["moon"], 6)
     first = told["cells"][0][0]  # type: ignore[index]
     assert first["type"] == "iri"
     assert first["label"] in ("Triton", "Nereid", "Proteus", "Larissa", "Galatea", "Despina")
     assert told["truncated"] is None
-
-
-def test_rows_beyond_the_limit_are_counted_but_not_sent(client: httpx2.Client) -> None:
+    # Rows beyond the limit are counted but not sent.
     told = posted(client, "query", query=MOONS, limit=2)
     assert (len(told["cells"]), told["total"]) == (2, 6)  # type: ignore[arg-type]
-
-
-def test_an_ask_gives_a_boolean_and_a_construct_gives_triples(client: httpx2.Client) -> None:
+    # An ask gives a boolean and a construct gives triples.
     ask = posted(client, "query", query="ASK { space:Titan ont:orbits space:Saturn }")
     assert (ask["form"], ask["boolean"]) == ("ASK", True)
     graph = posted(client, "query", query="DESCRIBE space:Mars", limit=3)
@@ -40,9 +37,22 @@ def test_an_ask_gives_a_boolean_and_a_construct_gives_triples(client: httpx2.Cli
     assert len(graph["triples"]) == 3  # type: ignore[arg-type]
     assert graph["total"] > 10  # type: ignore[operator]
     assert graph["triples"][0][0]["value"] == SPACE + "Mars"  # type: ignore[index]
+    # A syntax error has its line and column.
+    body = {"query": "SELECT ?x WHERE {\n ?x ?y }"}
+    told = client.post("/api/v1/graphs/space/query", json=body).json()
+    assert (told["line"], told["column"]) == (2, 9)
+    # The triples behind a row are told.
+    query = MOONS + " ORDER BY ?moon"
+    told = posted(client, "evidence", query=query, row=5)
+    assert told["row"] == 5
+    assert [f"<{SPACE}Triton>", f"<{ONT}orbits>", f"<{SPACE}Neptune>"] in told["triples"]  # type: ignore[operator]
+    assert "Triton · orbits · Neptune" in told["words"]  # type: ignore[operator]
+    assert told["labels"][SPACE + "Triton"] == "Triton"  # type: ignore[index]
+    missing = client.post("/api/v1/graphs/space/evidence", json={"query": query, "row": 6})
+    assert missing.status_code == 404
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("query", "status", "kind"),
     [
         ("DELETE WHERE { ?s ?p ?o }", 403, "query-forbidden"),
@@ -59,24 +69,8 @@ def test_what_may_not_be_run_is_refused(
     assert (response.status_code, response.json()["type"].rpartition(":")[2]) == (status, kind)
 
 
-def test_a_syntax_error_has_its_line_and_column(client: httpx2.Client) -> None:
-    body = {"query": "SELECT ?x WHERE {\n ?x ?y }"}
-    told = client.post("/api/v1/graphs/space/query", json=body).json()
-    assert (told["line"], told["column"]) == (2, 9)
-
-
-def test_the_triples_behind_a_row_are_told(client: httpx2.Client) -> None:
-    query = MOONS + " ORDER BY ?moon"
-    told = posted(client, "evidence", query=query, row=5)
-    assert told["row"] == 5
-    assert [f"<{SPACE}Triton>", f"<{ONT}orbits>", f"<{SPACE}Neptune>"] in told["triples"]  # type: ignore[operator]
-    assert "Triton · orbits · Neptune" in told["words"]  # type: ignore[operator]
-    assert told["labels"][SPACE + "Triton"] == "Triton"  # type: ignore[index]
-    missing = client.post("/api/v1/graphs/space/evidence", json={"query": query, "row": 6})
-    assert missing.status_code == 404
-
-
-def test_a_query_is_checked_without_being_run(client: httpx2.Client) -> None:
+def test_checking_queries(client: httpx2.Client) -> None:
+    # A query is checked without being run.
     query = "SELECT ?m WHERE {\n  ?m a ont:Mooon ; ont:orbits space:Neptune }"
     told = posted(client, "validate", query=query)
     findings = {one["check"]: one for one in told["findings"]}  # type: ignore[attr-defined]
@@ -84,30 +78,23 @@ def test_a_query_is_checked_without_being_run(client: httpx2.Client) -> None:
     assert "missing prefix" not in findings  # as running it needs none declared
     assert (finding["check"], finding["severity"], finding["line"]) == ("unknown class", "error", 2)
     assert query[finding["start"] : finding["end"]] == "ont:Mooon"
-    assert finding["repair"] == "ont:Moon"
-    assert "ont:Moon ;" in str(told["repaired"])
+    assert finding["repair"] == "ont:Moon" and "ont:Moon ;" in str(told["repaired"])
     declared = f"PREFIX ont: <{ONT}> PREFIX space: <{SPACE}> {MOONS}"
     fine = posted(client, "validate", query=declared, language="de")
     assert (fine["findings"], fine["repaired"]) == ([], None)
     assert fine["words"] == "Monde, die Neptun umkreisen."
-
-
-def test_a_query_that_takes_too_long_to_parse_is_refused_at_once(client: httpx2.Client) -> None:
+    # A query that takes too long to parse is refused at once.
     long = f"SELECT * {{ ?s ?p '{'x' * 50_000}' }}"
     service = long.replace("{ ?s", "{ SERVICE <askgraph:space> { ?s", 1) + " }"
     for path, query in (("validate", long), ("query", service)):
         response = client.post(f"/api/v1/graphs/space/{path}", json={"query": query})
         assert (response.status_code, "characters" in response.text) == (400, True)
     assert posted(client, "query", query=long)["total"] == 0
-
-
-def test_any_text_can_be_checked(client: httpx2.Client) -> None:
+    # Any text can be checked.
     for text in ("nonsense", "SELECT", "{", "DROP ALL"):
         told = posted(client, "validate", query=text)
         assert told["findings"], text
-
-
-def test_a_query_is_laid_out(client: httpx2.Client) -> None:
+    # A query is laid out.
     told = posted(client, "format", query="select ?m {?m a ont:Moon;ont:orbits space:Neptune}")
     assert told["query"] == (
         f"PREFIX ont: <{ONT}>\nPREFIX space: <{SPACE}>\n"
@@ -116,11 +103,11 @@ def test_a_query_is_laid_out(client: httpx2.Client) -> None:
     assert posted(client, "format", query="no query")["query"] == "no query"
 
 
-def test_a_query_is_told_in_pieces_with_alternatives(client: httpx2.Client) -> None:
+def test_telling_queries_in_pieces(client: httpx2.Client) -> None:
+    # A query is told in pieces with alternatives.
     told = posted(client, "parts", query=MOONS, question="Which moons has Neptune?")
     pieces, parts = told["pieces"], told["parts"]
-    assert isinstance(pieces, list)
-    assert isinstance(parts, list)
+    assert isinstance(pieces, list) and isinstance(parts, list)
     assert "".join(piece["text"] for piece in pieces) == "The moons that orbit Neptune."
     kinds = [parts[piece["part"]]["kind"] for piece in pieces if piece["part"] is not None]
     assert kinds == ["class", "predicate", "entity"]
@@ -130,23 +117,22 @@ def test_a_query_is_told_in_pieces_with_alternatives(client: httpx2.Client) -> N
     assert (planets["Saturn"], planets["Mars"]) == (18, 2)
     quick = posted(client, "parts", query=MOONS, alternatives=False)
     assert [part["alternatives"] for part in quick["parts"]] == [[], [], []]  # type: ignore[attr-defined]
-
-
-def test_an_alternative_put_in_gives_the_rows_it_promised(client: httpx2.Client) -> None:
+    # An alternative put in gives the rows it promised.
     told = posted(client, "swap", query=MOONS, part=2, to=SPACE + "Saturn")
     assert told["words"] == "The moons that orbit Saturn."
     assert posted(client, "query", query=told["query"])["total"] == 18
-
-
-def test_a_part_may_be_named_by_what_it_is(client: httpx2.Client) -> None:
+    # A part may be named by what it is.
     query = "SELECT ?m { ?m a ont:Moon ; ont:diameter ?d FILTER(?d > 2000) }"
     by_value = posted(client, "swap", query=query, part="2000", to="5000")
     assert by_value["query"] == query.replace("2000", "5000")
     by_iri = posted(client, "swap", query=query, part=ONT + "diameter", to=ONT + "mass")
     assert "ont:mass ?d" in str(by_iri["query"])
+    # Lines count in the query as it was written.
+    text = "SELECT ?m WHERE {\n  ?m a ont:Moon ; ont:orbits space:Saturn .\n  ?m ?x }"
+    assert client.post("/api/v1/graphs/space/query", json={"query": text}).json()["line"] == 3
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("part", "to", "words"),
     [
         (7, SPACE + "Mars", "no part 7"),
@@ -161,23 +147,16 @@ def test_a_swap_that_cannot_be_made_is_refused(
 ) -> None:
     body = {"query": MOONS, "part": part, "to": to}
     response = client.post("/api/v1/graphs/space/swap", json=body)
-    assert response.status_code == 400
-    assert words in response.json()["detail"]
+    assert response.status_code == 400 and words in response.json()["detail"]
 
 
-def test_lines_count_in_the_query_as_it_was_written(client: httpx2.Client) -> None:
-    text = "SELECT ?m WHERE {\n  ?m a ont:Moon ; ont:orbits space:Saturn .\n  ?m ?x }"
-    told = client.post("/api/v1/graphs/space/query", json={"query": text}).json()
-    assert told["line"] == 3
+WIRE = Path(__file__).parents[2] / "answers" / "wire" / "edited.txt"
 
 
-WIRE = Path(__file__).parents[3] / "answers" / "wire" / "edited.txt"
-
-
-def test_the_answer_of_a_query_has_all_that_a_questions_has(client: httpx2.Client) -> None:
+def test_the_answers_of_queries(client: httpx2.Client) -> None:
+    # The answer of a query has all that a questions has.
     told = posted(client, "answer", query=f"{MOONS} ORDER BY ?moon", limit=2)
     of_a_question = client.post("/api/v1/ask", json={"question": "Which moons orbit Mars?"})
-
     assert set(told) == {*of_a_question.json()["answer"], "form"}
     assert (told["status"], told["confidence"], told["form"]) == ("edited", None, "SELECT")
     assert (told["words"], told["total"], told["ordered"]) == (
@@ -188,45 +167,32 @@ def test_the_answer_of_a_query_has_all_that_a_questions_has(client: httpx2.Clien
     assert [row[0]["label"] for row in told["cells"]] == ["Despina", "Galatea"]  # type: ignore[attr-defined]
     first = told["evidence"][0]  # type: ignore[index]
     assert [f"<{SPACE}Despina>", f"<{ONT}orbits>", f"<{SPACE}Neptune>"] in first["triples"]
-
-
-def test_the_wire_format_is_that_of_the_file(client: httpx2.Client) -> None:
+    # The wire format is that of the file.
     query = "SELECT ?size ?moon { ?moon ont:orbits space:Mars ; ont:diameter ?size } ORDER BY ?moon"
     told = posted(client, "answer", query=query, columns=["moon", "gone"], limit=1)
     told["seconds"] = 0.0
     assert json.dumps(told, ensure_ascii=False, indent=2) + "\n" == WIRE.read_text(encoding="utf-8")
-
-
-def test_the_query_stays_as_it_was_written_and_is_read_back_in_its_language(
-    client: httpx2.Client,
-) -> None:
+    # The query stays as it was written and is read back in its language.
     told = posted(client, "answer", query=MOONS, language="de")
     assert (told["sparql"], told["words"]) == (MOONS, "Monde, die Neptun umkreisen.")
-
-
-def test_an_empty_result_has_a_reason(client: httpx2.Client) -> None:
+    # An empty result has a reason.
     told = posted(client, "answer", query="SELECT ?m { ?m ont:orbits space:Venus }")
-    assert (told["total"], told["evidence"]) == (0, [])
-    assert "Venus" in str(told["why_empty"])
-
-
-def test_a_result_without_columns_is_an_answer_of_rows_that_hold_nothing(
-    client: httpx2.Client,
-) -> None:
+    assert (told["total"], told["evidence"]) == (0, []) and "Venus" in str(told["why_empty"])
+    # A result without columns is an answer of rows that hold nothing.
     told = posted(client, "answer", query="SELECT * { VALUES () { () () } }")
     assert (told["columns"], told["total"], told["cells"]) == ([], 2, [[], []])
-
-
-def test_a_yes_and_triples_are_answers_too(client: httpx2.Client) -> None:
+    # A yes and triples are answers too.
     yes = posted(client, "answer", query="ASK { space:Titan ont:orbits space:Saturn }")
     assert (yes["form"], yes["boolean"], yes["rows"]) == ("ASK", True, [[True]])
     facts = posted(client, "answer", query="DESCRIBE space:Mars", limit=3)
     assert (facts["form"], facts["columns"]) == ("CONSTRUCT", ["subject", "predicate", "object"])
     assert len(facts["cells"]) == 3  # type: ignore[arg-type]
     assert facts["total"] > 10  # type: ignore[operator]
+    # A graph that the caller may not see is missing.
+    assert client.post("/api/v1/graphs/secret/answer", json={"query": MOONS}).status_code == 404
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("body", "status", "kind"),
     [
         ({"query": "DELETE WHERE { ?s ?p ?o }"}, 403, "query-forbidden"),
@@ -246,8 +212,3 @@ def test_an_answer_that_may_not_be_run_is_refused(
 ) -> None:
     response = client.post("/api/v1/graphs/space/answer", json=body)
     assert (response.status_code, response.json()["type"].rpartition(":")[2]) == (status, kind)
-
-
-def test_a_graph_that_the_caller_may_not_see_is_missing(client: httpx2.Client) -> None:
-    response = client.post("/api/v1/graphs/secret/answer", json={"query": MOONS})
-    assert response.status_code == 404

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 import httpx2
 import pytest
 from pyoxigraph import RdfFormat, parse
+from tests.each import for_each
 from tests.servers.served import ServedThread
 
 from askgraph.server.auth.api_keys import new_key
@@ -31,37 +32,40 @@ def events(response: httpx2.Response) -> list[dict[str, object]]:
     return [json.loads(line[6:]) for line in response.iter_lines() if line.startswith("data: ")]
 
 
-def test_a_question_is_answered_with_cells_and_evidence(client: httpx2.Client) -> None:
+def test_a_question_its_events_and_history(client: httpx2.Client, served: str) -> None:
+    # A question is answered with cells and evidence.
     run = asked(client, LARGER)
     assert run["state"] == "done"
     answer = run["answer"]
     assert isinstance(answer, dict)
     assert [row[0]["label"] for row in answer["cells"]] == ["Ganymede", "Titan"]
-    assert answer["status"] == "answer"
-    assert "SELECT" in answer["sparql"]
-    assert answer["evidence"][0]["words"]
-    assert answer["total"] == 2
-    assert run["language"] == "en"
-
-
-def test_the_steps_come_as_events_and_the_outcome_last(client: httpx2.Client) -> None:
+    assert answer["status"] == "answer" and "SELECT" in answer["sparql"]
+    assert answer["evidence"][0]["words"] and answer["total"] == 2 and run["language"] == "en"
+    # The steps come as events and the outcome last.
     head = {"Accept": "text/event-stream"}
     with client.stream("POST", "/api/v1/ask", json={"question": LARGER}, headers=head) as response:
         told = events(response)
-    assert [one["seq"] for one in told] == list(range(len(told)))
-    assert told[0]["event"] == "run"
+    assert [one["seq"] for one in told] == list(range(len(told))) and told[0]["event"] == "run"
     assert {one["event"] for one in told[1:-1]} <= {"step", "queued"}
     assert told[1]["step"]["step"] == "findings"  # type: ignore[index]
     assert told[-1]["event"] == "outcome"
     assert told[-1]["run"] == client.get(f"/api/v1/runs/{told[0]['id']}").json()
-
-
-def test_events_are_told_again_from_any_place(client: httpx2.Client) -> None:
+    # Events are told again from any place.
     id = asked(client, LARGER)["id"]
     with client.stream("GET", f"/api/v1/runs/{id}/events", params={"after": 1}) as response:
         told = events(response)
-    assert told[0]["seq"] == 2
-    assert told[-1]["event"] == "outcome"
+    assert told[0]["seq"] == 2 and told[-1]["event"] == "outcome"
+    # A shared question can be read but not changed by others.
+    id = asked(client, LARGER)["id"]
+    client.post(f"/api/v1/runs/{id}/share", json={"shared": True}).raise_for_status()
+    with httpx2.Client(base_url=served, cookies={VISITOR: new_visitor()}, timeout=60) as other:
+        assert other.get(f"/api/v1/runs/{id}").json()["mine"] is False
+        assert other.post(f"/api/v1/runs/{id}/share", json={"shared": False}).status_code == 404
+    # A query that fails cannot be confirmed.
+    id = asked(client, LARGER)["id"]
+    refused = client.post(f"/api/v1/runs/{id}/confirm", json={"query": "SELECT * WHERE {"})
+    assert refused.status_code == 400 and refused.json()["type"].endswith("query-syntax")
+    assert client.get(f"/api/v1/runs/{id}").json()["verified"] is False
 
 
 def test_the_history_has_what_this_visitor_asked_and_nobody_elses(
@@ -79,17 +83,7 @@ def test_the_history_has_what_this_visitor_asked_and_nobody_elses(
         assert other.delete(f"/api/v1/runs/{first['id']}").status_code == 404
 
 
-def test_a_shared_question_can_be_read_but_not_changed_by_others(
-    client: httpx2.Client, served: str
-) -> None:
-    id = asked(client, LARGER)["id"]
-    client.post(f"/api/v1/runs/{id}/share", json={"shared": True}).raise_for_status()
-    with httpx2.Client(base_url=served, cookies={VISITOR: new_visitor()}, timeout=60) as other:
-        assert other.get(f"/api/v1/runs/{id}").json()["mine"] is False
-        assert other.post(f"/api/v1/runs/{id}/share", json={"shared": False}).status_code == 404
-
-
-@pytest.mark.parametrize(
+@for_each(
     ("refused", "alone"),
     [
         ("What is the population of Jupiter?", LARGER),
@@ -110,9 +104,8 @@ def test_after_a_refusal_a_question_of_its_own_is_answered_and_a_change_is_no_er
     assert changed["answer"]["status"] in ("answer", "refusal")
 
 
-def test_who_shares_a_follow_up_does_not_share_what_was_asked_before(
-    client: httpx2.Client, served: str
-) -> None:
+def test_sharing_forgetting_and_confirming(client: httpx2.Client, served: str) -> None:
+    # Who shares a follow up does not share what was asked before.
     first = asked(client, "Which moons has Mars?")
     second = asked(client, "And Jupiter?", after=first["id"])
     path = f"/api/v1/runs/{second['id']}"
@@ -130,84 +123,53 @@ def test_who_shares_a_follow_up_does_not_share_what_was_asked_before(
     listed = client.get("/api/v1/runs").json()["runs"]
     followed = {one["id"]: one["follows"] for one in listed}
     assert (followed[second["id"]], followed[first["id"]]) == ("Which moons has Mars?", None)
-
-
-def test_a_question_forgotten_is_gone(client: httpx2.Client) -> None:
+    # A question forgotten is gone.
     id = asked(client, LARGER)["id"]
     assert client.delete(f"/api/v1/runs/{id}").status_code == 204
     assert client.get(f"/api/v1/runs/{id}").status_code == 404
-
-
-def test_the_trace_is_one_that_the_command_line_reads(client: httpx2.Client) -> None:
+    # The trace is one that the command line reads.
     from askgraph.trace.codec import trace_in
 
     id = asked(client, LARGER)["id"]
     trace, head = trace_in(client.get(f"/api/v1/runs/{id}/trace").text, "there")
-    assert trace.question.text == LARGER
-    assert trace.method == "graph-search"
-    assert [graph.name for graph in head.graphs] == ["space"]
-    assert len(trace.steps) > 2
-
-
-def test_an_answer_confirmed_is_given_at_once_and_after_withdrawal_no_more(
-    client: httpx2.Client,
-) -> None:
+    assert trace.question.text == LARGER and trace.method == "graph-search"
+    assert [graph.name for graph in head.graphs] == ["space"] and len(trace.steps) > 2
+    # An answer confirmed is given at once and after withdrawal no more.
     question = "How many moons has the planet Neptune?"
     id = asked(client, question)["id"]
     assert client.post(f"/api/v1/runs/{id}/confirm", json={}).json()["verified"] is True
     again = asked(client, question)["answer"]
     assert again["confirmed"]["question"] == question  # type: ignore[index]
-    anew = asked(client, question, anew=True)["answer"]
-    assert anew["confirmed"] is None  # type: ignore[index]
+    assert asked(client, question, anew=True)["answer"]["confirmed"] is None  # type: ignore[index]
     assert client.delete(f"/api/v1/runs/{id}/confirm").json()["verified"] is False
     assert asked(client, question)["answer"]["confirmed"] is None  # type: ignore[index]
 
 
-def test_a_query_that_fails_cannot_be_confirmed(client: httpx2.Client) -> None:
-    id = asked(client, LARGER)["id"]
-    refused = client.post(f"/api/v1/runs/{id}/confirm", json={"query": "SELECT * WHERE {"})
-    assert refused.status_code == 400
-    assert refused.json()["type"].endswith("query-syntax")
-    assert client.get(f"/api/v1/runs/{id}").json()["verified"] is False
-
-
-def test_what_is_said_of_an_answer_is_kept(client: httpx2.Client) -> None:
+def test_feedback_readings_and_edited_queries(client: httpx2.Client) -> None:
+    # What is said of an answer is kept.
     id = asked(client, LARGER)["id"]
     said = {"verdict": "wrong", "comment": "Callisto is missing"}
     client.post(f"/api/v1/runs/{id}/feedback", json=said).raise_for_status()
     assert client.get(f"/api/v1/runs/{id}").json()["feedback"] == said
-
-
-def test_a_reading_that_was_offered_can_be_chosen(client: httpx2.Client) -> None:
+    # A reading that was offered can be chosen.
     run = asked(client, "How many missions are there to Jupiter?", settings={"answer_from": 1.0})
     answer = run["answer"]
-    assert isinstance(answer, dict)
-    assert answer["status"] == "clarification"
+    assert isinstance(answer, dict) and answer["status"] == "clarification"
     chosen = client.post(f"/api/v1/runs/{run['id']}/choose", json={"option": 1}).json()
     assert chosen["answer"]["status"] == "answer"
-    assert chosen["answer"]["sparql"] == answer["options"][1]["query"]
-    assert chosen["id"] != run["id"]
+    assert chosen["answer"]["sparql"] == answer["options"][1]["query"] and chosen["id"] != run["id"]
     assert chosen["changes"] == run["id"]
-    past = client.post(f"/api/v1/runs/{run['id']}/choose", json={"option": 99})
-    assert past.status_code == 422
-
-
-def test_a_query_of_ones_own_is_a_run_that_can_be_followed_and_downloaded(
-    client: httpx2.Client,
-) -> None:
+    assert client.post(f"/api/v1/runs/{run['id']}/choose", json={"option": 99}).status_code == 422
+    # A query of ones own is a run that can be followed and downloaded.
     run = asked(client, LARGER)
     query = "SELECT ?planet WHERE { ?planet a ont:Planet } ORDER BY ?planet"
     edited = client.post(f"/api/v1/runs/{run['id']}/edit", json={"query": query}).json()
-    assert edited["question"] == LARGER
-    assert edited["changes"] == run["id"]
-    assert edited["session"] == run["session"]
-    assert edited["answer"]["sparql"] == query
+    assert edited["question"] == LARGER and edited["changes"] == run["id"]
+    assert edited["session"] == run["session"] and edited["answer"]["sparql"] == query
     assert edited["answer"]["total"] == 8
-    again = client.get(f"/api/v1/runs/{edited['id']}").json()
-    assert again["answer"] == edited["answer"]
+    assert client.get(f"/api/v1/runs/{edited['id']}").json()["answer"] == edited["answer"]
     rows = client.get(f"/api/v1/runs/{edited['id']}/result").text.splitlines()
-    assert rows[0] == "planet"
-    assert len(rows) == 9
+    assert rows[0] == "planet" and len(rows) == 9
     lines = client.get("/api/v1/runs").json()["runs"]
     assert [line["changes"] for line in lines if line["id"] == edited["id"]] == [run["id"]]
 
@@ -221,7 +183,7 @@ def test_a_query_that_cannot_be_run_changes_nothing(client: httpx2.Client, query
     assert len(client.get("/api/v1/runs").json()["runs"]) == before
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("body", "status", "words"),
     [
         ({"question": "Hi", "graphs": ["nowhere"]}, 404, "there are: space"),
@@ -247,7 +209,7 @@ def test_what_cannot_be_asked_is_refused_with_words(
     assert words in response.json()["detail"]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("path", "body"),
     [
         ("/sessions", {"title": "a\0"}),
@@ -271,8 +233,7 @@ def test_sessions_hold_their_questions(client: httpx2.Client) -> None:
     asked(client, LARGER, session=session)
     asked(client, "How many moons does Neptune have?", session=session)
     view = client.get(f"/api/v1/sessions/{session}").json()
-    assert view["title"] == "Moons"
-    assert [one["question"] for one in view["questions"]][1] == LARGER
+    assert view["title"] == "Moons" and [one["question"] for one in view["questions"]][1] == LARGER
     client.patch(f"/api/v1/sessions/{session}", json={"title": "Big moons"}).raise_for_status()
     assert client.get("/api/v1/sessions").json()["sessions"][0]["title"] == "Big moons"
     assert client.delete(f"/api/v1/sessions/{session}").status_code == 204
@@ -283,10 +244,8 @@ def test_the_methods_say_what_they_need_and_cost(client: httpx2.Client) -> None:
     asked(client, LARGER)
     told = client.get("/api/v1/methods").json()
     methods = {one["name"]: one for one in told["methods"]}
-    assert told["default"] == "graph-search"
-    assert methods["graph-search"]["usable"]
-    assert methods["graph-search"]["questions"] >= 1
-    assert methods["graph-search"]["money"] == 0
+    assert told["default"] == "graph-search" and methods["graph-search"]["usable"]
+    assert methods["graph-search"]["questions"] >= 1 and methods["graph-search"]["money"] == 0
     assert methods["grasp"]["needs_model"]
     assert "no language model is named" in methods["grasp"]["missing"]
 
@@ -300,7 +259,8 @@ def run(client: httpx2.Client) -> str:
     return id
 
 
-def test_all_rows_come_as_csv(client: httpx2.Client, run: str) -> None:
+def test_downloads_and_next_questions(client: httpx2.Client, run: str) -> None:
+    # All rows come as csv.
     file = client.get(f"/api/v1/runs/{run}/result")
     assert file.headers["content-type"].startswith("text/csv")
     assert file.headers["content-disposition"].startswith("attachment")
@@ -310,21 +270,23 @@ def test_all_rows_come_as_csv(client: httpx2.Client, run: str) -> None:
         ["https://example.org/space/Ganymede"],
         ["https://example.org/space/Titan"],
     ]
-
-
-def test_the_triples_behind_the_rows_come_as_turtle(client: httpx2.Client, run: str) -> None:
+    # The triples behind the rows come as turtle.
     file = client.get(f"/api/v1/runs/{run}/result", params={"format": "ttl"})
     triples = {str(quad.triple.subject) for quad in parse(file.content, RdfFormat.TURTLE)}
     assert "<https://example.org/space/Ganymede>" in triples
-    assert "<https://example.org/space/Mercury>" in triples
-    assert "@prefix space:" in file.text
-
-
-def test_a_result_that_is_not_there_is_said(client: httpx2.Client) -> None:
+    assert "<https://example.org/space/Mercury>" in triples and "@prefix space:" in file.text
+    # A result that is not there is said.
     id = client.post("/api/v1/ask", json={"question": "Colourless green ideas?"}).json()["id"]
-    missing = client.get("/api/v1/runs/nothing/result")
-    assert missing.status_code == 404
+    assert client.get("/api/v1/runs/nothing/result").status_code == 404
     assert client.get(f"/api/v1/runs/{id}/result", params={"format": "exe"}).status_code == 422
+    # An answer has questions that may follow it.
+    neptune = asked(client, "Which moons does Neptune have?")
+    found = client.get(f"/api/v1/runs/{neptune['id']}/next").json()["questions"]
+    assert len(found) == 3 and "And Mars?" in found
+    told = asked(client, "And Mars?", after=neptune["id"], session=neptune["session"])["answer"]
+    assert isinstance(told, dict) and told["total"] == 2
+    refused = asked(client, "Who won the 2010 World Cup?")
+    assert client.get(f"/api/v1/runs/{refused['id']}/next").json() == {"questions": []}
 
 
 ASKED = {"question": "Which moons are larger than Mercury?", "graphs": ["space"]}
@@ -354,46 +316,32 @@ def clients(
             caller.close()
 
 
-def test_an_answer_is_withdrawn_by_who_confirmed_it_after_its_run_is_gone(
-    clients: dict[str, httpx2.Client],
-) -> None:
+def test_who_may_withdraw_and_confirm(clients: dict[str, httpx2.Client]) -> None:
+    # An answer is withdrawn by who confirmed it after its run is gone.
     ann, bob = clients["ann"], clients["bob"]
     (one,) = _confirmed(ann)
     assert (one["question"], one["rows"], one["mine"]) == (ASKED["question"], 2, True)
     assert [(other["id"], other["mine"]) for other in _listed(bob)] == [(one["id"], False)]
     assert ann.delete("/api/v1/runs").json()["deleted"] >= 1
     assert bob.delete(f"{HERE}/{one['id']}").status_code == 403
-    assert ann.delete(f"{HERE}/{one['id']}").status_code == 204
-    assert _listed(bob) == []
+    assert ann.delete(f"{HERE}/{one['id']}").status_code == 204 and _listed(bob) == []
     assert ann.delete(f"{HERE}/{one['id']}").status_code == 404
-
-
-def test_an_administrator_withdraws_what_anybody_confirmed(
-    clients: dict[str, httpx2.Client],
-) -> None:
+    # An administrator withdraws what anybody confirmed.
     (one,) = _confirmed(clients["bob"])
     assert clients["boss"].delete(f"{HERE}/{one['id']}").status_code == 204
     assert _listed(clients["bob"]) == []
-
-
-def test_who_may_not_confirm_does_not_see_them(clients: dict[str, httpx2.Client]) -> None:
+    # Who may not confirm does not see them.
     assert clients["guest"].get(HERE).status_code == 403
     assert clients["ann"].get("/api/v1/graphs/nowhere/verified").status_code == 404
-
-
-def test_who_may_run_no_queries_confirms_none_of_their_own(
-    clients: dict[str, httpx2.Client],
-) -> None:
+    # Who may run no queries confirms none of their own.
     ann, boss = clients["ann"], clients["boss"]
     run = ann.post("/api/v1/ask", json=ASKED).json()
     here = f"/api/v1/runs/{run['id']}/confirm"
     refused = ann.post(here, json={"query": "SELECT * WHERE { ?s ?p ?o } LIMIT 1"})
-    assert refused.status_code == 403
-    assert "'query'" in refused.json()["detail"]
+    assert refused.status_code == 403 and "'query'" in refused.json()["detail"]
     assert ann.post(here, json={"query": run["answer"]["sparql"]}).status_code == 200
     assert ann.delete(here).status_code == 200
-    shared = boss.post(here, json={"query": "SELECT * WHERE { ?s ?p ?o } LIMIT 1"})
-    assert shared.status_code == 200
+    assert boss.post(here, json={"query": "SELECT * WHERE { ?s ?p ?o } LIMIT 1"}).status_code == 200
     assert boss.delete(here).status_code == 200
 
 
@@ -416,14 +364,3 @@ async def _keys(database: str, scopes: dict[str, tuple[Scope, ...]]) -> dict[str
         await store.add_key(key)
     await store.close()
     return texts
-
-
-def test_an_answer_has_questions_that_may_follow_it(client: httpx2.Client) -> None:
-    run = asked(client, "Which moons does Neptune have?")
-    found = client.get(f"/api/v1/runs/{run['id']}/next").json()["questions"]
-
-    assert len(found) == 3 and "And Mars?" in found
-    told = asked(client, "And Mars?", after=run["id"], session=run["session"])["answer"]
-    assert isinstance(told, dict) and told["total"] == 2
-    refused = asked(client, "Who won the 2010 World Cup?")
-    assert client.get(f"/api/v1/runs/{refused['id']}/next").json() == {"questions": []}

@@ -1,7 +1,7 @@
 """Names found, completed and listed."""
 
 import httpx2
-import pytest
+from tests.each import for_each
 
 SPACE = "https://example.org/space/"
 ONT = "https://example.org/space/ontology#"
@@ -22,7 +22,7 @@ def completed(client: httpx2.Client, q: str, **more: object) -> list[dict[str, o
     return found
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("q", "kind", "iri"),
     [
         ("red planet", "entity", SPACE + "Mars"),
@@ -34,19 +34,38 @@ def test_things_are_found_by_any_of_their_names(
     client: httpx2.Client, q: str, kind: str, iri: str
 ) -> None:
     found = hits(client, q=q, kind=kind, limit=5)
-    assert found[0]["iri"] == iri
-    assert found[0]["kind"] == kind
+    assert found[0]["iri"] == iri and found[0]["kind"] == kind
 
 
-def test_a_hit_has_the_asker_s_label_and_the_name_that_matched(client: httpx2.Client) -> None:
+def test_hits_and_completions(client: httpx2.Client) -> None:
+    # A hit has the asker s label and the name that matched.
     first = hits(client, q="red planet", language="de", limit=1)[0]
-    assert (first["label"], first["name"]) == ("Mars", "Red Planet")
-    assert hits(client, q="…") == []
+    assert (first["label"], first["name"]) == ("Mars", "Red Planet") and hits(client, q="…") == []
+    # The last words typed are completed.
+    found = completed(client, "Which moons orbit Sat")
+    assert (found[0]["text"], found[0]["iri"]) == ("Saturn", SPACE + "Saturn")
+    assert found[0]["start"] == len("Which moons orbit ") and found[0]["kind"] == "entity"
+    # Names in the asker s language come first.
+    assert completed(client, "apol", language="es")[0]["text"].startswith("Apolo")  # type: ignore[attr-defined]
+    assert completed(client, "apol", language="en")[0]["text"].startswith("Apollo")  # type: ignore[attr-defined]
+    # A name of several words is completed as one.
+    found = completed(client, "When was Kennedy Space C")
+    assert (found[0]["text"], found[0]["start"]) == ("Kennedy Space Center", 9)
+    # The vocabulary has the graph s terms and prefixes.
+    told = client.get("/api/v1/graphs/space/vocabulary", params={"language": "de"}).json()
+    assert told["prefixes"]["ont"] == ONT and "rdfs" in told["prefixes"]
+    terms = {one["iri"]: one for one in (*told["classes"], *told["predicates"])}
+    assert terms[ONT + "Moon"]["label"] == "Mond" and terms[ONT + "Moon"]["count"] == 55
+    # What completes says of which class it is.
+    found = client.get("/api/v1/graphs/space/complete", params={"q": "Ganym"}).json()
+    assert found["completions"][0]["of"] == "moon"
+    german = client.get(
+        "/api/v1/graphs/space/complete", params={"q": "Ganym", "language": "de"}
+    ).json()
+    assert german["completions"][0]["of"] == "Mond"
 
 
-@pytest.mark.parametrize(
-    "parameters", [{"q": ""}, {"q": "a", "limit": 1000}, {"q": "a", "kind": "person"}, {}]
-)
+@for_each("parameters", [{"q": ""}, {"q": "a", "limit": 1000}, {"q": "a", "kind": "person"}, {}])
 def test_a_search_beyond_its_bounds_is_refused(
     client: httpx2.Client, parameters: dict[str, object]
 ) -> None:
@@ -54,41 +73,6 @@ def test_a_search_beyond_its_bounds_is_refused(
     assert response.status_code == 422
 
 
-def test_the_last_words_typed_are_completed(client: httpx2.Client) -> None:
-    found = completed(client, "Which moons orbit Sat")
-    assert (found[0]["text"], found[0]["iri"]) == ("Saturn", SPACE + "Saturn")
-    assert found[0]["start"] == len("Which moons orbit ")
-    assert found[0]["kind"] == "entity"
-
-
-def test_names_in_the_asker_s_language_come_first(client: httpx2.Client) -> None:
-    assert completed(client, "apol", language="es")[0]["text"].startswith("Apolo")  # type: ignore[attr-defined]
-    assert completed(client, "apol", language="en")[0]["text"].startswith("Apollo")  # type: ignore[attr-defined]
-
-
-def test_a_name_of_several_words_is_completed_as_one(client: httpx2.Client) -> None:
-    found = completed(client, "When was Kennedy Space C")
-    assert (found[0]["text"], found[0]["start"]) == ("Kennedy Space Center", 9)
-
-
-@pytest.mark.parametrize("q", ["", "a", "Which ", "?!", "qqqqzzz"])
+@for_each("q", ["", "a", "Which ", "?!", "qqqqzzz"])
 def test_what_begins_no_name_is_not_completed(client: httpx2.Client, q: str) -> None:
     assert completed(client, q) == []
-
-
-def test_the_vocabulary_has_the_graph_s_terms_and_prefixes(client: httpx2.Client) -> None:
-    told = client.get("/api/v1/graphs/space/vocabulary", params={"language": "de"}).json()
-    assert told["prefixes"]["ont"] == ONT
-    assert "rdfs" in told["prefixes"]
-    terms = {one["iri"]: one for one in (*told["classes"], *told["predicates"])}
-    assert terms[ONT + "Moon"]["label"] == "Mond"
-    assert terms[ONT + "Moon"]["count"] == 55
-
-
-def test_what_completes_says_of_which_class_it_is(client: httpx2.Client) -> None:
-    found = client.get("/api/v1/graphs/space/complete", params={"q": "Ganym"}).json()
-    assert found["completions"][0]["of"] == "moon"
-    german = client.get(
-        "/api/v1/graphs/space/complete", params={"q": "Ganym", "language": "de"}
-    ).json()
-    assert german["completions"][0]["of"] == "Mond"

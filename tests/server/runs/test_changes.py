@@ -35,56 +35,40 @@ def counts(before: AnswerView, after: AnswerView) -> tuple[int, int, int]:
 ALMA, BRIX, COVE = (thing(name) for name in ("Alma", "Brix", "Cove"))
 
 
-def test_rows_that_only_moved_are_the_same() -> None:
+def test_what_counts_as_a_change() -> None:
+    # Rows that only moved are the same.
     assert counts(view((ALMA,), (BRIX,)), view((BRIX,), (ALMA,))) == (0, 0, 0)
-
-
-def test_a_row_that_is_there_once_more_is_new() -> None:
+    # A row that is there once more is new.
     before, after = view((ALMA,)), view((ALMA,), (ALMA,))
-    assert counts(before, after) == (1, 0, 0)
-    assert counts(after, before) == (0, 1, 0)
-
-
-def test_the_same_thing_with_another_value_is_changed_and_says_what_it_was() -> None:
+    assert counts(before, after) == (1, 0, 0) and counts(after, before) == (0, 1, 0)
+    # The same thing with another value is changed and says what it was.
     before = view((Literal(4), ALMA), (Literal(7), BRIX))
     found = changes_of(before, view((Literal(4), ALMA), (Literal(9), BRIX)))
     assert (found.added, found.gone, found.changed) == (0, 0, 1)
     (row,) = found.rows
     assert row.row == 1 and row.was is not None
     assert [cell.value for cell in row.was if cell] == ["7", BRIX.value]
-
-
-def test_a_thing_that_is_now_with_another_thing_is_changed() -> None:
+    # A thing that is now with another thing is changed.
     before = view((ALMA, thing("Ann")), (BRIX, thing("Bob")), (COVE, thing("Bob")))
     after = view((ALMA, thing("Ann")), (BRIX, thing("Ann")), (COVE, thing("Bob")))
     assert counts(before, after) == (0, 0, 1)
-
-
-def test_a_single_value_is_changed_and_not_gone() -> None:
+    # A single value is changed and not gone.
     assert counts(view((Literal(3),)), view((Literal(4),))) == (0, 0, 1)
     assert counts(view((ALMA,)), view((BRIX,))) == (0, 0, 1)
-
-
-def test_rows_that_nothing_names_come_and_go() -> None:
+    # Rows that nothing names come and go.
     before = view((ALMA, Literal(1)), (ALMA, Literal(1)))
     after = view((ALMA, Literal(1)), (ALMA, Literal(2)))
     assert counts(before, after) == (1, 1, 0)
-
-
-def test_what_was_empty_has_new_rows_and_what_is_empty_has_lost_them() -> None:
+    # What was empty has new rows and what is empty has lost them.
     assert counts(view(), view((ALMA,), (BRIX,))) == (2, 0, 0)
     lost = changes_of(view((ALMA,), (BRIX,)), view()).lost
     assert [row[0] and row[0].value for row in lost] == [ALMA.value, BRIX.value]
-
-
-def test_values_that_are_written_otherwise_are_others_but_blank_nodes_are_not() -> None:
+    # Values that are written otherwise are others but blank nodes are not.
     assert counts(view((BlankNode("x"), ALMA)), view((BlankNode("y"), ALMA))) == (0, 0, 0)
     german, plain = Literal("a", language="de"), Literal("a")
     assert counts(view((ALMA, plain)), view((ALMA, german))) == (0, 0, 1)
     assert counts(view((ALMA, None)), view((ALMA, plain))) == (0, 0, 1)
-
-
-def test_rows_beyond_those_kept_are_not_compared_and_it_says_so() -> None:
+    # Rows beyond those kept are not compared and it says so.
     before = view((ALMA,), (BRIX,), (COVE,), limit=2)
     found = changes_of(before, view((ALMA,), (BRIX,), (thing("Dory"),), limit=2))
     assert (found.added, found.gone, found.partly) == (0, 0, True)

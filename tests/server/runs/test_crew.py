@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
+from tests.each import for_each
 from tests.servers.faults import slow_first_byte
 from tests.servers.llm import LlmServer
 from tests.servers.served import sample_workspace
@@ -84,9 +85,10 @@ def processes() -> set[int]:
     return found
 
 
-async def test_many_at_once_are_answered_as_in_one_process(
+async def test_many_questions_and_changed_graphs(
     hub: Hub, place: Workspace, tmp_path: Path
 ) -> None:
+    # Many at once are answered as in one process.
     before = processes()
     found = await asyncio.gather(*(asked(hub, one) for one in QUESTIONS))
     assert len(processes() - before) == 2
@@ -94,14 +96,10 @@ async def test_many_at_once_are_answered_as_in_one_process(
     async with open_hub(own, place) as alone:
         expected = [await asked(alone, one) for one in QUESTIONS]
     for one, other in zip(found, expected, strict=True):
-        assert one.answer
-        assert other.answer
-        assert one.answer.status == other.answer.status
+        assert one.answer and other.answer and one.answer.status == other.answer.status
         assert one.answer.sparql == other.answer.sparql
         assert one.answer.confidence == other.answer.confidence
-
-
-async def test_none_is_left_when_the_server_ends(place: Workspace, tmp_path: Path) -> None:
+    # None is left when the server ends.
     settings = ServeSettings(
         database=str(tmp_path / "serve.db"), processes=2, grace=0, patience=60.0
     )
@@ -110,26 +108,31 @@ async def test_none_is_left_when_the_server_ends(place: Workspace, tmp_path: Pat
         await asked(hub, QUESTIONS[0])
         assert processes() - before
     assert processes() == before
+    # A limit of a model holds for all processes.
+    server = _OneAtATime()
+    with server:
+        file = place.folder / "askgraph.toml"
+        table = f'\n[models.default]\nmodel = "m"\nbase_url = "{server.base}/v1"\nparallel = 1\n'
+        file.write_text(file.read_text(encoding="utf-8") + table, encoding="utf-8")
+        serving = ServeSettings(
+            database=str(tmp_path / "serve.db"), processes=2, grace=0, patience=60.0
+        )
+        async with open_hub(serving, place) as hub:
+            found = await asyncio.gather(*(asked(hub, one, method="guided") for one in QUESTIONS))
+    assert [one.state for one in found] == ["done"] * 4 and server.at_once == 1
+    assert len(server.requests) >= 2
 
 
-async def test_a_process_that_dies_fails_its_question_and_is_replaced(
-    hub: Hub, sample_endpoint: SparqlServer
-) -> None:
+async def test_processes_that_die_or_are_told(hub: Hub, sample_endpoint: SparqlServer) -> None:
+    # A process that dies fails its question and is replaced.
     run = await waiting(hub, sample_endpoint)
     for one in processes():
         os.kill(one, signal.SIGKILL)
     view = await hub.runs.outcome(run)
-    assert view.state == "failed"
-    assert view.problem
-    assert "ask it again" in view.problem.detail
+    assert view.state == "failed" and view.problem and "ask it again" in view.problem.detail
     again = await asked(hub, QUESTIONS[0])
-    assert again.answer
-    assert again.answer.status == "answer"
-
-
-async def test_a_question_that_is_stopped_ends_in_its_process(
-    hub: Hub, sample_endpoint: SparqlServer
-) -> None:
+    assert again.answer and again.answer.status == "answer"
+    # A question that is stopped ends in its process.
     run = await waiting(hub, sample_endpoint)
     began = time.monotonic()
     await hub.runs.cancel(run.id)
@@ -161,22 +164,6 @@ async def test_a_graph_that_was_replaced_is_opened_anew(
     assert all("Berta" in str(one.answer) and "Anna" not in str(one.answer) for one in again)
 
 
-async def test_a_limit_of_a_model_holds_for_all_processes(place: Workspace, tmp_path: Path) -> None:
-    server = _OneAtATime()
-    with server:
-        settings = place.folder / "askgraph.toml"
-        table = f'\n[models.default]\nmodel = "m"\nbase_url = "{server.base}/v1"\nparallel = 1\n'
-        settings.write_text(settings.read_text(encoding="utf-8") + table, encoding="utf-8")
-        serving = ServeSettings(
-            database=str(tmp_path / "serve.db"), processes=2, grace=0, patience=60.0
-        )
-        async with open_hub(serving, place) as hub:
-            found = await asyncio.gather(*(asked(hub, one, method="guided") for one in QUESTIONS))
-    assert [one.state for one in found] == ["done"] * 4
-    assert server.at_once == 1
-    assert len(server.requests) >= 2
-
-
 class _OneAtATime(LlmServer):
     """A model that counts how many ask it at once."""
 
@@ -198,10 +185,9 @@ class _OneAtATime(LlmServer):
 ERRORS = [one for one in errors.__all__ if issubclass(getattr(errors, one, object), AskgraphError)]
 
 
-@pytest.mark.parametrize("name", ERRORS)
+@for_each("name", ERRORS)
 def test_an_error_is_told_with_its_words(name: str) -> None:
     kind = getattr(errors, name)
     more = {"limit": "tokens", "scope": "run"} if kind is errors.BudgetSpent else {}
     again = pickle.loads(packed(portable(kind("the fault of 7", **more)))[8:])
-    assert str(again) == "the fault of 7"
-    assert isinstance(again, kind | ServiceError)
+    assert str(again) == "the fault of 7" and isinstance(again, kind | ServiceError)

@@ -1,23 +1,43 @@
-"""What is kept of a question: its steps, without secrets."""
+"""Runs: kept whatever fails, told in short lines, and in turns on each graph."""
 
 import asyncio
 import sqlite3
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
 import httpx2
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.each import for_each
 from tests.servers.llm import LlmServer, Turn
 from tests.servers.served import ServedThread, sample_workspace
 
 from askgraph.errors import ServiceError
+from askgraph.llm import Choice, ToolCall
 from askgraph.server.auth.principal import Limits, Principal, TooMany
 from askgraph.server.hub import Hub, open_hub
-from askgraph.server.runs.replies import chosen
-from askgraph.server.runs.views import AskBody
+from askgraph.server.rest.parts import PartsBody, parts
+from askgraph.server.rest.questions import download
+from askgraph.server.runs.events import one_line, words_of
+from askgraph.server.runs.replies import chosen, confirmed
+from askgraph.server.runs.views import AskBody, RunView
 from askgraph.server.settings import ServeSettings
+from askgraph.trace import (
+    Draft,
+    Findings,
+    Mention,
+    ModelTurn,
+    Observation,
+    Prompt,
+    Refusal,
+    Step,
+    Thought,
+    ToolUse,
+    Usage,
+)
 from askgraph.workspace import Workspace
 
 SECRET = "s3cr3t-that-nobody-may-read"
@@ -46,8 +66,7 @@ def test_a_secret_that_a_model_repeats_is_in_no_trace(
         told = client.post("/api/v1/ask", json=body, headers=head).text
         id = told.partition('"id": "')[2].partition('"')[0]
         trace = client.get(f"/api/v1/runs/{id}/trace").text
-    assert "I was sent ***" in trace
-    assert SECRET not in trace + told
+    assert "I was sent ***" in trace and SECRET not in trace + told
     assert "hunter2hunter2" not in trace + told
 
 
@@ -82,32 +101,33 @@ def done(hub: Hub, statement: str) -> None:
         connection.commit()
 
 
-async def test_an_ending_that_the_database_did_not_take_is_kept_later(hub: Hub) -> None:
+async def test_runs_whose_database_fails(hub: Hub) -> None:
+    # An ending that the database did not take is kept later.
     done(hub, BROKEN)
     run = await hub.ask(QUESTION, ANN)
-    events = [event async for event in hub.runs.read(run)]
-    assert events[-1]["event"] == "problem"
+    assert [event async for event in hub.runs.read(run)][-1]["event"] == "problem"
     assert (await hub.records.view(run.id, ANN)).state == "running"
     done(hub, "DROP TRIGGER broken")
     await hub.records.beat()
     view = await hub.records.view(run.id, ANN)
-    assert view.state == "done"
-    assert view.answer
+    assert view.state == "done" and view.answer
     assert (await hub.runs.outcome(await hub.ask(QUESTION, ANN))).state == "done"
-
-
-async def test_a_reading_chosen_while_the_database_fails_does_not_run_for_ever(hub: Hub) -> None:
+    # A reading chosen while the database fails does not run for ever.
     back = AskBody(
         question="How many missions are there to Jupiter?", settings={"answer_from": 1.0}
     )
-    run = await hub.runs.outcome(await hub.ask(back, ANN))
+    view = await hub.runs.outcome(await hub.ask(back, ANN))
     done(hub, BROKEN)
     with pytest.raises(ServiceError):
-        await chosen(hub, run.id, 1, ANN)
+        await chosen(hub, view.id, 1, ANN)
     assert await hub.store.under_way(ANN.id)
     done(hub, "DROP TRIGGER broken")
     await hub.records.beat()
     assert await hub.store.under_way(ANN.id) == []
+    # A question that ended holds its steps no longer.
+    run = await hub.ask(QUESTION, ANN)
+    await hub.runs.outcome(run)
+    assert run.steps == []
 
 
 async def test_a_question_that_is_refused_leaves_no_session(hub: Hub) -> None:
@@ -128,7 +148,90 @@ async def test_a_question_that_waits_for_its_graph_is_queued(hub: Hub) -> None:
     assert [view.state for view in views] == ["done", "done"]
 
 
-async def test_a_question_that_ended_holds_its_steps_no_longer(hub: Hub) -> None:
-    run = await hub.ask(QUESTION, ANN)
-    await hub.runs.outcome(run)
-    assert run.steps == []
+MARS = Mention("Mars", "entity", "http://example.org/Mars", "Mars", 1.0)
+CALLS = Choice("", calls=(ToolCall("1", "search_entity", "{}"),))
+
+
+@for_each(
+    ("step", "words"),
+    [
+        (Findings((MARS,)), "'Mars' is the entity 'Mars'"),
+        (Findings(()), "no word of it is known"),
+        (Draft("PREFIX : <x>\nASK {\n}", 1.0), "considers: ASK { }"),
+        (Draft("ASK {}", 1.0, "Is it?"), "considers: Is it?"),
+        (Thought("two\nlines"), "two lines"),
+        (Prompt("write", ()), "tells a model (write)"),
+        (ModelTurn(CALLS, Usage()), "the model: calls search_entity"),
+        (ModelTurn(Choice("It is Io."), Usage()), "the model: It is Io."),
+        (ToolUse("search", {"q": "Io"}, Observation("found")), 'search("Io"): found'),
+        (Refusal("nothing"), ""),
+    ],
+)
+def test_each_kind_of_step_says_what_it_does(step: Step, words: str) -> None:
+    assert words_of(step) == words
+
+
+@given(st.text())
+def test_a_line_is_one_line_and_short(text: str) -> None:
+    line = one_line(text)
+
+    assert len(line) <= 160 and (line.isprintable() or not line)
+
+
+ANN_turns = Principal("user:ann", "ann", frozenset({"ask", "query", "confirm"}))
+ASKED = AskBody(question="How many missions are there to Jupiter?", settings={"answer_from": 1.0})
+
+Work = Callable[[Hub, RunView], Awaitable[object]]
+
+
+@pytest.fixture
+async def hub_turns(sample_place: Workspace, tmp_path: Path) -> AsyncIterator[Hub]:
+    settings = ServeSettings(database=str(tmp_path / "serve.db"), per_graph=1, queue=0, grace=0)
+    async with open_hub(settings, sample_place) as hub_turns:
+        yield hub_turns
+
+
+def read_back(hub: Hub, run: RunView) -> Awaitable[object]:
+    assert run.answer
+    assert run.answer.sparql
+    return parts("space", PartsBody(query=run.answer.sparql, language="en"), hub, ANN_turns)
+
+
+@pytest.mark.parametrize(
+    "work",
+    [
+        read_back,
+        lambda hub, run: confirmed(hub, run.id, None, ANN_turns),
+        lambda hub, run: chosen(hub, run.id, 0, ANN_turns),
+        lambda hub, run: download(hub, run.id, "nt", ANN_turns),
+    ],
+)
+async def test_work_on_a_graph_waits_for_its_turn(hub_turns: Hub, work: Work) -> None:
+    run = await hub_turns.runs.outcome(await hub_turns.ask(ASKED, ANN_turns))
+    async with hub_turns.queries.turn("space"):
+        with pytest.raises(TooMany):
+            await work(hub_turns, run)
+    await work(hub_turns, run)
+
+
+_DEAD = '[models.default]\nmodel = "m"\nbase_url = "http://127.0.0.1:9/v1"\nretries = 0\n'
+
+
+@pytest.mark.parametrize("processes", [0, 1])
+def test_a_model_whose_server_has_failed_is_left_alone_and_counted(
+    tmp_path: Path, processes: int
+) -> None:
+    place = sample_workspace(tmp_path)
+    with (tmp_path / "askgraph.toml").open("a") as settings:
+        settings.write(_DEAD)
+    with (
+        ServedThread(place, processes=processes) as server,
+        httpx2.Client(base_url=server.url, timeout=120) as client,
+    ):
+        assert "askgraph_models_left_alone 0.0" in client.get("/metrics").text
+        asked = {"question": "Which moons does Jupiter have?", "method": "guided"}
+        for _ in range(5):  # on a busy machine the seconds may be over before it is read
+            assert client.post("/api/v1/ask", json=asked).status_code == 200
+            if "askgraph_models_left_alone 1.0" in client.get("/metrics").text:
+                return
+    pytest.fail("no model is said to be left alone")

@@ -31,7 +31,8 @@ MOONS = Verified(
 )
 
 
-async def test_feedback_is_one_a_person_and_run(store: Store) -> None:
+async def test_feedback_and_verified_answers(store: Store) -> None:
+    # Feedback is one a person and run.
     run = RunRow(new_id(), "user:ann", "?", ("space",), "graph-search")
     await store.begin_run(run)
     assert await store.put_feedback(Feedback(run.id, "user:ann", "wrong", "no moons"))
@@ -40,12 +41,9 @@ async def test_feedback_is_one_a_person_and_run(store: Store) -> None:
     said = {one.owner: (one.verdict, one.comment) for one in await store.feedback(run.id)}
     assert said == {"user:ann": ("right", ""), "user:bob": ("wrong", "")}
     assert not await store.put_feedback(Feedback("another", "user:ann", "right"))
-
-
-async def test_a_verified_answer_becomes_an_example_that_answers(store: Store) -> None:
+    # A verified answer becomes an example that answers.
     await store.put_verified(MOONS)
-    assert await store.verified("space") == [MOONS]
-    assert await store.verified("rocks") == []
+    assert await store.verified("space") == [MOONS] and await store.verified("rocks") == []
     example = MOONS.example
     assert (example.origin, example.question, example.language) == (
         "confirmed",
@@ -55,11 +53,7 @@ async def test_a_verified_answer_becomes_an_example_that_answers(store: Store) -
     assert example.confirmation is not None
     assert (example.confirmation.rows, example.confirmation.by) == (4, "Ann")
     assert (example.confirmation.snapshot, example.confirmation.digest) == ("abc", "d1")
-
-
-async def test_the_same_question_verified_again_replaces_its_owners_answer_only(
-    store: Store,
-) -> None:
+    # The same question verified again replaces its owners answer only.
     await store.put_verified(MOONS)
     other = replace(MOONS, id="v2", owner="user:bob", when=now())
     await store.put_verified(other)
@@ -71,7 +65,8 @@ async def test_the_same_question_verified_again_replaces_its_owners_answer_only(
     assert [one.id for one in await store.verified("space")] == ["v2", "v3", "v4"]
 
 
-async def test_the_version_of_verified_answers_grows_with_every_change(store: Store) -> None:
+async def test_versions_and_keys(store: Store) -> None:
+    # The version of verified answers grows with every change.
     versions = [await store.verified_version("space")]
     await store.put_verified(MOONS)
     versions.append(await store.verified_version("space"))
@@ -81,9 +76,25 @@ async def test_the_version_of_verified_answers_grows_with_every_change(store: St
     assert await store.withdraw_run("r1", "user:bob") == 0
     assert await store.withdraw_run("r1", "user:ann") == 1
     versions.append(await store.verified_version("space"))
-    assert versions == sorted(set(versions))
-    assert await store.verified_version("rocks") == 0
+    assert versions == sorted(set(versions)) and await store.verified_version("rocks") == 0
     assert await store.verified_of(["r1"]) == []
+    # A key knows when it was used.
+    await store.add_key(KeyRow("k1", "phone", "d1", frozenset({"ask"})))
+    fresh = await store.key("k1")
+    assert fresh is not None and fresh.used is None
+    await store.touch(fresh)
+    touched = await store.key("k1")
+    assert touched is not None and touched.used is not None
+    await store.touch(touched)
+    assert await store.key("k1") == touched  # to the minute
+    # What is used is added up and no sum is seen twice.
+    sums = await asyncio.gather(
+        *(store.count("key:ann", requests=1, tokens=10, money=0.5) for _ in range(20))
+    )
+    assert sorted(one.day_requests for one in sums) == list(range(1, 21))
+    total = await store.used("key:ann")
+    assert (total.day_requests, total.day_tokens, total.day_money) == (20, 200, 10.0)
+    assert (await store.used("key:bob")).day_requests == 0
 
 
 async def test_verified_answers_put_at_once_are_all_kept(store: Store) -> None:
@@ -106,8 +117,7 @@ async def test_keys_are_kept_with_all_they_allow(store: Store) -> None:
     await store.add_key(free)
     await store.add_key(limited)
     assert await store.key("k1") == limited
-    assert {one.id for one in await store.keys()} == {"k1", "k2"}
-    assert await store.key("k3") is None
+    assert {one.id for one in await store.keys()} == {"k1", "k2"} and await store.key("k3") is None
 
 
 async def test_a_key_is_revoked_once_and_stays_in_the_list(store: Store) -> None:
@@ -117,28 +127,8 @@ async def test_a_key_is_revoked_once_and_stays_in_the_list(store: Store) -> None
     assert found is not None and found.revoked is not None
 
 
-async def test_a_key_knows_when_it_was_used(store: Store) -> None:
-    await store.add_key(KeyRow("k1", "phone", "d1", frozenset({"ask"})))
-    fresh = await store.key("k1")
-    assert fresh is not None and fresh.used is None
-    await store.touch(fresh)
-    touched = await store.key("k1")
-    assert touched is not None and touched.used is not None
-    await store.touch(touched)
-    assert await store.key("k1") == touched  # to the minute
-
-
-async def test_what_is_used_is_added_up_and_no_sum_is_seen_twice(store: Store) -> None:
-    sums = await asyncio.gather(
-        *(store.count("key:ann", requests=1, tokens=10, money=0.5) for _ in range(20))
-    )
-    assert sorted(one.day_requests for one in sums) == list(range(1, 21))
-    total = await store.used("key:ann")
-    assert (total.day_requests, total.day_tokens, total.day_money) == (20, 200, 10.0)
-    assert (await store.used("key:bob")).day_requests == 0
-
-
-async def test_what_a_silent_process_did_is_handed_back(store: Store) -> None:
+async def test_runs_of_processes_that_ended(store: Store) -> None:
+    # What a silent process did is handed back.
     await store.beat("dead")
     await store.beat("alive")
     await store.beat("alive")
@@ -148,13 +138,11 @@ async def test_what_a_silent_process_did_is_handed_back(store: Store) -> None:
         await store.begin_run(run)
         await store.put_job(JobRow(f"job of {process}", "user:ann", "add", "g", process=process))
         runs[process] = run.id
-    assert await store.alive() == ["alive", "dead"]
-    assert (await store.hand_back_orphans()).runs == ()
+    assert await store.alive() == ["alive", "dead"] and (await store.hand_back_orphans()).runs == ()
     await asyncio.sleep(1.1)
     await store.beat("alive")
     given = await store.hand_back_orphans(silent=1.0)
-    assert await store.alive() == ["alive"]
-    assert set(given.runs) == {runs["dead"], runs[""]}
+    assert await store.alive() == ["alive"] and set(given.runs) == {runs["dead"], runs[""]}
     assert set(given.jobs) == {"job of dead", "job of "}
     found = await store.run(runs["dead"])
     assert found is not None and found.state == "handed_back"
@@ -164,8 +152,7 @@ async def test_a_process_that_leaves_hands_its_runs_back_at_once(store: Store) -
     await store.beat("p1")
     run = RunRow(new_id(), "user:ann", "?", ("space",), "graph-search", process="p1")
     await store.begin_run(run)
-    assert (await store.leave("p1")).runs == (run.id,)
-    assert await store.alive() == []
+    assert (await store.leave("p1")).runs == (run.id,) and await store.alive() == []
     assert await store.finish_run(run.id, "done", answer={})  # it came after all
 
 
@@ -185,6 +172,5 @@ async def test_a_job_is_kept_as_it_goes_on_and_ends_once(store: Store) -> None:
         {"triples": 5},
     )
     assert [one.id for one in await store.jobs("user:ann")] == ["j1"]
-    assert await store.jobs("user:bob") == []
-    assert not await store.ask_to_cancel_job("j1")
+    assert await store.jobs("user:bob") == [] and not await store.ask_to_cancel_job("j1")
     assert not await store.job_cancel_wanted("j2")

@@ -29,43 +29,14 @@ async def order(store: Store) -> str:
     return "".join(pin.question for pin in await store.pins("b1"))
 
 
-async def test_a_board_is_its_owners_and_has_so_many_pins(store: Store) -> None:
+async def test_boards_and_pins(store: Store) -> None:
+    # A board is its owners and has so many pins.
     await board_of(store, "A", "B")
     found = await store.board("b1")
     assert found is not None
     assert (found.owner, found.title, found.shared, found.pins) == ("user:ann", "Moons", False, 2)
     assert [one.id for one in await store.boards("user:ann")] == ["b1"]
-    assert await store.boards("user:bob") == []
-    assert await store.board("b2") is None
-
-
-async def test_a_pin_is_read_back_as_it_was_kept(store: Store) -> None:
-    (pin,) = await board_of(store, MOONS.question)
-    assert pin == replace(MOONS, id=pin.id, seen=pin.seen, created=pin.created)
-
-
-async def test_pins_are_moved_and_removed_and_the_others_close_up(store: Store) -> None:
-    a, b, c, _ = await board_of(store, "A", "B", "C", "D")
-    assert await store.move_pin("b1", a.id, 2)
-    assert await order(store) == "BCAD"
-    assert await store.move_pin("b1", c.id, 0)
-    assert await order(store) == "CBAD"
-    assert await store.move_pin("b1", c.id, 99)
-    assert await order(store) == "BADC"
-    assert await store.delete_pin("b1", b.id) and not await store.delete_pin("b1", b.id)
-    assert [pin.place for pin in await store.pins("b1")] == [0, 1, 2]
-    assert not await store.move_pin("b2", a.id, 0)
-    assert not await store.delete_pin("b2", a.id)
-    assert await order(store) == "ADC"
-
-
-async def test_no_more_boards_and_pins_are_kept_than_may_be(store: Store) -> None:
-    await board_of(store, "A", "B", "C", "D")
-    assert not await store.add_pin(replace(MOONS, id="p5"), at_most=4)
-    assert not await store.add_pin(replace(MOONS, id="p6", board="b9"), at_most=4)
-    for id, kept in (("b2", True), ("b3", True), ("b4", False)):
-        assert await store.add_board(BoardRow(id, "user:ann", id), at_most=3) is kept
-    assert await store.add_board(BoardRow("b5", "user:bob", "His"), at_most=3)
+    assert await store.boards("user:bob") == [] and await store.board("b2") is None
 
 
 async def test_the_latest_result_is_beside_what_was_seen_until_it_is_accepted(store: Store) -> None:
@@ -85,6 +56,31 @@ async def test_the_latest_result_is_beside_what_was_seen_until_it_is_accepted(st
     assert not await store.put_latest("another", {}, "2026-02-02")
 
 
+async def test_a_pin_is_read_back_as_it_was_kept(store: Store) -> None:
+    (pin,) = await board_of(store, MOONS.question)
+    assert pin == replace(MOONS, id=pin.id, seen=pin.seen, created=pin.created)
+
+
+async def test_pins_are_moved_and_removed_and_the_others_close_up(store: Store) -> None:
+    a, b, c, _ = await board_of(store, "A", "B", "C", "D")
+    assert await store.move_pin("b1", a.id, 2) and await order(store) == "BCAD"
+    assert await store.move_pin("b1", c.id, 0) and await order(store) == "CBAD"
+    assert await store.move_pin("b1", c.id, 99) and await order(store) == "BADC"
+    assert await store.delete_pin("b1", b.id) and not await store.delete_pin("b1", b.id)
+    assert [pin.place for pin in await store.pins("b1")] == [0, 1, 2]
+    assert not await store.move_pin("b2", a.id, 0) and not await store.delete_pin("b2", a.id)
+    assert await order(store) == "ADC"
+
+
+async def test_no_more_boards_and_pins_are_kept_than_may_be(store: Store) -> None:
+    await board_of(store, "A", "B", "C", "D")
+    assert not await store.add_pin(replace(MOONS, id="p5"), at_most=4)
+    assert not await store.add_pin(replace(MOONS, id="p6", board="b9"), at_most=4)
+    for id, kept in (("b2", True), ("b3", True), ("b4", False)):
+        assert await store.add_board(BoardRow(id, "user:ann", id), at_most=3) is kept
+    assert await store.add_board(BoardRow("b5", "user:bob", "His"), at_most=3)
+
+
 async def test_what_is_shown_of_a_pin_is_changed_on_its_own_board_only(store: Store) -> None:
     (pin,) = await board_of(store, "A")
     assert await store.change_pin("b1", pin.id, title="All moons", shown={"view": "map"})
@@ -99,5 +95,4 @@ async def test_a_board_is_renamed_shared_and_deleted_with_its_pins(store: Store)
     found = await store.board("b1")
     assert found is not None and (found.title, found.shared) == ("All", True)
     assert await store.delete_board("b1") and not await store.delete_board("b1")
-    assert await store.pins("b1") == []
-    assert not await store.change_board("b1", title="gone")
+    assert await store.pins("b1") == [] and not await store.change_board("b1", title="gone")

@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.each import for_each
 
 from askgraph.errors import SetupError
 from askgraph.server.store import DatabaseFailed, RunRow, Store, new_id
@@ -39,7 +40,8 @@ asyncio.run(main())
 """
 
 
-async def test_what_was_acknowledged_survives_kill_9(made: str) -> None:
+async def test_kills_and_missing_servers(made: str) -> None:
+    # What was acknowledged survives kill 9.
     ids = await asyncio.to_thread(_acknowledged_until_killed, made)
     assert len(ids) >= 25
     store = await Store.open(made)
@@ -48,9 +50,14 @@ async def test_what_was_acknowledged_survives_kill_9(made: str) -> None:
         run = await store.run(id)
         assert run is not None and run.answer == {"at": int(id.split("-")[1])}
         assert await store.trace(id) == "t" * 1000
-        assert [one.verdict for one in await store.feedback(id)] == ["right"]
-        assert id in verified
+        assert [one.verdict for one in await store.feedback(id)] == ["right"] and id in verified
     await store.close()
+    # A server that is not there is an error without the password.
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+    with pytest.raises(DatabaseFailed, match="failed: ") as caught:
+        await Store.open(f"postgresql://ann:secret@127.0.0.1:{port}/askgraph")
+    assert "secret" not in str(caught.value)
 
 
 async def test_callers_that_vanish_in_the_middle_leave_no_harm(store: Store) -> None:
@@ -70,7 +77,7 @@ async def test_callers_that_vanish_in_the_middle_leave_no_harm(store: Store) -> 
     assert all(await asyncio.gather(*map(begin, again)))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "driver"),
     [
         ("serve.db", "sqlite"),
@@ -81,36 +88,26 @@ async def test_callers_that_vanish_in_the_middle_leave_no_harm(store: Store) -> 
 )
 def test_a_database_is_named_by_a_file_or_an_address(text: str, driver: str) -> None:
     url = database_url(text)
-    assert url.drivername == driver
-    assert "sslmode" not in url.query
+    assert url.drivername == driver and "sslmode" not in url.query
 
 
 def test_encryption_is_asked_for_in_the_drivers_words() -> None:
     assert database_url("postgresql://db/a?sslmode=require").query == {"ssl": "require"}
 
 
-@pytest.mark.parametrize("text", ["mysql://db/askgraph", "sqlite://", "sqlite:///:memory:", "://"])
+@for_each("text", ["mysql://db/askgraph", "sqlite://", "sqlite:///:memory:", "://"])
 def test_other_databases_are_refused_with_words(text: str) -> None:
     with pytest.raises(SetupError, match="postgresql://user:password@host/name"):
         database_url(text)
 
 
-async def test_a_server_that_is_not_there_is_an_error_without_the_password() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        port = server.getsockname()[1]
-    with pytest.raises(DatabaseFailed, match="failed: ") as caught:
-        await Store.open(f"postgresql://ann:secret@127.0.0.1:{port}/askgraph")
-    assert "secret" not in str(caught.value)
-
-
-async def test_a_file_that_is_no_database_is_refused(tmp_path: Path) -> None:
+async def test_files_of_databases(tmp_path: Path) -> None:
+    # A file that is no database is refused.
     (tmp_path / "notes.txt").write_text("not a database " * 100)
     for path in (tmp_path / "notes.txt", tmp_path):
         with pytest.raises(SetupError, match="cannot be opened"):
             await Store.open(str(path))
-
-
-async def test_nobody_else_on_the_machine_reads_the_file(tmp_path: Path) -> None:
+    # Nobody else on the machine reads the file.
     before = os.umask(0o022)
     try:
         store = await Store.open(str(tmp_path / "new" / "serve.db"))

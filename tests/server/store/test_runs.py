@@ -25,13 +25,11 @@ async def asked(store: Store, **different: object) -> RunRow:
     return run
 
 
-async def test_a_run_is_read_back_as_it_was_asked(store: Store) -> None:
+async def test_one_run(store: Store) -> None:
+    # A run is read back as it was asked.
     run = await asked(store)
-    assert await store.run(run.id) == run
-    assert await store.run("another") is None
-
-
-async def test_a_run_keeps_how_it_ended_and_its_trace(store: Store) -> None:
+    assert await store.run(run.id) == run and await store.run("another") is None
+    # A run keeps how it ended and its trace.
     run = await asked(store)
     trace = '{"step": "Ío"}\n' * 100_000
     assert await store.run_started(run.id, "p1")
@@ -51,18 +49,14 @@ async def test_a_run_keeps_how_it_ended_and_its_trace(store: Store) -> None:
     assert (found.state, found.status, found.seconds) == ("done", "answer", 0.25)
     assert (found.tokens, found.money, found.process) == (12, 0.5, "p1")
     assert await store.trace(run.id) == trace
-
-
-async def test_a_run_that_failed_keeps_the_problem_and_has_no_answer(store: Store) -> None:
+    # A run that failed keeps the problem and has no answer.
     run = await asked(store)
     await store.finish_run(run.id, "failed", problem={"title": "too slow"})
     found = await store.run(run.id)
     assert found is not None
     assert (found.state, found.answer, found.problem) == ("failed", None, {"title": "too slow"})
     assert await store.trace(run.id) is None
-
-
-async def test_a_run_ends_once(store: Store) -> None:
+    # A run ends once.
     run = await asked(store)
     assert await store.finish_run(run.id, "cancelled")
     assert not await store.finish_run(run.id, "done", answer={})
@@ -71,13 +65,43 @@ async def test_a_run_ends_once(store: Store) -> None:
     assert found is not None and found.state == "cancelled"
 
 
-async def test_runs_are_listed_for_their_owner_alone_the_latest_first(store: Store) -> None:
+async def test_histories_and_sessions(store: Store) -> None:
+    # Runs are listed for their owner alone the latest first.
     first, second = await asked(store), await asked(store)
     await asked(store, owner="key:bob")
     assert [run.id for run in await store.runs("visitor:ann")] == [second.id, first.id]
     assert [run.id for run in await store.runs("visitor:ann", limit=1)] == [second.id]
     before = datetime.fromisoformat(second.created)
     assert [run.id for run in await store.runs("visitor:ann", before=before)] == [first.id]
+    # A session is deleted with its runs and their feedback.
+    session = SessionRow(new_id(), "user:ann")
+    await store.add_session(session)
+    run = await asked(store, owner="user:ann", session=session.id)
+    await store.put_feedback(Feedback(run.id, "user:ann", "right"))
+    assert await store.delete_session(session.id) and await store.run(run.id) is None
+    assert await store.feedback(run.id) == [] and not await store.delete_session(session.id)
+    # All that an owner left is deleted and nothing else.
+    await store.add_session(SessionRow("s", "user:ann"))
+    await asked(store, owner="user:ann", session="s")
+    kept = await asked(store, owner="user:bob")
+    assert await store.delete_runs("user:ann") == 1
+    assert await store.runs("user:ann") == [] and await store.session("s") is None
+    assert await store.run(kept.id) == kept
+    assert await store.delete_run(kept.id) and not await store.delete_run(kept.id)
+    # A run is shared and no longer.
+    run = await asked(store)
+    for wanted in (True, False):
+        assert await store.share(run.id, wanted)
+        found = await store.run(run.id)
+        assert found is not None and found.shared is wanted
+    assert not await store.share("another", True)
+    # A process learns which of its runs to stop.
+    mine, other = await asked(store, process="p1"), await asked(store, process="p2")
+    await asked(store, process="p1")
+    assert await store.ask_to_cancel(mine.id) and await store.ask_to_cancel(other.id)
+    assert await store.cancel_wanted("p1") == [mine.id]
+    await store.finish_run(mine.id, "cancelled")
+    assert await store.cancel_wanted("p1") == [] and not await store.ask_to_cancel(mine.id)
 
 
 async def test_history_is_searched_without_regard_to_case_and_without_wildcards(
@@ -108,57 +132,15 @@ async def test_a_session_gets_another_title(store: Store) -> None:
     await store.add_session(session)
     assert await store.change_session(session.id, title="Monde")
     found = await store.session(session.id)
-    assert found is not None
-    assert (found.title, found.about) == ("Monde", {"graphs": ["space"]})
+    assert found is not None and (found.title, found.about) == ("Monde", {"graphs": ["space"]})
     assert not await store.change_session("another", title="x")
-
-
-async def test_a_session_is_deleted_with_its_runs_and_their_feedback(store: Store) -> None:
-    session = SessionRow(new_id(), "user:ann")
-    await store.add_session(session)
-    run = await asked(store, owner="user:ann", session=session.id)
-    await store.put_feedback(Feedback(run.id, "user:ann", "right"))
-    assert await store.delete_session(session.id)
-    assert await store.run(run.id) is None
-    assert await store.feedback(run.id) == []
-    assert not await store.delete_session(session.id)
-
-
-async def test_all_that_an_owner_left_is_deleted_and_nothing_else(store: Store) -> None:
-    await store.add_session(SessionRow("s", "user:ann"))
-    await asked(store, owner="user:ann", session="s")
-    kept = await asked(store, owner="user:bob")
-    assert await store.delete_runs("user:ann") == 1
-    assert await store.runs("user:ann") == [] and await store.session("s") is None
-    assert await store.run(kept.id) == kept
-    assert await store.delete_run(kept.id) and not await store.delete_run(kept.id)
-
-
-async def test_a_run_is_shared_and_no_longer(store: Store) -> None:
-    run = await asked(store)
-    for wanted in (True, False):
-        assert await store.share(run.id, wanted)
-        found = await store.run(run.id)
-        assert found is not None and found.shared is wanted
-    assert not await store.share("another", True)
-
-
-async def test_a_process_learns_which_of_its_runs_to_stop(store: Store) -> None:
-    mine, other = await asked(store, process="p1"), await asked(store, process="p2")
-    await asked(store, process="p1")
-    assert await store.ask_to_cancel(mine.id) and await store.ask_to_cancel(other.id)
-    assert await store.cancel_wanted("p1") == [mine.id]
-    await store.finish_run(mine.id, "cancelled")
-    assert await store.cancel_wanted("p1") == []
-    assert not await store.ask_to_cancel(mine.id)
 
 
 async def test_an_owner_has_no_more_runs_under_way_than_allowed(store: Store) -> None:
     async def ask(owner: str) -> bool:
         return await store.begin_run(replace(ASKED, id=new_id(), owner=owner), at_most=3)
 
-    begun = await asyncio.gather(*(ask("key:ann") for _ in range(20)))
-    assert sum(begun) == 3
+    assert sum(await asyncio.gather(*(ask("key:ann") for _ in range(20)))) == 3
     assert await ask("key:bob")
     first = (await store.runs("key:ann"))[0]
     await store.finish_run(first.id, "done")

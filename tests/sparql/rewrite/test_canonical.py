@@ -6,6 +6,7 @@ import pyoxigraph
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.each import for_each
 
 from askgraph.errors import QuerySyntaxError
 from askgraph.sparql.rewrite.canonical import canonical_query, skeleton
@@ -28,7 +29,7 @@ def test_names_prefixes_layout_and_order_do_not_matter(other: str) -> None:
     assert canonical_query(other, prefixes=EX) == canonical_query(MOONS, prefixes=EX)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "other",
     [
         MOONS.replace("7", "8"),
@@ -117,7 +118,7 @@ def test_names_numbers_order_and_repetition_are_no_part_of_it(other: str) -> Non
     assert of(other) == of(ORBITS)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "other",
     [
         "SELECT ?m WHERE { ?m a :Moon ; :orbits :Mars . FILTER(?m != :Io) }",

@@ -1,8 +1,8 @@
 """Queries are made runnable where that can be told for sure; sound ones stay as they are."""
 
-import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from tests.each import for_each
 from tests.graphs import MOONS, store_of
 
 from askgraph.sparql.judge import checked
@@ -20,7 +20,7 @@ def rows(query: str) -> list[list[str]]:
     return sorted([[getattr(term, "value", "") for term in row] for row in found])  # type: ignore[union-attr]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "written",
     [
         "```sparql\nSELECT ?m WHERE { ?m a onto:Moon }\n```",
@@ -34,7 +34,7 @@ def test_words_and_fences_around_a_query_are_taken_off(written: str) -> None:
     assert repaired(written).query == "SELECT ?m WHERE { ?m a onto:Moon }"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("written", "sound"),
     [
         ("SELECT COUNT(?m) WHERE { ?m ?p ?o }", "SELECT (COUNT(?m) AS ?count) WHERE { ?m ?p ?o }"),
@@ -66,7 +66,7 @@ def test_a_label_service_becomes_labels_in_the_askers_language_or_in_english() -
     assert '"de"' in found.query and '"de"' not in repaired(query).query
 
 
-@pytest.mark.parametrize(
+@for_each(
     "query",
     [
         "SELECT ?m { SERVICE wikibase:label { bd:serviceParam wikibase:language 'en' } "

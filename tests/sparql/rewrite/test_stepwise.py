@@ -3,10 +3,10 @@
 import asyncio
 from pathlib import Path
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pyoxigraph import NamedNode, Quad, QueryBoolean, Store, Triple
+from tests.each import for_each
 
 from askgraph.endpoint.oxigraph import OxigraphEndpoint
 from askgraph.sparql.rewrite.canonical import stepwise
@@ -52,7 +52,7 @@ def test_a_query_in_steps_gives_the_same(
     assert told[0] == told[1]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "query",
     [
         "SELECT ?x { ?x :p ?y FILTER NOT EXISTS { ?x :q ?z } }",

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pyoxigraph import Literal, NamedNode
+from tests.each import for_each
 
 from askgraph.errors import QueryError
 from askgraph.sparql import Call, Filter
@@ -73,7 +74,7 @@ def test_what_only_looks_like_the_thing_stays() -> None:
     assert changed == query.replace(f"?p <{SATURN}>", "?p <http://else.where/x>")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("before", "old", "new", "after"),
     [
         ("5", value("5", XSD_INTEGER), "12", "12"),
@@ -107,7 +108,7 @@ def test_a_value_is_written_as_the_old_one_was(
     assert swap(query.format(before), old, new) == query.format(after)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("old", "new", "message"),
     [
         (value("5", XSD_INTEGER), "many", "'many' is no whole number"),

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyoxigraph import NamedNode, Quad, QueryBoolean, QuerySolutions, Store, Triple
+from tests.each import for_each
 
 from askgraph.errors import QueryError, QuerySyntaxError, SetupError
 from askgraph.graph.arrays import build_arrays
@@ -189,13 +190,13 @@ def test_a_negated_set_with_a_virtual_predicate_is_refused() -> None:
         written_out(HEAD + "SELECT DISTINCT ?x { ?x !(:v|:p) ?y }", {PLACE + "v": OWN[0]})
 
 
-@pytest.mark.parametrize("text", ["?p", "1", ":p .", ":p ?x . ?x :q", ""])
+@for_each("text", ["?p", "1", ":p .", ":p ?x . ?x :q", ""])
 def test_what_is_no_path_is_refused(text: str) -> None:
     with pytest.raises(QuerySyntaxError):
         read_path(text, {"": PLACE})
 
 
-@pytest.mark.parametrize("text", [":p*", ":p?", "(:p|:q*)", ":p*/:q?"])
+@for_each("text", [":p*", ":p?", "(:p|:q*)", ":p*/:q?"])
 def test_a_path_that_may_be_empty_links_nothing(text: str) -> None:
     arrays = build_arrays([Triple(NODES[0], OWN[0], NODES[1])])
     with pytest.raises(SetupError, match="may be empty"):

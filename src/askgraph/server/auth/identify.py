@@ -43,14 +43,12 @@ _LONGEST_NAME = 200
 class Credentials:
     """Credentials of a request: headers in lower case, cookies, the client's address.
 
-    `peer` is the address that is connected to this server, which may be a proxy's. `key` is an API
-    key that came another way than by a header.
+    `peer` is the address that is connected to this server, which may be a proxy's.
     """
 
     headers: Mapping[str, str] = field(default_factory=dict)
     cookies: Mapping[str, str] = field(default_factory=dict)
     client: str = ""
-    key: str | None = None
     peer: str = ""
 
     @property
@@ -58,7 +56,7 @@ class Credentials:
         """The API key, or the text in its place; empty if there is none."""
         kind, _, given = self.headers.get("authorization", "").strip().partition(" ")
         token = given if kind.lower() == "bearer" else ""
-        return (self.key or token or self.headers.get("x-api-key", "")).strip()
+        return (token or self.headers.get("x-api-key", "")).strip()
 
     @property
     def by_proxy(self) -> bool:
@@ -66,13 +64,13 @@ class Credentials:
         return any(name in self.headers for name in _FORWARDED)
 
 
-def credentials_of(connection: HTTPConnection, *, key: str | None = None) -> Credentials:
-    """Return the credentials of a request or WebSocket."""
+def credentials_of(connection: HTTPConnection) -> Credentials:
+    """Return the credentials of a request."""
     client = connection.client.host if connection.client else ""
     peer = connection.scope.get(PEER, client)
     given = connection.headers
     headers = {name: ", ".join(given.getlist(name)) for name in set(given)}
-    return Credentials(headers, connection.cookies, client, key, peer)
+    return Credentials(headers, connection.cookies, client, peer)
 
 
 class Accounts:
@@ -249,7 +247,7 @@ class BehindProxy:
 
     async def __call__(self, scope: AsgiScope, receive: Receive, send: Send) -> None:
         """Hand the request on, with its caller."""
-        if scope["type"] in ("http", "websocket"):
+        if scope["type"] == "http":
             scope = {**scope, **self._asked_by(scope)}
         await self._app(scope, receive, send)
 
@@ -263,7 +261,7 @@ class BehindProxy:
         caller = client_address(peer, forwarded, self._trusted)
         found: dict[str, Any] = {PEER: peer, "client": (caller, port if caller == peer else 0)}
         if headers.get("x-forwarded-proto", "").strip().lower() == "https":
-            found["scheme"] = "wss" if scope["type"] == "websocket" else "https"
+            found["scheme"] = "https"
         return found
 
 

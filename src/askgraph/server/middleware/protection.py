@@ -144,7 +144,7 @@ class Requests:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, then log and count it."""
-        if scope["type"] not in ("http", "websocket"):
+        if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
         given = dict(scope["headers"]).get(b"x-request-id", b"").decode("latin-1")
@@ -160,10 +160,6 @@ class Requests:
             if message["type"] == "http.response.start":
                 status = message["status"]
                 MutableHeaders(scope=message)["X-Request-Id"] = id
-            elif message["type"] == "websocket.accept":
-                status = 101
-            elif message["type"] == "websocket.close" and status is None:
-                status = 403
             await send(message)
 
         began = time.perf_counter()
@@ -179,7 +175,7 @@ class Requests:
         self._log(scope, final, route, time.perf_counter() - began)
 
     def _log(self, scope: Scope, status: int, route: str, seconds: float) -> None:
-        method = scope.get("method", "WEBSOCKET")
+        method = scope["method"]
         self._metrics.request(method, route, status, seconds)
         if route_path(scope) in _QUIET and status < 400:
             return
@@ -236,17 +232,10 @@ class _Check(ABC):
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, or refuse it."""
-        checked = scope["type"] in ("http", "websocket")
-        refusal = self._refusal(scope) if checked else None
+        refusal = self._refusal(scope) if scope["type"] == "http" else None
         if refusal is None:
             await self._app(scope, receive, send)
         else:
-            if scope["type"] == "websocket":
-                await receive()
-                await send(
-                    {"type": "websocket.close", "code": 1008, "reason": refusal.detail[:120]}
-                )
-                return
             problem = Problem(
                 type=f"urn:askgraph:problem:{refusal.kind}",
                 title=refusal.title,
@@ -257,7 +246,7 @@ class _Check(ABC):
 
     @abstractmethod
     def _refusal(self, scope: Scope) -> _Refusal | None:
-        """Return why a request or WebSocket is refused; None if it may pass."""
+        """Return why a request is refused; None if it may pass."""
 
 
 class HostCheck(_Check):
@@ -290,9 +279,8 @@ class HostCheck(_Check):
 class OriginCheck(_Check):
     """Refuses (403) requests that a page of another site may not make here.
 
-    Those are every request that is not safe, every WebSocket, and safe requests other than
-    following a link: they would be work without a purpose, since CORS keeps their answers from the
-    page.
+    Those are every request that is not safe, and safe requests other than following a link: they
+    would be work without a purpose, since CORS keeps their answers from the page.
     """
 
     def __init__(self, app: ASGIApp, settings: ServeSettings) -> None:
@@ -313,7 +301,7 @@ class OriginCheck(_Check):
         origin, site = headers.get("origin"), headers.get("sec-fetch-site")
         if origin is not None and self._is_allowed(origin, headers):
             return True
-        safe = scope["type"] == "http" and scope["method"] in _SAFE
+        safe = scope["method"] in _SAFE
         if origin is not None and not safe:
             return False
         if site is None or site in _OWN:
@@ -352,8 +340,6 @@ class BodyLimit(_Check):
         self._upload = settings.upload_mb * 2**20 + _FORM
 
     def _refusal(self, scope: Scope) -> _Refusal | None:
-        if scope["type"] != "http":
-            return None
         declared = dict(scope["headers"]).get(b"content-length", b"0")
         if declared.isdigit() and int(declared) <= self._most(scope):
             return None

@@ -55,7 +55,7 @@ def request_span(
         yield RequestSpan()
         return
     headers = {key.decode("latin-1"): value.decode("latin-1") for key, value in scope["headers"]}
-    method = str(scope.get("method", "WEBSOCKET"))
+    method = str(scope["method"])
     attributes = {"http.request.method": method, "url.scheme": str(scope.get("scheme", ""))}
     tracer = trace.get_tracer(_TRACER, tracer_provider=tracer_provider)
     with tracer.start_as_current_span(
@@ -108,7 +108,7 @@ def within_span(headers: Mapping[str, str]) -> Iterator[None]:
 
 
 _SECONDS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0)
-_METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "WEBSOCKET"})
+_METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 
 
 class Metrics:

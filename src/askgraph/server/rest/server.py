@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field
 from askgraph.server.auth.identify import credentials_of
 from askgraph.server.hub import Asker, Caller, Hub, HubDep, caller_of
 from askgraph.server.middleware.telemetry import Metrics
-from askgraph.server.problems import Missing
+from askgraph.server.problems import Missing, Problem, problem_response
 from askgraph.server.runs.methods import MethodsView, choices
 
 router = APIRouter(prefix="/api/v1", tags=["server"])
@@ -101,6 +101,21 @@ async def ready(request: Request, response: Response) -> dict[str, str]:
     if status != "ready":
         response.status_code = 503
     return {"status": status}
+
+
+@router.get("/socket", include_in_schema=False)
+@router.get("/sessions/{id}/socket", include_in_schema=False)
+async def answer_websocket() -> Response:
+    """Tell clients of the former WebSocket what takes its place."""
+    return problem_response(
+        Problem(
+            type="urn:askgraph:problem:gone",
+            title="There is no WebSocket any more",
+            status=410,
+            detail="ask with POST /api/v1/ask and the header 'Accept: text/event-stream', which "
+            "gives the same events; /docs describes it",
+        )
+    )
 
 
 @health_router.get("/metrics", response_class=Response)

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 from pyoxigraph import Literal, NamedNode
+from tests.each import for_each
 from tests.methods.tools.exploring import explored
 from tests.odd_names import ODD
 
@@ -47,7 +48,7 @@ def test_with_everything_to_be_seen_there_is_no_veil(near: KnowledgeGraph) -> No
     assert Veil.of([(near, linked)], sees="everything") is None
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("asked", "shown"),
     [
         (ASKED, "Which moons of hidden:e1 were discovered after hidden:v1 (a year, or a number)?"),
@@ -102,7 +103,7 @@ def odd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KnowledgeGraph]:
     result_of(graph.endpoint.close())
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("asked", "shown"),
     [
         ("salary of r:p1?", "salary of hidden:e1?"),
@@ -142,7 +143,7 @@ def test_a_signed_number_and_a_moment_are_terms_of_their_types(odd: KnowledgeGra
     assert moment.unveiled("?x > hidden:v1").endswith(f'Z"^^<{v.XSD_DATE_TIME}>')
 
 
-@pytest.mark.parametrize("word", ["Lovelace", "Countess", "Stratford", "Lüdenscheidt", "Favourite"])
+@for_each("word", ["Lovelace", "Countess", "Stratford", "Lüdenscheidt", "Favourite"])
 def test_a_word_of_a_name_is_in_no_note_either(odd: KnowledgeGraph, word: str) -> None:
     asked = f"Which city does {word} live in?"
     veil = veil_of(odd, asked)
@@ -208,7 +209,7 @@ def test_things_are_placeholders_and_the_schema_is_not(near: KnowledgeGraph) -> 
     assert list(words.seen)[-1] == "https://example.org/space/Titan"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("literal", "shown"),
     [
         (Literal("Titan"), "hidden:v1"),
@@ -236,7 +237,7 @@ def test_every_literal_of_the_graph_is_written_as_a_placeholder(near: KnowledgeG
     assert all(re.fullmatch(r"hidden:v\d+(@[\w-]+|\^\^xsd:\w+)?", one) for one in written)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "query",
     [
         "SELECT ?m { ?m ont:orbits space:Saturn ; rdfs:label \"Titan\"@en }",
@@ -268,7 +269,7 @@ def _plain(query: str) -> str:
     return re.sub(typed, r"\1", query).replace(f"<{v.XSD}gYear>", "xsd:gYear")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("written", "meant"),
     [
         ("?m ont:orbits hidden:e1", "?m ont:orbits <https://example.org/space/Saturn>"),
@@ -290,7 +291,7 @@ def test_a_placeholder_is_understood_wherever_a_model_puts_it(
     assert veil.unveiled(written) == meant
 
 
-@pytest.mark.parametrize(
+@for_each(
     "wrong",
     ["hidden:e99", "hidden:e1-orbiting", "zzhidden:e1", "<http://e/chidden:e1>", '"xhidden:v1"'],
 )

@@ -172,7 +172,7 @@ test("a result opens with the view that says most of it at a glance", () => {
 
 test("names stand beside their points, and never over another name or point", () => {
   const at = (x: number, y: number, name: string) => ({ x, y, name, wide: 40 });
-  const frame = { width: 200, height: 100 };
+  const frame = { width: 200, height: 100, line: { ascent: 12, descent: 4 } };
   const [right, left] = spotsForNames([at(20, 50, "a"), at(190, 50, "b")], frame);
   assert.equal(right?.anchor, "start");
   assert.equal(left?.anchor, "end");

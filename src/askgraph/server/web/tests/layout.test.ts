@@ -8,15 +8,19 @@ const boxes = (count: number): Box[] =>
   Array.from({ length: count }, (_, at) => ({
     id: `c${at}`,
     name: `class ${at}`,
+    label: `class ${at}`,
     count: String(100 - at),
     radius: 28 - at,
     wide: 60 + 5 * at,
+    below: 34,
   }));
 const link = (from: number, to: number) => ({
   source: `c${from}`,
   target: `c${to}`,
   name: "leads to",
+  label: "leads to",
   wide: 60,
+  high: 16,
 });
 
 for (const [width, height, count] of [

@@ -141,7 +141,7 @@ function Next({ turn, ask }: { turn: Turn; ask: (question: string) => void }) {
   return (
     <section class="next" aria-label={say.next}>
       <h2>{say.next}</h2>
-      <ul>
+      <ul class="row">
         {questions.map((question) => (
           <li key={question}>
             <button type="button" class="button small" onClick={() => ask(question)}>

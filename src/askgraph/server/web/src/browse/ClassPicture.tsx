@@ -6,13 +6,14 @@ import { classAddress } from "../app/router.ts";
 import { formatNumber, language } from "../i18n/index.ts";
 import { useFetched } from "../parts/asking.ts";
 import { Named } from "../parts/parts.tsx";
-import { shortened, widthOf } from "../results/Marks.tsx";
+import { lineOf, shortened, widthOf } from "../results/measure.ts";
 import { useWidth } from "../results/useWidth.ts";
 import { type Box, type Edge, laidOut, type Node } from "./layout.ts";
 import { say } from "./words.ts";
 
 const NARROW = 560;
 const LONGEST = 118; // pixels of a name
+const BOLD = 600;
 
 /** The picture; nothing of a graph that has fewer than two classes. */
 export function ClassPicture({ graph }: { graph: string }) {
@@ -55,18 +56,20 @@ function Drawing({ graph, picture, width }: PictureProps & { readonly width: num
   const [near, setNear] = useState("");
   const isNarrow = width < NARROW;
   const height = isNarrow ? 520 : 480;
+  const { ascent, descent } = lineOf();
+  const high = ascent + descent;
   const [nodes, edges] = useMemo(() => {
     const most = picture.classes[0]?.instances ?? 1;
     const classes = picture.classes.slice(0, isNarrow ? 8 : 12);
     const boxes = classes.map(({ iri, label, instances }): Box => {
-      const name = shortened(label, LONGEST);
+      const [name, count] = [shortened(label, LONGEST, BOLD), formatNumber(instances)];
       const radius = 9 + (isNarrow ? 14 : 20) * Math.sqrt(instances / most);
-      const wide = Math.max(2 * radius, 1.12 * widthOf(name)) + 6; // it is bold
-      return { id: iri, name, count: formatNumber(instances), radius, wide };
+      const wide = Math.max(2 * radius, widthOf(name, BOLD), widthOf(count)) + 6;
+      return { id: iri, name, label, count, radius, wide, below: 2 * high + 2 };
     });
     const links = picture.links.map(({ label, ...one }) => {
       const name = shortened(label, LONGEST);
-      return { ...one, name, wide: widthOf(name) + 6 };
+      return { ...one, name, label, wide: widthOf(name) + 6, high };
     });
     return laidOut(boxes, links, width, height);
   }, [picture, width]);
@@ -98,7 +101,7 @@ function Drawing({ graph, picture, width }: PictureProps & { readonly width: num
             d={edge.path}
             marker-end="url(#arrow)"
           >
-            <title>{edge.name}</title>
+            <title>{edge.label}</title>
           </path>
         ))}
         {edges.map(
@@ -108,7 +111,7 @@ function Drawing({ graph, picture, width }: PictureProps & { readonly width: num
                 key={`${edge.source} ${edge.target}`}
                 class={isNear({ at, name, ...edge }) ? "near" : ""}
                 x={at.x}
-                y={at.y + 4}
+                y={at.y + (ascent - descent) / 2}
               >
                 {name}
               </text>
@@ -124,11 +127,12 @@ function Drawing({ graph, picture, width }: PictureProps & { readonly width: num
           onFocus={() => setNear(node.id)}
           onBlur={() => setNear("")}
         >
+          {node.name !== node.label && <title>{`${node.label} ${node.count}`}</title>}
           <circle cx={node.x} cy={node.y} r={node.radius} />
-          <text class="class-name" x={node.x} y={node.y + node.radius + 14}>
+          <text class="class-name" x={node.x} y={node.y + node.radius + 2 + ascent}>
             {node.name}
           </text>
-          <text class="class-count number" x={node.x} y={node.y + node.radius + 28}>
+          <text class="class-count number" x={node.x} y={node.y + node.radius + 2 + high + ascent}>
             {node.count}
           </text>
         </a>

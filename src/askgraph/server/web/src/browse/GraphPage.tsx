@@ -110,7 +110,7 @@ function Starters({ graph }: { graph: string }) {
   return (
     <section>
       <h2 class="section-title">{say.startWith}</h2>
-      <ul class="starter-links">
+      <ul class="row starter-links">
         {questions.map((question) => (
           <li key={question}>
             <Named href={askAddress(question, [graph])}>{question}</Named>

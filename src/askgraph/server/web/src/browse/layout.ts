@@ -1,6 +1,8 @@
 // Places for things and what links them: linked ones near each other, no two over one another, and
 // the names of links where there is room.
 
+import { type Area, areaOf, meet, within } from "../results/labels.ts";
+
 interface Spot {
   readonly x: number;
   readonly y: number;
@@ -8,11 +10,15 @@ interface Spot {
 
 export interface Box {
   readonly id: string;
+  /** What is drawn of its label. */
   readonly name: string;
+  readonly label: string;
   readonly count: string;
   /** Of its circle, below which stand its name and its count. */
   readonly radius: number;
   readonly wide: number;
+  /** The height of what stands below the circle. */
+  readonly below: number;
 }
 
 export type Node = Box & Spot;
@@ -21,20 +27,21 @@ interface Linked {
   readonly source: string;
   readonly target: string;
   readonly name: string;
-  /** The width of its name. */
+  readonly label: string;
+  /** The width and the height of its name. */
   readonly wide: number;
+  readonly high: number;
 }
 
-export interface Edge extends Omit<Linked, "wide"> {
+export interface Edge extends Omit<Linked, "wide" | "high"> {
   readonly path: string;
   /** The middle of its name; null if there is no room. */
   readonly at: Spot | null;
 }
 
 const ROUNDS = 400;
-const TEXT = 34; // pixels of the two lines below a circle
 const GAP = 10;
-const LINE = 16;
+const LOOP = 18; // pixels that a loop rises above its circle
 /** Where a name may stand on its line. */
 const SHARES = [0.5, 0.42, 0.58, 0.34, 0.66, 0.26, 0.74];
 
@@ -82,15 +89,20 @@ export function laidOut(
       node.x += (x / long) * Math.min(long, heat);
       node.y += (y / long) * Math.min(long, heat);
     });
-    for (let pass = 0; pass < (round > ROUNDS / 2 ? 3 : 0); pass++) partAll(nodes);
+    for (let pass = 0; pass < passesIn(round); pass++) partAll(nodes);
     for (const node of nodes) {
       const half = node.wide / 2;
       node.x = Math.min(Math.max(node.x, half), width - half);
-      const top = node.radius + LINE;
-      node.y = Math.min(Math.max(node.y, top), height - node.radius - TEXT);
+      const top = node.radius + LOOP;
+      node.y = Math.min(Math.max(node.y, top), height - node.radius - node.below);
     }
   }
   return [nodes, drawn(nodes, known, numbers, width, height)];
+}
+
+/** How often things are moved off one another: not in the first rounds, and most in the last. */
+function passesIn(round: number): number {
+  return round === ROUNDS - 1 ? 60 : round > ROUNDS / 2 ? 3 : 0;
 }
 
 type Moved = { -readonly [Key in keyof Node]: Node[Key] };
@@ -111,17 +123,9 @@ function partAll(nodes: readonly Moved[]): void {
   });
 }
 
-interface Area {
-  readonly left: number;
-  readonly right: number;
-  readonly top: number;
-  readonly bottom: number;
-}
-
 /** What a thing covers. */
-export function boxOf({ x, y, radius, wide }: Node): Area {
-  const half = wide / 2;
-  return { left: x - half, right: x + half, top: y - radius, bottom: y + radius + TEXT };
+export function boxOf({ x, y, radius, wide, below }: Node): Area {
+  return areaOf(x - wide / 2, y - radius, wide, 2 * radius + below);
 }
 
 function drawn(
@@ -132,19 +136,8 @@ function drawn(
   height: number,
 ): Edge[] {
   const taken = nodes.map(boxOf);
-  const free = (area: Area) =>
-    area.left >= 0 &&
-    area.right <= width &&
-    area.top >= 0 &&
-    area.bottom <= height &&
-    !taken.some(
-      (other) =>
-        area.left < other.right &&
-        other.left < area.right &&
-        area.top < other.bottom &&
-        other.top < area.bottom,
-    );
-  return links.flatMap(({ wide, ...link }) => {
+  const frame = areaOf(0, 0, width, height);
+  return links.flatMap(({ wide, high, ...link }) => {
     const [from, to] = [link.source, link.target].map((id) => nodes[numbers.get(id) ?? 0]);
     if (!from || !to) return [];
     const line = from === to ? loop(from) : between(from, to);
@@ -153,13 +146,8 @@ function drawn(
       y: line.start.y + (line.end.y - line.start.y) * share,
     }));
     const at = spots.find(({ x, y }) => {
-      const area = {
-        left: x - wide / 2,
-        right: x + wide / 2,
-        top: y - LINE / 2,
-        bottom: y + LINE / 2,
-      };
-      const isFree = free(area);
+      const area = areaOf(x - wide / 2, y - high / 2, wide, high);
+      const isFree = within(area, frame) && !taken.some((other) => meet(area, other));
       if (isFree) taken.push(area);
       return isFree;
     });
@@ -178,8 +166,8 @@ function between(from: Node, to: Node): Line {
   const [x, y] = [to.x - from.x, to.y - from.y];
   const away = Math.hypot(x, y) || 1;
   const [right, down] = [x / away, y / away];
-  const first = from.radius + Math.max(0, down) ** 2 * TEXT;
-  const last = to.radius + 2 + Math.max(0, -down) ** 2 * TEXT;
+  const first = from.radius + Math.max(0, down) ** 2 * from.below;
+  const last = to.radius + 2 + Math.max(0, -down) ** 2 * to.below;
   const start = { x: from.x + right * first, y: from.y + down * first };
   const end = { x: to.x - right * last, y: to.y - down * last };
   return { start, end, path: `M${point(start)}L${point(end)}` };

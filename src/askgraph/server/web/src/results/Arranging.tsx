@@ -137,13 +137,7 @@ function CountChip({ columns, take }: Chosen) {
   );
 }
 
-interface Offer {
-  readonly text: string;
-  readonly hint?: string;
-  readonly take: () => void;
-}
-
-function Rows({ rows }: { rows: readonly Offer[] }) {
+function Rows({ rows }: { rows: readonly { text: string; hint?: string; take: () => void }[] }) {
   return (
     <ul class="alternatives">
       {rows.map(({ text, hint, take }) => (

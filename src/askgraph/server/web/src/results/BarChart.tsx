@@ -4,7 +4,8 @@ import { useState } from "preact/hooks";
 import { locale as formatLocale, formatNumber } from "../i18n/index.ts";
 import { Button } from "../parts/parts.tsx";
 import { type Bar, FIRST_BARS, MOST_BARS } from "./charts.ts";
-import { BOTTOM, Marks, roomFor, type Sized, shortened, TOP, XTick } from "./Marks.tsx";
+import { BOTTOM, Marks, type Sized, TOP, XAxis } from "./Marks.tsx";
+import { roomFor, shortened } from "./measure.ts";
 import { numberScale } from "./scales.ts";
 import { numberText } from "./texts.ts";
 import { say } from "./words.ts";
@@ -94,17 +95,19 @@ function Rows({ bars: shown, label, width }: Sized & { bars: readonly Bar[] }) {
       }}
     >
       {x.ticks(inner / 90).map((tick) => (
-        <g key={tick}>
-          <line
-            class={tick === 0 ? "axis" : "grid"}
-            x1={x(tick)}
-            x2={x(tick)}
-            y1={top}
-            y2={height - BOTTOM + 6}
-          />
-          <XTick x={x(tick)} height={height} text={numberText(tick, locale)} />
-        </g>
+        <line
+          key={tick}
+          class={tick === 0 ? "axis" : "grid"}
+          x1={x(tick)}
+          x2={x(tick)}
+          y1={top}
+          y2={height - BOTTOM + 6}
+        />
       ))}
+      <XAxis
+        {...{ width, height }}
+        ticks={x.ticks(inner / 90).map((tick) => ({ x: x(tick), text: numberText(tick, locale) }))}
+      />
     </Marks>
   );
 }

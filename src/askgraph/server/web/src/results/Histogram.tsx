@@ -2,7 +2,8 @@
 
 import { locale as formatLocale, formatNumber } from "../i18n/index.ts";
 import { type Bin, bins } from "./charts.ts";
-import { BOTTOM, Marks, roomFor, type Sized, TOP, XTick, YAxis } from "./Marks.tsx";
+import { BOTTOM, Marks, type Sized, TOP, XAxis, YAxis } from "./Marks.tsx";
+import { roomFor } from "./measure.ts";
 import { binBounds, numberScale, yearBounds, yearOf } from "./scales.ts";
 import { numberText } from "./texts.ts";
 import { say } from "./words.ts";
@@ -56,12 +57,12 @@ export function Histogram({ values, times, label, width }: HistogramProps) {
       }}
     >
       <YAxis {...{ levels, left, right }} at={y} written={formatNumber} />
-      {bounds.map(
-        (bound, index) =>
-          index % every === 0 && (
-            <XTick key={bound} x={left + index * one} height={height} text={written(bound)} />
-          ),
-      )}
+      <XAxis
+        {...{ width, height }}
+        ticks={bounds
+          .map((bound, index) => ({ x: left + index * one, text: written(bound) }))
+          .filter((_, index) => index % every === 0)}
+      />
     </Marks>
   );
 }

@@ -2,7 +2,8 @@
 
 import { locale as formatLocale } from "../i18n/index.ts";
 import type { LinePoint, Series } from "./charts.ts";
-import { BOTTOM, Marks, nearestOf, roomFor, type Sized, TOP, XTick, YAxis } from "./Marks.tsx";
+import { BOTTOM, Marks, nearestOf, type Sized, TOP, XAxis, YAxis } from "./Marks.tsx";
+import { roomFor } from "./measure.ts";
 import { numberScale, timeAxis } from "./scales.ts";
 import { markText, momentText, numberText } from "./texts.ts";
 
@@ -66,14 +67,13 @@ export function Lines({ series, label, width }: Sized & { series: readonly Serie
           at={level}
           written={(tick) => numberText(tick, locale)}
         />
-        {times.ticks.map((tick) => (
-          <XTick
-            key={tick}
-            x={times.scale(tick)}
-            height={height}
-            text={markText(tick.getTime(), times.precision, locale)}
-          />
-        ))}
+        <XAxis
+          {...{ width, height }}
+          ticks={times.ticks.map((tick) => ({
+            x: times.scale(tick),
+            text: markText(tick.getTime(), times.precision, locale),
+          }))}
+        />
         {series.map(({ name, points: own }, index) => (
           <polyline
             key={name}

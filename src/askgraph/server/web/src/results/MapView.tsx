@@ -7,7 +7,7 @@ import { locale as formatLocale, formatNumber } from "../i18n/index.ts";
 import { Button, Named } from "../parts/parts.tsx";
 import { degreesText, type Pin } from "./columns.ts";
 import { spotsForNames } from "./labels.ts";
-import { shortened, widthOf } from "./Marks.tsx";
+import { lineOf, shortened, widthOf } from "./measure.ts";
 import { Pictures } from "./Pictures.tsx";
 import { EDGE, netStep, pixelOf, placeAt, spotOf, type View } from "./projection.ts";
 import { usePanning } from "./usePanning.ts";
@@ -56,7 +56,7 @@ function Sized({ pins, graph, elsewhere, tiles, width }: MapViewProps & { width:
     return { ...at, name, wide: widthOf(name) + 4 };
   });
   const buttons = { left: width - 56, right: width, top: 0, bottom: 124 };
-  const names = spotsForNames(points, size, [buttons], true);
+  const names = spotsForNames(points, { ...size, line: lineOf() }, [buttons], true);
   const touched = (event: MouseEvent) => {
     if (panning.dragged() || !(event.currentTarget instanceof Element)) return;
     const { left, top } = event.currentTarget.getBoundingClientRect();

@@ -2,7 +2,7 @@
 
 import type { ComponentChildren } from "preact";
 import { useId, useState } from "preact/hooks";
-import { pixels } from "../app/theme.ts";
+import { widthOf } from "./measure.ts";
 import { say } from "./words.ts";
 
 interface Mark {
@@ -148,41 +148,30 @@ export function nearestOf(
   };
 }
 
-/** A mark below a chart of this height. */
-export function XTick({ x, height, text }: { x: number; height: number; text: string }) {
+interface XAxisProps {
+  readonly ticks: readonly { readonly x: number; readonly text: string }[];
+  readonly width: number;
+  readonly height: number;
+}
+
+/** The texts below a chart: those that have room, each within its frame. */
+export function XAxis({ ticks, width, height }: XAxisProps) {
+  let end = 0;
   return (
-    <text class="tick" x={x} y={height - 8} text-anchor="middle">
-      {text}
-    </text>
+    <>
+      {ticks.map(({ x, text }) => {
+        const half = widthOf(text) / 2;
+        const middle = Math.min(Math.max(x, half), width - half);
+        if (middle - half < end) return null;
+        end = middle + half + 8;
+        return (
+          <text key={x} class="tick" x={middle} y={height - 8} text-anchor="middle">
+            {text}
+          </text>
+        );
+      })}
+    </>
   );
-}
-
-/** The pixels that the longest text takes, with a margin. */
-export function roomFor(texts: readonly string[], margin = 12): number {
-  return Math.max(0, ...texts.map(widthOf)) + margin;
-}
-
-/** As much of a text as so many pixels hold. */
-export function shortened(text: string, width: number): string {
-  if (widthOf(text) <= width) return text;
-  const letters = [...text];
-  while (letters.length > 3 && widthOf(`${letters.join("")}…`) > width) letters.pop();
-  return `${letters.join("").trimEnd()}…`;
-}
-
-let ruler: CanvasRenderingContext2D | null = null;
-
-/** The width of a text in a chart, in pixels. */
-export function widthOf(text: string): number {
-  ruler ??= newRuler();
-  return ruler?.measureText(text).width ?? text.length * 7.2;
-}
-
-function newRuler(): CanvasRenderingContext2D | null {
-  const made = document.createElement("canvas").getContext("2d");
-  const { fontFamily } = getComputedStyle(document.body);
-  if (made) made.font = `${pixels("text-s")}px ${fontFamily}`;
-  return made;
 }
 
 function goal(key: string, at: number | null, count: number): number | null | undefined {

@@ -2,18 +2,9 @@
 
 import { locale as formatLocale } from "../i18n/index.ts";
 import { type Chart, chartName, type Dot } from "./charts.ts";
-import { spotsForNames } from "./labels.ts";
-import {
-  BOTTOM,
-  Marks,
-  nearestOf,
-  roomFor,
-  type Sized,
-  TOP,
-  widthOf,
-  XTick,
-  YAxis,
-} from "./Marks.tsx";
+import { areaOf, spotsForNames } from "./labels.ts";
+import { BOTTOM, Marks, nearestOf, type Sized, TOP, XAxis, YAxis } from "./Marks.tsx";
+import { lineOf, roomFor, shortened, widthOf } from "./measure.ts";
 import { numberScale } from "./scales.ts";
 import { numberText } from "./texts.ts";
 
@@ -41,8 +32,8 @@ export function Dots({
     dots.map((dot) => dot.across),
     count,
   );
-  const ticks = across.ticks(count).map((at) => ({ at, text: numberText(at, locale) }));
-  across.range([left, width - Math.max(24, widthOf(ticks.at(-1)?.text ?? "") / 2)]);
+  across.range([left, width - 24]);
+  const ticks = across.ticks(count).map((at) => ({ x: across(at), text: numberText(at, locale) }));
   const marks = dots.map((dot) => ({
     words: [
       dot.name,
@@ -56,7 +47,8 @@ export function Dots({
   }));
   const names = spotsForNames(
     dots.map(({ name }, at) => ({ ...(marks[at] ?? { x: 0, y: 0 }), name, wide: widthOf(name) })),
-    { width, height: floor },
+    { width, height: floor, line: lineOf() },
+    [areaOf(0, 0, left, height), areaOf(0, 0, widthOf(value), TOP + NAME)],
   );
   return (
     <Marks
@@ -83,14 +75,14 @@ export function Dots({
         at={level}
         written={(tick) => numberText(tick, locale)}
       />
-      {ticks.map(({ at, text }) => (
-        <XTick key={at} x={across(at)} height={height - NAME} text={text} />
-      ))}
+      <XAxis {...{ ticks, width }} height={height - NAME} />
       <text class="tick" x={0} y={TOP + 2}>
-        {value}
+        {shortened(value, width)}
+        <title>{value}</title>
       </text>
       <text class="tick" x={width} y={height - 6} text-anchor="end">
-        {by}
+        {shortened(by ?? "", width)}
+        <title>{by}</title>
       </text>
     </Marks>
   );

@@ -8,8 +8,12 @@ import cytoscape, {
 } from "cytoscape";
 import { colour, pixels } from "../app/theme.ts";
 import type { Drawing } from "./evidence.ts";
+import { lineOf, roomFor, widthOf } from "./measure.ts";
 
 const PADDING = 24;
+
+/** Pixels of a line of a name or a value. */
+const WIDEST = 140;
 
 /** At less of its size a drawing cannot be read. */
 const READABLE = 0.8;
@@ -139,7 +143,8 @@ function styles(): StylesheetJson {
         "font-size": pixels("text-s"),
         color: colour("ink"),
         "text-wrap": "wrap",
-        "text-max-width": "140px",
+        "text-max-width": `${WIDEST}px`,
+        "text-overflow-wrap": "anywhere",
         "text-valign": "bottom",
         "text-margin-y": 5,
         width: 22,
@@ -198,13 +203,18 @@ function allowNoStyleElement(): void {
   document.head.append(standIn);
 }
 
-/** About how much room a text takes that is broken into lines of at most 140 pixels. */
+/** The room that a text takes in lines as cytoscape breaks them. */
 function boxOf(text: string): { width: number; height: number } {
-  const line = 18;
-  return {
-    width: Math.min(line, text.length) * 8 + 14,
-    height: Math.ceil(text.length / line) * 16 + 10,
-  };
+  const lines: string[] = [];
+  for (const word of text.split(" ")) {
+    const longer = [...lines.slice(-1), word].join(" ");
+    if (lines.length > 0 && widthOf(longer) <= WIDEST) lines[lines.length - 1] = longer;
+    else lines.push(word);
+  }
+  const widest = roomFor(lines, 0);
+  const count = lines.length + Math.floor(widest / WIDEST); // of a word that is broken
+  const { ascent, descent } = lineOf();
+  return { width: Math.min(widest, WIDEST) + 14, height: count * (ascent + descent) + 10 };
 }
 
 function nodeId(target: { isNode?: () => boolean; id: () => string }): string | null {

@@ -1,5 +1,7 @@
 // Names beside points, each where it hides no other name and no point.
 
+import type { Line } from "./measure.ts";
+
 interface Point {
   readonly x: number;
   readonly y: number;
@@ -16,14 +18,16 @@ export interface NameSpot {
   readonly isFar?: boolean;
 }
 
-interface Box {
+/** What something covers. */
+export interface Area {
   readonly left: number;
   readonly right: number;
   readonly top: number;
   readonly bottom: number;
 }
 
-const HIGH = 17;
+type Named = [NameSpot, Area];
+
 const AWAY = 9;
 /** Of more points than this none is named. */
 const MOST = 400;
@@ -38,16 +42,17 @@ const FAR = [22, 36, 52];
  */
 export function spotsForNames(
   points: readonly Point[],
-  { width, height }: { readonly width: number; readonly height: number },
-  kept: readonly Box[] = [],
+  { width, height, line }: { readonly width: number; readonly height: number; readonly line: Line },
+  kept: readonly Area[] = [],
   far = false,
 ): (NameSpot | null)[] {
   if (points.length > MOST) return points.map(() => null);
-  const taken: Box[] = [...kept, ...points.map(({ x, y }) => boxOf(x - 5, y - 5, 10, 10))];
-  const frame = boxOf(0, 0, width, height);
+  const taken: Area[] = [...kept, ...points.map(({ x, y }) => areaOf(x - 5, y - 5, 10, 10))];
+  const frame = areaOf(0, 0, width, height);
   return points.map((point) => {
-    if (!point.name || !within(boxOf(point.x, point.y, 0, 0), frame)) return null;
-    for (const [spot, box] of far ? [...placesOf(point), ...farFrom(point)] : placesOf(point)) {
+    if (!point.name || !within(areaOf(point.x, point.y, 0, 0), frame)) return null;
+    const places = [...placesOf(point, line), ...(far ? farFrom(point, line) : [])];
+    for (const [spot, box] of places) {
       if (!within(box, frame) || taken.some((other) => meet(box, other))) continue;
       taken.push(box);
       return spot;
@@ -56,42 +61,42 @@ export function spotsForNames(
   });
 }
 
-function placesOf({ x, y, wide }: Point): [NameSpot, Box][] {
-  const middle = y + 4;
+/** A name whose base line begins, ends or has its middle here, and what it covers. */
+function nameAt(x: number, y: number, anchor: NameSpot["anchor"], wide: number, line: Line): Named {
+  const left = anchor === "start" ? x : anchor === "end" ? x - wide : x - wide / 2;
+  return [{ x, y, anchor }, areaOf(left, y - line.ascent, wide, line.ascent + line.descent)];
+}
+
+function placesOf({ x, y, wide }: Point, line: Line): Named[] {
+  const middle = y + (line.ascent - line.descent) / 2;
   return [
-    [{ x: x + AWAY, y: middle, anchor: "start" }, boxOf(x + AWAY, y - HIGH / 2, wide, HIGH)],
-    [{ x: x - AWAY, y: middle, anchor: "end" }, boxOf(x - AWAY - wide, y - HIGH / 2, wide, HIGH)],
-    [{ x, y: y - AWAY, anchor: "middle" }, boxOf(x - wide / 2, y - AWAY - HIGH + 3, wide, HIGH)],
-    [{ x, y: y + AWAY + 9, anchor: "middle" }, boxOf(x - wide / 2, y + AWAY - 1, wide, HIGH)],
+    nameAt(x + AWAY, middle, "start", wide, line),
+    nameAt(x - AWAY, middle, "end", wide, line),
+    nameAt(x, y - AWAY + 1, "middle", wide, line),
+    nameAt(x, y + AWAY + line.ascent - 3, "middle", wide, line),
   ];
 }
 
 /** Places around a point, from which a line leads to it. */
-function farFrom({ x, y, wide }: Point): [NameSpot, Box][] {
+function farFrom({ x, y, wide }: Point, line: Line): Named[] {
+  const middle = y + (line.ascent - line.descent) / 2;
   return FAR.flatMap((away) =>
-    [-0.5, 0.5, 0, -1, 1].flatMap((slope): [NameSpot, Box][] => {
+    [-0.5, 0.5, 0, -1, 1].flatMap((slope) => {
       const [across, down] = [away * Math.cos(slope), away * Math.sin(slope)];
-      const top = y + down - HIGH / 2;
-      const [right, left] = [x + across, x - across];
       return [
-        [
-          { x: right, y: y + down + 4, anchor: "start", isFar: true },
-          boxOf(right, top, wide, HIGH),
-        ],
-        [
-          { x: left, y: y + down + 4, anchor: "end", isFar: true },
-          boxOf(left - wide, top, wide, HIGH),
-        ],
-      ];
+        nameAt(x + across, middle + down, "start", wide, line),
+        nameAt(x - across, middle + down, "end", wide, line),
+      ].map(([spot, box]): Named => [{ ...spot, isFar: true }, box]);
     }),
   );
 }
 
-function boxOf(left: number, top: number, width: number, height: number): Box {
+/** The area of a size at a place. */
+export function areaOf(left: number, top: number, width: number, height: number): Area {
   return { left, right: left + width, top, bottom: top + height };
 }
 
-function within(box: Box, frame: Box): boolean {
+export function within(box: Area, frame: Area): boolean {
   return (
     box.left >= frame.left &&
     box.right <= frame.right &&
@@ -100,7 +105,7 @@ function within(box: Box, frame: Box): boolean {
   );
 }
 
-function meet(one: Box, other: Box): boolean {
+export function meet(one: Area, other: Area): boolean {
   return (
     one.left < other.right &&
     other.left < one.right &&

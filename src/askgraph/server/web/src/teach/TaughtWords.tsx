@@ -84,13 +84,8 @@ function Meaning({ entry }: { entry: Taught }) {
   );
 }
 
-interface GoneProps {
-  readonly entry: Taught;
-  readonly putBack: (entry: Taught) => Promise<boolean>;
-}
-
 /** The word that was taken away last; the way back has the focus that its button had. */
-function Gone({ entry, putBack }: GoneProps) {
+function Gone({ entry, putBack }: { entry: Taught; putBack: (entry: Taught) => Promise<boolean> }) {
   const way = useRef<HTMLDivElement>(null);
   useEffect(() => way.current?.querySelector("button")?.focus(), []);
   return (

@@ -1,0 +1,388 @@
+"""Studies: tables of papers, representations and stages."""
+
+import gzip
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.each import for_each
+from tests.evaluation.reports.records import record
+
+from askgraph import plugins
+from askgraph.errors import SetupError
+from askgraph.evaluation import Score
+from askgraph.evaluation.metrics.linking import Links
+from askgraph.evaluation.questions import GoldQuestion
+from askgraph.evaluation.reports.statistics import Interval
+from askgraph.evaluation.runs import Record
+from askgraph.evaluation.runs.scores import table_metrics
+from askgraph.evaluation.studies.papers import (
+    PAPERS,
+    Line,
+    Measured,
+    hops,
+    measured,
+    modifiers,
+    paper_sheet,
+    published_representations,
+    read_paper,
+)
+from askgraph.evaluation.studies.representations import (
+    EXPERIMENTS,
+    Experiment,
+    Published,
+    figures_of,
+    published_figures,
+    read_experiments,
+    read_published,
+    study_sheet,
+)
+from askgraph.evaluation.studies.stages import (
+    EVALUATIONS,
+    K1,
+    CrossRow,
+    Recall,
+    Sought,
+    StageCase,
+    cross_sheet,
+    policies,
+    recall_at,
+    tuned,
+)
+from askgraph.index import Resource, SearchIndex
+from askgraph.methods.shared.cooccurrence import REACHES
+from askgraph.methods.shared.index_cache import Bm25
+from askgraph.trace import Usage
+from askgraph.workspace.settings import method_spec
+
+
+@for_each("name", PAPERS)
+def test_every_row_sets_what_its_method_has(name: str) -> None:
+    paper = read_paper(name)
+    rows = [(table, row) for table in paper.tables for row in table.rows]
+    for table, row in rows:
+        plugin: Any = plugins.load("method", method_spec(row.method)[0])
+        assert set(row.settings) <= {field.name for field in fields(plugin)}, row
+        assert row.learns in ("", "examples", "fixed", "graph")
+        assert set(row.published) <= set(table.heads)
+        if table.measure == "answers":
+            assert set(table.heads) <= set(table_metrics())
+    needed = {row.model for _, row in rows} | {
+        value[1:-1]
+        for _, row in rows
+        for value in row.settings.values()
+        if isinstance(value, str) and value.startswith("{")
+    }
+    assert set(paper.needs) <= needed
+    assert len({table.name for table in paper.tables}) == len(paper.tables)
+
+
+def test_figures_of_papers() -> None:
+    # Figures are those of their benchmark.
+    [table] = read_paper("grasp").chosen(["6"])
+    row = next(row for row in table.rows if row.name == "S_E")
+    assert row.published["row_assignment"]["QALD-7"] == 73.5
+    [table] = read_paper("multi-stage").chosen(["4"])
+    assert table.rows[-1].published["accuracy_at_1"]["RuBQ 2.0"] == 45.9
+    assert published_representations()[10]["geo"] == pytest.approx((0.5, 0.583))
+    # Modifiers are counted in queries not in texts and names.
+    questions = [asked(one) for one in QUERIES]
+    words = ("COUNT", "LIMIT", "ORDER BY", "FILTER", "ASK", "GROUP BY", "YEAR")
+    counts = {word: modifiers(questions, word)["queries"] for word in words}
+    assert {word: found.mean for word, found in counts.items() if found} == {
+        "COUNT": 1, "LIMIT": 0, "ORDER BY": 0, "FILTER": 1, "ASK": 1, "GROUP BY": 1, "YEAR": 1,
+    }  # fmt: skip
+    # A hop is a triple pattern and broken queries do not count.
+    found = {name: one and one.mean for name, one in hops(list(map(asked, QUERIES)), {}).items()}
+    assert found == {
+        "multi-hop": pytest.approx(1 / 3), "hops": pytest.approx(4 / 3), "fewest": 1, "most": 2,
+    }  # fmt: skip
+    assert set(hops([], {}).values()) == {None}
+    # Repetitions of a question are one value and their costs add up.
+    records = [paper_record("a", 1.0), paper_record("a", 0.0, repeat=1), paper_record("b", 0.5)]
+    [averaged] = measured(records, "answers", {"best_column": "F1"})
+    assert averaged.questions == 2 and averaged.figures["best_column"] == Interval(0.5, 0.5, 0.5)
+    assert (averaged.usage.llm_calls, averaged.usage.seconds) == (6, 6.0)
+    # What was rejected is told of wrong and right ones.
+    records = [
+        paper_record("a", 1.0, "refusal"),
+        paper_record("b", 0.0, "refusal"),
+        paper_record("c", 0.0),
+    ]
+    [rejected] = measured(records, "rejection", {})
+    caught, lost = rejected.figures["caught"], rejected.figures["lost"]
+    assert caught and caught.mean == 0.5 and lost and lost.mean == 1.0
+
+
+def asked(sparql: str) -> GoldQuestion:
+    return GoldQuestion("q", "What?", "en", sparql)
+
+
+QUERIES = (
+    "SELECT ?x { ?x <urn:p> ?y . ?y <urn:q> ?z FILTER(YEAR(?z) = 2000) }",
+    "SELECT (COUNT(*) AS ?n) { ?x <urn:limit> 'ORDER BY' } GROUP BY ?x",
+    "ASK { <urn:a> <urn:p> ?x }",
+    "SELECT ?x { broken",
+)
+
+
+def paper_record(question: str, f1: float, status: str = "answer", repeat: int = 0) -> Record:
+    scores = {"best_column": Score(f1, f1, f1)}
+    return Record(
+        question, question, status, 1.0, scores, 2.0, None, None, benchmark="qald-10-test",
+        graph="g", repeat=repeat, usage=Usage(llm_calls=2, input_tokens=10, output_tokens=1),
+    )  # fmt: skip
+
+
+def test_published_figures_are_those_that_the_name_of_the_file_says() -> None:
+    [table] = read_paper("dfsl").chosen(["5.4"])
+    one = Measured("g", "qald-9-plus-test", 3, {"dfsl": Interval(0.5, 0.4, 0.6)})
+    lines = [Line(table.rows[0], (one,), by="m", run="r"), Line(table.rows[1], missing="no model")]
+    sheet = paper_sheet(table, lines)
+    heads = [column.head for column in sheet.columns]
+
+    assert [head for head in heads if "published" in head] == ["published QALD-9 Plus"]
+    cells = dict(zip(heads, sheet.rows[0], strict=True))
+    assert (cells["F1"], cells["95 %"]) == (0.5, "40.0 to 60.0")
+    assert cells["published QALD-9 Plus"] == pytest.approx(0.7659)
+    assert dict(zip(heads, sheet.rows[1], strict=True))["F1"] is None
+    assert sheet.notes == ("Not run: DFSL-MQP LS (CodeLlama 70B): no model",)
+    others = paper_sheet(table, [Line(table.rows[0])])
+    assert sum("published" in column.head for column in others.columns) == 4
+
+
+def record_representations(question: str, f1: float, *tags: str, repeat: int = 0) -> Record:
+    scores = {"best_column": Score(f1, f1, f1)}
+    return Record(question, question, "answer", 1.0, scores, 0.1, None, None,
+                  tags=tags, repeat=repeat)  # fmt: skip
+
+
+def test_figures_of_representations(tmp_path: Path) -> None:
+    # Figures are means over questions and repetitions.
+    records = [
+        record_representations("a", 1.0, "geo"),
+        record_representations("a", 0.5, "geo", repeat=1),
+        record_representations("b", 0.0),
+    ]
+    assert figures_of(records, "best_column", ["geo", "none"]) == (
+        (1 / 3, 0.5),
+        (0.5, 0.75),
+        None,
+    )
+    # Published scores count for the questions that were asked.
+    published = [Published(1, "a", 1.0, 1.0), Published(1, "gone", 0.0, 0.0)]
+    assert published_figures(published, {"a": ("geo",)}, ["geo"]) == ((1.0, 1.0), (1.0, 1.0))
+    # The thirteen experiments are six variants of a graph.
+    variants = [one.variant for one in EXPERIMENTS]
+    assert [one.number for one in EXPERIMENTS] == list(range(1, 14))
+    assert {name: variants.count(name) for name in variants} == {
+        "plain": 4,
+        "inverse": 2,
+        "shortcuts": 2,
+        "inverse-shortcuts": 2,
+        "comments": 2,
+        "inverse-shortcuts-comments": 1,
+    }
+    # The table has a row an experiment and the published beside ours.
+    ours, theirs = ((0.5, 0.6), None), ((0.1, 0.2), (0.3, 0.4))
+    results = {Experiment(1): ours, Experiment(2, "neighbourhood", inverse=True): ours}
+    sheet = study_sheet("study", results, ["geo"], published={1: theirs})
+    heads = [column.head for column in sheet.columns]
+    assert heads[-8:] == [
+        "all EM", "published", "all F1", "published",
+        "geo EM", "published", "geo F1", "published",
+    ]  # fmt: skip
+    assert sheet.rows[0][-8:] == (0.5, 0.1, 0.6, 0.2, None, 0.3, None, 0.4)
+    assert sheet.rows[1][:6] == (2, "neighbourhood", "outgoing", "x", "", "")
+    assert sheet.rows[1][-7] is None
+    # Experiments are read in order.
+    path = tmp_path / "mine.toml"
+    path.write_text('[[experiment]]\nschema = "specific"\n[[experiment]]\ncomments = true\n')
+    assert read_experiments(path) == (
+        Experiment(1, schema="specific"),
+        Experiment(2, comments=True),
+    )
+
+
+@for_each(
+    ("text", "said"),
+    [
+        ('[[experiment]]\nschema = "all"', r"experiment\]\] 1: schema = 'all' is wrong"),
+        ("[[experiment]]\ninverse = 1", "inverse = 1 is wrong"),
+        ("[[experiment]]\nnumber = 4", "number = 4 is wrong"),
+        ("", "two brackets"),
+        ("[[", "cannot be read"),
+    ],
+)
+def test_what_is_no_experiment_is_said(tmp_path: Path, text: str, said: str) -> None:
+    path = tmp_path / "wrong.toml"
+    path.write_text(text)
+    with pytest.raises(SetupError, match=said):
+        read_experiments(path)
+
+
+def test_published_scores_are_read_packed_or_not(tmp_path: Path) -> None:
+    line = '{"exp": 3, "id": "a", "em": 1, "f1": 1.0, "query": "…"}\n'
+    (tmp_path / "a.jsonl").write_text(line, encoding="utf-8")
+    with gzip.open(tmp_path / "a.jsonl.gz", "wt", encoding="utf-8") as file:
+        file.write(line)
+
+    assert read_published(tmp_path / "a.jsonl") == (Published(3, "a", 1.0, 1.0),)
+    assert read_published(tmp_path / "a.jsonl.gz") == read_published(tmp_path / "a.jsonl")
+    (tmp_path / "a.jsonl").write_text('{"exp": 3}')
+    with pytest.raises(SetupError, match="exp, id, em and f1 are wanted"):
+        read_published(tmp_path / "a.jsonl")
+
+
+METRIC = "best_column"
+NONE, AT_ONCE, FURTHER, NOWHERE = REACHES
+
+
+def case(
+    number: int,
+    f1: float,
+    *,
+    reach: str = AT_ONCE,
+    status: str = "answer",
+    written: int = 1,
+    confidence: float = 0.9,
+    graph: str = "space",
+) -> StageCase:
+    made = record(f"q{number}", f1, status=status, confidence=confidence, graph=graph)
+    return StageCase(made, Links(), Links(), Links(), reach, written)
+
+
+def shares(cases: list[StageCase], policy: str) -> tuple[float | None, float | None]:
+    found = policies(cases, METRIC)[policy]
+    return found.caught, found.lost
+
+
+def test_measuring_stages(index: SearchIndex[Resource]) -> None:
+    # Each policy catches more than the one before.
+    cases = [
+        case(1, 1.0),
+        case(2, 0.0, written=0, status="refusal"),
+        case(3, 0.0, status="refusal"),
+        case(4, 0.0, reach=NOWHERE),
+        case(5, 0.5, reach=FURTHER),
+        case(6, 1.0, reach=FURTHER),
+    ]
+    assert shares(cases, "writer says no") == (0.25, 0.0)
+    assert shares(cases, "execution") == (0.5, 0.0)
+    assert shares(cases, "filter (reach) and execution") == (0.75, 0.0)
+    assert shares(cases, "filter (direct) and execution") == (1.0, 0.5)
+    # A right answer that is empty is lost where the empty is refused.
+    assert shares([case(1, 1.0, status="refusal"), case(2, 1.0)], "execution") == (None, 0.5)
+    # A threshold is chosen on the other graphs alone.
+    cases = [case(at, 1.0, confidence=0.5 + at / 100, graph="one") for at in range(20)]
+    cases += [case(20 + at, 0.0, confidence=0.4, graph="one") for at in range(5)]
+    cases += [case(30, 0.0, confidence=0.51, graph="two"), case(31, 1.0, confidence=0.53,
+              graph="two")]  # fmt: skip
+    found = policies(cases, METRIC)["execution, confidence"]
+    # Two of twenty may be lost on `one`, which puts the threshold for `two` at 0.52; the threshold
+    # for `one` comes from the one right answer of `two`, of which none may be lost.
+    assert (found.wrong, found.wrong_rejected) == (6, 6)
+    assert (found.right, found.right_rejected) == (21, 3)
+    # Errors are left out.
+    found = policies([case(1, 0.0, status="error"), case(2, 1.0)], METRIC)["execution"]
+    assert (found.wrong, found.right) == (0, 1)
+    # Recall is the mean share of what is wanted.
+    sought = [
+        (index, Sought("Which moons has Jupiter?", frozenset({f"{EX}0", f"{EX}1"}))),
+        (index, Sought("Where is Mars?", frozenset({f"{EX}1"}))),
+        (index, Sought("What is there?", frozenset())),
+    ]
+    recall = recall_at("entities", sought, (1, 10))
+    assert recall.questions == 2 and dict(recall.at) == {1: 0.5, 10: 0.75}
+    # Where nothing is sought there is no recall.
+    assert recall_at("predicates", [], (10,)).at == ((10, 0.0),)
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from([0.0, 0.5, 1.0]),
+            st.sampled_from(REACHES),
+            st.sampled_from(["answer", "refusal"]),
+            st.integers(0, 3),
+            st.floats(0, 1),
+            st.sampled_from(["one", "two", "three"]),
+        )
+    )
+)
+def test_a_policy_that_adds_to_another_rejects_no_less(
+    drawn: list[tuple[float, str, str, int, float, str]],
+) -> None:
+    cases = [
+        case(at, f1, reach=reach, status=status, written=written, confidence=sure, graph=graph)
+        for at, (f1, reach, status, written, sure, graph) in enumerate(drawn)
+    ]
+    found = policies(cases, METRIC)
+
+    assert len({(one.wrong, one.right) for one in found.values()}) == 1
+    for less, more in (
+        ("execution", "filter (reach) and execution"),
+        ("filter (reach) and execution", "filter (direct) and execution"),
+        ("execution", "execution, confidence"),
+        ("filter (direct) and execution", "filter (direct) and execution, confidence"),
+    ):
+        assert found[less].wrong_rejected <= found[more].wrong_rejected
+        assert found[less].right_rejected <= found[more].right_rejected
+
+
+EX = "http://example.org/"
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory: pytest.TempPathFactory) -> SearchIndex[Resource]:
+    folder: Path = tmp_path_factory.mktemp("recall") / "bm25"
+    names = ("Jupiter", "Mars", "moon of Jupiter", "great moon")
+    plugin: Any = plugins.load("index", "bm25")
+    resources = [Resource(f"{EX}{at}", name) for at, name in enumerate(names)]
+    built: SearchIndex[Resource] = plugin.build(resources, folder)
+    return built
+
+
+START = Bm25()
+
+
+@given(st.floats(0.1, 10), st.floats(0, 1))
+def test_the_best_of_a_smooth_hill_is_found_nearby(k1: float, b: float) -> None:
+    asked: list[Bm25] = []
+
+    def measure(one: Bm25) -> Recall:
+        asked.append(one)
+        height = 1 - abs(one.k1 - k1) / 20 - abs(one.b - b) / 2
+        return Recall("entities", 1, ((10, height), (100, 1.0)))
+
+    found = tuned(measure, start=START)
+
+    assert found.recall_after.at >= found.recall_before.at
+    nearest = min(abs(value - k1) for value in (*K1, START.k1))
+    assert abs(found.after.k1 - k1) == pytest.approx(nearest)
+    assert len(asked) == len(set(asked)) <= EVALUATIONS + 1
+
+
+def test_numbers_and_published_rows() -> None:
+    # Numbers that change nothing stay.
+    told: list[int] = []
+    found = tuned(
+        lambda one: Recall("entities", 1, ((10, 0.5),)), start=START, progress=told.append
+    )
+    assert found.after == found.before == START and told == list(range(1, len(told) + 1))
+    # Beside a model that is trained as published stands what was published.
+    formats = {"QALD": "qald", "RuBQ": "rubq", "ours": "questions_jsonl"}
+    rows = [
+        CrossRow(("QALD",), {"QALD": 0.5, "RuBQ": 0.25, "ours": 0.125}),
+        CrossRow(("QALD", "ours"), {"QALD": 0.5, "RuBQ": 0.25, "ours": 0.125}),
+        CrossRow(("QALD",), {"QALD": 0.0, "RuBQ": 0.0, "ours": 0.0}, questions=100),
+    ]
+    sheet = cross_sheet(rows, formats)
+    assert [column.head for column in sheet.columns] == [
+        "trained on", "questions", "QALD", "RuBQ", "ours", "QALD, published", "RuBQ, published",
+    ]  # fmt: skip
+    assert [row[-2:] for row in sheet.rows] == [(0.276, None), (None, 0.225), (None, None)]
+    assert [row[:2] for row in sheet.rows][1:] == [("QALD + ours", "all"), ("QALD", "100")]

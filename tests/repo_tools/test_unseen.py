@@ -1,0 +1,146 @@
+"""Styles measured by weights that saw none of them, runs that go on after a stop, the figures."""
+
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+from tests.each import for_each
+from tools.unseen import MOST, Outcome, changes, compared, measured, table, work_over
+from tools.unseen_cases import Case, Found, Item, attempted, cases_of, items_of
+from tools.unseen_fit import ranking_without
+from tools.unseen_without import FIRST_EVIDENCE, PARTS
+
+from askgraph.search import run
+from askgraph.search.decide import EVIDENCE
+from askgraph.search.rank.score import FEATURES
+
+GRAPH = """@prefix : <http://example.org/{name}/> .
+@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+:Boat rdfs:label "boat" .
+:length rdfs:label "length" .
+:a a :Boat ; rdfs:label "Albatross" ; :length 12 ; :speed 4 .
+:b a :Boat ; rdfs:label "Bittern" ; :length 20 .
+:c a :Boat ; rdfs:label "Curlew" ; :length 31 .
+"""
+PREFIXES = (
+    "PREFIX : <http://example.org/{name}/> PREFIX rdfs: <http://www.w3.org/2000/01/rdf-schema#> "
+)
+QUESTIONS = [
+    ("Which boats are there?", "SELECT ?n WHERE { ?b a :Boat ; rdfs:label ?n }"),
+    ("What is the length of the Bittern?", "SELECT ?l WHERE { :b :length ?l }"),
+]
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    """Two graphs in two styles, with the same questions."""
+    folder = tmp_path / "data"
+    (folder / "kg").mkdir(parents=True)
+    lines = []
+    for name, style in (("north", "A"), ("south", "B")):
+        (folder / "kg" / f"{name}.ttl").write_text(GRAPH.replace("{name}", name))
+        for at, (text, query) in enumerate(QUESTIONS):
+            gold = PREFIXES.replace("{name}", name) + query
+            line = {"id": f"{name}-{at}", "kg": f"{name}.ttl", "question": text, "sparql": gold}
+            lines.append(json.dumps({**line, "tags": [name, f"style:{style}"]}))
+    (folder / "questions.jsonl").write_text("\n".join(lines))
+    return folder
+
+
+def test_a_run_fits_nothing_to_the_style_it_measures_and_counts_names(
+    data: Path, tmp_path: Path
+) -> None:
+    work = work_over(data, tmp_path / "cache", jobs=2)
+
+    found = {one.id: one for one in measured(work, as_it_is=False)}
+
+    assert sorted(found) == ["north-0", "north-1", "south-0", "south-1"]
+    assert [found["north-0"].f1, found["north-0"].by_name] == [0.0, 1.0]
+    assert found["south-1"].f1 == 1.0
+    assert all(one.oracle == (1.0, 1.0, 1.0) for one in found.values())
+    assert {one.style for one in found.values()} == {"A", "B"}
+
+
+def test_what_was_done_is_not_done_again(data: Path, tmp_path: Path) -> None:
+    cache = tmp_path / "cache"
+    first = measured(work_over(data, cache, jobs=1), as_it_is=True)
+    kept = cache / "as-it-is" / "north.json.gz"
+    attempts = json.loads(gzip.decompress(kept.read_bytes()))
+    attempts[0]["by_name"] = 0.25
+    kept.write_bytes(gzip.compress(json.dumps(attempts).encode()))
+
+    again = measured(work_over(data, cache, jobs=1), as_it_is=True)
+
+    assert [one.by_name for one in again] == [0.25, *(one.by_name for one in first[1:])]
+
+
+def test_the_best_clusters_come_with_their_features_and_scores(data: Path, tmp_path: Path) -> None:
+    items = [item for item in items_of(data) if item.graph == "north.ttl"]
+
+    [boats, length] = cases_of(data, "north.ttl", items, tmp_path, None, MOST)
+
+    assert max(found.by_name for found in boats.found) == 1
+    assert max(found.f1 for found in length.found) == 1
+    assert all(set(member) == set(FEATURES) for f in boats.found for member in f.members)
+
+
+def test_weights_of_a_style_do_not_change_with_its_own_questions() -> None:
+    def case(style: str, at: int, name: str) -> Case:
+        plain = dict.fromkeys(FEATURES, 0.0)
+        good, bad = Found((plain | {name: 1.0},), 1.0, 1.0, False), Found((plain,), 0.0, 0.0, False)
+        return Case(f"{style}{at}", f"{style}.ttl", style, (good, bad))
+
+    others = [case(style, at, "head") for style in "AB" for at in range(5)]
+    one = ranking_without([*others, *(case("C", at, "asks") for at in range(5))])
+    other = ranking_without([*others, *(case("C", at, "far") for at in range(5))])
+
+    assert one["C"] == other["C"]
+    assert one["A"] != other["A"]
+
+
+def _outcome(at: int, by_name: float, confidence: float, style: str = "A") -> Outcome:
+    return Outcome(f"q{at}", "g", style, 0.0, by_name, confidence, f"query {by_name}")
+
+
+def test_the_table_counts_sure_answers_and_those_that_are_wrong() -> None:
+    found = [_outcome(0, 1.0, 0.95), _outcome(1, 0.5, 0.9), _outcome(2, 1.0, 0.2)]
+
+    lines = table(found).splitlines()
+
+    assert lines[-1].split()[:3] == ["all", "3", "0.833"]
+    assert "0.667  0.500" in lines[-1]
+    assert [line.split()[0] for line in lines] == ["style", "A", "all"]
+
+
+def test_two_states_stand_side_by_side_and_changes_are_listed(data: Path) -> None:
+    before, after = [_outcome(0, 1.0, 0.9)], [_outcome(0, 0.0, 0.9)]
+
+    assert "-100.0" in compared(before, after)
+    assert changes(before, after, items_of(data)).startswith("1.00 (0.90) -> 0.00 (0.90)  q0")
+    assert changes(before, before, items_of(data)) == ""
+
+
+VELOCITY = ("What is the velocity of the Albatross?", "SELECT ?l WHERE { :a :speed ?l }")
+
+
+@for_each("part", PARTS)
+def test_questions_are_answered_without_any_one_part(data: Path, tmp_path: Path, part: str) -> None:
+    whole = dict(vars(run))
+    items = [item for item in items_of(data) if item.graph == "north.ttl"]
+    found = attempted(data, "north.ttl", items, tmp_path, None, part)
+
+    assert vars(run) == whole
+    assert [one.by_name for one in found] == [1.0, 1.0]
+    assert EVIDENCE.issuperset(FIRST_EVIDENCE)
+
+
+def test_what_only_a_part_can_read_is_not_read_without_it(data: Path, tmp_path: Path) -> None:
+    text, query = VELOCITY
+    gold = PREFIXES.replace("{name}", "north") + query
+    item = Item("long", "north.ttl", "A", text, "en", gold)
+
+    [whole] = attempted(data, "north.ttl", [item], tmp_path, None)
+    [bare] = attempted(data, "north.ttl", [item], tmp_path, None, "lexicon")
+
+    assert (whole.f1, bare.f1) == (1.0, 0.0)

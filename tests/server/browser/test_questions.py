@@ -1,0 +1,1221 @@
+"""Credentials in the page: questions, answers, how they came about, and what one does next."""
+
+import csv
+import json
+import re
+import zipfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Locator, Page, Route, expect
+from tests.server.browser.graphs import IMAGE, SCRIPT
+from tests.server.browser.watched import (
+    DARK,
+    LIGHT,
+    Watch,
+    ask,
+    ask_anew,
+    measure_overlaps,
+    press_keys,
+    settle,
+    violations,
+    violations_in_both_themes,
+)
+from tests.servers.faults import slow_first_byte
+from tests.servers.harbours import BEFORE, NOW, QUESTION, put_harbours
+from tests.servers.sparql import SparqlServer
+
+from askgraph.workspace import Workspace
+
+TITAN = "How big is Titan?"
+MARS = "Which moons orbit Mars?"
+MOONS = "How many moons are listed for each planet?"
+ROCKETS = "Show me all rockets with their heights."
+MISSIONS = "Show all missions with their launch date and mass"
+COUNT = "How many harbours are there?"
+LARGE = "Which moons have a diameter of more than 2,000 km?"
+PHONE: dict[str, Any] = {"width": 390, "height": 844}
+LOOKS: list[dict[str, Any]] = [{}, {**PHONE, "dark": True}]
+CLIPBOARD = ["clipboard-read", "clipboard-write"]
+both_looks = pytest.mark.parametrize("look", LOOKS, ids=["desk", "dark phone"])
+
+
+def share(page: Page) -> None:
+    """Tick that others may read it, and wait until the server knows."""
+    page.get_by_role("button", name="Share").click()
+    page.get_by_role("checkbox", name=re.compile("Others may open it")).check()
+    expect(page.get_by_text("Whoever may ask these graphs can open it.")).to_be_visible()
+    expect(page.get_by_role("textbox", name="A link to this")).to_have_value(page.url)
+
+
+def test_an_answer_has_its_reading_its_steps_and_other_readings(page: Page) -> None:
+    ask(page, "What is the diameter of Titan?")
+    answer = page.locator(".answer")
+    expect(answer.locator(".headline")).to_contain_text("5,149.5 km")
+    expect(answer.locator(".read-back-words")).to_contain_text("The diameter of Titan.")
+    expect(answer.locator(".confidence")).to_contain_text("Sure")
+    expect(page).to_have_url(re.compile(r"/run/[\w-]{16,}$"))
+    expect(page).to_have_title("What is the diameter of Titan? · askgraph")
+    steps = page.locator("details.steps")
+    expect(steps.locator(".step").first).to_be_hidden()
+    steps.locator("summary").first.click()
+    expect(steps.locator(".mentions")).to_contain_text("Titan")
+    expect(steps.locator("summary").first).to_contain_text(re.compile(r"\d+ steps · .*\d+ quer"))
+    considered = steps.locator(".step-draft summary")
+    expect(considered.first).to_contain_text("Considered: ")
+    expect(considered.filter(has_text="A query was considered")).to_have_count(0)
+
+    ask_anew(page, "When was Armstrong born?")
+    first = page.url
+    page.get_by_text(re.compile(r"^Other readings")).click()
+    readings = page.locator(".drafts p[dir]")
+    expect(readings.first).to_have_text(re.compile(r"^The .*\.$"))
+    texts = readings.all_inner_texts()
+    assert len(texts) == len(set(texts)) == 4
+    page.locator(".drafts").get_by_role("button", name="Open").first.click()
+    expect(page.get_by_text("You chose this reading")).to_be_visible()
+    expect(page.locator(".confidence")).to_have_count(0)
+    expect(page).not_to_have_url(first)
+    page.get_by_role("button", name="Back to the original").click()
+    expect(page.locator(".headline")).to_contain_text("5 August 1930")
+    expect(page).to_have_url(first)
+    page.go_back()
+    expect(page.get_by_text("You chose this reading")).to_be_visible()
+
+
+def test_what_comes_late_moves_nothing_and_changes_no_question(watch: Watch) -> None:
+    page = watch.page("/compare")
+    expect(page.get_by_role("textbox")).to_be_visible()
+    held: list[Route] = []
+    page.route("**/assets/Arranging-*.js", lambda route: held.append(route))
+    page.get_by_role("link", name="askgraph: to the question box").click()
+    ask(page, "When was Armstrong born?")
+    readings = page.get_by_text(re.compile(r"^Other readings"))
+    page.locator(".read-back .part").first.wait_for()  # and then the chips are to be loaded
+    page.locator(".later").wait_for(state="attached")
+    before = readings.bounding_box()
+    assert held
+    for route in held:
+        route.continue_()
+    settle(page)
+    assert readings.bounding_box() == before
+
+    page = watch.page("/compare")
+    expect(page.get_by_role("textbox")).to_be_visible()  # which waits for the graphs, too
+    graphs: list[Route] = []
+    page.route("**/api/v1/graphs?*", lambda route: graphs.append(route))
+    sent: list[Any] = []
+    page.on("request", lambda one: sent.append(one.post_data_json) if "/ask" in one.url else None)
+    with page.expect_request("**/api/v1/graphs?*"):
+        page.goto(watch.address)
+    page.locator("[data-question]").fill(TITAN)
+    page.keyboard.press("Enter")
+    expect(page.locator("[data-question]")).to_have_value("")
+    [route] = graphs
+    route.continue_()
+    expect(page.locator(".headline")).to_contain_text("5,149.5 km")
+    assert [one["graphs"] for one in sent] == [["space"]]
+
+
+def test_a_question_back_a_refusal_and_a_greeting_lead_on(page: Page) -> None:
+    ask(page, "Which missions launched in 1850?")
+    options = page.locator(".option")
+    expect(options.nth(1)).to_be_visible()
+    words = options.first.locator(".option-words").inner_text()
+    count = options.first.locator(".option-count").inner_text()
+    options.first.click()
+    expect(page.locator(".read-back-words")).to_contain_text(words)
+    settle(page)
+    page.get_by_role("tab", name="Table").click()
+    expect(page.locator(".result-view")).to_contain_text(count)
+    expect(options).to_have_count(0)
+    page.get_by_role("button", name="Back to the original").click()
+    page.get_by_role("button", name="None of these").click()
+    expect(page.get_by_role("link", name="Put it in other words")).to_be_visible()
+    page.get_by_role("link", name="See what the graph holds").click()
+    expect(page).to_have_url(re.compile("/graphs/space$"))
+    expect(page.get_by_role("heading", level=1)).to_be_focused()
+
+    ask_anew(page, "Which rocket is the best?")
+    expect(page.locator(".answer .note").first).to_contain_text("nothing on 'best'")
+    expect(page.locator(".confidence")).to_contain_text("A guess")
+    expect(page.locator(".read-back")).to_be_visible()
+    expect(page.locator(".unused")).to_contain_text("best")
+    expect(page.get_by_role("button", name="Right")).to_have_count(0)
+    page.get_by_role("link", name="Put it in other words").click()
+    expect(page.locator("[data-question]")).to_have_value("Which rocket is the best?")
+
+    ask_anew(page, "thank you")
+    answer = page.locator(".answer")
+    expect(answer).to_contain_text("You are welcome. This can be asked, too:")
+    expect(options).to_have_count(3)
+    expect(answer.get_by_role("status").first).to_contain_text("You are welcome")
+    expect(answer.get_by_role("button", name="None of these")).to_have_count(0)
+    options.first.click()
+    expect(page.locator(".headline")).to_contain_text("Starship (121 m)")
+
+    ask_anew(page, "only the first two")
+    expect(answer).to_contain_text("There is no result before this")
+    expect(page.locator(".answer table")).to_have_count(0)
+
+
+def test_a_conversation_goes_on_and_no_request_is_left(watch: Watch) -> None:
+    page = watch.page()
+    turns = page.locator("article.turn")
+    for question in (
+        "Which moons orbit Saturn?",
+        "only the first five",
+        "how many are these?",
+        "which of them is the largest?",
+    ):
+        page.locator("button.starter, .follow-up").first.wait_for()
+        with page.expect_event("requestfinished", lambda one: one.url.endswith("/ask")):
+            ask(page, question)
+        settle(page)
+        expect(page.get_by_role("heading", name=question)).to_be_in_viewport()
+        expect(page).to_have_title(f"{question} · askgraph")
+    last = turns.last
+    expect(last.locator(".headline")).to_contain_text("Dione (1,122.8 km)")
+    expect(last.locator(".headline")).to_be_in_viewport()
+    expect(last.locator(".chip.arranged")).to_have_text(["diameter ↓", "the first"])
+    page.wait_for_load_state("networkidle")
+    assert watch.failed == []
+
+    ask_anew(page, MARS)
+    ask(page, "And which orbit Earth?")
+    expect(turns).to_have_count(2)
+    expect(turns.nth(0).locator(".headline")).to_have_text(re.compile("Deimos.*Phobos", re.S))
+    page.reload()
+    expect(page.locator(".earlier li")).to_have_text([MARS])
+    page.get_by_role("link", name="History").click()
+    expect(page.locator(".history-list li").first).to_contain_text(f"After “{MARS}”")
+
+
+@both_looks
+def test_questions_and_words_are_offered_below_an_answer(
+    watch: Watch, look: dict[str, Any]
+) -> None:
+    page = watch.page(**look)
+    ask(page, "Which moons does Neptune have?")
+    following = page.get_by_role("region", name="Ask next").get_by_role("button")
+    expect(following).to_have_count(3)
+    ground, ink = (DARK, LIGHT) if look.get("dark") else (LIGHT, DARK)
+    for button in following.all():
+        expect(button).to_have_css("background-color", ground)
+        expect(button).to_have_css("color", ink)
+    settle(page)
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert violations(page) == []
+    following.filter(has_text="And Mars?").click()
+    last = page.locator(".turn").last
+    expect(last.locator(".headline")).to_contain_text(re.compile("Deimos.*Phobos"))
+    expect(page.get_by_role("region", name="Ask next")).to_have_count(1)
+
+    ask_anew(page, "What is the population of Mars?")
+    offered = page.get_by_role("region", name="Instead of “population”")
+    settle(page)
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert violations(page) == []
+    offered.get_by_role("button", name="diameter", exact=True).click()
+    expect(last.locator(".turn-question")).to_have_text("What is the diameter of Mars?")
+    expect(last.locator(".headline")).to_contain_text("6,792 km")
+
+
+def test_names_complete_what_is_typed_and_starters_are_asked(watch: Watch) -> None:
+    page = watch.page("/?q=How+big+is+Titan%3F&graph=space")
+    box = page.locator("[data-question]")
+    expect(box).to_have_value(TITAN)
+    expect(page.locator(".turn")).to_have_count(0)
+    box.fill("")
+    box.press_sequentially("Which moons orbit Jup")
+    page.get_by_role("option").first.wait_for()
+    page.keyboard.press("ArrowDown")
+    active = page.get_by_role("option", selected=True)
+    expect(active).to_contain_text("Jupiter")
+    expect(box).to_have_attribute("aria-activedescendant", active.get_attribute("id") or "no id")
+    assert violations(page) == []
+    page.keyboard.press("Enter")
+    expect(box).to_have_value("Which moons orbit Jupiter ")
+    expect(page.get_by_role("option")).to_have_count(0)
+    box.press_sequentially("and Satu")
+    page.get_by_role("option", name=re.compile("^Saturn")).first.click()
+    expect(box).to_have_value("Which moons orbit Jupiter and Saturn ")
+    box.press_sequentially("Ganym")
+    expect(page.get_by_role("option").first).to_contain_text("moon")
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("option")).to_have_count(0)
+
+    page.goto(watch.address)
+    starter = page.locator("button.starter").first
+    question = starter.inner_text()
+    starter.click()
+    expect(page.locator(".turn-question")).to_have_text(question)
+    expect(page.locator(".answer")).to_be_visible()
+
+
+def test_graphs_are_chosen_by_a_press_and_on_a_phone_in_a_menu(watch: Watch) -> None:
+    def list_few(route: Route) -> None:
+        """Answer as a server with three graphs does."""
+        reply = route.fetch()
+        route.fulfill(response=reply, json={**reply.json(), "graphs": reply.json()["graphs"][:3]})
+
+    page = watch.page("/compare")
+    page.route("**/api/v1/graphs?*", list_few)
+    page.goto(watch.address)
+    graphs = page.get_by_role("group", name="Ask which graphs?")
+    expect(graphs.get_by_role("button", pressed=True)).to_have_text("space")
+    graphs.get_by_role("button", name="towns").click()
+    expect(graphs.get_by_role("button", pressed=True)).to_have_text("towns")
+    ask(page, "When was Lima founded?")
+    expect(page.locator(".headline")).to_contain_text("1535")
+    page.goto(watch.address)
+    expect(graphs.get_by_role("button", pressed=True)).to_have_text("towns")
+    page.get_by_role("button", name="Ask which graphs?").click()
+    page.get_by_role("checkbox", name="Several at once").check()
+    page.get_by_role("checkbox", name=re.compile("^space")).check()
+    expect(graphs.get_by_role("button", pressed=True)).to_have_count(2)
+    ask(page, TITAN)
+    expect(page.locator(".headline")).to_contain_text("5,149.5 km")
+    page.goto(f"{watch.address}/?graph=nope")
+    expect(page.get_by_text("There is no graph “nope” here")).to_be_visible()
+
+    page = watch.page(**PHONE, dark=True)
+    page.get_by_role("button", name="space", exact=True).click()
+    page.get_by_role("radio", name=re.compile("^towns")).check()
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="towns", exact=True).click()
+    page.get_by_role("checkbox", name="Several at once").check()
+    page.get_by_role("checkbox", name=re.compile("hostile")).check()
+    expect(page.get_by_role("button", name="2 graphs")).to_be_visible()
+    page.get_by_role("checkbox", name="Several at once").uncheck()
+    expect(page.get_by_role("radio", checked=True)).to_have_count(1)
+    assert violations(page) == []
+
+
+@both_looks
+def test_parts_of_a_reading_are_changed_and_the_answer_with_them(
+    watch: Watch, look: dict[str, Any]
+) -> None:
+    page = watch.page(**look)
+    ask(page, MARS)
+    headline, sentence = page.locator(".headline"), page.locator(".read-back-words")
+    page.get_by_role("button", name="Mars", exact=True).click()
+    instead = page.get_by_role("list", name="Take instead")
+    instead.get_by_role("button", name=re.compile("^Neptune.*6 rows")).click()
+    expect(page.locator(".headline a")).to_have_count(6)
+    expect(headline).to_contain_text("Triton")
+    expect(sentence).to_contain_text("Neptune")
+    expect(page.get_by_role("group", name="Read as")).to_be_focused()
+    page.get_by_role("button", name="Back to the original").first.click()
+    expect(page.locator(".headline a")).to_have_text(["Deimos", "Phobos"])
+    page.get_by_role("button", name="Mars", exact=True).click()
+    page.get_by_role("searchbox", name="Search the graph").fill("pluto")
+    expect(page.locator(".alternative").first).to_contain_text("Pluto")
+    page.keyboard.press("ArrowDown")
+    expect(page.locator(".alternative").first).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(headline).to_contain_text("Charon")
+
+    ask_anew(page, "What orbits the Sun?")
+    page.get_by_role("button", name="Sun", exact=True).click()
+    offered = page.locator(".alternative bdi:first-child")
+    expect(offered.nth(1)).to_be_visible()
+    names = offered.all_inner_texts()
+    assert names[:2] == ["Mars", "Saturn"]  # though nine times as many moons are of Saturn
+    assert "Apophis" not in names
+    ask_anew(page, TITAN)
+    page.get_by_role("button", name="diameter", exact=True).click()
+    page.get_by_role("searchbox", name="Search the graph").fill("mass")
+    expect(page.get_by_role("button", name=re.compile("^liftoff mass"))).to_be_visible()
+    page.get_by_role("button", name=re.compile("^mass")).first.click()
+    expect(sentence).to_contain_text("The mass of Titan.")
+    ask_anew(page, LARGE)
+    expect(page.locator(".headline a")).to_have_count(7)
+    page.locator(".part.value").click()
+    page.get_by_role("textbox", name="Another value").fill("5000")
+    page.get_by_role("button", name="Use it").click()
+    expect(page.locator(".headline a")).to_have_text(["Ganymede", "Titan"])
+    ask_anew(page, "Welche Monde umkreisen den Mars?")
+    expect(sentence).to_contain_text("Mond")
+    page.get_by_role("button", name="Mars", exact=True).click()
+    page.get_by_role("button", name=re.compile("^Erde")).click()
+    expect(headline).to_contain_text("Mond")
+    expect(sentence).to_contain_text("Erde")
+
+
+def test_a_changed_reading_is_shared_downloaded_and_kept_in_the_history(watch: Watch) -> None:
+    page = watch.page()
+    ask(page, MARS)
+    page.get_by_role("button", name="Mars", exact=True).click()
+    instead = page.get_by_role("list", name="Take instead")
+    instead.get_by_role("button", name=re.compile("^Neptune")).click()
+    headline, address = page.locator(".headline"), page.url
+    expect(headline).to_contain_text("Triton")
+    page.reload()
+    expect(headline).to_contain_text("Triton")
+    expect(page.get_by_text("You chose this reading")).to_be_visible()
+    share(page)
+    page.keyboard.press("Escape")
+    other = watch.page(page.url.removeprefix(watch.address))
+    expect(other.locator(".headline")).to_contain_text("Triton")
+    expect(other.get_by_role("button", name="Right")).to_have_count(0)
+    page.locator(".result-fold > summary").click()
+    settle(page)
+    assert "Triton" in download(page, "CSV").read_text(encoding="utf-8")
+    address = page.url
+
+    for question in (TITAN, "How big is Io?"):
+        ask_anew(page, question)
+    page.get_by_role("navigation", name="Pages").get_by_role("link", name="History").click()
+    listed = page.locator(".history-list li")
+    expect(listed).to_have_count(4)
+    expect(listed.nth(2)).to_contain_text("a reading of your choice")
+    page.get_by_role("searchbox", name="Search your questions").fill("mars")
+    expect(listed).to_have_count(2)
+    page.get_by_role("link", name=re.compile(re.escape(MARS))).first.click()
+    expect(page).to_have_url(address)
+    expect(headline).to_contain_text("Triton")
+    page.go_back()
+    page.get_by_role("button", name="Delete “How big is Io?”").click()
+    expect(listed).to_have_count(3)
+    page.get_by_role("button", name="Delete the whole history").click()
+    page.get_by_role("dialog").get_by_role("button", name="Delete the whole history").click()
+    expect(page.get_by_text("Nothing was asked yet.")).to_be_visible()
+    page.reload()
+    expect(page.get_by_text("Nothing was asked yet.")).to_be_visible()
+
+
+def test_a_confirmed_answer_is_given_at_once_until_it_is_withdrawn(watch: Watch) -> None:
+    page = watch.page()
+    note = page.locator(".note.good")
+
+    def confirm(question: str) -> None:
+        ask_anew(page, question)
+        page.get_by_role("button", name="Right").click()
+        expect(page.locator(".chip.good")).to_have_text("Confirmed")
+
+    question = "Which moons did Galileo find?"
+    open_editor(page, question)
+    write(page, "SELECT ?moon { ?moon ont:discoverer space:Galileo_Galilei }")
+    page.get_by_role("button", name="Run").click()
+    expect(page.get_by_text("You chose this reading")).to_be_visible()
+    expect(page.locator(".headline")).to_contain_text("Ganymede")
+    page.get_by_role("button", name="Right").click()
+    expect(page.locator(".chip.good")).to_have_text("Confirmed")
+    other = watch.page()
+    ask(other, question)
+    expect(other.locator(".note.good")).to_contain_text("Confirmed before")
+    expect(other.locator(".headline")).to_contain_text("Ganymede")
+    expect(other.get_by_role("button", name="Withdraw")).to_have_count(0)
+    page.get_by_role("button", name="Withdraw").click()
+    expect(page.get_by_role("button", name="Right")).to_be_visible()
+    ask_anew(other, question)
+    expect(other.locator(".note.good")).to_have_count(0)
+
+    for is_wrong in (False, True):
+        confirm(TITAN)
+        ask_anew(page, TITAN)
+        expect(note).to_contain_text("Confirmed before")
+        if is_wrong:
+            page.get_by_role("button", name="Wrong").click()
+            expect(page.get_by_role("checkbox", name="Withdraw the confirmed")).to_be_checked()
+            page.get_by_role("button", name="Send").click()
+        else:
+            note.get_by_role("button", name="Withdraw").click()
+        expect(note).to_contain_text("Withdrawn")
+        note.get_by_role("button", name="Ask again").click()
+        expect(page.locator(".headline")).to_contain_text("5,149.5 km")
+        expect(note).to_have_count(0)
+    confirm(MARS)
+    page.goto(f"{watch.address}/graphs/space")
+    listed = page.locator(".verified-list")
+    expect(listed).to_contain_text(MARS)
+    listed.get_by_role("button", name=f"Withdraw the answer to “{MARS}”").click()
+    expect(listed).to_have_count(0)
+
+
+@both_looks
+def test_wrong_opens_at_once_what_else_may_be_meant_and_words_are_optional(
+    watch: Watch, look: dict[str, Any]
+) -> None:
+    page = watch.page(**look)
+    ask(page, TITAN)
+    page.get_by_role("button", name="Wrong").click()
+    readings = page.locator("summary").filter(has_text="Other readings")
+    opens = page.locator(".drafts").get_by_role("button", name="Open").first
+    expect(opens).to_be_visible()
+    expect(page.get_by_role("group", name="Which word is meant otherwise?")).to_be_visible()
+    expect(readings).to_be_focused()
+    expect(page.locator(".chip.warn")).to_have_text("Thank you. Noted as wrong.")
+    assert violations(page) == []
+    readings.click()
+    page.get_by_role("button", name="Wrong").click()
+    expect(opens).to_be_visible()
+    page.get_by_role("textbox", name="What is wrong?").fill("In miles, please")
+    page.get_by_role("button", name="Send").click()
+    expect(page.get_by_role("textbox", name="What is wrong?")).to_have_count(0)
+    page.reload()
+    expect(page.locator(".chip.warn")).to_have_text("Thank you. Noted as wrong.")
+
+
+def open_editor(page: Page, question: str = TITAN) -> Locator:
+    """Ask, open the query, and put the cursor behind its text."""
+    ask_anew(page, question)
+    page.locator("details.query > summary").click()
+    editor = page.get_by_role("textbox", name="SPARQL query")
+    editor.click()
+    page.keyboard.press("Control+End")
+    return editor
+
+
+def write(page: Page, query: str) -> None:
+    page.keyboard.press("Control+a")
+    page.keyboard.press("Delete")
+    page.keyboard.insert_text(query)
+
+
+def test_a_query_is_completed_looked_over_laid_out_and_run(watch: Watch) -> None:
+    watch.allow("status of 40")
+    page = watch.page()
+    editor = open_editor(page)
+    expect(editor).to_contain_text("space:Titan ont:diameter ?diameter")
+    expect(editor.locator("span").nth(5), "it is coloured").to_be_attached()
+    write(page, "ask{space:Io a ont:Moon}")
+    page.get_by_role("button", name="Format").click()
+    expect(editor).to_contain_text("space:Io a ont:Moon .")
+    page.get_by_role("button", name="Undo").click()
+    expect(editor).to_contain_text("ask{space:Io a ont:Moon}")
+    page.get_by_role("button", name="Redo").click()
+    expect(editor).to_contain_text("space:Io a ont:Moon .")
+    page.locator(".editor").get_by_role("button", name="Back to the original").click()
+    expect(editor).to_contain_text("space:Titan")
+    editor.click()
+    write(page, "SELECT * { ?x ")
+    page.keyboard.type("discov")
+    page.get_by_role("option", name=re.compile("ont:discoveryYear")).click()
+    expect(editor).to_contain_text("?x ont:discoveryYear")
+    write(page, "SELECT * {\n  ?x ont:orbts space:Mars\n}")
+    findings = page.locator(".editor .findings")
+    expect(findings).to_contain_text("ont:orbts")
+    expect(findings).to_contain_text("Line 2:")
+    expect(editor.locator(".cm-lintRange")).not_to_have_count(0)
+    write(page, "SELECT * {\n  ?x ont:orbits space:Mars\n}")
+    expect(findings.locator("li")).to_have_count(0)
+
+    headline, run = page.locator(".headline"), page.get_by_role("button", name="Run")
+    write(page, "SELECT ?mass { space:Mars ont:mass ?mass }")
+    run.click()
+    expect(headline).to_contain_text("6.417 × 10²³ kg")
+    expect(page.locator(".read-back-words")).to_contain_text("The mass of Mars.")
+    expect(page.locator(".confidence")).to_have_count(0)
+    page.locator(".chosen-reading").get_by_role("button").click()
+    expect(headline).to_contain_text("5,149.5 km")
+    expect(editor).to_contain_text("space:Titan")
+
+    for query, said in (
+        ("SELECT * {\n  ?x ont:orbits \n}", "'}' was not expected here"),
+        ("DELETE WHERE { ?s ?p ?o }", ""),
+        ("CLEAR ALL", ""),
+    ):
+        editor = open_editor(page)
+        write(page, query)
+        run.click()
+        expect(page.get_by_role("alert")).to_contain_text(said)
+        if said:
+            expect(findings).to_contain_text("Line 3:")
+            expect(headline).to_have_text("The changed query could not be run")
+        page.get_by_role("button", name="Back to the answer").click()
+        expect(headline).to_contain_text("5,149.5 km")
+        expect(page.get_by_role("alert")).to_have_count(0)
+    open_editor(page)
+    write(page, "SELECT ?x { ?x ont:orbts space:Mars }")
+    run.click()
+    expect(headline).to_contain_text("Nothing in the graph fits")
+    expect(page.locator(".answer .note.warn")).to_contain_text("ont:orbts")
+
+
+def result_of(page: Page, question: str, *, table: bool = True) -> Locator:
+    """Ask, and return the result, opened where it is folded away, as a table or as it opens."""
+    ask_anew(page, question)
+    settle(page)
+    view, fold = page.locator(".result-view"), page.locator(".result-fold > summary")
+    expect(view).to_be_attached()
+    if fold.count():
+        fold.click()
+    expect(view).to_be_visible()
+    tab = view.get_by_role("tab", name=re.compile("^(Table|Tabelle)$"))
+    if table and tab.count():
+        tab.click()
+    return view
+
+
+def download(page: Page, format: str, button: str = "Download") -> Path:
+    """Download a result or a picture."""
+    page.get_by_role("button", name=button).click()
+    with page.expect_download() as begun:
+        page.get_by_role("button", name=format, exact=True).click()
+    path = Path(begun.value.path())
+    return path.rename(path.with_name(begun.value.suggested_filename))
+
+
+def test_a_table_is_sorted_paged_filtered_copied_and_downloaded(watch: Watch) -> None:
+    page = watch.page(permissions=CLIPBOARD)
+    view = result_of(page, ROCKETS)
+    rows, head = view.locator("tbody tr"), view.get_by_role("columnheader", name="height")
+
+    def column(number: int) -> list[str]:
+        return view.locator(f"tbody tr td:nth-child({number})").all_inner_texts()
+
+    expect(rows).to_have_count(25)
+    before, heights = column(2), {}
+    for order in ("ascending", "descending", "none"):
+        head.get_by_role("button").click()
+        expect(head).to_have_attribute("aria-sort", order)
+        heights[order] = [float(text) for text in column(2)]
+    assert heights["ascending"] == sorted(heights["ascending"])
+    assert heights["descending"] == sorted(heights["descending"], reverse=True)
+    assert max(heights["descending"]) > max(heights["ascending"])  # another page of the same rows
+    assert column(2) == before
+    view.get_by_role("button", name="Next page").click()
+    expect(rows).to_have_count(9)
+    expect(view.get_by_role("button", name="Next page")).to_be_disabled()
+    view.get_by_label("Rows a page").select_option("50")
+    expect(rows).to_have_count(34)
+    expect(view.locator(".pager")).not_to_contain_text("Page")
+
+    file = download(page, "CSV")
+    assert re.fullmatch(r"space-[\w-]{8}\.csv", file.name)
+    table = list(csv.reader(file.read_text(encoding="utf-8").splitlines()))
+    assert table[0] == ["\ufefflaunch_vehicle", "launch_vehicle IRI", "height"]
+    assert table[1][1].startswith("https://example.org/space/")
+    assert len(table) == 35
+    told = json.loads(download(page, "JSON").read_text(encoding="utf-8"))
+    assert len(told["results"]["bindings"]) == 34
+    assert download(page, "Turtle").read_text(encoding="utf-8").count("height") >= 34
+
+    view.get_by_role("searchbox").fill("FALCON")
+    expect(view.locator(".count")).to_have_text(re.compile(r"^[1-9]\d? of 34 rows$"))
+    names = column(1)
+    assert all("Falcon" in name for name in names)
+    expect(view.locator(".count")).to_have_text(f"{len(names)} of 34 rows")
+    with zipfile.ZipFile(download(page, "Excel (XLSX)")) as package:
+        sheet = package.read("xl/worksheets/sheet1.xml").decode()
+    assert sheet.count("<row ") == len(names) + 1 and "Falcon" in sheet
+    view.get_by_role("searchbox").fill("no such rocket")
+    expect(view.get_by_text("No row has all of these words.")).to_be_visible()
+
+    view = result_of(page, MOONS)
+    head = view.get_by_role("columnheader", name="number of moons")
+    head.get_by_role("button").click()
+    expect(head).to_have_attribute("aria-sort", "ascending")
+    view.get_by_role("button", name="Copy").click()
+    expect(view.get_by_role("button", name="Copied")).to_be_visible()
+    lines = page.evaluate("navigator.clipboard.readText()").splitlines()
+    assert lines[:2] == ["planet\tnumber of moons", "Earth\t1"] and lines[-1] == "Saturn\t18"
+
+
+COVERED = """card => {
+  const box = card.getBoundingClientRect();
+  const walk = document.createTreeWalker(document.querySelector("main"), NodeFilter.SHOW_TEXT);
+  const range = document.createRange();
+  const found = [];
+  while (walk.nextNode()) {
+    if (card.contains(walk.currentNode) || !walk.currentNode.data.trim()) continue;
+    range.selectNodeContents(walk.currentNode);
+    for (const text of range.getClientRects())
+      if (text.left < box.right - 1 && text.right > box.left + 1 &&
+          text.top < box.bottom - 1 && text.bottom > box.top + 1) found.push(text.data);
+  }
+  return found;
+}"""
+"""The texts that a card lies over."""
+
+
+@both_looks
+def test_the_card_of_a_thing_covers_nothing_and_has_its_iri(
+    watch: Watch, look: dict[str, Any]
+) -> None:
+    page = watch.page(permissions=CLIPBOARD, **look)
+    view = result_of(page, MOONS)
+    card = view.locator(".iri-card")
+    for name in ("Saturn", "Jupiter", "Uranus"):
+        thing = view.get_by_role("link", name=name, exact=True)
+        thing.hover()
+        expect(card).to_be_in_viewport(ratio=1)
+        assert card.evaluate(COVERED) == []
+        card.get_by_role("button", name="Copy the IRI").hover()  # the way there does not close it
+        expect(card).to_be_visible()
+        page.mouse.move(2, 2)
+        expect(card).to_have_count(0)
+    thing.hover()
+    expect(card).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(card).to_have_count(0)
+    page.mouse.move(2, 2)
+
+    iri = "https://example.org/space/Earth"
+    link = view.get_by_role("link", name="Earth", exact=True)
+    link.focus()
+    expect(card).to_contain_text(iri)
+    press_keys(page, "Tab", "Enter")
+    expect(card.get_by_role("button", name="Copied")).to_be_visible()
+    assert page.evaluate("navigator.clipboard.readText()") == iri
+    out = card.get_by_role("link", name="Open at its source")
+    expect(out).to_have_attribute("href", iri)
+    expect(out).to_have_attribute("rel", "noopener noreferrer nofollow")
+    page.keyboard.press("Escape")
+    expect(card).to_have_count(0)
+    expect(link).to_be_focused()
+    view.get_by_role("button", name="IRIs").click()
+    expect(view.locator("td .iri").first).to_have_text(re.compile("https://example.org/space/"))
+
+
+def test_charts_are_gone_over_by_keys_chosen_and_saved(page: Page) -> None:
+    view = result_of(page, MOONS, table=False)
+    expect(view.get_by_role("tab", name="Chart")).to_have_attribute("aria-selected", "true")
+    chart, bars = view.get_by_role("listbox"), view.locator(".bar")
+    expect(bars).to_have_count(6)
+    expect(chart).to_have_attribute("aria-label", re.compile("number of moons by planet"))
+    chart.focus()
+    page.keyboard.press("End")
+    expect(view.get_by_role("option", selected=True)).to_have_text("Earth: 1")
+    page.keyboard.press("Home")
+    expect(view.get_by_role("option", selected=True)).to_have_text("Saturn: 18")
+    picture = download(page, "SVG", "Picture")
+    assert picture.name == "number-of-moons-by-planet.svg"
+    drawn = picture.read_text(encoding="utf-8")
+    assert drawn.startswith("<svg") and "Saturn" in drawn and 'fill="rgb(' in drawn
+    assert "class=" not in drawn
+    assert download(page, "PNG", "Picture").read_bytes().startswith(b"\x89PNG")
+    view.get_by_role("tab", name="Chart").focus()
+    page.keyboard.press("ArrowLeft")
+    expect(view.get_by_role("tab", name="Table")).to_be_focused()
+    expect(view.get_by_role("tabpanel")).to_have_accessible_name("Table")
+    page.keyboard.press("ArrowLeft")
+    expect(view.get_by_role("tab", name="Graph")).to_be_focused()
+
+    view = result_of(page, ROCKETS, table=False)
+    expect(bars).to_have_count(20)
+    heights = [float(text) for text in view.locator(".bar-value").all_text_contents()]
+    assert heights == sorted(heights, reverse=True)
+    expect(view.get_by_text("The 20 largest of 34.")).to_be_visible()
+    view.get_by_role("button", name="Show 34").click()
+    expect(bars).to_have_count(34)
+    view = result_of(page, "Show the mass and diameter of all planets", table=False)
+    expect(view.locator(".dot")).to_have_count(8)
+    expect(view.locator(".dot-name").filter(has_text="Jupiter")).to_be_visible()
+    view.get_by_label("Show").select_option("mass by planet")
+    expect(bars).to_have_count(8)
+    view = result_of(page, MISSIONS)
+    view.get_by_role("tab", name="Chart").click()
+    expect(view.locator("polyline.line")).to_have_count(1)
+    expect(view.locator(".point").nth(50)).to_be_attached()
+    view.get_by_label("Show").select_option("Spread of launch date")
+    expect(view.locator("[role=option]").first).to_have_text(re.compile(r"rows?$"))
+    counted = view.locator("[role=option]").all_text_contents()
+    rows = [int(number) for text in counted for number in re.findall(r"(\d+) rows?$", text)]
+    assert sum(rows) == 104
+    for question in (TITAN, "Which planets have no moons?", "Which astronauts are there?"):
+        view = result_of(page, question)
+        expect(view.get_by_role("tab", name=re.compile("Chart|Map"))).to_have_count(0)
+    view = result_of(page, "Who was the commander of Apollo 11?", table=False)
+    card = view.get_by_role("group", name="Neil Armstrong")
+    expect(card).to_contain_text(re.compile("astronaut.*5 August 1930", re.S))
+    card.get_by_role("link", name="All about it").click()
+    expect(page.get_by_role("heading", name="Neil Armstrong", level=1)).to_be_visible()
+
+
+def test_places_are_on_a_map_that_moves_by_keys(watch: Watch) -> None:
+    page = watch.page("/?graph=towns")
+    names = ["Lima", "Munich", "Nairobi", "Wellington"]
+    ask(page, "Show me all towns with their locations.")
+    settle(page)
+    view = page.locator(".result-view")
+    expect(view.get_by_role("tab", name="Chart")).to_have_count(0)
+    expect(view.get_by_role("tab", name="Map")).to_have_attribute("aria-selected", "true")
+    pins = view.locator("circle.pin")
+    expect(pins).to_have_count(4)
+    expect(view.locator(".pin-name")).to_have_text(names)
+    frame = view.get_by_role("application")
+    before = pins.first.get_attribute("cx") or ""
+    frame.focus()
+    press_keys(page, "+", "ArrowRight")
+    expect(pins.first).not_to_have_attribute("cx", before)
+    page.keyboard.press("0")
+    expect(pins.first).to_have_attribute("cx", before)
+    view.get_by_text("Places in a list").click()
+    view.get_by_role("button", name="Lima").click()
+    expect(view.locator(".map-card")).to_contain_text("12.05° S, 77.03° W")
+    expect(view.locator("circle.pin.chosen")).to_have_count(1)
+    assert violations(page) == []
+
+    for graph, question, known in (
+        ("towns", "Which towns are there?", names),
+        ("ports", "Where are the ports?", ["Genoa", "Santos"]),
+        ("ports", "Show the isles on a map", ["Elba", "Jeju"]),
+    ):
+        page.goto(f"{watch.address}/?graph={graph}")
+        ask(page, question)
+        settle(page)
+        tab = page.get_by_role("tab", name="Map")
+        if question == "Which towns are there?":
+            page.locator(".result-fold > summary").click()
+            tab.click()
+        expect(tab).to_have_attribute("aria-selected", "true")
+        expect(page.locator(".pin-name")).to_have_text(known)
+
+    page = watch.page(**PHONE, has_touch=True)
+    ask(page, "show the launch sites on a map")
+    expect(page.locator(".map-frame circle.pin")).to_have_count(25)
+    pin = page.locator("circle.pin").filter(has=page.locator("title", has_text="Hammaguir"))
+    box = pin.bounding_box()
+    assert box
+    page.touchscreen.tap(box["x"] - 4, box["y"] + 16)
+    expect(page.locator(".map-card")).to_contain_text("Hammaguir")
+    page.touchscreen.tap(box["x"] - 4, box["y"] + 16)
+    expect(page.locator(".map-card")).to_have_count(0)
+
+
+@pytest.mark.parametrize("font", ["wide", "tall", "narrow"])
+def test_no_text_of_a_drawing_covers_another_one_in_any_font(
+    browsers: Callable[[str], Browser], address: str, font: str
+) -> None:
+    watch = Watch(browsers(font), address)
+    for look, most, many in ((LOOKS[0], 12, 20), (LOOKS[1], 8, 10)):
+        page = watch.page("/graphs/space", **look)
+        drawn = page.get_by_role("group", name="What it holds and how that is linked")
+        expect(drawn.get_by_role("link")).to_have_count(most)
+        names = drawn.locator("g text").all_text_contents()
+        assert "mission" in names and len(names) >= 5
+        assert measure_overlaps(page, ".classes-drawn a, .classes-drawn g text") == []
+        assert violations(page, within=["main"]) == []
+        page.goto(address)
+        for question in (
+            "show the launch sites on a map",
+            "Zeige die Startplätze auf einer Karte",
+            "¿Dónde están los sitios de lanzamiento?",
+        ):
+            ask_anew(page, question)
+            expect(page.locator(".map-frame circle.pin")).to_have_count(25)
+            expect(page.get_by_role("tab", selected=True)).to_have_text("Map")
+            assert "Hammaguir" in page.locator(".pin-name").all_text_contents()
+            assert page.locator(".pin-name").count() >= many
+            assert measure_overlaps(page, ".pin-name, .zoom-buttons") == []
+        assert violations(page) == []
+        for question in ("Show the mass and diameter of all planets", MOONS, ROCKETS, MISSIONS):
+            view = result_of(page, question, table=False)
+            chart = view.get_by_role("tab", name="Chart")
+            chart.click()
+            view.locator(".marks svg").wait_for()
+            assert measure_overlaps(page, ".marks text") == [], question
+            for spread in view.locator(".chart-choice option").all():
+                view.get_by_label("Show").select_option(spread.get_attribute("value"))
+                assert measure_overlaps(page, ".marks text") == [], spread.inner_text()
+    watch.close()
+    assert watch.faults() == []
+
+
+def test_the_evidence_is_a_drawing_and_a_list_that_grow_on_demand(page: Page) -> None:
+    view = result_of(page, MOONS)
+    view.get_by_role("tab", name="Graph").click()
+    view.locator("canvas").first.wait_for()
+    view.get_by_text("The same as a list").click()
+    triples = view.locator(".triple-list")
+    expect(triples).to_contain_text("orbits")
+    before = triples.locator("li li").count()
+    expect(view.get_by_text(re.compile("^Drawn is what is behind [1-5] of 6 rows"))).to_be_visible()
+    view.get_by_role("button", name="Draw more rows").click()
+    expect(view.get_by_text(re.compile("^Drawn is what"))).to_have_count(0)
+    expect(triples).to_contain_text("orbits Earth")
+    expect(triples).to_contain_text("orbits Saturn")
+    triples.get_by_role("button", name="Add what is near").first.click()
+    expect(triples.locator("li li").nth(before)).to_be_attached()
+    assert violations(page) == []
+
+    view = result_of(page, "Show me all crewed missions with their launch dates.")
+    view.get_by_role("button", name="Last page").click()
+    view.get_by_role("button", name=re.compile("^Why is")).last.click()
+    expect(view.locator(".why li").first).to_be_visible()
+    view.get_by_role("button", name="Show as a graph").click()
+    expect(view.get_by_role("tab", name="Graph")).to_have_attribute("aria-selected", "true")
+    view.get_by_role("button", name="Evidence of all rows").click()
+    open_editor(page)
+    write(page, "CONSTRUCT { ?x ont:orbits space:Mars } WHERE { ?x ont:orbits space:Mars }")
+    page.get_by_role("button", name="Run").click()
+    expect(page.locator(".headline")).to_contain_text("rows")
+    expect(view.locator("tbody tr")).to_have_count(2)
+    expect(view).to_contain_text("Phobos")
+    expect(view.locator("thead")).to_contain_text(re.compile("subject.*predicate.*object", re.S))
+    expect(view.get_by_role("button", name=re.compile("^Why is"))).to_have_count(0)
+    view.get_by_role("tab", name="Graph").click()
+    expect(view).to_contain_text("3 things and values, 2 triples")
+
+
+def test_rows_are_arranged_by_chips_and_each_is_taken_back(page: Page) -> None:
+    def pick(chip: str, choice: str) -> None:
+        group = page.get_by_role("group", name="Arrange the rows").last
+        group.get_by_role("button", name=chip).click()
+        page.get_by_role("button", name=choice).last.click()
+
+    ask(page, ROCKETS)
+    settle(page)
+    chips, bars = page.locator(".chip.arranged"), page.locator(".marks .bar")
+    pick("Sort", "height ↓")
+    expect(chips).to_have_text(["height ↓"])
+    pick("Only the first", "the first 3")
+    expect(chips).to_have_text(["height ↓", "the first 3"])
+    expect(bars).to_have_count(3)
+    expect(page.locator(".bar-name")).to_have_text(["Starship", "Saturn V", "N1"])
+    page.reload()
+    expect(chips).to_have_text(["height ↓", "the first 3"])
+    page.get_by_role("button", name="the first 3").click()
+    expect(chips).to_have_text(["height ↓"])
+    page.get_by_role("button", name="Filter", exact=True).click()
+    page.get_by_role("textbox", name="Value").fill("100")
+    page.get_by_role("button", name="Apply").click()
+    expect(chips).to_have_text(["height ↓", "height > 100"])
+    expect(bars).to_have_count(3)
+    page.go_back()
+    expect(chips).to_have_text(["height ↓"])
+    assert violations(page) == []
+    ask_anew(page, MISSIONS)
+    settle(page)
+    page.get_by_role("button", name="Columns").click()
+    page.get_by_role("checkbox", name="mass").uncheck()
+    page.get_by_role("button", name="Apply").click()
+    expect(page.get_by_role("columnheader").filter(has_text="mass")).to_have_count(0)
+    ask_anew(page, "Show all astronauts with their nationality")
+    settle(page)
+    pick("Count by", "for each nationality")
+    expect(bars.first).to_be_visible()
+
+
+@pytest.fixture
+def slow(sample_endpoint: SparqlServer) -> Iterator[SparqlServer]:
+    """An endpoint that answers only after a minute."""
+    sample_endpoint.always = slow_first_byte(60)
+    yield sample_endpoint
+    sample_endpoint.always = None
+
+
+def test_a_question_that_takes_long_is_stopped_and_taken_up_again(
+    watch: Watch, slow: SparqlServer
+) -> None:
+    page = watch.page("/?graph=slow")
+    progress, turn = page.locator(".progress[data-shown=true]"), page.locator(".turn").last
+    for question, way in ((TITAN, "button"), ("How big is Io?", "Escape")):
+        page.goto(f"{watch.address}/?graph=slow")
+        page.locator("[data-question]").fill(question)
+        page.keyboard.press("Enter")
+        expect(progress).to_be_visible()
+        expect(page).to_have_url(re.compile("/run/"))
+        expect(page.locator(".progress .number")).to_have_text(re.compile(r"\d+ ms|[\d.]+ s"))
+        if way == "button":
+            page.reload()
+            expect(progress).to_be_visible()
+            page.get_by_role("button", name="Stop").click()
+        else:
+            page.keyboard.press("Escape")
+        expect(turn).to_have_attribute("data-state", "stopped")
+    slow.always = None
+    page.get_by_role("button", name="Ask again").click()
+    expect(page.locator(".headline")).to_contain_text("3,643")
+
+    watch.allow("ERR_INTERNET_DISCONNECTED")
+    page.goto(watch.address)
+    expect(page.locator("button.starter").first).to_be_visible()
+    page.wait_for_load_state("networkidle")
+    page.context.set_offline(True)
+    page.locator("[data-question]").fill(TITAN)
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("alert")).to_contain_text("The server cannot be reached")
+    page.context.set_offline(False)
+    page.get_by_role("button", name="Try again").click()
+    expect(page.locator(".headline")).to_contain_text("5,149.5 km")
+
+
+def test_methods_are_compared_and_a_link_shows_it_without_asking_anew(watch: Watch) -> None:
+    page = watch.page("/compare", width=360, height=740)
+    expect(page.get_by_role("checkbox", name="Nearest example")).to_be_disabled()
+    expect(page.get_by_role("checkbox", name="GRASP")).to_be_disabled()
+    expect(page.get_by_title("needs a file of questions").first).to_be_visible()
+    page.get_by_role("textbox").fill(LARGE)
+    chosen = page.get_by_role("checkbox", checked=True)
+    expect(chosen).to_have_count(2)
+    chosen.last.click()
+    expect(page.get_by_text("Choose at least two methods.")).to_be_visible()
+    expect(page.locator(".compare-button")).to_be_disabled()
+    for box in page.get_by_role("checkbox").all():
+        if box.is_enabled():
+            box.set_checked(False)
+    for method in ("Graph search", "Multi stage"):
+        page.get_by_role("checkbox", name=method).check()
+    page.locator(".compare-button").click()
+    expect(page.locator(".entry .numbers")).to_have_count(2)
+    expect(page.locator(".summary")).to_contain_text(re.compile("methods? "))
+    search = page.locator("[data-method=graph-search]")
+    other = page.locator("[data-method=multi-stage]")
+    expect(search.locator(".headline")).to_contain_text("Titan")
+    expect(search.locator(".numbers")).to_contain_text("Tokens\n0", use_inner_text=True)
+    expect(search.locator(".result-letter")).to_have_text(re.compile("Result [AB]"))
+    for summary in page.locator(".entry summary").all():
+        summary.click()
+    settle(page)
+    expect(search.locator("pre")).to_contain_text("SELECT")
+    expect(search.locator(".result-table tbody tr")).to_have_count(7)
+    expect(other.locator("figcaption")).to_contain_text("Graph search")
+    expect(page.locator("html")).to_have_js_property("scrollWidth", 360)
+    assert violations_in_both_themes(page) == []
+
+    expect(page).to_have_url(re.compile("run=.*run="))
+    asked: list[str] = []
+    again = watch.another(page.context, "/compare")
+    again.on("request", lambda request: asked.append(f"{request.method} {request.url}"))
+    again.goto(page.url)
+    expect(again.locator(".entry .numbers")).to_have_count(2)
+    expect(again.get_by_role("textbox")).to_have_value(LARGE)
+    assert [one for one in asked if one.startswith("POST") and one.endswith("/ask")] == []
+
+
+@pytest.fixture
+def harbours(place: Workspace) -> Iterator[Workspace]:
+    """The workspace, whose harbours are as before in the end."""
+    yield place
+    put_harbours(place, BEFORE)
+
+
+def pin(page: Page, question: str, board: str, *, is_new: bool = False) -> None:
+    """Ask a question and pin its answer, as the page shows it, to a board."""
+    page.goto("/".join(page.url.split("/")[:3]) + "/?graph=harbours")
+    ask(page, question)
+    settle(page)
+    pin_here(page, board, is_new=is_new)
+
+
+def pin_here(page: Page, board: str, *, is_new: bool = True) -> None:
+    page.get_by_role("button", name="Pin", exact=True).click()
+    if is_new:
+        page.get_by_label("New board").fill(board)
+        page.get_by_label("New board").press("Enter")
+    else:
+        page.get_by_role("button", name=board, exact=True).click()
+    expect(page.get_by_text(f"Pinned to “{board}”.")).to_be_visible()
+
+
+def await_board(page: Page, *, opens: bool = True) -> None:
+    """Open the board of the answer that was pinned, or its page anew, until it is up to date."""
+    if opens:
+        page.get_by_role("link", name="Open the board").click()
+    else:
+        page.reload()
+    expect(page.locator(".board")).to_have_attribute("aria-busy", "false")
+    settle(page)
+
+
+def card(page: Page, title: str) -> Locator:
+    return page.locator(".pin-card").filter(has=page.get_by_role("heading", name=title))
+
+
+def export(page: Page, folder: Path) -> Page:
+    """Export a board, check that it is one file without a script, and open it."""
+    with page.expect_download() as begun:
+        page.get_by_role("button", name="Export as HTML").click()
+    assert begun.value.suggested_filename.endswith(".html")
+    file = folder / begun.value.suggested_filename
+    begun.value.save_as(file)
+    saved = page.context.new_page()
+    saved.goto(file.as_uri())
+    return saved
+
+
+@both_looks
+def test_a_board_says_what_changed_since_it_was_seen(
+    watch: Watch, harbours: Workspace, tmp_path: Path, look: dict[str, Any]
+) -> None:
+    page = watch.page(**look)
+    pin(page, QUESTION, "Harbours", is_new=True)
+    pin(page, COUNT, "Harbours")
+    await_board(page)
+    expect(page.get_by_role("heading", level=1)).to_have_text("Harbours")
+    assert re.search(r"/boards/[\w-]+$", page.url)
+    assert page.locator(".pin-card h2").all_inner_texts() == [QUESTION, COUNT]
+    expect(page.get_by_text("Nothing changed.")).to_be_visible()
+    put_harbours(harbours, {**NOW, "Elm": 3})
+    await_board(page, opens=False)
+    berths, count = card(page, QUESTION), card(page, COUNT)
+    expect(page.get_by_text("2 answers changed.")).to_be_visible()
+    expect(berths.locator(".pin-changes")).to_contain_text("2 new rows1 row gone1 row changed")
+    expect(count.locator(".pin-changes")).to_contain_text("It was: 3")
+    expect(count.locator(".headline")).to_contain_text("4")
+    berths.get_by_role("tab", name="Table").click()
+    expect(berths.get_by_role("row", name=re.compile("^Brix"))).to_contain_text("9was 7")
+    expect(berths.get_by_role("row", name=re.compile("^Dory"))).to_contain_text("new")
+    berths.get_by_text("What changed", exact=True).click()
+    expect(berths.locator(".pin-changes li")).to_have_text(
+        ["changed Brix · 9 was 7", "new Dory · 1", "new Elm · 3", "gone Cove · 2"]
+    )
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert violations_in_both_themes(page) == []
+
+    berths.get_by_role("tab", name="Chart").click()
+    berths.locator(".marks svg").wait_for()
+    saved = export(page, tmp_path)
+    assert not re.search(
+        r"<script|<link|<iframe|\bsrc=|https?://(?!www\.w3\.org/2000/svg)", saved.content()
+    )
+    expect(saved.get_by_role("heading", level=1)).to_have_text("Harbours")
+    assert saved.get_by_role("heading", level=2).all_inner_texts() == [QUESTION, COUNT]
+    expect(saved.get_by_role("img", name=QUESTION)).to_contain_text("Brix")
+    expect(saved.locator("section").first).to_contain_text(
+        "2 new rows · 1 row gone · 1 row changed"
+    )
+    saved.get_by_text("What changed").first.click()
+    expect(saved.locator("section").first.locator("li")).to_have_text(
+        ["changed · Brix · 9 (was 7)", "new · Dory · 1", "new · Elm · 3", "gone · Cove · 2"]
+    )
+    saved.get_by_text("4 rows").first.click()
+    expect(saved.get_by_role("row", name=re.compile("Brix"))).to_contain_text("9 was 7")
+    saved.set_viewport_size(PHONE)  # type: ignore[arg-type]
+    expect(saved.locator("html")).to_have_js_property("scrollWidth", 390)
+
+    berths.get_by_role("tab", name="Table").click()
+    page.get_by_role("button", name="Mark as seen").click()
+    expect(page.locator(".pin-changes")).to_have_count(0)
+    await_board(page, opens=False)
+    expect(page.get_by_text("Nothing changed.")).to_be_visible()
+    expect(berths.get_by_role("tab", name="Table", selected=True)).to_be_visible()
+
+
+def test_pins_are_arranged_renamed_and_removed(watch: Watch) -> None:
+    page = watch.page("/boards")
+    expect(page.get_by_text("There is no board yet.")).to_be_visible()
+    page.get_by_label("New board").fill("Harbours")
+    page.get_by_role("button", name="Make it").click()
+    expect(page.get_by_text("Nothing is pinned here yet.")).to_be_visible()
+    page.get_by_role("main").get_by_role("link", name="Ask a question").click()
+    expect(page.locator("[data-question]")).to_be_visible()
+    for question in (QUESTION, COUNT, "Which harbours are there?"):
+        pin(page, question, "Harbours")
+    await_board(page)
+    titles = page.locator(".pin-card h2")
+    back = page.get_by_role("button", name=f"Move “{QUESTION}” back")
+    back.focus()
+    page.keyboard.press("Enter")
+    expect(titles.nth(1)).to_have_text(QUESTION)
+    expect(back).to_be_focused()
+    expect(page.get_by_text("Place 2 of 3")).to_be_visible()
+    page.keyboard.press("Enter")
+    expect(titles.nth(2)).to_have_text(QUESTION)
+    expect(page.get_by_role("button", name=f"Move “{QUESTION}” forward")).to_be_focused()
+    page.get_by_role("button", name=f"Rename “{QUESTION}”").click()
+    page.get_by_label("Heading").fill("Berths")
+    page.keyboard.press("Enter")
+    page.get_by_role("button", name=f"Remove “{COUNT}” from the board").click()
+    expect(titles).to_have_count(2)
+    page.get_by_role("button", name="Rename", exact=True).click()
+    page.get_by_label("Name of the board").fill("All harbours")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", level=1)).to_have_text("All harbours")
+    await_board(page, opens=False)
+    assert titles.all_inner_texts() == ["Which harbours are there?", "Berths"]
+    expect(page.get_by_role("heading", level=1)).to_have_text("All harbours")
+    page.get_by_role("link", name="Berths").click()
+    expect(page.locator(".turn-question")).to_have_text(QUESTION)
+    page.go_back()
+    page.get_by_role("button", name="Delete the board").click()
+    page.get_by_role("dialog").get_by_role("button", name="Delete the board").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Boards")
+    expect(page.get_by_text("There is no board yet.")).to_be_visible()
+
+
+def test_the_view_of_an_answer_is_pinned_kept_and_shared(watch: Watch) -> None:
+    page = watch.page("/?graph=space")
+    ask(page, MISSIONS)
+    settle(page)
+    page.get_by_role("tab", name="Chart").click()
+    page.get_by_label("Show").select_option("Spread of launch date")
+    pin_here(page, "Views")
+    await_board(page)
+    expect(page.get_by_label("Show").locator("option:checked")).to_have_text(
+        "Spread of launch date"
+    )
+    page.get_by_role("tab", name="Table").click()
+    page.locator("tbody tr").first.wait_for()
+    await_board(page, opens=False)
+    expect(page.get_by_role("tab", name="Table", selected=True)).to_be_visible()
+
+    watch.allow("status of 404")
+    page.goto(f"{watch.address}/?graph=harbours")
+    ask(page, QUESTION)
+    share(page)
+    page.keyboard.press("Escape")
+    settle(page)
+    answer = page.url
+    pin_here(page, "Harbours")
+    await_board(page)
+    other = watch.page(page.url.removeprefix(watch.address))
+    expect(other.get_by_role("alert")).to_contain_text("or it is not yours")
+    share(page)
+    await_board(other, opens=False)
+    expect(other.get_by_text("Shared with you, to read")).to_be_visible()
+    expect(other.locator(".headline")).to_contain_text("Brix")
+    changing = re.compile("Share|Rename|Delete|Remove|Move|seen")
+    expect(other.get_by_role("main").get_by_role("button", name=changing)).to_have_count(0)
+    other.get_by_role("link", name=QUESTION).click()
+    expect(other.locator("[data-question]")).to_have_value(QUESTION)
+    other.goto(answer)
+    expect(other.locator(".headline")).to_be_visible()
+    pin_here(other, "From Ann")
+    await_board(other)
+    expect(card(other, QUESTION).locator(".headline")).to_contain_text("Brix")
+
+
+def test_a_pin_that_fails_stays_as_it_was_and_labels_with_html_stay_text(
+    watch: Watch, harbours: Workspace, tmp_path: Path
+) -> None:
+    harbours.add("other", [harbours.folder / "harbours.ttl"])
+    page = watch.page("/?graph=other")
+    ask(page, "Which harbours are there?")
+    pin_here(page, "Harbours")
+    pin(page, QUESTION, "Harbours")
+    await_board(page)
+    harbours.remove("other")
+    put_harbours(harbours, NOW)
+    page.get_by_role("button", name="Bring up to date").click()
+    changed = "1 answer changed. · 1 answer could not be brought up to date."
+    expect(page.get_by_text(changed)).to_be_visible()
+    lost = card(page, "Which harbours are there?")
+    expect(lost.get_by_role("alert")).to_contain_text("there is no graph 'other'")
+    expect(lost.locator(".headline")).to_contain_text("Cove")
+    expect(card(page, QUESTION).locator(".headline")).to_contain_text("Dory")
+
+    put_harbours(harbours, {SCRIPT: 4, IMAGE: 7, "</style></title><b>Cove": 2})
+    pin(page, QUESTION, "Hostile", is_new=True)
+    await_board(page)
+    page.get_by_role("button", name=f"Rename “{QUESTION}”").click()
+    page.get_by_label("Heading").fill(IMAGE)
+    page.keyboard.press("Enter")
+    page.get_by_role("button", name="Rename", exact=True).click()
+    page.get_by_label("Name of the board").fill(f"</title>{SCRIPT}")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", level=1)).to_have_text(f"</title>{SCRIPT}")
+    page.locator(".marks svg").wait_for()
+    expect(page.locator("main").locator("script, img, b, [onerror]")).to_have_count(0)
+    saved = export(page, tmp_path)
+    expect(saved.locator("h2")).to_have_text(IMAGE)
+    expect(saved.locator("script, img, b, [onerror]")).to_have_count(0)
+    expect(saved).to_have_title(f"</title>{SCRIPT}")
+    expect(saved.get_by_role("img", name=IMAGE)).to_contain_text("<script>")
+    policy = saved.locator("meta[http-equiv='Content-Security-Policy']")
+    expect(policy).to_have_attribute("content", re.compile("^default-src 'none'"))
+    page.goto(f"{watch.address}/?graph=towns")
+    ask(page, "Show me all towns with their locations.")
+    settle(page)
+    pin_here(page, "Towns")
+    await_board(page)
+    page.locator(".map svg").wait_for()
+    saved = export(page, tmp_path)
+    drawing = saved.get_by_role("img", name="Show me all towns with their locations.")
+    expect(drawing).to_contain_text("Nairobi")
