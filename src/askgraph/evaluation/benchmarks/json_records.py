@@ -107,8 +107,8 @@ class ComplexWebQuestions(Reader):
           "answers": [{"answer_id": "m.0exam2", "answer": "Exemplish", "aliases": []}]}]
     """
 
-    title = "ComplexWebQuestions"
-    splits = ("train", "dev", "test")
+    title: ClassVar[str] = "ComplexWebQuestions"
+    splits: ClassVar[tuple[str, ...]] = ("train", "dev", "test")
     signs = frozenset({"webqsp_ID", "machine_question"})
     id_key = "ID"
     graph = "freebase"
@@ -154,8 +154,8 @@ class DblpQuad(Reader):
            "temporal": false, "held_out": false}]}
     """
 
-    title = "DBLP-QuAD"
-    splits = ("train", "valid", "test")
+    title: ClassVar[str] = "DBLP-QuAD"
+    splits: ClassVar[tuple[str, ...]] = ("train", "valid", "test")
     signs = frozenset({"questions", "query_type", "held_out"})
     key = "questions"
     graph = "dblp"
@@ -197,7 +197,7 @@ class SciQa(DblpQuad):
            "query_class": "WHICH-WHAT", "number_of_patterns": 3}]}
     """
 
-    title = "SciQA"
+    title: ClassVar[str] = "SciQA"
     graph = "orkg"
 
     def recognises(self, path: Path, head: str) -> bool:
@@ -239,8 +239,8 @@ class GraspLines(Reader):
         {"id": "test_0", "question": "Which lakes lie in Exampleland?", "sparql": "PREFIX wd: <http://www.wikidata.org/entity/> PREFIX wdt: <http://www.wikidata.org/prop/direct/> SELECT ?lake { ?lake wdt:P31 wd:Q23397 ; wdt:P17 wd:Q1000003 }", "paraphrases": ["What are the lakes of Exampleland?"], "info": {"invalid": false}}
     """
 
-    title = "GRASP's benchmark lines"
-    splits = ("train", "val", "dev", "test")
+    title: ClassVar[str] = "GRASP's benchmark lines"
+    splits: ClassVar[tuple[str, ...]] = ("train", "val", "dev", "test")
 
     def recognises(self, path: Path, head: str) -> bool:
         """Recognise it by a first line with paraphrases or info beside question and query."""
@@ -280,8 +280,8 @@ class LcQuad(Reader):
           "sparql_template_id": 301}]
     """
 
-    title = "LC-QuAD 1.0"
-    splits = ("train", "test")
+    title: ClassVar[str] = "LC-QuAD 1.0"
+    splits: ClassVar[tuple[str, ...]] = ("train", "test")
     signs = frozenset({"corrected_question"})
     id_key = "_id"
     text_keys = ("corrected_question",)
@@ -318,7 +318,7 @@ class LcQuad2(Reader):
     """
 
     title: ClassVar[str] = "LC-QuAD 2.0"
-    splits = ("train", "test")
+    splits: ClassVar[tuple[str, ...]] = ("train", "test")
     signs = frozenset({"NNQT_question"})
     id_key = "uid"
     graph: Literal["wikidata", "dbpedia"] = "wikidata"
@@ -363,7 +363,7 @@ class PatQuestions(Reader):
            "template": "Which team does {subject} play for currently?", "uniq_id": 1}}
     """
 
-    title = "PAT-Questions"
+    title: ClassVar[str] = "PAT-Questions"
     signs = frozenset({"text answers", "answer annotations"})
     id_key = "uniq_id"
     graph = "wikidata"
@@ -438,8 +438,8 @@ class Qald(Reader):
                {"uri": {"type": "uri", "value": "http://www.wikidata.org/entity/Q1000002"}}]}}]}]}
     """
 
-    title = "QALD 7, 9, 9-plus, 10"
-    splits = ("train", "test")
+    title: ClassVar[str] = "QALD 7, 9, 9-plus, 10"
+    splits: ClassVar[tuple[str, ...]] = ("train", "test")
     signs = frozenset({"questions", "question", "language", "string"})
     key = "questions"
 
@@ -508,8 +508,8 @@ class Rubq(Reader):
           "tags": ["no_answer"]}]
     """
 
-    title = "RuBQ 1.0, 2.0"
-    splits = ("dev", "test")
+    title: ClassVar[str] = "RuBQ 1.0, 2.0"
+    splits: ClassVar[tuple[str, ...]] = ("dev", "test")
     signs = frozenset({"uid", "question_text", "question_uris"})
     id_key = "uid"
     language = "ru"
@@ -553,8 +553,8 @@ class SimpleDbpediaQa(Reader):
                              "Direction": "forward", "Constraint": null}]}]}
     """
 
-    title = "SimpleDBpediaQA"
-    splits = ("train", "valid", "test")
+    title: ClassVar[str] = "SimpleDBpediaQA"
+    splits: ClassVar[tuple[str, ...]] = ("train", "valid", "test")
     signs = frozenset({"Questions", "Subject", "PredicateList"})
     key = "Questions"
     id_key = "ID"
@@ -617,8 +617,8 @@ class Spinach(Reader):
           "sparql": "SELECT ?item ?height { ?item wdt:P31 wd:Q39715 ; wdt:P2048 ?height . FILTER(?height > 50) }"}]
     """
 
-    title = "SPINACH"
-    splits = ("dev", "test")
+    title: ClassVar[str] = "SPINACH"
+    splits: ClassVar[tuple[str, ...]] = ("dev", "test")
     signs = frozenset({"id", "title", "url", "question", "sparql"})
     graph = "wikidata"
 
@@ -649,8 +649,8 @@ class WebQsp(Reader):
                       "Answers": [{"AnswerType": "Entity", "AnswerArgument": "m.0exam2"}]}]}]}
     """
 
-    title = "WebQSP"
-    splits = ("train", "test")
+    title: ClassVar[str] = "WebQSP"
+    splits: ClassVar[tuple[str, ...]] = ("train", "test")
     signs = frozenset({"Questions", "RawQuestion", "Parses"})
     key = "Questions"
     id_key = "QuestionId"
@@ -696,8 +696,8 @@ class WikiWebQuestions(Reader):
           "results": [{"x": {"type": "uri", "value": "http://www.wikidata.org/entity/Q1000004"}}]}]
     """
 
-    title = "WikiWebQuestions"
-    splits = ("train", "dev", "test")
+    title: ClassVar[str] = "WikiWebQuestions"
+    splits: ClassVar[tuple[str, ...]] = ("train", "dev", "test")
     text_keys = ("utterance", "question")
     graph = "wikidata"
 

@@ -293,7 +293,7 @@ class _Plotted:
             yield self._times(of["times"])
 
     def _failures(self, sheet: Sheet) -> Figure:
-        drawn = [
+        drawn: list[Point] = [
             {
                 "category": str(row["failure"]),
                 "system": system,
@@ -309,7 +309,7 @@ class _Plotted:
         )
 
     def _coverage(self, sheet: Sheet) -> Figure:
-        points = [
+        points: list[Point] = [
             {"system": system, "x": _number(row["most confident"]), "y": _number(row[self.metric])}
             for system, row in self._rows(sheet)
         ]
@@ -321,7 +321,7 @@ class _Plotted:
         )
 
     def _calibration(self, sheet: Sheet) -> Figure:
-        points = [
+        points: list[Point] = [
             {"system": system, "x": _number(row["mean confidence"]), "y": _number(row[self.metric])}
             for system, row in self._rows(sheet)
             if row["answers"]
@@ -336,7 +336,7 @@ class _Plotted:
         )
 
     def _times(self, sheet: Sheet) -> Figure:
-        points = [
+        points: list[Point] = [
             {"system": system, "x": max(0.001, _number(row["seconds"])), "y": _number(row["done"])}
             for system, row in self._rows(sheet)
         ]
