@@ -9,7 +9,7 @@ from pyoxigraph import Literal, NamedNode
 from askgraph.answers.validation import Knowledge
 from askgraph.sparql import Group, Nested, Pattern, Query, Span, Union
 from askgraph.sparql import vocabulary as voc
-from askgraph.sparql.read import read
+from askgraph.sparql.parser import read
 from askgraph.sparql.write import text_of
 
 __all__ = ["FAULTS", "Planted", "planted"]

@@ -14,7 +14,7 @@ from askgraph.evaluation.runs.predictions import read_predictions
 from askgraph.graph import KnowledgeGraph
 from askgraph.sparql import Group, Nested, Pattern
 from askgraph.sparql.judge import admitted
-from askgraph.sparql.read import read
+from askgraph.sparql.parser import read
 from askgraph.sparql.results import SelectResult
 from askgraph.sparql.vocabulary import LABEL_PREDICATES
 from askgraph.trace import Answer

@@ -64,7 +64,7 @@ from askgraph.methods.tools import Limits
 from askgraph.sparql import Call, Pattern, Query, Values, walk
 from askgraph.sparql.comparison import Cell
 from askgraph.sparql.judge import admitted
-from askgraph.sparql.read import read
+from askgraph.sparql.parser import read
 from askgraph.sparql.vocabulary import RDF_LANG_STRING, XSD_STRING
 from askgraph.trace import Findings, ModelTurn, Prompt, Question, Thought
 from askgraph.workspace import Workspace

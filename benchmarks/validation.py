@@ -32,7 +32,7 @@ from askgraph.answers.validation.graph_knowledge import array_knowledge, profile
 from askgraph.answers.validation.validate import findings_on
 from askgraph.graph.arrays import build_arrays
 from askgraph.graph.local_profile import profile_of
-from askgraph.sparql.read import read
+from askgraph.sparql.parser import read
 from askgraph.sparql.write import text_of
 
 DATA = Path(os.environ.get("ASKGRAPH_DATA", "../shared/data"))

@@ -5,11 +5,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import wraps
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import pytest
 
-Test = TypeVar("Test", bound=Callable[..., Any])
+Test = Callable[..., Any]
 
 
 def for_each(

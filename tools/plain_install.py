@@ -93,19 +93,19 @@ def prepare(folder: Path, wheel: Path | None, *, torch: bool) -> tuple[Path, Pat
     """Return the folder, uv and the wheel; fetch PyTorch as `make` does, once for all."""
     makefile = (ROOT / "Makefile").read_text("utf-8")
     version = dict(re.findall(r"^(\w+)_VERSION := (\S+)", makefile, re.MULTILINE))
-    pip: list[str | Path] = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet"]
+    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet"]
     uv = shutil.which("uv", path=f"{ROOT}/build/lock/bin{os.pathsep}{os.environ['PATH']}")
     if uv is None:
-        target = ["install", "--target", folder / "uv", f"uv=={version['UV']}"]
-        subprocess.run([*pip, *target], check=True)
+        install = ["install", "--target", str(folder / "uv"), f"uv=={version['UV']}"]
+        subprocess.run([*pip, *install], check=True)
         uv = f"{folder}/uv/bin/uv"
     if wheel is None:
         subprocess.run([uv, "build", "--quiet", "--wheel", "--out-dir", folder, ROOT], check=True)
         [wheel] = folder.glob("*.whl")
     (folder / "torch").mkdir()
     if torch:
-        target = ["download", "--no-deps", "--dest", folder / "torch", f"torch=={version['TORCH']}"]
-        subprocess.run([*pip, *target], check=True)
+        download = ["download", "--no-deps", "--dest", str(folder / "torch")]
+        subprocess.run([*pip, *download, f"torch=={version['TORCH']}"], check=True)
     return folder, Path(uv), wheel.resolve()
 
 

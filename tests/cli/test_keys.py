@@ -33,7 +33,7 @@ def caller(folder: Path, key: str) -> Principal:
         store = await Store.open(str(folder / "serve.db"))
         try:
             known = Accounts(ServeSettings.of(folder), store)
-            return await known.identify(Credentials(key=key))
+            return await known.identify(Credentials({"authorization": f"Bearer {key}"}))
         finally:
             await store.close()
 

@@ -6,7 +6,7 @@ from askgraph import plugins
 from askgraph.answers.validation import Check, Finding, Knowledge, Services, Subject
 from askgraph.answers.validation.validate import CHECKS
 from askgraph.errors import QuerySyntaxError
-from askgraph.sparql.read import read
+from askgraph.sparql.parser import read
 
 QUERIES = ["", "SELECT", "SELECT ?x { ?x a <x:C> ; <x:p> 1 }", "ASK { ?s ?p ?o FILTER(?o > 'a') }"]
 

@@ -33,8 +33,8 @@ from askgraph.search import (
 )
 from askgraph.sparql import Bind, Call, Group, Nested, Query, Union, Values
 from askgraph.sparql.elapsed import elapsed
+from askgraph.sparql.parser import read
 from askgraph.sparql.prefixes import PrefixMap
-from askgraph.sparql.read import read
 from askgraph.sparql.vocabulary import RDF_TYPE, XSD_DATE
 from askgraph.sparql.write import by_subject, laid_out, plain_text
 

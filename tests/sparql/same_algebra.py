@@ -1,5 +1,6 @@
 """Whether two queries mean the same to rdflib: their algebra, triple patterns as sets."""
 
+import re
 from collections.abc import Iterable
 from typing import cast
 
@@ -7,16 +8,29 @@ from rdflib import XSD, BNode, Literal
 from rdflib.plugins.sparql import prepareQuery
 from rdflib.plugins.sparql.parserutils import CompValue
 
-from askgraph.sparql.lexer import expanded
+from askgraph.sparql.lexer import edited, lexed
 
 
 def meaning(query: str) -> object:
     """Return the algebra of a query as tuples that compare equal for equal meaning."""
-    return _canonical(prepareQuery(expanded(query)).algebra)
+    return _canonical(prepareQuery(_without_escaped_names(query)).algebra)
+
+
+def _without_escaped_names(query: str) -> str:
+    """Return the query with full IRIs for names like `ex:a\\#b`, of which rdflib keeps the `\\`."""
+    edits = []
+    for token in lexed(query).all:
+        prefix, _, local = token.text.partition(":")
+        if token.kind == "pname" and "\\" in local and prefix in lexed(query).declared:
+            iri = lexed(query).declared[prefix] + re.sub(r"\\(.)", r"\1", local)
+            edits.append((token.start, token.end, f"<{iri}>"))
+    return edited(query, edits)
 
 
 def _canonical(node: object) -> object:
     if isinstance(node, CompValue):
+        if node.name == "OrderCondition" and node.get("order") is None:
+            node["order"] = "ASC"  # what no word says
         parts = [
             (key, _triples(value) if key == "triples" else _canonical(value))
             for key, value in sorted(node.items())

@@ -9,7 +9,7 @@ from tests.each import for_each
 
 from askgraph.sparql import Bind
 from askgraph.sparql.elapsed import elapsed, elapsed_in, elapsed_text
-from askgraph.sparql.read import read
+from askgraph.sparql.parser import read
 from askgraph.sparql.write import text_of
 
 STORE = Store()

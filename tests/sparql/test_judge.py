@@ -11,8 +11,8 @@ from tests.each import for_each
 
 from askgraph.errors import ForbiddenQuery, QueryError, QuerySyntaxError
 from askgraph.sparql.judge import CheckedQuery, admitted, checked, datasets, own_limit, starred
+from askgraph.sparql.parser import read
 from askgraph.sparql.prefixes import PrefixMap
-from askgraph.sparql.read import read
 from askgraph.sparql.write import laid_out, text_of
 
 PREFIXES = {"ex": "http://example.org/", "foaf": "http://xmlns.com/foaf/0.1/"}
@@ -37,7 +37,7 @@ def test_the_four_forms_that_read_pass(query: str, form: str) -> None:
 def test_two_prefixes_may_stand_for_one_namespace() -> None:
     query = "PREFIX a: <http://x.example/> PREFIX b: <http://x.example/> ASK { a:s b:p/a:q 'a:b' }"
     assert checked(query).form == "ASK"
-    with pytest.raises(QuerySyntaxError, match="line 2, column 14"):
+    with pytest.raises(QuerySyntaxError, match="line 2, column 11"):
         checked(query.replace("ASK {", "\nASK { a:s ;;"))
 
 

@@ -97,6 +97,15 @@ SELECT ?x WHERE {
             '  BIND(IF(BOUND(?x), ?x * 2 - 1, xsd:integer("3")) AS ?y)\n}',
         ),
         ("describe ex:a", "DESCRIBE ex:a"),
+        ("construct { ex:a a ex:b } {}", "CONSTRUCT {\n  ex:a a ex:b .\n} WHERE {\n}"),
+        ("construct where { ex:a a ex:b }", "CONSTRUCT WHERE {\n  ex:a a ex:b .\n}"),
+        (
+            "ask { { select * { ex:a a ?o , 1 ; ex:b [ ex:c [] ] } order by asc( ?o ) ?x } }"
+            " values () {}",
+            "ASK {\n  {\n    SELECT * WHERE {\n"
+            "      ex:a a ?o, 1 ;\n          ex:b [ ex:c [] ] .\n    }\n"
+            "    ORDER BY ASC(?o) ?x\n  }\n}\nVALUES () {  }",
+        ),
     ],
 )
 def test_every_form_has_its_layout(query: str, lines: str) -> None:

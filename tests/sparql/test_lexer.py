@@ -11,8 +11,8 @@ from tests.sparql.test_layout import ENDINGS, EX, GROUPS
 
 from askgraph.sparql import Call, Filter, Group, Nested, Pattern, Query, children, transform, walk
 from askgraph.sparql.layout import formatted
-from askgraph.sparql.lexer import lexed, tokens, with_declared, with_full_iris
-from askgraph.sparql.read import read
+from askgraph.sparql.lexer import lexed, tokens, with_declared
+from askgraph.sparql.parser import read
 from askgraph.sparql.vocabulary import XSD_INTEGER
 from askgraph.sparql.write import by_subject, laid_out, text_of, tree_of
 
@@ -42,14 +42,6 @@ def test_a_text_is_cut_once_also_when_prefixes_are_put_before_it() -> None:
 def test_a_query_that_declares_its_prefixes_stays_as_it_is() -> None:
     query = "prefix ex: <http://else/> SELECT * { ?s ex:c 1 }"
     assert with_declared(query, KNOWN) == query
-
-
-def test_names_become_full_iris_and_declarations_stay() -> None:
-    query = 'PREFIX ex: <http://example.org/> SELECT * { ?s ex:c\\#d "ex:e" ; other:f ex: }'
-    assert with_full_iris(query) == (
-        "PREFIX ex: <http://example.org/> SELECT * "
-        '{ ?s <http://example.org/c#d> "ex:e" ; other:f <http://example.org/> }'
-    )
 
 
 def test_names_end_where_the_grammar_ends_them_and_long_gaps_are_no_tokens() -> None:

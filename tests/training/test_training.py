@@ -21,7 +21,7 @@ from askgraph.methods.multi_stage import MultiStage
 from askgraph.methods.writing.model_writer import PromptedWriter, query_grammar
 from askgraph.methods.writing.prompt import messages, prompt, query_in
 from askgraph.methods.writing.references import References, gold_values
-from askgraph.sparql.read import read
+from askgraph.sparql.parser import read
 from askgraph.trace import Draft, Prompt, Question
 from askgraph.training.pairs import Asked, Pair, evaluated, made_pairs, near_terms
 from askgraph.training.settings import TrainSettings, preset

@@ -31,8 +31,8 @@ from askgraph.answers.verbalize import in_words
 from askgraph.errors import AskgraphError, ForbiddenQuery, QuerySyntaxError
 from askgraph.sparql.judge import admitted, checked
 from askgraph.sparql.layout import formatted
+from askgraph.sparql.parser import read
 from askgraph.sparql.prefixes import PrefixMap
-from askgraph.sparql.read import read
 from askgraph.sparql.write import laid_out, text_of
 from askgraph.workspace import Workspace
 

@@ -29,8 +29,8 @@ from askgraph.sparql import (
     walk,
 )
 from askgraph.sparql import vocabulary as v
+from askgraph.sparql.parser import read
 from askgraph.sparql.prefixes import words_of_local_name
-from askgraph.sparql.read import read
 from askgraph.sparql.write import text_of
 
 _KINDS = {"entity": Kind.ENTITY, "class": Kind.CLASS, "predicate": Kind.PREDICATE}

@@ -13,9 +13,7 @@ from askgraph.answers.verbalize import in_words, written_out
 from askgraph.answers.verbalize.phrases import LABEL_SERVICE, Names, Phrases, Relation, phrases_in
 from askgraph.errors import QuerySyntaxError
 from askgraph.sparql import Call, Nested, Path, Pattern, Query, children
-from askgraph.sparql.prefixes import WELL_KNOWN
-from askgraph.sparql.read import read
-from askgraph.sparql.rewrite.swapped import written_terms
+from askgraph.sparql.parser import parse_query, read
 from askgraph.sparql.vocabulary import RDF_TYPE
 
 Kind = Choice["entity", "class", "predicate", "value"]
@@ -91,7 +89,7 @@ def parts_of(query: str) -> tuple[Part, ...]:
         tree = read(query)
     except QuerySyntaxError:
         return ()
-    written = {one.term for one in written_terms(query, WELL_KNOWN)}
+    written = {one.term for one in parse_query(query).terms}
     found: dict[NamedNode | Literal, Part] = {}
     for part in _walked(tree):
         if part.term in written:

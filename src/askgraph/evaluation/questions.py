@@ -11,7 +11,7 @@ from askgraph.evaluation.files import write_lines
 from askgraph.sparql.comparison import Cell
 from askgraph.sparql.judge import admitted
 from askgraph.sparql.lexer import with_declared
-from askgraph.sparql.read import read
+from askgraph.sparql.parser import read
 from askgraph.sparql.results import SelectResult
 from askgraph.trace import Answer
 

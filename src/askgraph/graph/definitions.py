@@ -45,8 +45,8 @@ from askgraph.errors import QuerySyntaxError, SetupError
 from askgraph.sparql import Path as PropertyPath
 from askgraph.sparql import Pattern, Predicate
 from askgraph.sparql.lexer import lexed
+from askgraph.sparql.parser import read
 from askgraph.sparql.prefixes import PrefixMap
-from askgraph.sparql.read import read
 from askgraph.sparql.rewrite.virtual import VirtualPaths, predicates_in, read_path
 from askgraph.sparql.write import text_of
 

@@ -15,6 +15,9 @@ from pyoxigraph import BlankNode, Literal, NamedNode, Variable
 
 Term: TypeAlias = NamedNode | Literal | BlankNode | Variable
 
+Span: TypeAlias = tuple[int, int]
+"""Where a piece of a query's text starts and ends, in characters; no part of what a node is."""
+
 
 @dataclass(frozen=True)
 class Path:
@@ -26,6 +29,7 @@ class Path:
     operator: str
     parts: tuple[Predicate, ...]
     bracketed: bool = field(default=False, compare=False, repr=False)
+    span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
 
 
 Predicate: TypeAlias = "Path | NamedNode | Variable"
@@ -44,6 +48,7 @@ class Call:
     arguments: tuple[Expression, ...] = ()
     separator: str | None = None
     bracketed: bool = field(default=False, compare=False, repr=False)
+    span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
 
     @property
     def is_aggregate(self) -> bool:
@@ -54,22 +59,19 @@ class Call:
 Expression: TypeAlias = "Term | Call | Group"
 
 
-Span: TypeAlias = tuple[int, int]
-"""Where a piece of a query's text starts and ends, in characters."""
-
-
 @dataclass(frozen=True)
 class Pattern:
     """A triple pattern, or a path between its ends.
 
-    `spans` are the places of the three in the text, and no part of what the pattern is; empty for
-    one that was not read from a text.
+    `spans` are the places of the three in the text, and `statement` that of all patterns with the
+    same subject; empty for one that was not read from a text.
     """
 
     subject: Term
     predicate: Predicate
     object: Term
     spans: tuple[Span, ...] = field(default=(), compare=False, repr=False)
+    statement: Span | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True)
@@ -86,6 +88,7 @@ class Bind:
 
     value: Expression
     variable: Variable
+    span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
 
 
 @dataclass(frozen=True)
@@ -94,6 +97,7 @@ class Values:
 
     variables: tuple[Variable, ...]
     rows: tuple[tuple[Term | None, ...], ...]
+    span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
 
 
 @dataclass(frozen=True)
@@ -107,6 +111,7 @@ class Nested:
     group: Group
     name: Term | None = None
     silent: bool = False
+    span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
 
 
 @dataclass(frozen=True)
@@ -114,6 +119,7 @@ class Union:
     """Groups of which any may match."""
 
     groups: tuple[Group, ...]
+    span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
 
 
 Element: TypeAlias = "Pattern | Filter | Bind | Values | Nested | Union | Query"
@@ -124,6 +130,7 @@ class Group:
     """What stands between braces, in order."""
 
     elements: tuple[Element, ...] = ()
+    span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
 
 
 @dataclass(frozen=True)
@@ -131,7 +138,10 @@ class Query:
     """A SELECT, ASK, CONSTRUCT or DESCRIBE query, or a SELECT inside one.
 
     `columns` are the variables asked for, with their expressions; empty for `*`. Blank nodes of the
-    WHERE part are variables whose names start with `__`, as they act so.
+    WHERE part are variables whose names start with `__`, as they act so. `values` are rows after
+    the query, which `askgraph.sparql.parser.read` joins with the rest. The `span` of a query inside
+    one is that of its braces, `inner` of what is in them; of a whole query both begin behind the
+    prologue.
     """
 
     form: str
@@ -146,6 +156,11 @@ class Query:
     template: tuple[Pattern, ...] = ()
     resources: tuple[Term, ...] = ()
     datasets: tuple[str, ...] = field(default=())
+    reduced: bool = field(default=False, kw_only=True)
+    values: Values | None = field(default=None, kw_only=True)
+    span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
+    inner: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
+    dataset_span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
 
     @property
     def is_aggregate(self) -> bool:
@@ -182,7 +197,7 @@ _CHILDREN: dict[type, tuple[str, ...]] = {
     Nested: ("group", "name"),
     Union: ("groups",),
     Group: ("elements",),
-    Query: ("where", "columns", "group_by", "having", "order", "template", "resources"),
+    Query: ("where", "columns", "group_by", "having", "order", "template", "resources", "values"),
 }
 AGGREGATES = frozenset(["COUNT", "SUM", "AVG", "MIN", "MAX", "SAMPLE", "GROUP_CONCAT"])
 

@@ -1,46 +1,32 @@
 """Judge of a SPARQL query: its form, its safety, its services; nothing is run here.
 
-A query is judged twice, and both judgements must agree. `checked` parses it with rdflib and walks
-the algebra. Before that, a lexer that knows strings, comments and IRIs settles the prefixes, the
-codepoint escapes (which parsers treat differently, so none is left in the text that is sent), and
-the few places where two parsers may read the same text differently.
+`checked` parses the query. Before that, a lexer that knows strings, comments and IRIs settles the
+prefixes, the codepoint escapes (which parsers treat differently, so none is left in the text that
+is sent), and the few places where another parser may read the same text differently.
 """
 
-import contextlib
-import logging
 import re
-import sys
-import threading
-from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 from itertools import pairwise
-from typing import Any, NoReturn, cast, get_args
 from typing import Literal as Choice
+from typing import NoReturn, cast, get_args
+
+from pyoxigraph import NamedNode, Variable
 
 from askgraph.errors import ForbiddenQuery, QueryError, QuerySyntaxError
 from askgraph.sparql import Nested, walk
-from askgraph.sparql.lexer import (
-    Token,
-    edited,
-    fail,
-    lexed,
-    position,
-    unescaped,
-    with_declared,
-    with_full_iris,
-)
+from askgraph.sparql.lexer import Token, fail, lexed, position, unescaped, with_declared
+from askgraph.sparql.parser import parse_query
 from askgraph.sparql.write import Written
 
 Form = Choice["SELECT", "ASK", "CONSTRUCT", "DESCRIBE"]
 
 MAX_LENGTH = 1_000_000  # characters that are looked at at all
-MAX_PARSED = 200_000  # characters that rdflib is given
+MAX_PARSED = 200_000  # characters that are parsed
 MAX_DEPTH = 100  # brackets within brackets
 MAX_PARTS = 5_000  # words and signs that a store's parser recurses over
-MAX_SERVICES = 16  # rdflib's time grows with their square
+MAX_SERVICES = 16
 
 _FORMS: dict[str, Form] = {form: form for form in get_args(Form)}
 _UPDATES = frozenset("INSERT DELETE LOAD CLEAR DROP CREATE ADD MOVE COPY WITH".split())
@@ -71,19 +57,24 @@ def checked(
     Prefixes that it uses without declaring them are taken from `prefixes` and declared in the text
     returned. Raises `QuerySyntaxError` (with line and column in the text as given),
     `ForbiddenQuery` for an update or for a SERVICE outside `allowed_services`, and `QueryError` for
-    one too deep to be judged, or with more than `most` characters: a parse takes a second for some
-    ten thousand.
+    one too deep to be judged, or with more than `most` characters.
     """
     text = _prepared(query, prefixes)
     if len(text) > most:
         raise _too_long(text, most)
-    given = lexed(text).given
-    _refuse_nested(given)
-    _refuse_services(_named_services(text), allowed_services)
-    form, services = _verdict(text, _offset(query, text))
-    _refuse_disagreement(text, given, len(services))
+    named = named_services(text)
+    if len(named) > MAX_SERVICES:
+        raise QueryError(f"the query has {len(named):,} SERVICE clauses; at most {MAX_SERVICES}")
+    _refuse_services([name for name in named if _IN_FULL.match(name)], allowed_services)
+    try:
+        tree = parse_query(unescaped(query), prefixes or {}).tree
+    except QuerySyntaxError:
+        _refuse_update(text)
+        raise
+    services = tuple(_called_in(tree)) if "service" in text.lower() else ()
+    _refuse_disagreement(text, lexed(text).given, len(services))
     _refuse_services(services, allowed_services)
-    return CheckedQuery(text, form, services, query)
+    return CheckedQuery(text, _FORMS[tree.form], services, query)
 
 
 def admitted(
@@ -106,7 +97,7 @@ def admitted(
         return CheckedQuery(query, _FORMS[query.tree.form], given=query)
     text = _prepared(query, prefixes)
     given = lexed(text).given
-    form = _FORMS.get(_first_keyword(given))
+    form = _FORMS.get(lexed(text).first_keyword)
     if form is None or _suspect(text, given):
         return checked(query, allowed_services=allowed_services, prefixes=prefixes, most=most)
     return CheckedQuery(text, form, given=query)
@@ -117,8 +108,7 @@ def _too_long(text: str, most: int) -> QueryError:
 
 
 def _calls_service(query: Written) -> bool:
-    is_service = (isinstance(one, Nested) and one.word == "SERVICE" for one in walk(query.tree))
-    return "SERVICE" in query and any(is_service)
+    return "SERVICE" in query and any(_called_in(query.tree))
 
 
 def _prepared(query: str, prefixes: Mapping[str, str] | None) -> str:
@@ -127,10 +117,15 @@ def _prepared(query: str, prefixes: Mapping[str, str] | None) -> str:
         raise QueryError(f"the query has {len(query):,} characters; at most {MAX_LENGTH:,} are run")
     text = unescaped(query)
     refuse_size(text)
-    for prefix, token in lexed(text).undeclared.items():
-        if prefix not in (prefixes or {}):
-            fail(text, token.start, f"the prefix {prefix + ':'!r} is not declared")
+    refuse_undeclared(text, prefixes or {})
     return with_declared(text, prefixes or {})
+
+
+def refuse_undeclared(text: str, known: Collection[str]) -> None:
+    """Raise `QuerySyntaxError` for a prefix that a text does not declare and that is not known."""
+    for prefix, token in lexed(text).undeclared.items():
+        if prefix not in known:
+            fail(text, token.start, f"the prefix {prefix + ':'!r} is not declared")
 
 
 def refuse_size(text: str) -> None:
@@ -164,17 +159,6 @@ _DATA = frozenset(["(", ")", ",", ".", "^^"])
 def _refuse_at(text: str, token: Token, why: str) -> NoReturn:
     line, column = position(text, token.start)
     raise QueryError(f"line {line}, column {column}: {why}")
-
-
-def _first_keyword(given: Sequence[Token]) -> str:
-    """Return the first word after the prologue, in capitals."""
-    for before, token in zip([None, *given], given, strict=False):
-        if token.kind == "word" and token.text.upper() not in ("PREFIX", "BASE"):
-            return token.text.upper()
-        follows_base = before and before.text.upper() == "BASE"
-        if token.kind == "mark" or (token.kind == "string" and not follows_base):
-            break
-    return ""
 
 
 def _suspect(text: str, given: Sequence[Token]) -> bool:
@@ -214,6 +198,7 @@ def _two_readings(given: Sequence[Token]) -> bool:
 _NAMED = 5  # services that are refused together, by name
 _ADDED = re.compile(r"https?://[^\s<>\"{}|^`\\]+\Z")
 _ABSOLUTE = re.compile(r"<[A-Za-z][A-Za-z0-9+.-]*://")
+_IN_FULL = re.compile(r"\?|[A-Za-z][A-Za-z0-9+.-]*://")
 
 
 def _services(given: Sequence[Token]) -> list[Token]:
@@ -229,39 +214,34 @@ def _refuse_disagreement(text: str, given: Sequence[Token], services: int) -> No
         )
 
 
-def _refuse_nested(given: Sequence[Token]) -> None:
-    """Refuse a SERVICE within a SERVICE, which rdflib cannot parse and nobody here evaluates."""
-    depth, within = 0, list[int]()
-    for token in given:
-        if token.kind == "word" and token.text.upper() == "SERVICE":
-            if within:
+def _called_in(part: object) -> Iterator[str]:
+    """Yield what the SERVICE clauses of a tree name; refuse one within another."""
+    for node in walk(part):
+        if isinstance(node, Nested) and node.word == "SERVICE":
+            if any(isinstance(one, Nested) and one.word == "SERVICE" for one in walk(node.group)):
                 raise ForbiddenQuery(
                     "a SERVICE within a SERVICE is not run: put the two next to each other"
                 )
-            within.append(depth)
-        depth += (token.text == "{") - (token.text == "}")
-        if token.text == "}" and within and depth <= within[-1]:
-            within.pop()
+            is_variable = isinstance(node.name, Variable)
+            yield str(node.name) if is_variable else cast("NamedNode", node.name).value
 
 
-def _named_services(text: str) -> list[str]:
-    """Return what the SERVICE clauses of a text name; a word SERVICE before anything else is none.
+def named_services(text: str) -> list[str]:
+    """Return what the SERVICE clauses of a text name, also of one that cannot be parsed.
 
-    Raises `QueryError` for more of them than rdflib can parse: it looks for each in the whole text.
+    A word SERVICE before anything else is none.
     """
     given = [token for token in lexed(text).given if token.text.upper() != "SILENT"]
-    after = [there for word, there in pairwise(given) if word.text.upper() == "SERVICE"]
-    if len(after) > MAX_SERVICES:
-        raise QueryError(f"the query has {len(after):,} SERVICE clauses; at most {MAX_SERVICES}")
-    declared = lexed(text).declared
-    named = list[str]()
-    for there in after:
+    declared, named = lexed(text).declared, list[str]()
+    for word, there in pairwise(given):
+        if word.text.upper() != "SERVICE":
+            continue
         prefix, _, local = there.text.partition(":")
         if there.kind == "variable":
             named.append(f"?{there.text[1:]}")
-        elif there.kind == "iri" and _ABSOLUTE.match(there.text):
+        elif there.kind == "iri":
             named.append(there.text[1:-1])
-        elif there.kind == "pname" and _ABSOLUTE.match(f"<{declared[prefix]}"):
+        elif there.kind == "pname" and prefix in declared:
             named.append(declared[prefix] + local.replace("\\", ""))
     return named
 
@@ -287,149 +267,6 @@ def _refuse_service(service: str, allowed: Collection[str], others: Sequence[str
     )
 
 
-def _offset(query: str, text: str) -> int:
-    """Return the number of PREFIX lines that were put before the query."""
-    return max(0, text.count("\n") - unescaped(query).count("\n"))
-
-
-# What follows needs rdflib, which takes 0.15 s to import: it is imported on first use.
-
-
-@dataclass(frozen=True)
-class SyntaxFault:
-    """The place at which a text does not parse, and the reason."""
-
-    message: str
-    at: int
-
-
-@lru_cache(maxsize=512)
-def _verdict(text: str, added_lines: int) -> tuple[Form, tuple[str, ...]]:
-    root = algebra(text, added_lines=added_lines)
-    form = _FORMS[root.name.removesuffix("Query").upper()]
-    found = _called_in(root)
-    if found.total() < len(_services(lexed(text).given)):
-        found = _called_in(_as_written(text))
-    return form, tuple(found.elements())
-
-
-def _as_written(text: str) -> object:
-    """The query before rdflib (7.6) makes algebra of it, which leaves out some EXISTS."""
-    from rdflib.plugins.sparql.parser import Query
-
-    with _PARSING:
-        return Query.parse_string(with_full_iris(_with_service_on_its_line(text)), parse_all=True)
-
-
-def _called_in(root: object) -> Counter[str]:
-    """What the SERVICE clauses name."""
-    from rdflib import Variable
-
-    named = [n.term for n in nodes(root) if getattr(n, "name", "") == "ServiceGraphPattern"]
-    return Counter(f"?{term}" if isinstance(term, Variable) else str(term) for term in named)
-
-
-def algebra(text: str, *, added_lines: int = 0) -> Any:
-    """Return rdflib's algebra of a query; for this folder only, as it is not frozen."""
-    return _parsed(text, added_lines).algebra
-
-
-@lru_cache(maxsize=128)
-def _parsed(text: str, added_lines: int = 0) -> Any:
-    from pyparsing import ParseBaseException
-    from rdflib.plugins.sparql.algebra import translateQuery
-    from rdflib.plugins.sparql.parser import Query
-
-    if len(text) > MAX_PARSED:
-        raise _too_long(text, MAX_PARSED)
-    lines = _with_service_on_its_line(text)
-
-    def translated() -> Any:
-        tree = Query.parse_string(lines, parse_all=True)
-        if _repeats_a_namespace(lines):
-            tree = Query.parse_string(with_full_iris(lines), parse_all=True)
-        return translateQuery(tree)
-
-    try:
-        with _PARSING, _silent(logging.getLogger("rdflib.term")):
-            return _deeply(translated)
-    except ParseBaseException as problem:
-        _refuse_update(text)
-        _syntax_error(text, problem.loc, added_lines, problem)
-    except RecursionError as problem:
-        raise QueryError("the query is nested too deeply, or too long, to be parsed") from problem
-    except Exception as problem:  # rdflib raises bare Exception
-        raise QuerySyntaxError(f"the query makes no sense: {_one_line(problem)}") from problem
-
-
-@contextlib.contextmanager
-def _silent(log: logging.Logger) -> Iterator[None]:
-    """Keep a log quiet: what rdflib thinks of a literal's form is no matter, as it runs nothing."""
-    before = log.disabled
-    log.disabled = True
-    try:
-        yield
-    finally:
-        log.disabled = before
-
-
-def _repeats_a_namespace(text: str) -> bool:
-    """Whether two prefixes stand for one namespace: rdflib (7.6) forgets the first of them."""
-    namespaces = lexed(text).declared.values()
-    return len(set(namespaces)) < len(namespaces)
-
-
-def _with_service_on_its_line(text: str) -> str:
-    """Break the line before each SERVICE: rdflib (7.6) takes a `#` before it for a comment."""
-    if "service" not in text.lower():
-        return text
-    return edited(
-        text,
-        (
-            (token.start - (text[token.start - 1 : token.start] == " "), token.start, "\n")
-            for token in _services(lexed(text).given)
-        ),
-    )
-
-
-def _deeply(parse: Callable[[], Any]) -> Any:
-    """Call a recursive parser; if the stack is too small, once more on a larger one."""
-    try:
-        return parse()
-    except RecursionError:
-        pass
-    with _ONE_AT_A_TIME:
-        limit, size = sys.getrecursionlimit(), threading.stack_size(_STACK)
-        sys.setrecursionlimit(_FRAMES)
-        try:
-            with ThreadPoolExecutor(1) as pool:
-                return pool.submit(parse).result()
-        finally:
-            sys.setrecursionlimit(limit)
-            threading.stack_size(size)
-
-
-_PARSING = threading.Lock()  # rdflib's parser is not safe for threads
-_ONE_AT_A_TIME = threading.Lock()
-_STACK = 256 * 1024 * 1024
-_FRAMES = 20_000
-
-
-def nodes(node: object) -> Iterator[Any]:
-    """Yield every node of the algebra, those inside expressions and services too."""
-    waiting, seen = [node], set[int]()
-    while waiting:
-        current = waiting.pop()
-        if isinstance(current, str) or current is None or id(current) in seen:
-            continue
-        seen.add(id(current))
-        if isinstance(current, dict):
-            yield current
-            waiting.extend(reversed([v for k, v in current.items() if k != "_vars"]))
-        elif isinstance(current, list | tuple | set) or hasattr(current, "as_list"):
-            waiting.extend(reversed(list(cast("list[object]", current))))
-
-
 def _refuse_update(text: str) -> None:
     words = [t for t in lexed(text).given if t.kind not in ("iri", "pname")]
     words = [t for t in words if t.text.upper() not in ("PREFIX", "BASE")][:2]
@@ -444,85 +281,6 @@ def _refuse_update(text: str) -> None:
     )
 
 
-def _syntax_error(text: str, loc: int, added_lines: int, cause: BaseException) -> NoReturn:
-    fault = _fault(text, loc)
-    line, column = position(text, fault.at)
-    line = max(1, line - added_lines)
-    raise QuerySyntaxError(
-        f"line {line}, column {column}: {fault.message}", line=line, column=column
-    ) from cause
-
-
-def _fault(text: str, loc: int) -> SyntaxFault:
-    given = lexed(text).given
-    if not given:
-        return SyntaxFault("the query is empty", 0)
-    at = _furthest(text, loc)
-    found = next((token for token in given if token.start >= at), None)
-    within = next((token for token in given if token.start < at < token.end), None)
-    for token in given:
-        if token.kind == "mark" and token.text in "\"'":
-            return SyntaxFault("a string starts here and does not end", token.start)
-    bracket = _bracket(given)
-    if bracket and (found is None or bracket.at <= at):
-        return bracket
-    if found is None and within is None:
-        return SyntaxFault("the query ends too early", len(text.rstrip()))
-    wrong = within or cast("Token", found)
-    return SyntaxFault(f"{_shortened(wrong.text)!r} was not expected here", wrong.start)
-
-
-def _bracket(given: Sequence[Token]) -> SyntaxFault | None:
-    """Find the first bracket without its partner."""
-    partner = {")": "(", "]": "[", "}": "{"}
-    opened: list[Token] = []
-    for token in given:
-        if token.kind != "mark":
-            continue
-        if token.text in "([{":
-            opened.append(token)
-        elif token.text in partner:
-            if not opened or opened[-1].text != partner[token.text]:
-                return SyntaxFault(f"{token.text!r} closes nothing", token.start)
-            opened.pop()
-    if opened:
-        return SyntaxFault(f"{opened[-1].text!r} is never closed", opened[-1].start)
-    return None
-
-
-def _furthest(text: str, loc: int) -> int:
-    """Return where a text that does not parse goes wrong, as far right as a parser came.
-
-    rdflib names the start of the outermost construct; pyoxigraph the furthest character. The mark
-    at the end makes sure that pyoxigraph only parses: nothing is ever evaluated here.
-    """
-    from pyoxigraph import Store
-
-    if "service" in text.lower():
-        return loc
-    try:
-        Store().query(text + "\n\x01")
-    except SyntaxError as problem:
-        if found := re.match(r"error at (\d+):(\d+)", str(problem)):
-            return max(loc, _index(text, int(found[1]), int(found[2])))
-    except (ValueError, OSError):
-        return loc
-    return loc
-
-
-def _index(text: str, line: int, column: int) -> int:
-    starts = [0, *(match.end() for match in re.finditer("\n", text)), len(text)]
-    return min(len(text), starts[min(line, len(starts)) - 1] + column - 1)
-
-
-def _shortened(text: str, length: int = 40) -> str:
-    return text if len(text) <= length else text[: length - 1] + "…"
-
-
-def _one_line(problem: BaseException) -> str:
-    return " ".join(str(problem).split())[:200] or type(problem).__name__
-
-
 def datasets(text: str) -> tuple[str, ...]:
     """Return the IRIs that a query names in FROM and FROM NAMED.
 
@@ -532,15 +290,7 @@ def datasets(text: str) -> tuple[str, ...]:
         return tuple(clause.rpartition(" ")[2][1:-1] for clause in text.tree.datasets)
     if not _FROM.search(text):
         return ()
-    given = lexed(text).given
-    words = sum(token.kind == "word" and token.text.upper() == "FROM" for token in given)
-    if not words:
-        return ()
-    from askgraph.sparql.read import read  # few queries name the graphs that they ask
-
-    clauses = read(text).datasets
-    if len(clauses) != words:
-        raise QuerySyntaxError("a FROM stands where none can")
+    clauses = parse_query(text).tree.datasets
     return tuple(clause.rpartition(" ")[2][1:-1] for clause in clauses)
 
 

@@ -2,8 +2,8 @@
 
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import NoReturn
 
@@ -89,6 +89,19 @@ class Lexed:
         return found
 
     @cached_property
+    def first_keyword(self) -> str:
+        """The first word behind the prologue, in capitals; empty if something else comes first."""
+        before = ""
+        for token in self.given:
+            word = token.text.upper()
+            if token.kind == "word" and word not in ("PREFIX", "BASE"):
+                return word
+            if token.kind == "mark" or (token.kind == "string" and before != "BASE"):
+                break
+            before = word
+        return ""
+
+    @cached_property
     def variables(self) -> frozenset[str]:
         """The names of its variables."""
         return frozenset(token.text[1:] for token in self.all if token.kind == "variable")
@@ -110,44 +123,6 @@ def _kept(text: str) -> Lexed:
 @lru_cache(maxsize=4)
 def _kept_of_long(text: str) -> Lexed:
     return Lexed(text)
-
-
-@dataclass
-class Cursor:
-    """A reader of tokens: each of its methods consumes what it is named for and returns it."""
-
-    given: Sequence[Token]
-    at: int = field(default=0, kw_only=True)
-
-    @property
-    def here(self) -> Token:
-        """The token that comes."""
-        return self.given[self.at]
-
-    @property
-    def end(self) -> int:
-        """Where the token before this place ends."""
-        return self.given[self.at - 1].end
-
-    def says(self, *texts: str) -> bool:
-        """Whether one of these keywords or marks comes, in whatever case."""
-        if self.at >= len(self.given) or self.here.kind not in ("word", "mark"):
-            return False
-        return self.here.text.upper() in texts
-
-    def skip(self, *texts: str) -> bool:
-        """Take one of these if it comes next; return whether it did."""
-        came = self.says(*texts)
-        self.at += came
-        return came
-
-    def take(self, *expected: str) -> str:
-        """Take one of these, or whatever comes, and return it; words in capitals."""
-        if expected and not self.says(*expected):
-            raise QuerySyntaxError(f"{expected[0]!r} is missing before {self.here.text!r}")
-        token = self.here
-        self.at += 1
-        return token.text.upper() if token.kind == "word" else token.text
 
 
 def unescaped(query: str) -> str:
@@ -239,33 +214,6 @@ def with_declared(query: str, prefixes: Mapping[str, str]) -> str:
 _IRI = re.compile(r'<[^<>"{}|^`\\\x00-\x20]*>')
 _STRING_ESCAPE = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|(.))", re.DOTALL)
 _ESCAPES = {"t": "\t", "n": "\n", "r": "\r", "b": "\b", "f": "\f"}
-
-
-def expanded(query: str) -> str:
-    r"""Return the query with each prefixed name that holds an escape (`ex:a\#b`) as a whole IRI.
-
-    rdflib (7.6) keeps the backslash of such names in the IRI; full IRIs mean the same everywhere.
-    """
-    return _spelled_out(query, lambda name: "\\" in name) if "\\" in query else query
-
-
-def with_full_iris(query: str) -> str:
-    """Return the query with an IRI in full for each name whose prefix it declares."""
-    return _spelled_out(query, lambda _: True)
-
-
-def _spelled_out(query: str, wanted: Callable[[str], bool]) -> str:
-    """The query with a whole IRI for each wanted name, outside of declarations."""
-    declared, before = lexed(query).declared, ""
-    edits: list[Edit] = []
-    for token in lexed(query).all:
-        prefix, _, local = token.text.partition(":")
-        is_name = token.kind == "pname" and before.upper() != "PREFIX" and prefix in declared
-        if is_name and wanted(local):
-            iri = declared[prefix] + re.sub(r"\\(.)", r"\1", local)
-            edits.append((token.start, token.end, f"<{iri}>"))
-        before = token.text
-    return edited(query, edits)
 
 
 def number_type(text: str) -> str:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import overload
+from itertools import groupby
+from typing import cast, overload
 
 from pyoxigraph import Literal, NamedNode, Variable
 
@@ -80,7 +81,7 @@ def tree_of(query: Query | str) -> Query:
         return query.tree
     if isinstance(query, Query):
         return query
-    from askgraph.sparql.read import read  # what the program wrote is never read
+    from askgraph.sparql.parser import read  # what the program wrote is never read
 
     return read(query)
 
@@ -103,7 +104,7 @@ def laid_out(query: Query, prefixes: PrefixMap, labels: Mapping[str, str] | None
     the IRI itself does not say the same.
     """
     names = Names(prefixes, labels or {})
-    return Written.of(by_subject(query), names.finished(_Lines(names).query(query)))
+    return Written.of(by_subject(query), names.finished(Lines(names).query(query)))
 
 
 def plain_text(query: Query, prefixes: PrefixMap) -> Written:
@@ -144,7 +145,7 @@ def _is_no_type(pattern: Pattern) -> bool:
 
 def expression_text(expression: Expression, prefixes: PrefixMap | None = None) -> str:
     """Return an expression as it stands in a query that is laid out."""
-    return _Lines(Names(prefixes or PrefixMap(), {})).part(expression)
+    return Lines(Names(prefixes or PrefixMap(), {})).part(expression)
 
 
 class _OneLine:
@@ -295,7 +296,8 @@ class _OneLine:
             str(name) if value is None else f"({self.part(value)} AS {name})"
             for name, value in query.columns
         ]
-        return ["SELECT DISTINCT" if query.distinct else "SELECT", *(names or ["*"])]
+        modifier = " DISTINCT" if query.distinct else " REDUCED" if query.reduced else ""
+        return ["SELECT" + modifier, *(names or ["*"])]
 
     def modifiers(self, query: Query) -> list[str]:
         lines = []
@@ -314,7 +316,10 @@ class _OneLine:
             lines.append(f"LIMIT {query.limit}")
         if query.offset:
             lines.append(f"OFFSET {query.offset}")
-        return lines
+        return lines + (self.rows(query.values) if query.values else [])
+
+    def rows(self, values: Values) -> list[str]:
+        return [self.element(values)]
 
 
 def _is_infix(call: Call) -> bool:
@@ -324,26 +329,28 @@ def _is_infix(call: Call) -> bool:
 _ONE_LINE = _OneLine()
 
 
-class _Lines(_OneLine):
+class Lines(_OneLine):
     """Parts of a tree as a careful person writes them: short names, few parentheses, lines."""
 
     def __init__(self, names: Names) -> None:
         self.names = names
 
     def name(self, iri: NamedNode) -> str:
+        """Return the short name of an IRI."""
         return self.names.of(iri.value)
 
     def literal(self, literal: Literal) -> str:
         """A literal; numbers and booleans without quotation marks, a datatype by its name."""
         datatype = literal.datatype.value
         pattern = _BARE.get(datatype)
-        if pattern and pattern.fullmatch(literal.value.removeprefix("-")):
+        if pattern and pattern.fullmatch(literal.value.lstrip("+-")):
             return literal.value
         if literal.language or datatype == XSD_STRING:
             return str(literal)
         return f"{Literal(literal.value)}^^{self.names.of(datatype)}"
 
     def path(self, path: Predicate, level: int = 0) -> str:
+        """Return a path, in parentheses if what stands around it binds as strongly."""
         if not isinstance(path, Path):
             is_type = isinstance(path, NamedNode) and path.value == RDF_TYPE
             return "a" if is_type else self.term(path)
@@ -386,59 +393,80 @@ class _Lines(_OneLine):
         return [self.operand(first, inner), *(self.operand(one, own + 1) for one in rest)]
 
     def alternative(self, expression: Expression, level: int) -> str:
+        """Return an operand of `||`; `&&` within it gets parentheses."""
         is_joined = isinstance(expression, Call) and expression.name == "&&"
         return self.operand(expression, _LEVELS["&&"] + 1 if is_joined else level)
 
     def operand(self, expression: Expression, level: int) -> str:
+        """Return an operand of an operator of some level."""
         return (
             self.call(expression, level) if isinstance(expression, Call) else self.part(expression)
         )
 
     def function_name(self, name: str) -> str:
+        """Return the name of a function as people write it."""
         if name.startswith("<"):
             return self.names.of(name[1:-1])
         return CAMEL.get(name.lower(), name)
 
     def parenthesised(self, expression: Expression) -> str:
+        """Return an expression in parentheses."""
         return f"({self.part(expression)})"
 
     def ordered(self, expression: Expression, *, descending: bool) -> str:
+        """Return a key of ORDER BY."""
         if isinstance(expression, Variable) and not descending:
             return str(expression)
         return f"{'DESC' if descending else 'ASC'}({self.part(expression)})"
 
     def query(self, query: Query) -> list[str]:
         """The lines of a query, or of one inside another."""
-        match query.form:
-            case "SELECT":
-                lines = select_lines(self.items(query))
-            case "CONSTRUCT":
-                lines = ["CONSTRUCT {", *indented(self.body(Group(query.template))), "}"]
-            case _:
-                lines = [self.head(query)]
+        lines = self.heads(query)
         for clause in query.datasets:
             words, _, iri = clause.rpartition(" ")
             lines.append(f"{words} {self.names.of(iri[1:-1])}")
+        if query.form == "DESCRIBE" and not query.where.elements:
+            return lines + self.modifiers(query)
         keyword = "" if query.form == "ASK" else "WHERE"
         return opened(lines, keyword, self.body(query.where)) + self.modifiers(query)
+
+    def heads(self, query: Query) -> list[str]:
+        """The lines before the datasets and the WHERE group."""
+        match query.form:
+            case "SELECT":
+                return select_lines(self.items(query))
+            case "CONSTRUCT":
+                return ["CONSTRUCT {", *indented(self.body(Group(query.template))), "}"]
+            case _:
+                return [self.head(query)]
 
     def body(self, group: Group) -> list[str]:
         """The lines between the braces of a group."""
         if len(group.elements) == 1 and isinstance(group.elements[0], Query):
             return self.query(group.elements[0])
         lines: list[str] = []
+        for is_triples, run in groupby(group.elements, lambda one: isinstance(one, Pattern)):
+            if is_triples:
+                lines += self.triples(cast("list[Pattern]", list(run)))
+            else:
+                lines += [line for element in run for line in self.element_lines(element)]
+        return lines
+
+    def triples(self, patterns: Sequence[Pattern]) -> list[str]:
+        """The lines of patterns in a row."""
         block = Triples()
-        for element in group.elements:
-            if isinstance(element, Pattern):
-                verb, value = self.path(element.predicate), self.term(element.object)
-                stays = isinstance(element.predicate, Path)
-                block.add(self.term(element.subject), [(verb, value, stays)])
-                continue
-            lines += block.lines() + self.element_lines(element)
-            block = Triples()
-        return lines + block.lines()
+        for one in patterns:
+            pair = (self.path(one.predicate), self.term(one.object))
+            block.add(self.term(one.subject), [(*pair, isinstance(one.predicate, Path))])
+        return block.lines()
+
+    def rows(self, values: Values) -> list[str]:
+        """Return the lines of VALUES."""
+        head, rows = self.table(values)
+        return values_lines(head, rows, tuples=head.startswith("("))
 
     def element_lines(self, element: Element) -> list[str]:
+        """Return the lines of an element other than triples."""
         match element:
             case Nested(word=""):
                 return union_lines([self.body(element.group)])
@@ -449,12 +477,12 @@ class _Lines(_OneLine):
             case Query():
                 return union_lines([self.query(element)])
             case Values():
-                return values_lines(*self.table(element), tuples=True)
+                return self.rows(element)
             case _:
                 return self.element(element).split("\n")
 
 
-class _Plain(_Lines):
+class _Plain(Lines):
     """Parts of a tree with one pattern a line, and the rest spread out as it comes."""
 
     def query(self, query: Query) -> list[str]:

@@ -9,7 +9,7 @@ from askgraph.graph.archives import members
 from askgraph.graph.examples import Collection
 from askgraph.graph.examples.folder import ExampleFolder
 from askgraph.graph.examples.shacl import read_shacl, syntax_fault
-from askgraph.sparql.read import read
+from askgraph.sparql.parser import read
 
 DATA = Path(os.environ.get("ASKGRAPH_DATA") or Path(__file__).parents[4] / "shared" / "data")
 ARCHIVE = DATA / "sib-examples" / "examples.tar.gz"

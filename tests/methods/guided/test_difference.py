@@ -13,7 +13,7 @@ from askgraph.methods.guided.prompt import unlike
 from askgraph.methods.tools import Context
 from askgraph.methods.tools.rendering import Writer
 from askgraph.sparql.judge import admitted
-from askgraph.sparql.read import read
+from askgraph.sparql.parser import read
 from askgraph.sparql.results import SelectResult
 from askgraph.trace import Answer, Question
 

@@ -20,7 +20,7 @@ from askgraph.methods.writing.model_writer import PromptedWriter, query_grammar
 from askgraph.methods.writing.prompt import query_in, target
 from askgraph.methods.writing.references import FORMS, References, gold_terms, gold_values
 from askgraph.sparql.judge import checked
-from askgraph.sparql.read import read
+from askgraph.sparql.parser import read
 from askgraph.trace import Question
 from askgraph.workspace import Workspace
 

@@ -20,7 +20,7 @@ DATA = Path(os.environ.get("ASKGRAPH_DATA", Path(__file__).parents[3] / "shared"
 EXAMPLES = DATA / "sib-examples" / "examples.tar.gz"
 
 QUERY = """PREFIX : <http://example.org/> SELECT ?a (COUNT(?b) AS ?n) FROM <a:g> FROM NAMED <a:h> {
-  ?a :p ?b ; :q [ :r 5. ] . ?c ?d "}" . FILTER(?b > 1 && EXISTS { ?x :p ?a })
+  ?a :p ?b ; :q [ :r 5 ] . ?c ?d "}" . FILTER(?b > 1 && EXISTS { ?x :p ?a })
   OPTIONAL { ?b :s ?e } MINUS { ?b :t ?f } { ?g :p ?h } UNION { ?g :q ?i }
   VALUES (?j ?k) { (1 UNDEF) } VALUES ?l { 2 } BIND(?b + 1 AS ?m)
   GRAPH ?o { ?q :p ?r } SERVICE SILENT <a:b> { ?s :p ?t }

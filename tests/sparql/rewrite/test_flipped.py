@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from askgraph.sparql import Group, Nested, Pattern, Query, Union
 from askgraph.sparql.judge import checked
-from askgraph.sparql.read import read
+from askgraph.sparql.parser import read
 from askgraph.sparql.rewrite.swapped import flipped
 from askgraph.sparql.write import text_of
 

@@ -5,7 +5,7 @@ from pyoxigraph import Literal, NamedNode
 
 from askgraph.errors import QueryError
 from askgraph.sparql import Query
-from askgraph.sparql.read import read
+from askgraph.sparql.parser import read
 from askgraph.sparql.rewrite.refined import (
     Condition,
     arrangement,

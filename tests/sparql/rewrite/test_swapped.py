@@ -9,9 +9,9 @@ from tests.each import for_each
 from askgraph.errors import QueryError
 from askgraph.sparql import Call, Filter
 from askgraph.sparql.judge import checked
+from askgraph.sparql.parser import parse_query, read
 from askgraph.sparql.prefixes import PrefixMap
-from askgraph.sparql.read import read
-from askgraph.sparql.rewrite.swapped import swapped, written_terms
+from askgraph.sparql.rewrite.swapped import swapped
 from askgraph.sparql.vocabulary import (
     XSD_BOOLEAN,
     XSD_DATE,
@@ -143,7 +143,7 @@ def test_terms_are_found_where_they_stand() -> None:
         "?s ex:p -7, <here>, 'x'^^ex:type ; a ex:Moon FILTER(?v -3 > 2) VALUES ?n { 1 -2 } } "
         'GROUP BY ?s HAVING(GROUP_CONCAT(?v ; SEPARATOR = ", ") = "y") LIMIT 10 OFFSET 20'
     )
-    found = [(str(one.term), query[one.start : one.end]) for one in written_terms(query)]
+    found = [(str(one.term), query[one.start : one.end]) for one in parse_query(query, {}).terms]
 
     integer = "^^<http://www.w3.org/2001/XMLSchema#integer>"
     assert found == [

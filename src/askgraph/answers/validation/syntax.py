@@ -15,7 +15,7 @@ from askgraph.answers.validation import (
     Subject,
     place_of,
 )
-from askgraph.errors import ForbiddenQuery, QueryError, QuerySyntaxError
+from askgraph.errors import QueryError, QuerySyntaxError
 from askgraph.sparql.judge import checked
 from askgraph.sparql.lexer import lexed, with_declared
 
@@ -47,50 +47,33 @@ def _undeclared(text: str, known: Mapping[str, str]) -> Iterator[Finding]:
 
 
 def _faults(subject: Subject, known: Mapping[str, str]) -> Iterator[Finding]:
-    was_read = subject.tree is not None
-    problem = fault_in(subject.text, known, was_read=was_read)
-    if isinstance(problem, QuerySyntaxError):
-        yield Finding(Kind.SYNTAX, str(problem), _place(problem, subject.text))
-    elif problem is not None and not was_read:
-        yield Finding(Kind.SYNTAX, str(problem))
-    elif not was_read:
-        message = "it has what SPARQL 1.1 does not know, and was not looked at any further"
-        yield Finding(Kind.SYNTAX, message, certainty=UNJUDGED)
+    if subject.tree is not None:
+        return
+    text = subject.text
+    known = {**dict.fromkeys(lexed(text).undeclared, _UNKNOWN), **known}
+    if not _is_read(with_declared(text, known)):
+        try:
+            checked(text, prefixes=known)
+        except QueryError as problem:
+            yield Finding(Kind.SYNTAX, str(problem), _place(problem, text))
+            return
+    message = "it has what SPARQL 1.1 does not know, and was not looked at any further"
+    yield Finding(Kind.SYNTAX, message, certainty=UNJUDGED)
 
 
-def _place(problem: QuerySyntaxError, text: str) -> Place | None:
-    if not problem.line or not problem.column:
+def _place(problem: QueryError, text: str) -> Place | None:
+    if not isinstance(problem, QuerySyntaxError) or not problem.line or not problem.column:
         return None
     lines = text.split("\n")
     start = sum(len(line) + 1 for line in lines[: problem.line - 1]) + problem.column - 1
     return place_of(text, (start, min(start + 1, len(text))))
 
 
-_PARSED = 5_000  # characters that the slow parser is given where a reader took the text already
+_PARSED = 5_000  # characters that pyoxigraph is given
 _MOST_JOINS = 40  # the fast one orders joins, in time that grows with their third power
 _MOST_UNIONS = 8
 _JOINING = frozenset(".;,/[({")
 _UNKNOWN = "urn:unknown:"
-
-
-def fault_in(text: str, prefixes: Mapping[str, str], *, was_read: bool) -> QueryError | None:
-    """Return why no parser reads a query; None if one does.
-
-    What `was_read` by our own reader is judged by the parsers' grammar alone, and only if that
-    takes milliseconds. Prefixes that it leaves open are taken from `prefixes`, or for granted.
-    """
-    known = {**dict.fromkeys(lexed(text).undeclared, _UNKNOWN), **prefixes}
-    if _is_read(with_declared(text, known)):
-        return None
-    if was_read and len(text) > _PARSED:
-        return None
-    try:
-        checked(text, prefixes=known)
-    except ForbiddenQuery as problem:
-        return None if was_read else problem
-    except QueryError as problem:
-        return problem
-    return None
 
 
 def _is_read(text: str) -> bool:

@@ -21,7 +21,7 @@ from askgraph.answers.validation import (
 from askgraph.errors import QuerySyntaxError
 from askgraph.sparql import Call, Filter, Group, Nested, Pattern, Query, Span, Union, walk
 from askgraph.sparql.lexer import edited
-from askgraph.sparql.read import read
+from askgraph.sparql.parser import read
 from askgraph.sparql.rewrite import Repaired as Readable
 from askgraph.sparql.rewrite import repaired as readable
 

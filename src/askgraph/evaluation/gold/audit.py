@@ -29,8 +29,8 @@ from askgraph.evaluation.questions import GoldQuestion, query_table
 from askgraph.sparql import Call, Expression, Nested, Query, children, variables_of, walk
 from askgraph.sparql.comparison import Cell, cell_of_term
 from askgraph.sparql.judge import admitted, checked
-from askgraph.sparql.lexer import expanded, lexed, with_declared
-from askgraph.sparql.read import read
+from askgraph.sparql.lexer import lexed, with_declared
+from askgraph.sparql.parser import read
 from askgraph.sparql.results import Row, value_of
 from askgraph.sparql.write import text_of
 
@@ -150,7 +150,7 @@ def _read_only(question: GoldQuestion, query: str, prefixes: Prefixes) -> list[F
 
 def _parse(query: str, prefixes: Prefixes) -> None:
     """Parse a query in full, by the grammar, whatever the engine takes."""
-    checked(expanded(query), prefixes=prefixes)
+    checked(query, prefixes=prefixes)
 
 
 def _failed(question: GoldQuestion, error: QueryError | ServiceError) -> Finding:

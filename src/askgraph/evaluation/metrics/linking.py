@@ -21,7 +21,7 @@ from askgraph.errors import QueryError
 from askgraph.evaluation import Score, set_score
 from askgraph.sparql import Bind, Call, Path, Pattern, Query, Values, walk
 from askgraph.sparql import vocabulary as voc
-from askgraph.sparql.read import read
+from askgraph.sparql.parser import read
 
 STANDARD = (voc.RDF, voc.RDFS, voc.OWL, voc.XSD)
 

@@ -24,7 +24,7 @@ from askgraph.evaluation.reports.query_walk import Found, Triple, digests
 from askgraph.evaluation.runs import REJECTED, Record
 from askgraph.sparql import Term, variables_of
 from askgraph.sparql.lexer import lexed
-from askgraph.sparql.read import read
+from askgraph.sparql.parser import read
 from askgraph.trace import Usage
 
 Join = tuple[str, str, str]  # subject, predicate, object, a variable by its place in the query

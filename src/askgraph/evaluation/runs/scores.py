@@ -21,7 +21,7 @@ from askgraph.llm.structured import Structured, read_structured
 from askgraph.sparql import Pattern, walk
 from askgraph.sparql.comparison import Cell
 from askgraph.sparql.lexer import with_declared
-from askgraph.sparql.read import read
+from askgraph.sparql.parser import read
 from askgraph.trace import Usage
 
 

@@ -13,7 +13,7 @@ from pathlib import Path, PurePosixPath
 
 from pyoxigraph import BlankNode, NamedNode, RdfFormat
 
-from askgraph.errors import QueryError, QuerySyntaxError, SetupError
+from askgraph.errors import QuerySyntaxError, SetupError
 from askgraph.graph.archives import decoded, is_bundle, members, plain_name, text_of
 from askgraph.graph.examples import (
     Collection,
@@ -24,11 +24,11 @@ from askgraph.graph.examples import (
     Wording,
 )
 from askgraph.sparql import vocabulary as voc
-from askgraph.sparql.judge import algebra
+from askgraph.sparql.judge import refuse_undeclared
 from askgraph.sparql.lexer import with_declared
-from askgraph.sparql.prefixes import PrefixMap
+from askgraph.sparql.parser import parse_query
+from askgraph.sparql.prefixes import WELL_KNOWN, PrefixMap
 from askgraph.sparql.rdf_files import Described, Statements, parsed
-from askgraph.sparql.read import read
 
 PREFIXES = "prefixes.ttl"
 """The file of a folder that declares the prefixes of its examples."""
@@ -243,18 +243,10 @@ DIGEST = voc.SCHEMA_HTTPS + "sha256"
 
 
 def syntax_fault(query: str) -> str | None:
-    """Return the fault of a query's syntax, None if it has none.
-
-    A query that is nested too deeply for the strict parser is judged by the lenient one. This takes
-    milliseconds: many queries are best told about as they go.
-    """
+    """Return the fault of a query's syntax, None if it has none."""
     try:
-        algebra(query)
+        refuse_undeclared(query, WELL_KNOWN)
+        parse_query(query)
     except QuerySyntaxError as fault:
         return str(fault)
-    except QueryError:
-        try:
-            read(query)
-        except QueryError as fault:
-            return str(fault)
     return None

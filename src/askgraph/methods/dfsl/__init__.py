@@ -55,7 +55,7 @@ from askgraph.methods.shared.follow_up import in_full
 from askgraph.methods.tools import Context
 from askgraph.methods.tools.query_run import Ran, built_answer, ready, run
 from askgraph.sparql.comparison import alike
-from askgraph.sparql.read import read
+from askgraph.sparql.parser import read
 from askgraph.sparql.results import GraphResult, SelectResult
 from askgraph.sparql.rewrite.canonical import canonical_query
 from askgraph.sparql.rewrite.swapped import flipped

@@ -30,7 +30,7 @@ from askgraph.methods.shared.trials import disagrees
 from askgraph.methods.tools import Toolbox
 from askgraph.methods.tools.replay import ReplayedModel, ReplayedToolbox
 from askgraph.methods.tools.term_text import STANDARD, named_iris
-from askgraph.sparql.read import read
+from askgraph.sparql.parser import read
 from askgraph.trace import Answer, Question, Refusal, Step, ToolUse, Trace
 
 NOTES = ("off", "read", "keep")

@@ -11,7 +11,7 @@ from askgraph.methods.tools.hits import Sort
 from askgraph.methods.tools.query_run import ready
 from askgraph.sparql import Pattern, variables_of, walk
 from askgraph.sparql.judge import checked
-from askgraph.sparql.read import read
+from askgraph.sparql.parser import read
 from askgraph.trace import Observation
 
 __all__ = ["search_autocomplete"]

@@ -8,8 +8,8 @@ from pyoxigraph import NamedNode
 from askgraph.answers.validation.graph_knowledge import Sort
 from askgraph.errors import QuerySyntaxError
 from askgraph.sparql import Nested, Pattern, children
+from askgraph.sparql.parser import read
 from askgraph.sparql.prefixes import WELL_KNOWN, PrefixMap
-from askgraph.sparql.read import read
 from askgraph.sparql.vocabulary import RDF_TYPE
 
 STANDARD = tuple(

@@ -37,7 +37,7 @@ from askgraph.methods.writing._sound import Change, changed, sound
 from askgraph.methods.writing.references import NAMES, PLAIN, REFERENCES, References
 from askgraph.sparql import Group, Path, Pattern, Query, Term, walk
 from askgraph.sparql.lexer import lexed
-from askgraph.sparql.read import read
+from askgraph.sparql.parser import read
 from askgraph.sparql.vocabulary import RDF_TYPE
 from askgraph.sparql.write import text_of
 

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import lru_cache
 
 from askgraph.errors import ForbiddenQuery, QueryError
-from askgraph.sparql.federation.outline import Braces, Element, Outline, outline
-from askgraph.sparql.lexer import lexed, with_full_iris
+from askgraph.sparql.federation.outline import Braces, Element, outline
+from askgraph.sparql.judge import named_services
+from askgraph.sparql.lexer import lexed
 
 _FIRST = ("triples", "filter", "values", "graph", "groups")
 
@@ -55,10 +55,15 @@ def clauses(text: str) -> tuple[Clause, ...]:
     Raises `ForbiddenQuery` for one that names no address in full, and `QueryError` for one within
     an EXISTS that would have to be evaluated for each solution of the rest.
     """
-    query = _outline(text)
+    query = outline(text)
     found = list(_in_group(text, query.where, _Place()))
     for group in query.others:
         found += _in_group(text, group, _Place(exists=True))
+    named = named_services(text)
+    if part := next((each.target for each in found if each.target not in named), None):
+        raise ForbiddenQuery(
+            f"a SERVICE needs its address in full: only a part of <{part}> is there"
+        )
     return tuple(sorted(found, key=lambda clause: clause.start))
 
 
@@ -69,7 +74,7 @@ def sole_clause(text: str) -> tuple[Clause, str] | None:
     it, for DESCRIBE, which describes what its own endpoint holds, and if SILENT would let the
     rest go on.
     """
-    query = _outline(text)
+    query = outline(text)
     if query.form == "DESCRIBE" or query.others or len(query.where.elements) != 1:
         return None
     element = query.where.elements[0]
@@ -83,24 +88,12 @@ def sole_clause(text: str) -> tuple[Clause, str] | None:
 
 def called_services(text: str) -> tuple[str, ...]:
     """Return the addresses that a query calls by SERVICE, in order, none twice; no variables."""
-    given = lexed(with_full_iris(text)).given
-    words = [token.text.upper() if token.kind == "word" else "" for token in given]
-    named = (
-        given[at + 1 + (words[at + 1] == "SILENT")]
-        for at, word in enumerate(words[:-2])
-        if word == "SERVICE"
-    )
-    return tuple(dict.fromkeys(token.text[1:-1] for token in named if token.kind == "iri"))
+    return tuple(dict.fromkeys(one for one in named_services(text) if not one.startswith("?")))
 
 
 def prologue(text: str) -> str:
     """Return the PREFIX and BASE lines of a query."""
-    return text[: _outline(text).start]
-
-
-@lru_cache(maxsize=16)
-def _outline(text: str) -> Outline:
-    return outline(text)
+    return text[: outline(text).start]
 
 
 @dataclass(frozen=True)
@@ -172,7 +165,7 @@ def _in_select(text: str, select: Element, place: _Place) -> Iterator[Clause]:
     inner = sole.groups[0]
     pieces = text[select.start : where.start], text[inner.start : inner.end]
     clause = Clause(
-        target=_target(text, sole),
+        target=_target(sole),
         silent=False,
         body="{ " + "".join(pieces) + text[where.end : select.end] + " }",
         start=select.start,
@@ -197,7 +190,7 @@ def _clause(text: str, element: Element, place: _Place) -> Clause:
             break
         leading |= inner.certain
     clause = Clause(
-        target=_target(text, element),
+        target=_target(element),
         silent=element.silent,
         body=text[body.start + 1 : body.end - 1].strip(),
         start=element.start,
@@ -235,11 +228,7 @@ def _out_of_scope(group: Braces) -> frozenset[str]:
     return found
 
 
-def _target(text: str, service: Element) -> str:
-    if service.name.startswith("<"):
-        return service.name[1:-1]
-    prefix, _, local = service.name.partition(":")
-    namespaces = lexed(text).declared
-    if prefix not in namespaces:
+def _target(service: Element) -> str:
+    if not service.name.startswith("<"):
         raise ForbiddenQuery("a SERVICE to a variable is not run: name the graph")
-    return namespaces[prefix] + local
+    return service.name[1:-1]

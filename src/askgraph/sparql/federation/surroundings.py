@@ -13,7 +13,7 @@ from askgraph.sparql import Call, Expression, Filter, Group, Nested, Pattern, Qu
 from askgraph.sparql.federation.outline import Element
 from askgraph.sparql.federation.service import Clause, Level
 from askgraph.sparql.lexer import lexed
-from askgraph.sparql.read import read
+from askgraph.sparql.parser import read
 from askgraph.sparql.vocabulary import RDF_TYPE
 
 NAMED = 3

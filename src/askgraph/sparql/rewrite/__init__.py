@@ -167,13 +167,8 @@ def repaired(query: str, *, language: str = "en") -> Repaired:
 
 def form_of(query: str) -> str:
     """Return SELECT, ASK, CONSTRUCT or DESCRIBE; empty if the query is none of them."""
-    for token in lexed(query).given:
-        if token.kind == "word" and token.text.upper() not in ("PREFIX", "BASE"):
-            word = token.text.upper()
-            return word if word in _FORMS else ""
-        if token.text == "{":
-            break
-    return ""
+    word = lexed(query).first_keyword
+    return word if word in _FORMS else ""
 
 
 def _bare(query: str) -> str:

@@ -33,7 +33,7 @@ from askgraph.sparql import (
     variables_of,
 )
 from askgraph.sparql.lexer import edited, lexed, with_declared
-from askgraph.sparql.read import read
+from askgraph.sparql.parser import read
 from askgraph.sparql.vocabulary import RDF_TYPE
 from askgraph.sparql.write import text_of, tree_of
 

@@ -36,7 +36,7 @@ from askgraph.sparql import (
 )
 from askgraph.sparql import vocabulary as v
 from askgraph.sparql.lexer import edited, lexed, unescaped
-from askgraph.sparql.read import read
+from askgraph.sparql.parser import read
 from askgraph.sparql.write import text_of
 
 _OF_SCHEMAS = (*v.SCHEMA_SPACES, v.WIKIBASE, v.SCHEMA)

@@ -1,0 +1,216 @@
+"""A query parsed into a tree and written again means the same, and each node knows its place."""
+
+import json
+import os
+import re
+from pathlib import Path
+from typing import TypeVar
+
+import pytest
+from hypothesis import given, settings
+from pyoxigraph import Literal, NamedNode, Variable
+from tests.each import for_each
+from tests.sparql.same_algebra import meaning
+from tests.sparql.test_layout import ENDINGS, EX, GROUPS
+
+from askgraph.errors import QuerySyntaxError
+from askgraph.sparql import (
+    Bind,
+    Call,
+    Filter,
+    Nested,
+    Pattern,
+    Query,
+    Union,
+    Values,
+    calls_in,
+    variables_of,
+    walk,
+)
+from askgraph.sparql import Path as PropertyPath
+from askgraph.sparql.parser import parse_query, read
+from askgraph.sparql.write import text_of
+
+Node = TypeVar("Node")
+A = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>"
+DATA = Path(os.environ.get("ASKGRAPH_DATA", "../shared/data"))
+
+
+def test_the_order_of_writing_is_kept() -> None:
+    query = read("SELECT ?b { ?a <x:p>+ ?b ; a <x:C> . FILTER(?b > 1 + 2 * 3 || !?c) }")
+    first, second, last = query.where.elements
+    assert first == Pattern(Variable("a"), PropertyPath("+", (NamedNode("x:p"),)), Variable("b"))
+    assert isinstance(second, Pattern)
+    assert isinstance(last, Filter)
+    assert isinstance(last.condition, Call)
+    assert last.condition.name == "||"
+    assert text_of(last) == "FILTER((?b > (1 + (2 * 3))) || !(?c))"
+    assert [name.value for name in variables_of(query)] == ["b"]
+
+
+@for_each(
+    ("query", "written"),
+    [
+        (
+            "SELECT * { [ <x:p> 1 ] FILTER(?a) [ <x:p> 2 ; ] { ?b ?c ?d } }",
+            "SELECT * WHERE { ?__1 <x:p> 1 . FILTER(?a) ?__2 <x:p> 2 . { ?b ?c ?d . } }",
+        ),
+        ("DESCRIBE <x:a> ?b LIMIT 1", "DESCRIBE <x:a> ?b WHERE {  } LIMIT 1"),
+        ("SELECT * { ?a !^<x:p>? ?b }", "SELECT * WHERE { ?a (!(^<x:p>))? ?b . }"),
+        ("SELECT * { ?a !(<x:p>|^a)+ ?b }", f"SELECT * WHERE {{ ?a (!(<x:p>|^{A}))+ ?b . }}"),
+        (
+            "SELECT * { ?a <x:p> ?b FILTER(BOUND(?c)) } VALUES ?c { 1 }",
+            "SELECT * WHERE { { ?a <x:p> ?b . FILTER(BOUND(?c)) } VALUES (?c) { (1) } }",
+        ),
+        (
+            "SELECT (COUNT(*) AS ?n) { ?a ?b ?c } LIMIT 5 VALUES ?d { 1 2 }",
+            "SELECT ?n WHERE { { SELECT (COUNT(*) AS ?n) WHERE { ?a ?b ?c . } }"
+            " VALUES (?d) { (1) (2) } } LIMIT 5",
+        ),
+        (
+            "SELECT ?a { ?a ?b ?c } GROUP BY ?a HAVING (?a) (MAX(?c) > 1)",
+            "SELECT ?a WHERE { ?a ?b ?c . } GROUP BY ?a HAVING (?a) (MAX(?c) > 1)",
+        ),
+    ],
+)
+def test_what_may_be_left_out_and_what_stands_after_the_group_is_read(
+    query: str, written: str
+) -> None:
+    assert text_of(read(query)) == written
+    assert text_of(read(written)) == written
+
+
+def test_escapes_and_unknown_prefixes_are_resolved() -> None:
+    query = read(r"PREFIX e: <http://x/> SELECT * { e:a\#b no:such 'it''s' }".replace("''", "\\'"))
+    assert query.where.elements[0] == Pattern(
+        NamedNode("http://x/a#b"), NamedNode("no:such"), Literal("it's")
+    )
+
+
+def test_blank_nodes_and_collections_become_variables() -> None:
+    query = read("SELECT * { [ <x:p> 1 ] <x:q> (2 _:b) }")
+    assert len(query.where.elements) == 6
+    assert all(name.value.startswith("__") for name in variables_of(query.where))
+
+
+@for_each("next", ["{ ?a <x:q> ?c }", "BIND(1 AS ?c)", "FILTER(?b > 1)", ". ?b ?c ?d"])
+def test_a_semicolon_may_end_what_is_said_of_a_thing(next: str) -> None:
+    ended = next.removeprefix(". ")
+    assert read(f"ASK {{ ?a <x:p> ?b ; {next} }}") == read(f"ASK {{ ?a <x:p> ?b . {ended} }}")
+
+
+@for_each("text", ["", "hello", "SELECT ?x", "DELETE WHERE { ?s ?p ?o }", "ASK {"])
+def test_what_is_no_query_is_refused(text: str) -> None:
+    with pytest.raises(QuerySyntaxError):
+        read(text)
+
+
+@settings(max_examples=100, deadline=None)
+@given(GROUPS.filter(lambda body: "[" not in body), ENDINGS)
+def test_a_query_read_and_written_means_the_same(body: str, ending: str) -> None:
+    head = "select ?x" if "group" in ending else "select distinct ?x ?y"
+    query = f"{head} {{ {body} }} {ending}"
+    query = EX.header(query) + query
+    text = text_of(read(query))
+    assert text_of(read(text)) == text
+    if "values ?x" not in ending:
+        assert meaning(text) == meaning(query)
+
+
+@settings(max_examples=100, deadline=None)
+@given(GROUPS, ENDINGS)
+def test_a_tree_written_as_text_is_parsed_into_the_same_tree(body: str, ending: str) -> None:
+    head = "select reduced ?x" if "group" in ending else "select distinct ?x (?y + 1 as ?z1)"
+    tree = parse_query(EX.header("ex:a") + f"{head} {{ {body} }} {ending}").tree
+    assert parse_query(text_of(tree)).tree == tree
+
+
+@settings(max_examples=100, deadline=None)
+@given(GROUPS)
+def test_the_place_of_a_node_holds_a_text_of_that_node(body: str) -> None:
+    text = EX.header("ex:a") + f"select * {{ {body} }}"
+    for node in walk(parse_query(text).tree.where):
+        if not isinstance(node, Call | PropertyPath | Filter | Bind | Values | Nested | Union):
+            continue
+        assert node.span is not None
+        found: object
+        piece = text[slice(*node.span)]
+        if "[" in piece or "_:" in piece:  # whose variables are numbered through the query
+            continue
+        match node:
+            case Call() if node.is_aggregate:
+                continue
+            case Call():
+                found = _first(f"SELECT (({piece}) AS ?new1) {{ }}", Query).columns[0][1]
+            case PropertyPath():
+                found = _first(f"ASK {{ ?s {piece} ?o }}", Pattern).predicate
+            case _:
+                found = _first(f"ASK {{ {piece} }}", Query).where.elements[0]
+        assert found == node
+
+
+def _first(text: str, kind: type[Node]) -> Node:
+    tree = parse_query(EX.header("ex:a") + text).tree
+    return next(node for node in walk(tree) if isinstance(node, kind))
+
+
+CASTS = [f"xsd:{name}" for name in ("int", "long", "float", "dateTime", "date", "string", "gYear")]
+
+
+@for_each("function", [*CASTS, "xsd:boolean", "<http://x.example/f>", "geof:distance"])
+def test_casts_and_functions_by_an_iri_are_calls(function: str) -> None:
+    query = read(f"ASK {{ ?s ?p ?o FILTER({function}(?o) > {function}(DISTINCT ?o, 1)) }}")
+    condition = query.where.elements[1]
+    assert isinstance(condition, Filter)
+    assert len(list(calls_in(condition))) == 3
+
+
+@for_each(
+    ("query", "words"),
+    [
+        ("ASK { ?s ?p }", "column 13: '}' was not expected here: expected a variable, an IRI or a"),
+        ("ASK { ?s ?p ?o ?q }", "column 16: '?q' was not expected here: expected '.', ';', ','"),
+        ("ASK { ?s ?p ?o . . }", "column 18: '.' was not expected"),
+        ("ASK { ?s A ?o }", "column 10: 'A' was not expected here: expected a predicate"),
+        ("ASK { FILTER ?x }", "column 14: '?x' was not expected here: expected '(' or a function"),
+        ("ASK { FILTER(FOO(?x)) }", "'FOO' was not expected here: expected a function of SPARQL"),
+        ("ASK { FILTER(SUBSTR(?x)) }", "column 14: SUBSTR takes 2 to 3 arguments, not 1"),
+        ("ASK { FILTER(?a < ?b < ?c) }", "column 22: '<' was not expected here"),
+        ("ASK { FILTER(BOUND(1)) }", "column 20: '1' was not expected here: expected a variable"),
+        ("SELECT COUNT(?x) { ?x ?p 1 }", "'COUNT' was not expected here: expected a variable, '*'"),
+        ("SELECT * { VALUES (?a ?b) { (1) } }", "a row of VALUES has 1 values for 2 variables"),
+        ("CONSTRUCT { ?s <a:b>/<a:c> ?o } { }", "column 21: '/' was not expected here"),
+        ("CONSTRUCT WHERE { FILTER(1) }", "column 19: 'FILTER' was not expected here"),
+        ("SELECT * { } LIMIT 1 LIMIT 2", "'LIMIT' was not expected here: expected the end"),
+        ("SELECT * { } LIMIT -1", "'-' was not expected here: expected a whole number"),
+        ("SELECT * { { SELECT * FROM <a:b> { } } }", "column 23: a FROM stands where none can"),
+        ("ASK { <b> ?p ?o }", "column 7: <b> is no IRI in full"),
+        ("ASK " + "{" * 9_000 + "}" * 9_000, "nested too deeply"),
+    ],
+)
+def test_what_is_wrong_is_named_with_its_place_and_what_should_stand_there(
+    query: str, words: str
+) -> None:
+    with pytest.raises(QuerySyntaxError, match=re.escape(words)):
+        read(query)
+
+
+def test_a_sign_belongs_to_the_number_behind_it_only_where_no_operand_is_before() -> None:
+    query = read("ASK { ?s <x:p> +1 ; <x:q>+ 2 . FILTER(?a -5 = - 5 + -5) }")
+    assert text_of(query) == (
+        'ASK WHERE { ?s <x:p> "+1"^^<http://www.w3.org/2001/XMLSchema#integer> . ?s <x:q>+ 2 .'
+        " FILTER((?a - 5) = (-(5) + "
+        '"-5"^^<http://www.w3.org/2001/XMLSchema#integer>)) }'
+    )
+
+
+@pytest.mark.data
+@pytest.mark.parametrize("folder", ["supply-kgrep", "spider4sparql"])
+def test_gold_queries_are_read(folder: str) -> None:
+    path = DATA / folder / "questions.jsonl"
+    if not path.exists():
+        pytest.skip(f"needs the benchmark data: {path} is not there")
+    for line in path.read_text(encoding="utf-8").splitlines():
+        query = json.loads(line)["sparql"]
+        text = text_of(read(query))
+        assert text_of(read(text)) == text
