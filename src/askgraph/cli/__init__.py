@@ -346,9 +346,14 @@ _TOGETHER = {
 """Modules with several commands, each with those that it is not called for."""
 
 
-def _imported(name: str) -> Any:
+def load_command(name: str) -> Any:
+    """Return the function of a command, or the group of this name, imported."""
     module = next((one for one, names in _TOGETHER.items() if name in names.split()), name)
-    found = getattr(import_module(f"askgraph.cli.{module}"), name)
+    return getattr(import_module(f"askgraph.cli.{module}"), name)
+
+
+def _imported(name: str) -> Any:
+    found = load_command(name)
     alone = typer.Typer(rich_markup_mode=None)
     if isinstance(found, typer.Typer):
         alone.add_typer(found, name=name, help=GROUPS[name])

@@ -13,7 +13,6 @@ from statistics import fmean
 
 import numpy as np
 import numpy.typing as npt
-from scipy.stats import bootstrap
 
 Numbers = npt.NDArray[np.float64]
 
@@ -66,6 +65,8 @@ def bootstrap_interval(
     rounded = np.sort(np.round(np.array(values, float), DIGITS))
     if not values or rounded[0] == rounded[-1]:
         return Interval(mean, mean, mean)
+    from scipy.stats import bootstrap  # of an extra: commands load without it
+
     interval = bootstrap(
         (rounded,),
         np.mean,
