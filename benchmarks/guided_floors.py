@@ -59,7 +59,7 @@ async def row(gold: GoldQuestion, graph: KnowledgeGraph) -> Row | None:
     question = Question(gold.text, gold.language)
     own = await best(GraphSearch(), question, graph)
     asked = AskedGraphs.of(question, [graph], Limits())
-    most = Guided(ScriptedModel([])).candidates
+    most = Guided(ScriptedModel([])).shows.candidates
     candidates = await with_results(await candidates_of(question, asked, most=most))
     first = await best(choosing(1), question, graph)
     there = bool(candidates.numbered)

@@ -2,7 +2,7 @@
 
     python benchmarks/prompt_recall.py --set sample --cache recall
     python benchmarks/prompt_recall.py --set spider-graphs --sample 3 --by-style --cache recall
-    python benchmarks/prompt_recall.py --method "guided room=900" --json
+    python benchmarks/prompt_recall.py --method "guided detail=list" --json
     python benchmarks/prompt_recall.py --set wikidata --method guided
 
 For each question with a gold query: whether all of its classes, predicates (with the direction of
@@ -310,7 +310,7 @@ def message_in(prompt: Prompt) -> str:
 
 
 def method_of(name: str, model: LanguageModel) -> Method:
-    """Return a method by its name, which may be followed by settings: `guided room=900`."""
+    """Return a method by its name, which may be followed by settings: `guided detail=list`."""
     plugin, *settings = name.split()
     told = (one.partition("=") for one in settings)
     return METHODS[plugin](

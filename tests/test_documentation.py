@@ -24,7 +24,7 @@ from askgraph.methods.multi_stage import MultiStage
 from askgraph.methods.sparql_llm import SparqlLlm
 from askgraph.methods.tools import SETS
 from askgraph.search.decide import EVIDENCE
-from askgraph.search.rank.score import FEATURES
+from askgraph.search.rank import FEATURES
 from askgraph.server.settings import ServeSettings
 from askgraph.trace import Refusal
 from askgraph.workspace.settings import GraphSettings

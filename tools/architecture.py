@@ -30,7 +30,7 @@ PACKAGE = ROOT / "src" / "askgraph"
 PAGE = "docs/architecture.md"
 
 OTHERS = {
-    "search/linking/words/": "the closed word lists: English, German, Spanish, French",
+    "search/tokenize/words/": "the closed word lists: English, German, Spanish, French",
     "py.typed": "marks the package as typed",
     "sample/questions.jsonl": "questions on the sample graph with their answers, one a line",
     "sample/questions.ttl": "the same questions with their queries, as SHACL examples",

@@ -23,11 +23,9 @@ from askgraph.errors import QueryError, ServiceError
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.examples.drafts import drafts
 from askgraph.methods import Method
-from askgraph.search.decide import calibrated, weighed
-from askgraph.search.decide.evidence import evidence_for
-from askgraph.search.rank import clusters
-from askgraph.search.rank.score import Proposal, weights_for
-from askgraph.search.run import proposed, read_and_linked, schema_of
+from askgraph.search.decide import calibrated, collect_evidence, weighed
+from askgraph.search.pipeline import build_schema, link_text, propose_from_links
+from askgraph.search.rank import Proposal, clusters, weights_for
 from askgraph.trace import Answer, Question
 from askgraph.workspace import DEFAULT_METHOD, Workspace
 from askgraph.workspace.generation import results_of, same
@@ -200,21 +198,21 @@ def _masked(text: str, case: Case, graph: KnowledgeGraph, chance: Random) -> Ite
     proposal = _proposal(f"{text[: token.start]}{unheard}{text[token.end :]}", "en", graph)
     if found := clusters(proposal.candidates):
         f1 = case.f1 if found[0].best.tree == best.tree else 0.0
-        yield Case(case.set, evidence_for(proposal, found), f1, case.graph, "masked")
+        yield Case(case.set, collect_evidence(proposal, found), f1, case.graph, "masked")
 
 
 def _evidence(text: str, language: str | None, graph: KnowledgeGraph) -> dict[str, float] | None:
     proposal = _proposal(text, language, graph)
     found = clusters(proposal.candidates)
-    return evidence_for(proposal, found) if found else None
+    return collect_evidence(proposal, found) if found else None
 
 
 def _proposal(text: str, language: str | None, graph: KnowledgeGraph) -> Proposal:
     if graph.arrays is None:
         raise ValueError(f"the graph {graph.name!r} has no arrays to grow candidates over")
-    linked = read_and_linked(text, language, graph.names)
+    linked = link_text(text, language, graph.names)
     weights = weights_for(graph.name, str(HELD_OUT))
-    return proposed(linked, schema_of(graph.arrays, graph.profile), weights=weights)
+    return propose_from_links(linked, build_schema(graph.arrays, graph.profile), weights=weights)
 
 
 def _left(confidence: float, evidence: Mapping[str, float]) -> float:

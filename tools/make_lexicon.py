@@ -5,7 +5,7 @@
     python tools/make_lexicon.py --check     # 1 if the package's file is not what this would write
 
 The file is sorted text, one line a word (a stem, as the index of names has them), which
-`askgraph.search.linking.lexicon` describes and reads. The same WordNet gives the same bytes.
+`askgraph.search.link.lexicon` describes and reads. The same WordNet gives the same bytes.
 """
 
 import argparse
@@ -20,8 +20,8 @@ from functools import cached_property
 from pathlib import Path
 
 from askgraph.index import stem, tokens
-from askgraph.search.linking.lexicon import LEXICON, LICENCE
-from askgraph.search.linking.word_lists import word_list
+from askgraph.search.link.lexicon import LEXICON, LICENCE
+from askgraph.search.tokenize.word_lists import word_list
 
 __all__ = ["WordNet", "entries", "main", "text_of"]
 

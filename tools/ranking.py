@@ -33,7 +33,7 @@ from tools.unseen_fit import ranked
 
 from askgraph.evaluation.files import replaced
 from askgraph.evaluation.reports.statistics import Difference, paired_difference
-from askgraph.search.rank.score import FEATURES, RANKING, Ranking, ranking_text
+from askgraph.search.rank import FEATURES, RANKING, Ranking, ranking_text
 from askgraph.workspace import Workspace
 
 __all__ = ["report", "write"]
@@ -72,7 +72,7 @@ def write(cases: Sequence[Case], command: str, *, l2: float = L2) -> None:
     every, without = fitted(cases, l2=l2), held_out(cases, l2=l2)
     people = sum(not case.generated for case in cases)
     about = [
-        "What each feature of a candidate weighs; see askgraph.search.rank.score.",
+        "What each feature of a candidate weighs; see askgraph.search.rank.",
         f"Made by: {command}",
         f"Fitted to {people} people's questions and {len(cases) - people} generated ones over",
         f"{len(without)} graphs.",

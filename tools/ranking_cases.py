@@ -19,8 +19,8 @@ from askgraph.evaluation.metrics.sets import best_column
 from askgraph.evaluation.questions import gold_or_reason, query_table
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.examples.drafts import drafts
+from askgraph.search.pipeline import build_schema, link_text, propose_from_links
 from askgraph.search.rank import clusters
-from askgraph.search.run import proposed, read_and_linked, schema_of
 from askgraph.sparql.results import SelectResult
 from askgraph.sparql.write import plain_text
 from askgraph.workspace import Workspace
@@ -114,8 +114,8 @@ class _Judge:
         """The best clusters with the F1 of each: of several tables of gold the nearest counts."""
         if self.graph.arrays is None:
             return ()
-        linked = read_and_linked(text, language, self.graph.names)
-        proposal = proposed(linked, schema_of(self.graph.arrays, self.graph.profile))
+        linked = link_text(text, language, self.graph.names)
+        proposal = propose_from_links(linked, build_schema(self.graph.arrays, self.graph.profile))
         found = []
         for cluster in clusters(proposal.candidates)[: self.most]:
             query = plain_text(cluster.best.query, self.graph.prefixes)

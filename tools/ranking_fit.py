@@ -14,8 +14,7 @@ import numpy.typing as npt
 from tools.ranking_cases import Case, Found
 
 from askgraph.answers.search_run import AHEAD, SearchLimits
-from askgraph.search.rank import together
-from askgraph.search.rank.score import FEATURES
+from askgraph.search.rank import FEATURES, together
 
 __all__ = ["PRIOR", "answered", "fitted", "held_out", "total_score"]
 
@@ -30,8 +29,6 @@ PRIOR = {
     "nameless": -0.35,
     "asks": 0.35,
     "head": 0.25,
-    "far": -0.06,
-    "astray": -0.1,
     "trivial": -0.5,
     "akin": -0.15,
     "shortened": -0.1,

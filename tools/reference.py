@@ -74,10 +74,17 @@ def methods_page() -> str:
         + fields_table(_method_file(name), kind)
         for name, kind, page in METHODS
     ]
+    shared = ("SpendingSettings", "ModelSettings", "FallbackSettings")
+    files = dict.fromkeys(shared, "settings") | {"ExplorerSettings": "shared/exploration"}
+    sections += [
+        f"## {name}\n\n" + fields_table(PACKAGE / f"methods/{file}.py", name)
+        for name, file in files.items()
+    ]
     words = (
         "On the command line they follow a colon, `--method dfsl:n=3,choose=vote`; in "
         "`askgraph.toml` they stand below `[methods.NAME]`; in Python they are the fields of the "
-        "method. Which method is for what: [methods](../methods.md)."
+        "method. Those that several methods share stand at the end. Which method is for what: "
+        "[methods](../methods.md)."
     )
     return "\n".join(["# Settings of the methods\n", f"{words}\n", *sections])
 

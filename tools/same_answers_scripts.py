@@ -98,12 +98,12 @@ GUIDED: tuple[Script, ...] = (
     ({"sees": "nothing"}, (FIRST,)),
     ({"ask": "unsure"}, (FIRST,)),
     ({"ask": "never"}, (FIRST,)),
-    ({"schema": "both"}, (FIRST, GOLD)),
-    ({"schema": "list", "values": False}, (GOLD,)),
+    ({"detail": "both"}, (FIRST, GOLD)),
+    ({"detail": "list"}, (GOLD,)),
     ({"n": 3}, ([Choice(FIRST), Choice(GOLD), Choice(_said(choose=2))],)),
     ({"consult": "multi-stage"}, (FIRST,)),
-    ({"validate": False, **EXAMPLES}, (_said(query="{bare}"),)),
-    ({"candidates": 3, "names": False, "shots": 1, **EXAMPLES}, (_said(choose=3), FIRST)),
+    ({**EXAMPLES}, (_said(query="{bare}"),)),
+    ({**EXAMPLES}, (_said(choose=3), FIRST)),
     ({}, ("I am afraid that I cannot help.", REFUSED)),
 )
 
@@ -172,10 +172,10 @@ SPARQL_LLM: tuple[Script, ...] = (
     ({**EXAMPLES, "shots": 2}, ("```sparql\n{wrong}\n```", BLOCK)),
     ({}, ("```sparql\n{broken}\n```", "```sparql\n{bare}\n```", BLOCK)),
     ({"decompose": True, "interpret": True}, (PARTS, BLOCK, "It is so.")),
-    ({"shots": 0, "properties": False, "names": False}, (BLOCK,)),
+    ({"shots": 0, "without": "properties", "names": False}, (BLOCK,)),
     ({"validate": False}, ("{wrong}", BLOCK)),
     ({"revisions": 1}, ("I cannot.", "No.")),
-    ({"values": False, "ranges": False, "ordered": False, "fraction": 0.5}, (BLOCK,)),
+    ({"without": "ranges+values+order", "fraction": 0.5}, (BLOCK,)),
 )
 
 WRITTEN = "<sparql>{gold}</sparql>"

@@ -25,13 +25,11 @@ from askgraph.evaluation.files import replaced
 from askgraph.evaluation.metrics.sets import best_column
 from askgraph.evaluation.questions import query_table
 from askgraph.graph import KnowledgeGraph
-from askgraph.search.decide import EMPTY
-from askgraph.search.decide.evidence import evidence_for
-from askgraph.search.linking.link import Linked
-from askgraph.search.meanings import looked_again
-from askgraph.search.rank import Cluster, clusters
-from askgraph.search.rank.score import Proposal
-from askgraph.search.run import proposed, read_and_linked, schema_of
+from askgraph.search.decide import EMPTY, collect_evidence
+from askgraph.search.embedding_linking import retry_with_embeddings
+from askgraph.search.link import LinkedQuestion
+from askgraph.search.pipeline import build_schema, link_text, propose_from_links
+from askgraph.search.rank import Cluster, Proposal, clusters
 from askgraph.sparql.comparison import Cell
 from askgraph.sparql.write import plain_text
 from askgraph.workspace import Workspace
@@ -200,16 +198,18 @@ class _Judge:
         """Grow and rank the candidates for a question."""
         assert self.graph.arrays is not None
         names = self.graph.names
-        linked = read_and_linked(item.text, item.language, names, without=self.without)
-        schema = schema_of(self.graph.arrays, self.graph.profile)
-        proposal = proposed(linked, schema, weights=weights)
+        linked = link_text(item.text, item.language, names, without=self.without)
+        schema = build_schema(self.graph.arrays, self.graph.profile)
+        proposal = propose_from_links(linked, schema, weights=weights)
 
-        async def again(linked: Linked) -> Proposal:
-            return proposed(linked, schema, weights=weights)
+        async def again(linked: LinkedQuestion) -> Proposal:
+            return propose_from_links(linked, schema, weights=weights)
 
         graph = self.graph
         if self.meanings:
-            proposal = self.runner.run(looked_again(proposal, linked, graph, self.meanings, again))
+            proposal = self.runner.run(
+                retry_with_embeddings(proposal, linked, graph, self.meanings, again)
+            )
         return proposal
 
     def found(self, item: Item, weights: Weights | None, most: int) -> Iterator[Found]:
@@ -238,7 +238,8 @@ class _Judge:
             if not scores[2]:
                 break
         evidence = {
-            name: round(value, _DIGITS) for name, value in evidence_for(proposal, ranked).items()
+            name: round(value, _DIGITS)
+            for name, value in collect_evidence(proposal, ranked).items()
         }
         return Attempt(item.id, item.graph, item.style, query, f1, named, left, evidence)
 

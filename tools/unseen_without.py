@@ -11,9 +11,9 @@ from importlib import import_module
 from typing import Any
 from unittest.mock import patch
 
-from askgraph.search.linking.operators import Frame
-from askgraph.search.rank.score import weights_for
-from askgraph.search.run import timely
+from askgraph.search.rank import weights_for
+from askgraph.search.resolve_operators import resolve_times
+from askgraph.search.tokenize.question_operators import QuestionOperators
 
 __all__ = ["FIRST_EVIDENCE", "PARTS", "Part", "left_out"]
 
@@ -80,31 +80,30 @@ PARTS: dict[str, Part] = {
     "kinds": Part(
         "the kind of thing that is asked for",
         weights=frozenset(("misfit", "unheld", "disagrees", "ungrouped")),
-        calls=(("askgraph.search.run:with_asked", _as_linked),),
+        calls=(("askgraph.search.resolve_operators:link_asked_kind", _as_linked),),
     ),
     "lexicon": Part(
         "the lexicon, and names that are shortened or written otherwise",
         ways=frozenset(("code",)).union(*(one.ways for one in SOURCES.values())),
-        calls=(("askgraph.search.linking.link:akin", _none),),
+        calls=(("askgraph.search.link:akin", _none),),
     ),
     "names": Part(
         "what is a name, and of which things",
         weights=frozenset(("parted", "unnamed", "turned")),
         calls=(
-            ("askgraph.search.grow.steps:without_chance", _every_link),
-            ("askgraph.search.grow.growth:with_apposition", _none),
-            ("askgraph.search.operators.draft:is_mirrored", _no),
+            ("askgraph.search.expand.beam_search:without_chance", _every_link),
+            ("askgraph.search.expand.beam_search:with_apposition", _none),
             ("askgraph.search.operators.query_builder:is_mirrored", _no),
-            ("askgraph.search.operators.finish:show_names", _nothing),
+            ("askgraph.search.operators:show_names", _nothing),
         ),
     ),
     "readings": Part(
         "readings with two aggregates, two extremes, extremes of groups, comparisons",
         calls=(
-            ("askgraph.search.operators.peaks:peaked", _nothing),
-            ("askgraph.search.operators.either:joined_by_or", _nothing),
-            ("askgraph.search.operators.pairs:paired", _none),
-            ("askgraph.search.operators.description:described", _none),
+            ("askgraph.search.operators.extremes_with_ties:keep_ties", _nothing),
+            ("askgraph.search.operators.shared_value:join_by_or", _nothing),
+            ("askgraph.search.operators.pairs:compare_pairs", _none),
+            ("askgraph.search.operators:describe_things", _none),
         ),
         operators=frozenset(
             ("yearly", "exactly", "difference", "ratio", "same", "different", "other")
@@ -125,15 +124,20 @@ def left_out(name: str | None) -> Iterator[tuple[frozenset[str], Mapping[str, fl
             module, function = place.split(":")
             patches.enter_context(patch.object(import_module(module), function, instead))
         if part.operators:
-            patches.enter_context(patch("askgraph.search.run.timely", _without(part.operators)))
+            patches.enter_context(
+                patch(
+                    "askgraph.search.resolve_operators.resolve_times",
+                    _without(part.operators),
+                )
+            )
         own = weights_for("")
         weights = {one: 0.0 if one in part.weights else weight for one, weight in own.items()}
         yield part.ways, weights
 
 
 def _without(names: frozenset[str]) -> Any:
-    def heard(frame: Frame, *rest: Any) -> Frame:
+    def heard(frame: QuestionOperators, *rest: Any) -> QuestionOperators:
         kept = tuple(one for one in frame.operators if one.name not in names)
-        return timely(replace(frame, operators=kept), *rest)
+        return resolve_times(replace(frame, operators=kept), *rest)
 
     return heard

@@ -1,8 +1,8 @@
 """Plugins by name: the list of a kind, and the one that is asked for.
 
 A plugin is one module, or one package, in the package of its kind, with an `__all__` of exactly one
-name; modules with a leading underscore or with more names are helpers. Plugins that share a module
-stand in `PLUGINS` of the package: name and `module:Class`. Another package adds plugins
+name; modules with a leading underscore or with more names are helpers, but for those of the few
+plugins that share a module (`_TOGETHER`). Another package adds plugins
 with entry points in the group `askgraph.<kind>`. No plugin is imported before it is loaded, so that
 a heavy library costs only those who use it:
 
@@ -43,6 +43,53 @@ PACKAGES = {
 }
 """Each kind of plugin, and the package that holds ours of that kind."""
 
+_TOGETHER = {
+    "tool": {
+        "answer": "answer",
+        "cancel": "answer",
+        "execute": "execute",
+        "why_empty": "execute",
+        "find_examples": "overview",
+        "find_similar_examples": "overview",
+        "overview": "overview",
+        "shape_of": "overview",
+        "search_autocomplete": "search",
+        "search_constrained": "search",
+        "search_entity": "search",
+        "search_object_of_property": "search",
+        "search_property": "search",
+        "search_property_of_entity": "search",
+    },
+    "benchmark": {
+        "cwq": "json_records:ComplexWebQuestions",
+        "dblp_quad": "json_records:DblpQuad",
+        "grasp_lines": "json_records:GraspLines",
+        "lcquad": "json_records:LcQuad",
+        "lcquad2": "json_records:LcQuad2",
+        "pat_questions": "json_records:PatQuestions",
+        "qald": "json_records:Qald",
+        "rubq": "json_records:Rubq",
+        "sciqa": "json_records:SciQa",
+        "simpledbpedia_qa": "json_records:SimpleDbpediaQa",
+        "spinach": "json_records:Spinach",
+        "webqsp": "json_records:WebQsp",
+        "wikiwebquestions": "json_records:WikiWebQuestions",
+    },
+    "metric": {
+        "accuracy_at_1": "sets",
+        "best_column": "sets",
+        "best_column_multiset": "sets",
+        "column_mapping": "assignment",
+        "dfsl": "sets",
+        "exact_match": "sets",
+        "flattened": "sets",
+        "hits_at_1": "sets",
+        "row_assignment": "assignment",
+        "text2sparql": "sets",
+    },
+}
+"""Plugins of one idea that share a module: each has its own name there, or that behind the colon."""
+
 _LIBRARIES = {
     "anthropic": "anthropic",
     "dask": "dask distributed",
@@ -68,14 +115,27 @@ _REMOVED = {
     ("command", "finetune writer"): "the pointer writer",
     ("setting", "writer"): "the pointer writer",
     ("writer", ".npz"): "the pointer writer",
+    **{
+        ("setting of method 'guided'", name): "what a prompt shows is set by 'detail'; this setting"
+        for name in ("candidates", "values", "shots", "classes", "names", "room", "schema")
+    },
+    **{
+        (
+            "setting of method 'sparql-llm'",
+            name,
+        ): "shapes are set by 'without'; this setting"
+        for name in ("properties", "ranges", "values", "ordered")
+    },
+    ("setting of method 'guided'", "validate"): "queries are always validated; this setting",
+    ("setting of method 'guided'", "meanings"): "only graph-search takes it; this setting",
 }
 """Kinds and names of what was removed after version 0.2, and what it belonged to."""
 
 
 def names(kind: str) -> tuple[str, ...]:
     """Return the names of all plugins of a kind, sorted, words joined by underscores."""
-    alone = {name for name, file in _modules(kind).items() if len(_exported(file)) == 1}
-    return tuple(sorted(alone | _together(kind).keys() | _entry_points(kind).keys()))
+    ours = {name for name, file in _modules(kind).items() if len(_exported(file)) == 1}
+    return tuple(sorted({*ours, *_TOGETHER.get(kind, ()), *_entry_points(kind)}))
 
 
 def load(kind: str, name: str) -> Plugin:
@@ -85,16 +145,16 @@ def load(kind: str, name: str) -> Plugin:
     for a kind or name that does not exist and for a library that is not installed.
     """
     plain = _plain(name)
-    plugin: Plugin
     try:
-        if place := _together(kind).get(plain):
-            module, _, name_inside = place.partition(":")
-            plugin = getattr(importlib.import_module(f"{PACKAGES[kind]}.{module}"), name_inside)
-            return plugin
+        if place := _TOGETHER.get(kind, {}).get(plain):
+            module, _, exported = place.partition(":")
+            shared = importlib.import_module(f"{PACKAGES[kind]}.{module}")
+            together: Plugin = getattr(shared, exported or plain)
+            return together
         if plain in _modules(kind):
             return _only_name(kind, plain)
         if entry := _entry_points(kind).get(plain):
-            plugin = entry.load()
+            plugin: Plugin = entry.load()
             return plugin
     except ModuleNotFoundError as error:
         raise missing_extra(error, f"{kind} {plain!r}", plain.replace("_", "-")) from error
@@ -159,25 +219,12 @@ def _folders(kind: str) -> list[str]:
 @cache
 def _exported(file: Path) -> tuple[str, ...]:
     """Return the `__all__` of a module, read without importing it."""
-    return tuple(_literal(file, "__all__") or ())
-
-
-@cache
-def _literal(file: Path, name: str) -> Any:
-    """Return the value that a module gives a name, read without importing it; None for none."""
     with _PARSING:
         for statement in ast.parse(file.read_bytes(), filename=str(file)).body:
             match statement:
-                case ast.Assign(targets=[ast.Name(id=target)], value=value) if target == name:
-                    return ast.literal_eval(value)
-    return None
-
-
-def _together(kind: str) -> dict[str, str]:
-    """Return where the plugins are that share a module: `PLUGINS` of the package, by name."""
-    files = (Path(folder, "__init__.py") for folder in _folders(kind))
-    tables = (_literal(file, "PLUGINS") or {} for file in files if file.is_file())
-    return {name: place for table in tables for name, place in table.items()}
+                case ast.Assign(targets=[ast.Name(id="__all__")], value=value):
+                    return tuple(ast.literal_eval(value))
+    return ()
 
 
 _PARSING = threading.Lock()  # Python 3.11 fails at times where two threads make syntax trees

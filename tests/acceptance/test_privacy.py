@@ -27,10 +27,10 @@ from askgraph.methods.guided import Guided
 from askgraph.methods.tools import Sees
 from askgraph.methods.tools.masking import Veil
 from askgraph.methods.tools.toolbox import GraphToolbox
-from askgraph.search.linking.link import Linked
-from askgraph.search.linking.word_lists import word_list
+from askgraph.search.link import LinkedQuestion
+from askgraph.search.pipeline import build_schema, link_text, propose_from_links
 from askgraph.search.rank import clusters
-from askgraph.search.run import proposed, read_and_linked, schema_of
+from askgraph.search.tokenize.word_lists import word_list
 from askgraph.sparql.prefixes import words_of_local_name
 from askgraph.sparql.write import plain_text
 from askgraph.trace import ModelTurn, Prompt, Question, Refusal, Step
@@ -50,7 +50,7 @@ PROVOKING: Sequence[tuple[Sequence[str], Mapping[str, Any]]] = (
     ((reply(query=ORBITS.format("hidden:e1 ; ont:orbits ?moon")), "No."), {}),
     ((reply(query="SELECT ?m ?p ?o { ?m a ont:Moon ; ?p ?o }", sure=0.2), "No."), {}),
     ((reply(choose=1, query="SELECT ?moon { ?moon a ont:Moon }", sure=0.2), "No."), {}),
-    ((reply(query='SELECT ?m { ?m rdfs:label "hidden:e1" }'), "No."), {"schema": "both"}),
+    ((reply(query='SELECT ?m { ?m rdfs:label "hidden:e1" }'), "No."), {"detail": "both"}),
     ((reply(query="ASK { hidden:e1 a ont:Moon }", sure=0.1), reply(choose=77)), {}),
     ((reply(choose=1), reply(choose=2), "No."), {"n": 2}),
     ((reply(query="SELECT (MAX(?d) AS ?n) { ?m ont:diameter ?d }"), reply(choose=1)), {"n": 2}),
@@ -96,7 +96,7 @@ class ShowsAll:
         self, question: Question, graphs: Sequence[KnowledgeGraph]
     ) -> AsyncIterator[Step]:
         [graph] = graphs
-        linked = read_and_linked(question.text, question.language, graph.names)
+        linked = link_text(question.text, question.language, graph.names)
         veil = Veil.of([(graph, linked)], sees=self.sees)
         toolbox = GraphToolbox(SHOWN, graphs, question, veil=veil)
         text = veil.question() if veil else question.text
@@ -117,10 +117,12 @@ class ShowsAll:
         await completed(self.model.complete([*talk, User("\n".join(results))]))
         yield Refusal("All was shown.")
 
-    def candidates(self, linked: Linked, graph: KnowledgeGraph, veil: Veil | None) -> list[str]:
+    def candidates(
+        self, linked: LinkedQuestion, graph: KnowledgeGraph, veil: Veil | None
+    ) -> list[str]:
         arrays = graph.arrays
         assert arrays is not None
-        found = proposed(linked, schema_of(arrays, graph.profile))
+        found = propose_from_links(linked, build_schema(arrays, graph.profile))
         queries = [
             plain_text(one.best.query, graph.prefixes) for one in clusters(found.candidates)[:8]
         ]

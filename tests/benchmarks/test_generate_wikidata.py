@@ -11,7 +11,7 @@ from _wikidata_questions import NAMESPACES, Asked, Numbers, asked, questions
 from _wikidata_world import LANGUAGES, Amount, Day, Thing, Value, World
 from askgraph.graph.arrays import build_arrays
 from askgraph.graph.local_profile import profile_of
-from askgraph.search.grow.schema import Schema
+from askgraph.search.expand.schema import Schema
 from generate_graph import RDFS, written
 from generate_wikidata import OWL, SCHEMA, WIKIBASE, triples, world_of
 

@@ -1,7 +1,8 @@
 """`askgraph methods` and `askgraph tools` list what there is; an answer is text for a terminal."""
 
 import json
-from dataclasses import replace
+from dataclasses import fields, replace
+from pathlib import Path
 
 import pytest
 from tests.each import for_each
@@ -10,10 +11,16 @@ from typer.testing import CliRunner, Result
 from askgraph import plugins
 from askgraph.answers.console import as_text
 from askgraph.cli import app
+from askgraph.errors import SetupError
+from askgraph.llm.scripted import ScriptedModel
+from askgraph.methods.settings import ModelSettings
 from askgraph.methods.tools import SETS
 from askgraph.sparql.prefixes import PrefixMap
 from askgraph.sparql.results import SelectResult
 from askgraph.trace import Answer
+from askgraph.workspace import Workspace
+
+SHARED = {one.name for one in fields(ModelSettings)}
 
 
 @pytest.fixture(autouse=True)
@@ -34,7 +41,9 @@ def test_listing_methods() -> None:
     # A method without a paper has its defaults alone.
     described = json.loads(run("guided", "--json").stdout)
     assert described["paper"] is None
-    assert described["settings"]["turns"] == {"best": 3, "paper": None, "where": None}
+    told = "turns with functions, where there is no answer after that."
+    turns = {"best": 3, "paper": None, "where": None, "help": told}
+    assert described["settings"]["turns"] == turns
     assert "paper" not in run("guided").stdout
     # A method that there is not is said with those that there are.
     result = run("grusp")
@@ -54,6 +63,19 @@ def test_both_presets_of_a_method_stand_side_by_side(name: str) -> None:
         assert one["where"] in line
     for text in described["otherwise"]:
         assert f"- {text}" in shown
+
+
+def test_every_setting_says_what_it_does() -> None:
+    for name in plugins.names("method"):
+        settings = json.loads(run(name, "--json").stdout)["settings"]
+        assert settings and [key for key, one in settings.items() if not one["help"]] == [], name
+    settings = json.loads(run("guided", "--json").stdout)["settings"]
+    assert len(set(settings) - {"fallback", *SHARED}) <= 14
+
+
+def test_a_removed_setting_names_the_last_version_that_had_it(tmp_path: Path) -> None:
+    with pytest.raises(SetupError, match=r"set by 'detail'.* askgraph 0.2 was the last version"):
+        Workspace(tmp_path).method("guided", {"model": ScriptedModel([]), "shots": 2})
 
 
 def run_tools(*arguments: str) -> Result:

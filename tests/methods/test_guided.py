@@ -19,7 +19,7 @@ from askgraph.llm import Choice, Finish, Request, ToolCall
 from askgraph.llm.budget import estimated_input
 from askgraph.llm.scripted import Reply, ScriptedModel
 from askgraph.methods.graph_search import GraphSearch
-from askgraph.methods.guided import Guided
+from askgraph.methods.guided import DETAILS, Detail, Guided
 from askgraph.trace import (
     Answer,
     Clarification,
@@ -245,13 +245,11 @@ async def test_the_same_as_nothing_is_no_reply(space: KnowledgeGraph) -> None:
     assert isinstance(outcome(steps), Answer)
 
 
-async def test_without_validation_a_query_runs_as_it_was_written(space: KnowledgeGraph) -> None:
+async def test_a_query_is_mended_before_it_runs(space: KnowledgeGraph) -> None:
     flipped = reply(query="SELECT ?m { space:Skylab_4 ont:mission ?m . ?m ont:role ?role }")
     mended, _ = await guided(space, ROLES, [flipped], looks=0, turns=0)
-    written, _ = await guided(space, ROLES, [flipped], looks=0, turns=0, validate=False)
 
     assert "space:Skylab_4 ^ont:mission ?m" in best_query(mended)
-    assert "space:Skylab_4 ont:mission ?m" in best_query(written)
 
 
 async def test_the_model_says_which_columns_answer(space: KnowledgeGraph) -> None:
@@ -381,7 +379,7 @@ async def test_between_two_that_are_as_good_one_check_decides(space: KnowledgeGr
 
 
 async def test_two_renderings_of_the_schema_are_two_prompts(space: KnowledgeGraph) -> None:
-    steps, model = await guided(space, GALILEO, lambda _: reply(choose=1), schema="both")
+    steps, model = await guided(space, GALILEO, lambda _: reply(choose=1), detail="both")
 
     texts = [said(model, at) for at in range(2)]
     assert "Shapes:" in texts[0] and sum("EXTRA a {" in text for text in texts) == 1
@@ -529,7 +527,9 @@ async def test_the_time_holds_for_methods_that_are_consulted(space: KnowledgeGra
 
 
 async def test_without_candidates_none_is_missed(space: KnowledgeGraph) -> None:
-    steps, model = await guided(space, GALILEO, [reply(query=OWN, sure=0.6)], candidates=0)
+    steps, model = await guided(
+        space, GALILEO, [reply(query=OWN, sure=0.6)], detail="no-candidates"
+    )
 
     assert isinstance(outcome(steps), Answer | Clarification) and len(model.requests) == 1
 
@@ -552,8 +552,8 @@ async def test_the_prompt_has_at_most_3000_tokens(space: KnowledgeGraph, questio
 
 async def test_the_prompt_shows_what_the_graph_holds(space: KnowledgeGraph) -> None:
     steps, _ = await guided(space, GALILEO, [reply(choose=1)])
-    bare, _ = await guided(space, GALILEO, lambda _: reply(query=OWN), candidates=0)
-    hidden, _ = await guided(space, GALILEO, [reply(choose=1)], values=False)
+    bare, _ = await guided(space, GALILEO, lambda _: reply(query=OWN), detail="no-candidates")
+    hidden, _ = await guided(space, GALILEO, [reply(choose=1)], detail="no-rows")
 
     text = prompt_text(steps)
     assert "1. SELECT DISTINCT ?moon" in text and "4 rows: space:Callisto" in text
@@ -562,9 +562,12 @@ async def test_the_prompt_shows_what_the_graph_holds(space: KnowledgeGraph) -> N
 
 
 @pytest.mark.parametrize("room", [300, 500, 900])
-async def test_candidates_are_numbered_without_gaps(space: KnowledgeGraph, room: int) -> None:
+async def test_candidates_are_numbered_without_gaps(
+    space: KnowledgeGraph, room: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(DETAILS, "full", Detail(room=room))
     question = "Which moons of Jupiter were discovered before 1950?"
-    _, model = await guided(space, question, [reply(choose=1)], room=room, ask="always")
+    _, model = await guided(space, question, [reply(choose=1)], ask="always")
 
     numbers = [int(n) for n in re.findall(r"^(\d+)\. (?:SELECT|ASK)", said(model, 0), re.MULTILINE)]
     assert numbers == [*range(1, len(numbers) + 1)] and numbers
@@ -593,8 +596,11 @@ async def test_a_candidate_says_how_much_of_it_the_first_one_gives(space: Knowle
     assert re.search(r"^   → \d+ rows? \(\d+ also in 1\.\): ", said(model, 0), re.MULTILINE)
 
 
-async def test_no_candidate_only_adds_what_nobody_asks_for(space: KnowledgeGraph) -> None:
-    _, model = await guided(space, "What is the diameter of Mars?", [reply(choose=1)], room=900)
+async def test_no_candidate_only_adds_what_nobody_asks_for(
+    space: KnowledgeGraph, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(DETAILS, "full", Detail(room=900))
+    _, model = await guided(space, "What is the diameter of Mars?", [reply(choose=1)])
 
     candidates = said(model, 0).split("Candidates:")[1]
     assert "{ space:Mars ont:diameter ?diameter . }" in candidates
@@ -647,7 +653,7 @@ async def test_the_cost_of_all_calls_is_told(space: KnowledgeGraph) -> None:
     "wrong",
     [
         {"ask": "sometimes"},
-        {"schema": "drawing"},
+        {"detail": "drawing"},
         {"looks": -1},
         {"n": 0},
         {"tokens": 0},

@@ -105,7 +105,7 @@ REPLIES: Mapping[str, tuple[Sequence[str], Mapping[str, Any]]] = {
         [reply(choose=2, sure=0.0, thought=THOUGHT)] * 2,
         {"ask_from": 0.99, "answer_from": 1.0},
     ),
-    "two opinions": ([reply(choose=1), reply(choose=2)] * 2, {"schema": "both", "n": 2}),
+    "two opinions": ([reply(choose=1), reply(choose=2)] * 2, {"detail": "both", "n": 2}),
 }  # fmt: skip
 
 
@@ -215,8 +215,8 @@ async def test_things_of_two_graphs_that_share_a_prefix_are_hidden_in_both(tmp_p
         graphs.append(Workspace(tmp_path / "workspace").open(tmp_path / f"{name}.ttl"))
     model = ScriptedModel(lambda _: reply(query="SELECT ?r { ?r ex:flowsTo ?s }", sure=0.3))
     asked = Question("Which river flows to Green east?")
-    for schema in ("shapes", "both"):
-        guided_by = Guided(model, sees="masked", schema=schema, turns=0)
+    for detail in ("full", "both"):
+        guided_by = Guided(model, sees="masked", detail=detail, turns=0)
         steps = [step async for step in guided_by.answer(asked, graphs)]
         assert "hidden:" not in repr(outcome(steps))
     for graph in graphs:

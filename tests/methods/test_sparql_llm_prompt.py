@@ -50,10 +50,14 @@ def test_a_split_may_say_that_a_question_is_about_the_resource(moons: KnowledgeG
         ({"shots": 1}, ["orbit Mars"], ["the code of Mars"]),
         ({"classes": 1}, ["onto:Moon EXTRA"], ["onto:Planet EXTRA"]),
         ({"names": False}, ["Shapes:"], ["Perhaps named"]),
-        ({"properties": False}, ["onto:Moon  # moon: 3 instances"], ["EXTRA", "onto:radius"]),
-        ({"ranges": False}, ["onto:radius", "1821.6"], ["xsd:decimal", "{ a [ onto:Planet ] }"]),
-        ({"values": False}, ["onto:radius", "xsd:decimal"], ["1821.6"]),
-        ({"ordered": False}, ["onto:orbits"], []),
+        ({"without": "properties"}, ["onto:Moon  # moon: 3 instances"], ["EXTRA", "onto:radius"]),
+        (
+            {"without": "ranges"},
+            ["onto:radius", "1821.6"],
+            ["xsd:decimal", "{ a [ onto:Planet ] }"],
+        ),
+        ({"without": "values"}, ["onto:radius", "xsd:decimal"], ["1821.6"]),
+        ({"without": "order"}, ["onto:orbits"], []),
         ({"fraction": 0.5}, ["onto:Moon EXTRA"], ["onto:Planet EXTRA", "onto:code xsd"]),
     ],
 )
@@ -73,7 +77,7 @@ def test_what_the_ablations_leave_out_is_not_in_the_prompt(
 
 def test_properties_come_by_frequency_or_by_their_names(moons: KnowledgeGraph) -> None:
     _, full = run([GOOD], moons)
-    _, model = run([GOOD], moons, ordered=False)
+    _, model = run([GOOD], moons, without="order")
 
     def at(request: ScriptedModel, text: str) -> int:
         shape = told(request).split("onto:Planet EXTRA")[1]

@@ -25,7 +25,7 @@ from askgraph.methods import Method
 from askgraph.methods.dfsl import Dfsl
 from askgraph.methods.graf_von_data import GrafVonData
 from askgraph.methods.grasp import Grasp
-from askgraph.methods.guided import Guided
+from askgraph.methods.guided import DETAILS, Detail, Guided
 from askgraph.methods.multi_stage import MultiStage
 from askgraph.methods.tools import SETS
 from askgraph.methods.tools.toolbox import set_schemas
@@ -160,9 +160,10 @@ async def test_the_prompt_of_guided(graphs: list[KnowledgeGraph], number: int) -
 
 
 async def test_the_prompt_of_guided_with_a_list_of_the_schema(
-    graphs: list[KnowledgeGraph],
+    graphs: list[KnowledgeGraph], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    method = Guided(ScriptedModel([CHOSEN]), schema="list", values=False)
+    monkeypatch.setitem(DETAILS, "list", Detail(schema=("list",), values=False))
+    method = Guided(ScriptedModel([CHOSEN]), detail="list")
 
     [prompt] = await prompts(method, graphs[:1])
 

@@ -98,7 +98,7 @@ def test_how_a_question_is_split_and_its_answer_said(graphs: list[KnowledgeGraph
 
 
 def test_the_least_that_the_ablations_leave(graphs: list[KnowledgeGraph]) -> None:
-    [messages] = requests(graphs[:1], GOOD, shots=0, properties=False, names=False)
+    [messages] = requests(graphs[:1], GOOD, shots=0, without="properties", names=False)
 
     check("sparql-llm-least", written(messages))
 

@@ -1,4 +1,4 @@
-"""Scripts: the fault table, modules that a question imports, a Virtuoso, the lexicon."""
+"""Scripts: the fault table, the path of a question, a Virtuoso, the lexicon."""
 
 import subprocess
 from pathlib import Path
@@ -7,9 +7,9 @@ import pytest
 from tests.each import for_each
 from tools.fault_table import TIMEOUT, lines
 from tools.make_lexicon import WordNet, entries, main, text_of
-from tools.modules_used import BOUNDS, Used, used
+from tools.question_path import trace_question
 
-from askgraph.search.linking.lexicon import LEXICON
+from askgraph.search.link.lexicon import LEXICON
 
 
 @pytest.mark.slow
@@ -21,32 +21,20 @@ async def test_every_fault_ends_in_time_with_a_clear_outcome() -> None:
         assert " rows" in line.seen or ": " in line.seen, line
 
 
-def test_a_question_imports_its_method_and_no_other_and_reads_no_query_of_ours() -> None:
-    found = used("graph-search")
+# The parser reads the tokens of two texts: a reply, and the same with its prefixes declared.
+@for_each(("way", "files", "pairs", "texts"), [("cli", 66, 8, 0), ("guided", 101, 11, 2)])
+def test_a_question_passes_few_files_and_no_query_of_ours_is_read(
+    way: str, files: int, pairs: int, texts: int
+) -> None:
+    functions, calls = trace_question(way)
 
-    methods = {name.split(".")[2] for name in found.modules if name.startswith("askgraph.methods.")}
-    assert methods == {"graph_search"}
-    assert "askgraph.cli.ask" in found.modules
-    assert not any(
-        name.startswith(("askgraph.server", "askgraph.llm.sc")) for name in found.modules
-    )
-    assert found.fine, f"{len(found.modules)} modules"
-
-
-def test_a_query_of_a_model_is_cut_into_tokens_once() -> None:
-    found = used("guided")
-
-    assert [text[:6] for text in found.passes] == ["SELECT"]
-    assert found.fine, f"{len(found.modules)} modules"
-
-
-def test_more_modules_or_passes_than_the_bounds_are_not_fine() -> None:
-    many = tuple(map(str, range(BOUNDS["guided"] + 1)))
-
-    assert Used("guided", many[1:], ("SELECT",)).fine
-    assert not Used("guided", many, ()).fine
-    assert not Used("guided", (), ("SELECT", "SELECT")).fine
-    assert not Used("graph-search", (), ("SELECT",)).fine
+    passed = {name.partition(":")[0] for name in functions}
+    methods = {name for name in passed if name.startswith("methods/") and name.count("/") == 1}
+    assert way == "guided" or methods == {"methods/__init__.py", "methods/graph_search.py"}
+    assert not any(name.startswith("server/") for name in passed)
+    assert len(passed) <= files
+    assert sum(caller < called and (called, caller) in calls for caller, called in calls) <= pairs
+    assert functions.get("sparql/lexer.py:tokens", 0) == texts
 
 
 TOOL = Path(__file__).parents[2] / "tools" / "virtuoso.sh"

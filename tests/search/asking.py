@@ -10,9 +10,8 @@ from askgraph.graph.local_profile import profile_of
 from askgraph.graph.names import names_in
 from askgraph.index.names import NameIndex
 from askgraph.search.operators.query_builder import Candidate
-from askgraph.search.rank import clusters
-from askgraph.search.rank.score import Proposal
-from askgraph.search.run import proposed, read_and_linked, schema_of
+from askgraph.search.pipeline import build_schema, link_text, propose_from_links
+from askgraph.search.rank import Proposal, clusters
 from askgraph.sparql import Query
 from askgraph.sparql.prefixes import PrefixMap
 from askgraph.sparql.write import plain_text
@@ -49,8 +48,8 @@ class Known:
 
     def propose(self, question: str, language: str | None = None) -> Proposal:
         """Compute the candidates for a question."""
-        linked = read_and_linked(question, language, self.names)
-        return proposed(linked, schema_of(self.arrays, self.profile))
+        linked = link_text(question, language, self.names)
+        return propose_from_links(linked, build_schema(self.arrays, self.profile))
 
     def best(self, question: str, language: str | None = None) -> Candidate:
         """Return the best candidate for a question."""

@@ -20,10 +20,9 @@ from tests.search.zoo import QUESTIONS
 
 from askgraph.answers.verbalize import in_words
 from askgraph.sample import questions_path
-from askgraph.search.decide import Thresholds, confidence_of, decided
+from askgraph.search.decide import Thresholds, choose_outcome, estimate_confidence
 from askgraph.search.operators.query_builder import Candidate
-from askgraph.search.rank import clusters
-from askgraph.search.rank.score import Proposal
+from askgraph.search.rank import Proposal, clusters
 from askgraph.sparql import Query, variables_of
 from askgraph.sparql.judge import checked
 from askgraph.sparql.prefixes import best_label
@@ -46,7 +45,7 @@ UNKNOWN = "xylophone", "Zanzibar", "qwertzuiop"
 
 
 def confidence(proposal: Proposal) -> float:
-    return confidence_of(proposal, clusters(proposal.candidates))
+    return estimate_confidence(proposal, clusters(proposal.candidates))
 
 
 def check_queries(known: Known, proposal: Proposal) -> None:
@@ -180,7 +179,7 @@ def test_no_candidate_means_no_confidence(zoo: Known) -> None:
 
 def test_decisions_follow_the_thresholds() -> None:
     limits = Thresholds(answer=0.6, ask=0.3)
-    decisions = [decided(value, limits) for value in (0.0, 0.29, 0.3, 0.59, 0.6, 1.0)]
+    decisions = [choose_outcome(value, limits) for value in (0.0, 0.29, 0.3, 0.59, 0.6, 1.0)]
     assert decisions == ["refuse", "refuse", "ask", "ask", "answer", "answer"]
 
 

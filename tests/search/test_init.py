@@ -3,7 +3,7 @@
 from pyoxigraph import BlankNode, Literal, NamedNode
 from tests.each import for_each
 
-from askgraph.search import (
+from askgraph.search.query_pieces import (
     DECIMAL,
     INTEGER,
     Condition,

@@ -15,7 +15,7 @@ from askgraph.graph.local_profile import profile_of
 from askgraph.graph.profile import ClassProfile, PredicateProfile, Profile
 from askgraph.index.names import Kind, Name, NameIndex
 from askgraph.sample import graph_path
-from askgraph.search.run import read_and_linked
+from askgraph.search.pipeline import link_text
 from askgraph.workspace import Workspace
 
 pytestmark = [pytest.mark.slow]
@@ -175,10 +175,10 @@ def test_a_question_ends_with_its_time(
 def test_a_name_is_found_among_50_000_in_less_than_half_a_second(
     graphs: dict[str, KnowledgeGraph], name: str
 ) -> None:
-    read_and_linked("what is this?", None, graphs[name].names)  # works out the words of all names
+    link_text("what is this?", None, graphs[name].names)  # works out the words of all names
     text = _three_words(12_345)
     began = time.process_time()
-    linked = read_and_linked(text, None, graphs[name].names)
+    linked = link_text(text, None, graphs[name].names)
 
     assert time.process_time() - began < 0.5
     assert {*linked.links[0].name.split()} <= {*text.split()}

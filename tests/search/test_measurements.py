@@ -6,9 +6,8 @@ import pytest
 
 from askgraph.graph import KnowledgeGraph
 from askgraph.methods.graph_search import GraphSearch
-from askgraph.search.rank.expected import expected_of
-from askgraph.search.rank.expected_columns import answer_columns_of
-from askgraph.search.run import read_and_linked
+from askgraph.search.pipeline import link_text
+from askgraph.search.rank.expected_answer_type import answer_columns_of, expect_answer
 from askgraph.sparql.results import SelectResult
 from askgraph.trace import Answer, Question
 from askgraph.workspace import Workspace
@@ -69,7 +68,7 @@ async def test_of_several_things_it_stands_beside_whose_it_is(
 
 def test_so_does_the_query_of_a_model(asked: tuple[KnowledgeGraph, bool]) -> None:
     graph, unit = asked
-    expected = expected_of(read_and_linked("Turnover of North Shop", None, graph.names))
+    expected = expect_answer(link_text("Turnover of North Shop", None, graph.names))
     result = SelectResult(("report", "turnover"), ())
 
     columns = answer_columns_of(expected, QUERY, result, graph.profile)

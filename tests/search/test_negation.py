@@ -11,7 +11,7 @@ from tests.search.asking import Known
 from tests.search.question_files import graph_named
 
 from askgraph.search.rank import clusters
-from askgraph.search.rank.faults import Subject, faults_of
+from askgraph.search.rank.faults import Subject, find_faults
 
 
 def test_a_question_for_yes_or_no_holds_no_condition_on_groups(zoo: Known) -> None:
@@ -118,8 +118,8 @@ def test_a_number_that_lost_its_sign_is_missing(things: Known) -> None:
     signed = things.proposal("Which planets have a temperature of -10.5?", "en")
     plain = things.proposal("Which planets have a temperature of 10.5?", "en")
     best = clusters(plain.candidates)[0].best
-    assert "number_missing" in faults_of(Subject(signed, best))
-    assert "number_missing" not in faults_of(Subject(plain, best))
+    assert "number_missing" in find_faults(Subject(signed, best))
+    assert "number_missing" not in find_faults(Subject(plain, best))
 
 
 def test_a_count_for_each_keeps_its_rows(space: Known) -> None:

@@ -10,9 +10,8 @@ from pyoxigraph import QueryBoolean
 from tests.graphs import store_of
 from tests.search.asking import Known
 
-from askgraph.search.rank import clusters
-from askgraph.search.rank.score import Proposal
-from askgraph.search.run import proposed, read_and_linked, schema_of
+from askgraph.search.pipeline import build_schema, link_text, propose_from_links
+from askgraph.search.rank import Proposal, clusters
 
 __all__ = ["HERE", "TODAY", "Asked", "answer_of", "graph_of", "proposal_of", "questions_in"]
 
@@ -54,8 +53,8 @@ def proposal_of(
     graph: Known, question: str, language: str = "en", *, today: date = TODAY
 ) -> Proposal:
     """The candidates for a question on a day."""
-    linked = read_and_linked(question, language, graph.names)
-    return proposed(linked, schema_of(graph.arrays, graph.profile), today=today)
+    linked = link_text(question, language, graph.names)
+    return propose_from_links(linked, build_schema(graph.arrays, graph.profile), today=today)
 
 
 def answer_of(

@@ -20,7 +20,7 @@ from askgraph.llm.transformers import TransformersModel
 from askgraph.methods.multi_stage import MultiStage
 from askgraph.methods.writing.model_writer import PromptedWriter, query_grammar
 from askgraph.methods.writing.prompt import messages, prompt, query_in
-from askgraph.methods.writing.references import References, gold_values
+from askgraph.methods.writing.references import References, gold_terms
 from askgraph.sparql.parser import read
 from askgraph.trace import Draft, Prompt, Question
 from askgraph.training.pairs import Asked, Pair, evaluated, made_pairs, near_terms
@@ -89,7 +89,9 @@ async def _hypotheses_are_listed_queries(
             query = query_in(choice.text, references)
             read(query)
             Store().query(query)
-            assert gold_values(query) <= {one.target for one in pair.listed}
+            assert {target for _, target in gold_terms(query)} <= {
+                one.target for one in pair.listed
+            }
         right += pair.target in [choice.text for choice in reply.choices]
     for pair in pairs[:2]:
         written = await PromptedWriter(model, search="beams").write(

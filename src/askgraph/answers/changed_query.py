@@ -18,8 +18,8 @@ from askgraph.answers.verbalize.phrases import phrases_in
 from askgraph.errors import QueryError, ServiceError
 from askgraph.graph import KnowledgeGraph
 from askgraph.index import tokens
-from askgraph.search.linking import read
-from askgraph.search.linking.follow_up import Change, change_of, measured_pick
+from askgraph.search.follow_up import Change, change_of, measured_pick
+from askgraph.search.tokenize import tokenize
 from askgraph.sparql import Call, Group, Nested, Pattern, Query, Values, variables_of
 from askgraph.sparql.judge import admitted
 from askgraph.sparql.prefixes import words_of_local_name
@@ -39,7 +39,7 @@ async def changed(question: Question, graphs: Sequence[KnowledgeGraph]) -> Answe
     A map of what has no coordinates is refused.
     It is that of the first graph on which the last query gives a row.
     """
-    language = question.language or read(question.before[-1].question).language
+    language = question.language or tokenize(question.before[-1].question).language
     for graph in graphs:
         wanted, last = await asyncio.to_thread(_wanted, question, graph, language)
         if wanted is None:

@@ -36,8 +36,8 @@ from askgraph.errors import QueryError
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.examples import same_language
 from askgraph.graph.profile import ClassProfile, PredicateProfile
-from askgraph.search.linking import read
-from askgraph.search.linking.word_lists import greeted, thanked
+from askgraph.search.tokenize import tokenize
+from askgraph.search.tokenize.word_lists import greeted, thanked
 from askgraph.sparql import Group, Pattern, Query, walk
 from askgraph.sparql import vocabulary as v
 from askgraph.sparql.prefixes import words_of_local_name
@@ -190,7 +190,7 @@ class _About:
 
     def maps(self) -> list[list[str]]:
         """The wish for a map, if things of the class have coordinates and none was asked for."""
-        if read(self.asked, self.language).wants_map:
+        if tokenize(self.asked, self.language).wants_map:
             return []
         own = {_said(one) for one, _ in self.properties}
         return [[self.say("next map")]] if all(own & place for place in PLACE) else []

@@ -16,17 +16,16 @@ from askgraph.errors import QueryError, TimedOut
 from askgraph.graph import KnowledgeGraph
 from askgraph.search.decide import (
     Thresholds,
-    confidence_of,
-    decided,
+    choose_options,
+    choose_outcome,
+    decide,
+    left_out,
     share_left,
-    worth_asking,
 )
-from askgraph.search.decide.evidence import left_out
-from askgraph.search.linking.link import Link
+from askgraph.search.link import Link
 from askgraph.search.operators.query_builder import Candidate
-from askgraph.search.rank import Cluster, clusters
-from askgraph.search.rank.score import Proposal
-from askgraph.search.run import proposal_of
+from askgraph.search.pipeline import propose
+from askgraph.search.rank import Cluster, Proposal
 from askgraph.sparql.prefixes import PrefixMap
 from askgraph.sparql.results import SelectResult
 from askgraph.trace import (
@@ -85,7 +84,7 @@ class SearchRun:
     async def proposal(self) -> Proposal:
         """Read the question, link it and grow candidates."""
         limits = self.limits
-        return await proposal_of(
+        return await propose(
             self.question,
             self.counted,
             states=limits.states,
@@ -135,17 +134,17 @@ class SearchRun:
 
     async def outcome(self, proposal: Proposal) -> Answer | Clarification | Refusal:
         """Run the best candidates until one has a result; answer, ask back or refuse."""
-        found = clusters(proposal.candidates)
+        decision = decide(proposal)
+        found = decision.clusters
         if not found:
             return Refusal(_nothing(proposal), missing=await self.missing(proposal))
-        confidence = confidence_of(proposal, found)
-        answer = await self.first_answer(proposal, found, confidence)
+        answer = await self.first_answer(proposal, found, decision.confidence)
         if answer is None:
             return Refusal("The queries that fit the question could not be run in time.")
         if self.late:
             answer = replace(answer, cut_short="the query of a better reading took too long")
         limits = Thresholds(self.limits.answer_from, self.limits.ask_from)
-        match decided(answer.confidence, limits):
+        match choose_outcome(answer.confidence, limits):
             case "answer":
                 return answer
             case "ask":
@@ -273,7 +272,7 @@ class SearchRun:
                 answers.append(
                     await builder.reading(query, given, columns=best.columns, labels=labels)
                 )
-        return worth_asking(answers)
+        return choose_options(answers)
 
 
 def _in_words(one: Candidate, iris: Set[str]) -> str:

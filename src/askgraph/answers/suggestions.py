@@ -12,7 +12,7 @@ from askgraph.deadline import in_time
 from askgraph.graph import KnowledgeGraph
 from askgraph.index import tokens
 from askgraph.index.names import Kind, NameIndex
-from askgraph.search.rank.score import Proposal
+from askgraph.search.rank import Proposal
 from askgraph.sparql import vocabulary as v
 from askgraph.sparql.prefixes import best_label, words_of_local_name
 from askgraph.trace import Missing

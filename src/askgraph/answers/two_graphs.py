@@ -18,12 +18,10 @@ from askgraph.answers.verbalize.phrases import phrases_in
 from askgraph.endpoint import Counted
 from askgraph.endpoint.federated import Federated
 from askgraph.errors import QueryError, ServiceError
-from askgraph.search import place_of, predicate_of, variable
-from askgraph.search.decide import confidence_of
-from askgraph.search.decide.evidence import left_out
+from askgraph.search.decide import estimate_confidence, left_out
 from askgraph.search.operators.query_builder import Candidate
-from askgraph.search.rank import clusters
-from askgraph.search.rank.score import Proposal, weights_for
+from askgraph.search.query_pieces import place_of, predicate_of, variable
+from askgraph.search.rank import Proposal, clusters, weights_for
 from askgraph.sparql import (
     Element,
     Group,
@@ -252,7 +250,7 @@ def _confidence(part: Part, other: Part, *, heads: bool) -> float:
     alike = [one for one in proposal.candidates if one.used & mine == mine]
     found = clusters([_scored(one, part, fair) for one in alike])
     first = [one for one in found if any(m.tree == part.tree for m in one.members)]
-    return confidence_of(own, [*first, *(one for one in found if one not in first)])
+    return estimate_confidence(own, [*first, *(one for one in found if one not in first)])
 
 
 def _scored(one: Candidate, part: Part, told: Mapping[str, float]) -> Candidate:

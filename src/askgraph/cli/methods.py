@@ -14,7 +14,7 @@ from askgraph.cli.options import Common
 from askgraph.cli.output import print_json, show
 from askgraph.llm import ToolSchema
 from askgraph.llm.budget import estimated_tool
-from askgraph.methods import PRESETS, preset_settings
+from askgraph.methods import PRESETS, help_of, preset_settings
 from askgraph.methods.tools import SETS
 from askgraph.methods.tools.toolbox import named_set, set_schemas
 
@@ -42,13 +42,18 @@ def _described(name: str) -> dict[str, object]:
     published = getattr(plugin, "published", None)
     paper = preset_settings(plugin, PRESETS[1])
     places = {key: one.place for key, one in published.settings.items()} if published else {}
+    help_texts = help_of(plugin)
+    own_first = (
+        sorted(fields(plugin), key=lambda one: bool(one.kw_only)) if is_dataclass(plugin) else ()
+    )
     settings = {
         field.name: {
             "best": field.default,
             "paper": paper.get(field.name, field.default) if published else None,
             "where": places.get(field.name),
+            "help": help_texts.get(field.name, ""),
         }
-        for field in (fields(plugin) if is_dataclass(plugin) else ())
+        for field in own_first
         if field.init and field.default is not MISSING and field.name not in (*_OBJECTS, "preset")
     }
     return {
@@ -69,12 +74,15 @@ def _shown(one: dict[str, object]) -> Iterator[RenderableType]:
     yield Text("")
     heads = ("setting", *PRESETS, "where") if published else ("setting", "default")
     rows = [
-        (name, *(_told(table[preset]) for preset in PRESETS), table["where"] or "")
-        if published
-        else (name, _told(table["best"]))
+        (
+            name,
+            *(_told(table[preset]) for preset in PRESETS if published or preset == PRESETS[0]),
+            *([table["where"] or ""] if published else []),
+            table["help"],
+        )
         for name, table in settings.items()
     ]
-    yield listing(heads, rows)
+    yield listing((*heads, "what it does"), rows)
     if one["otherwise"]:
         yield Text("\nOther than in the paper, whatever is set:")
         yield from (Text(f"- {text}") for text in one["otherwise"])

@@ -9,6 +9,8 @@ imports another. May import: `answers` and the rooms below it. Start reading at 
 """
 
 import asyncio
+import inspect
+import re
 from collections.abc import AsyncGenerator, AsyncIterator, Collection, Iterable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, fields, replace
@@ -251,7 +253,10 @@ def with_presets(plugin: _Plugin) -> _Plugin:
     Making one raises `SetupError` for a preset that there is not.
     """
     plain: Any = plugin
-    made, names = plain.__init__, [field.name for field in fields(plugin) if field.init]
+    made, names = (
+        plain.__init__,
+        [one.name for one in fields(plugin) if one.init and not one.kw_only],
+    )
 
     @wraps(made)
     def init(self: object, *given: object, **settings: object) -> None:
@@ -270,6 +275,16 @@ def preset_settings(plugin: object, preset: object) -> dict[str, object]:
     if published is None or preset == PRESETS[0]:
         return {}
     return {name: one.value for name, one in published.settings.items()}
+
+
+def help_of(plugin: Any) -> dict[str, str]:
+    """Return what each setting of a method does, by the `Attributes:` of its docstrings."""
+    found: dict[str, str] = {}
+    for base in reversed(plugin.__mro__):
+        told = inspect.cleandoc(base.__dict__.get("__doc__") or "").partition("Attributes:\n")[2]
+        for name, text in re.findall(r"^    (\w+): (.+(?:\n {8}.+)*)", told, re.MULTILINE):
+            found[name] = " ".join(text.split())
+    return found
 
 
 def asks_model(plugin: object, settings: Mapping[str, object]) -> bool:
@@ -300,11 +315,6 @@ def at_least(method: object, least: int, *settings: str) -> None:
     for setting in settings:
         if (value := getattr(method, setting)) < least:
             raise SetupError(f"{setting!r} is {least} or more, not {value!r}")
-
-
-def within(timeout: float, seconds: float | None) -> float:
-    """Return the seconds that a query may take if the whole question has `seconds`."""
-    return timeout if seconds is None else min(timeout, seconds)
 
 
 def above_zero(method: object, *settings: str) -> None:

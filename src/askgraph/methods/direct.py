@@ -17,11 +17,11 @@ from askgraph.errors import QueryError, ServiceError
 from askgraph.graph import KnowledgeGraph
 from askgraph.index import tokens
 from askgraph.llm import LanguageModel, Options, System, User
-from askgraph.llm.budget import Account, Prices, charged
+from askgraph.llm.budget import Account
 from askgraph.llm.structured import Structured, read_structured
-from askgraph.methods import above_zero, within
-from askgraph.methods.shared import Conversation, in_words, over_one_graph, said_before, with_cost
-from askgraph.methods.shared.follow_up import in_full
+from askgraph.methods.settings import ModelSettings
+from askgraph.methods.shared import Conversation, said_before
+from askgraph.methods.shared.follow_up import over_first_graph
 from askgraph.methods.tools import Context
 from askgraph.methods.tools.query_run import built_answer, run
 from askgraph.trace import Answer, Draft, Question, Refusal, Step, heard
@@ -55,46 +55,23 @@ _HITS = 10
 
 
 @dataclass(frozen=True)
-class Direct:
+class Direct(ModelSettings):
     """A model that is asked without a graph; its fields are its settings.
 
-    What it does not know is a refusal. With `interpret` it says the answer in words, too. A run
-    ends after `tokens`, `seconds` or `money`; `timeout` is in seconds a query.
+    What it does not know is a refusal.
+
+    Attributes:
+        model: the language model.
     """
 
     searches: ClassVar[bool] = True
     converses: ClassVar[bool] = True
 
     model: LanguageModel
-    interpret: bool = False
-    timeout: float = 20.0
-    tokens: int | None = None
-    seconds: float | None = None
-    money: float | None = None
-    temperature: float | None = None
-    seed: int | None = None
-    prices: Prices | None = field(default=None, repr=False)
-
-    def __post_init__(self) -> None:
-        above_zero(self, "timeout", "tokens", "seconds", "money")
 
     def answer(self, question: Question, graphs: Sequence[KnowledgeGraph]) -> AsyncIterator[Step]:
         """Answer a question, in the names of the first graph."""
-        if not graphs:
-            raise ValueError("no graph was given")
-        return in_full(question, graphs[:1], partial(self._answer, graphs=graphs))
-
-    def _answer(self, question: Question, graphs: Sequence[KnowledgeGraph]) -> AsyncIterator[Step]:
-        timeout = within(self.timeout, self.seconds)
-        context, account, requests = over_one_graph(self, question, graphs[0], timeout=timeout)
-        model = charged(self.model, account, prices=self.prices)
-        options = Options(temperature=self.temperature, seed=self.seed)
-
-        def words(answer: Answer) -> AsyncGenerator[Step, None]:
-            return in_words(answer, context, model, account, options)
-
-        run = _Run(self, context, account, model)
-        return with_cost(run, requests, words=words if self.interpret else None)
+        return over_first_graph(self, self.model, question, graphs, partial(_Run, self))
 
 
 @dataclass(eq=False)
@@ -109,10 +86,10 @@ class _Run:
 
     async def steps(self) -> AsyncGenerator[Step, None]:
         """Ask the model once, and look up what it names."""
-        method, question = self.method, self.context.question
+        question = self.context.question
         before = said_before(question, queries=False)
         asked = "\n\n".join(filter(None, (before, f"Question: {question.text}")))
-        options = Options(temperature=method.temperature, seed=method.seed, schema=SCHEMA)
+        options: Options = {**self.method.options, "schema": SCHEMA}
         told = (System(INSTRUCTION), User(asked))
         talk = Conversation(self.model, self.account, [*told], options=options)
         yield talk.prompt("question")

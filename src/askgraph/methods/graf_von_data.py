@@ -14,21 +14,13 @@ from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 from askgraph.graph import KnowledgeGraph
-from askgraph.graph.boundaries import INDIVIDUALS, SCHEMA
+from askgraph.graph.boundaries import INDIVIDUALS, SCHEMA, Boundary
 from askgraph.llm import LanguageModel, Options, System, User
-from askgraph.llm.budget import Prices
-from askgraph.methods import (
-    Departure,
-    Published,
-    above_zero,
-    at_least,
-    one_of,
-    with_presets,
-)
+from askgraph.methods import Departure, Published, at_least, one_of, with_presets
 from askgraph.methods.shared import Conversation, Turn, columns_rule, going_round
 from askgraph.methods.shared.exploration import (
-    NOTES,
     Exploration,
+    ExplorerSettings,
     agreed,
     asked,
     explored,
@@ -156,22 +148,20 @@ class Action:
 
 @with_presets
 @dataclass(frozen=True)
-class GrafVonData:
+class GrafVonData(ExplorerSettings):
     """A model that writes its actions; its fields are its settings.
 
-    With `preset` paper, what is not set is as published.
+    With `preset` paper, what is not set is as published. Of several graphs the one is taken that
+    fits the question best.
 
-    `individuals` (outgoing, neighbourhood) and `schema` (outgoing, neighbourhood, specific) are the
-    boundaries of what `deref` shows of a thing, and of a class or property; what is `raw` is all of
-    it, as Turtle. A `plain` query runs as it was written, but for prefixes, and nothing is said of
-    one that fails or is empty but what the endpoint says. With `interpret` what the model says with
-    its success is kept with the answer. A run ends with its best attempt after `cycles` turns,
-    `tokens` (input and output), `seconds` or `money`. Without `propose` the first message has the
-    question alone. With `notes` read or keep, what earlier runs noted about the graph is shown
-    first; with keep, the model may note more. `transcript` are the tokens of messages above which
-    old results are shortened; `timeout` is in seconds a query. Of several graphs the one is taken
-    that fits the question best. If the model's server fails at once, graph search's best stands,
-    unless `fallback` is off.
+    Attributes:
+        model: the language model, which needs no function calls.
+        preset: best (ours), or paper (as published).
+        individuals: the boundary of what `deref` shows of a thing: outgoing or neighbourhood.
+        schema: the same of a class or property: outgoing, neighbourhood or specific.
+        raw: `deref` gives all triples within the boundary, as Turtle.
+        cycles: turns at most.
+        interpret: what the model says with its success is kept with the answer.
     """
 
     searches: ClassVar[bool] = True
@@ -180,37 +170,23 @@ class GrafVonData:
 
     model: LanguageModel
     preset: str = "best"
-    propose: bool = True
-    individuals: str = "neighbourhood"
-    schema: str = "specific"
-    notes: str = "off"
+    individuals: Boundary = field(default="neighbourhood", kw_only=True)
+    schema: Boundary = field(default="specific", kw_only=True)
     raw: bool = False
-    plain: bool = False
-    interpret: bool = False
     cycles: int = 10
-    tokens: int | None = None
-    seconds: float | None = None
-    money: float | None = None
-    transcript: int = 12_000
-    hits: int = 8
-    rows: int = 10
-    timeout: float = 20.0
-    temperature: float | None = None
-    seed: int | None = None
-    fallback: bool = True
-    prices: Prices | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
-        one_of(self, individuals=INDIVIDUALS, schema=SCHEMA, notes=NOTES)
-        at_least(self, 1, "cycles", "transcript", "hits", "rows")
-        above_zero(self, "timeout", "tokens", "seconds", "money")
+        super().__post_init__()
+        one_of(self, individuals=INDIVIDUALS, schema=SCHEMA)
+        at_least(self, 1, "cycles")
 
     def answer(self, question: Question, graphs: Sequence[KnowledgeGraph]) -> AsyncIterator[Step]:
         """Answer a question over one graph, or over the one of several that fits it best."""
         if not graphs:
             raise ValueError("no graph was given")
-        seconds = self.timeout if self.seconds is None else min(self.timeout, self.seconds)
-        limits = Limits(rows=self.rows, hits=self.hits, timeout=seconds, plain=self.plain)
+        limits = Limits(
+            rows=self.rows, hits=self.hits, timeout=self.query_seconds, plain=self.plain
+        )
         toolbox = GraphToolbox((), graphs, question, limits, False, self.seconds)
         return explored(_Run, self, question, toolbox, self.model)
 
@@ -253,9 +229,7 @@ class _Run(Exploration):
         """Begin with the rules, the question, and what the graph of the run knows of it."""
         shown = [use for use in uses if self.method.propose and self.is_of(use, self.graph)]
         paper = self.method.preset == "paper"
-        options = Options(
-            temperature=self.method.temperature, seed=self.method.seed, stop=["Observe:"]
-        )
+        options: Options = {**self.method.options, "stop": ["Observe:"]}
         if paper:
             options["top_p"] = 1.0
         instruction = PAPER_INSTRUCTION if paper else INSTRUCTION

@@ -20,8 +20,8 @@ from askgraph.errors import SetupError
 from askgraph.graph import KnowledgeGraph
 from askgraph.llm import LanguageModel
 from askgraph.methods import check_words
-from askgraph.search.linking import read
-from askgraph.search.linking.word_lists import greeted
+from askgraph.search.tokenize import tokenize
+from askgraph.search.tokenize.word_lists import greeted
 from askgraph.trace import Answer, Draft, Outcome, Question, Refusal, Step, Thought, Usage
 
 __all__ = ["GraphSearch"]
@@ -31,21 +31,24 @@ __all__ = ["GraphSearch"]
 class GraphSearch(SearchLimits):
     """The default method; its settings are the `SearchLimits`.
 
-    `states` bounds the patterns that are grown, `tried` the queries that are run in search of one
-    with a result, `evidence_rows` the rows for which the triples behind them are fetched. `rows`
-    caps the result. `timeout` is in seconds a query, `seconds` are for
-    the whole question. Below `answer_from` (a confidence) it asks
-    back, below `ask_from` it refuses. Without `operators` no question is read as a count, a
-    comparison, an order or a negation: for measuring what these are worth. What is current, and
-    how old something is, is so `today` (2024-06-30); on the day of the clock if it is empty.
-    `ranking` is the path of weights to rank candidates by, in the place of the
-    package's `search/rank/ranking.toml`. `meanings` names an embedding model (`onnx:PATH`, see
-    `askgraph.index.embeddings`): words that nothing names are then linked by meaning if the answer
-    is unsure without.
-
-    With `interpret` the `model`, which is asked nothing else, says the answer in words. A question
-    that leans on the one before it ("And Saturn?", "Who discovered it?") is completed
+    A question that leans on the one before it ("And Saturn?", "Who discovered it?") is completed
     first. Raises `SetupError` for a day that is none.
+
+    Attributes:
+        states: patterns that are grown at most.
+        tried: queries that are run at most in search of one with a result.
+        evidence_rows: rows for which the triples behind them are fetched.
+        rows: rows of the result at most.
+        timeout: seconds for a query.
+        seconds: seconds for the whole question.
+        answer_from: the confidence from which it answers without asking back, 0 to 1.
+        ask_from: the confidence below which it refuses, 0 to 1.
+        operators: whether questions are read as counts, comparisons, orders or negations.
+        today: the day for what is current and how old things are, as 2024-06-30; else the clock's.
+        ranking: a file of weights to rank candidates by, in the place of the package's.
+        meanings: an embedding model (`onnx:PATH`) for words that nothing names, if unsure without.
+        model: the language model that says the answer in words, and is asked nothing else.
+        interpret: the model says the answer in words.
     """
 
     converses: ClassVar[bool] = True
@@ -131,11 +134,11 @@ class GraphSearch(SearchLimits):
 
 def _changing_nothing(question: Question, graph: KnowledgeGraph) -> Refusal | None:
     """Refuse a change ("only the first two") that has no result before it."""
-    from askgraph.search.linking import follow_up  # most questions ask for something
+    from askgraph.search import follow_up  # most questions ask for something
 
     text, language = question.text, question.language
     changes = follow_up.change_of(text, graph.names, language=language)
     if not changes and not follow_up.leans_on_a_result(text, language):
         return None
-    language = question.language or read(question.text).language
+    language = question.language or tokenize(question.text).language
     return Refusal(phrases_in(language).say("refuse no result"))

@@ -11,22 +11,14 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from askgraph.graph import KnowledgeGraph, service_iri
-from askgraph.graph.boundaries import INDIVIDUALS, SCHEMA, Boundary
-from askgraph.llm import LanguageModel, Options, System, User
-from askgraph.llm.budget import Prices
+from askgraph.graph.boundaries import INDIVIDUALS, SCHEMA
+from askgraph.llm import LanguageModel, System, User
 from askgraph.llm.structured import Structured, read_structured
-from askgraph.methods import (
-    Departure,
-    Published,
-    above_zero,
-    at_least,
-    one_of,
-    with_presets,
-)
+from askgraph.methods import Departure, Published, at_least, one_of, with_presets
 from askgraph.methods.shared import Conversation, Turn, columns_rule, going_round
 from askgraph.methods.shared.exploration import (
-    NOTES,
     Exploration,
+    ExplorerSettings,
     agreed,
     asked,
     explored,
@@ -35,7 +27,7 @@ from askgraph.methods.shared.exploration import (
     replayed,
     written_answer,
 )
-from askgraph.methods.shared.trials import disagrees
+from askgraph.methods.shared.several_graphs import disagrees
 from askgraph.methods.tools import Limits
 from askgraph.methods.tools.rendering import body_lines
 from askgraph.methods.tools.toolbox import GraphToolbox, named_set
@@ -172,27 +164,29 @@ PUBLISHED = Published(
 
 @with_presets
 @dataclass(frozen=True)
-class Grasp:
+class Grasp(ExplorerSettings):
     """A model with tools; its fields are its settings.
 
     With `preset` paper, what is not set is as published.
 
-    `tools` is a set of the paper (B, S, S_E, S_A, S_C), `best`, or names with commas between.
-    Without `propose` the first message has the question alone, as in the paper. `feedback` is
-    always, never or risk (an empty result, an IRI that nothing showed, a cancellation, other rows
-    than graph search is sure of), at most `feedbacks` times. `shots` examples are shown, "similar"
-    or "random" ones (`shots_by`), similar in meaning with an `embedder` (see
-    `askgraph.index.embeddings`). With `interpret` the model says the answer in words, too. With
-    `guarded`, a final query may use only IRIs that were shown; `plain` ones are run as they were
-    written, and nothing is said of a failed or empty one but what the endpoint says.
-    A run ends with its best attempt after `steps` turns, `tokens` (input and output), `seconds` or
-    `money`. `transcript` are the tokens of messages above which old results are shortened; `hits`,
-    `rows`, `columns`, `triples` are how much tools show; `timeout` is in seconds a query.
-    `individuals` and `schema` are the boundaries of what `describe` tells of a thing, and of a
-    class or property (outgoing, neighbourhood, specific); auto leaves them to the model. With
-    `notes` read or keep, what earlier runs noted about a graph is shown first; with keep, the model
-    may note more. If the
-    model's server fails at once, graph search's best stands, unless `fallback` is off.
+    Attributes:
+        model: the language model.
+        preset: best (ours), or paper (as published).
+        tools: a set of functions (B, S, S_E, S_A, S_C, best), or names with commas between.
+        feedback: the second look: always, never, or on risk (an empty result, an IRI that nothing
+            showed, a cancellation, other rows than graph search is sure of).
+        feedbacks: second looks at most.
+        shots: examples of the graph that are shown first.
+        shots_by: whether these are similar or random.
+        embedder: the embedding model by which they are similar; none: letters and words.
+        guarded: a final query may hold only IRIs that were shown.
+        steps: turns at most.
+        columns: columns that a query shows.
+        triples: triples that a description shows.
+        interpret: `answer` takes the answer in words, too.
+        individuals: the boundary of a thing's description: outgoing, neighbourhood, or auto (the
+            model says).
+        schema: the same of a class or property: these, or specific.
     """
 
     searches: ClassVar[bool] = True
@@ -202,48 +196,30 @@ class Grasp:
     model: LanguageModel
     preset: str = "best"
     tools: str = "best"
-    propose: bool = True
     feedback: str = "risk"
     feedbacks: int = 2
     shots: int = 0
     shots_by: str = "similar"
     embedder: str = ""
-    interpret: bool = False
-    plain: bool = False
     guarded: bool = True
     steps: int = 15
-    tokens: int | None = None
-    seconds: float | None = None
-    money: float | None = None
-    transcript: int = 12_000
-    hits: int = 8
-    rows: int = 10
     columns: int = 10
     triples: int = 10
-    individuals: Boundary = "auto"
-    schema: Boundary = "auto"
-    notes: str = "off"
-    timeout: float = 20.0
-    temperature: float | None = None
-    seed: int | None = None
-    fallback: bool = True
-    prices: Prices | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         named_set(self.tools)
-        one_of(self, feedback=_FEEDBACKS, shots_by=tuple(_EXAMPLES), notes=NOTES)
+        one_of(self, feedback=_FEEDBACKS, shots_by=tuple(_EXAMPLES))
         one_of(self, individuals=("auto", *INDIVIDUALS), schema=("auto", *SCHEMA))
-        at_least(self, 1, "steps", "transcript", "hits", "rows", "columns", "triples")
+        at_least(self, 1, "steps", "columns", "triples")
         at_least(self, 0, "shots", "feedbacks")
-        above_zero(self, "timeout", "tokens", "seconds", "money")
 
     def answer(self, question: Question, graphs: Sequence[KnowledgeGraph]) -> AsyncIterator[Step]:
         """Answer a question over one graph or several, among which the model chooses."""
         if not graphs:
             raise ValueError("no graph was given")
-        seconds = self.timeout if self.seconds is None else min(self.timeout, self.seconds)
         limits = Limits(
-            self.rows, self.columns, self.hits, self.triples, timeout=seconds,
+            self.rows, self.columns, self.hits, self.triples, timeout=self.query_seconds,
             individuals=self.individuals, schema=self.schema, plain=self.plain,
         )  # fmt: skip
         names = named_set(self.tools)
@@ -301,7 +277,7 @@ class _Run(Exploration):
             [System(self.instruction()), User(first)],
             self.toolbox.schemas,
             self.method.transcript,
-            Options(temperature=self.method.temperature, seed=self.method.seed),
+            self.method.options,
         )
 
     async def turns(self, talk: Conversation) -> AsyncGenerator[Step, None]:

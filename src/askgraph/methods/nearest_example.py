@@ -31,12 +31,17 @@ __all__ = ["NearestExample"]
 
 @dataclass(frozen=True)
 class NearestExample:
-    """`examples` is a file of questions with queries (`questions.jsonl`).
+    """The query of the most similar question in a file; its fields are its settings.
 
     Similarity is the share of characters that both questions have in common, their words sorted;
-    it is the confidence too. `timeout` is in
-    seconds a query, `seconds` are for the whole question. With `interpret` the `model` says the
-    answer in words.
+    it is the confidence too.
+
+    Attributes:
+        examples: a file of questions with queries (`questions.jsonl`).
+        model: the language model that says the answer in words, and is asked nothing else.
+        interpret: the model says the answer in words.
+        timeout: seconds for a query.
+        seconds: seconds for the whole question.
     """
 
     converses: ClassVar[bool] = True

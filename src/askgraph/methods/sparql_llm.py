@@ -16,22 +16,22 @@ from collections.abc import (
     Sequence,
 )
 from contextlib import aclosing
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import ClassVar
 
 from askgraph.errors import BudgetSpent, ServiceError, SetupError
 from askgraph.graph import KnowledgeGraph
-from askgraph.llm import Choice, LanguageModel, Options, System, User
-from askgraph.llm.budget import Account, Budget, Prices, charged
+from askgraph.llm import Choice, LanguageModel, System, User
+from askgraph.llm.budget import Account
 from askgraph.llm.structured import Structured, read_structured
-from askgraph.methods import Departure, Published, above_zero, at_least, with_presets, within
+from askgraph.methods import Departure, Published, at_least, with_presets
+from askgraph.methods.settings import ModelSettings
 from askgraph.methods.shared import Conversation, columns_rule, in_words, with_cost
 from askgraph.methods.shared.examples import with_examples
 from askgraph.methods.shared.nearby_schema import ShapeParts
 from askgraph.methods.shared.retrieval import Shown, message_for
-from askgraph.methods.shared.several_graphs import AskedGraphs
-from askgraph.methods.shared.trials import Trials
+from askgraph.methods.shared.several_graphs import AskedGraphs, Trials
 from askgraph.methods.tools import Limits
 from askgraph.trace import Answer, Draft, Question, Refusal, Step, Thought, heard, replays
 
@@ -77,6 +77,7 @@ SCHEMA: Mapping[str, object] = {
     "required": [*_LISTS, "intent"],
 }
 """What the model's reply has to fulfil."""
+_PARTS = ("properties", "ranges", "values", "order")  # of a shape
 _MOST = 5  # of each list
 _LONGEST = 200
 PUBLISHED = Published(
@@ -87,7 +88,7 @@ PUBLISHED = Published(
         "names": Departure(False, "3.2.2: examples and classes alone are retrieved"),
         "diverse": Departure(False, "3.2.2: the nearest examples, however alike"),
         "room": Departure(100_000, "3.2.2: no bound"),
-        "values": Departure(False, "3.1.2: a shape names classes and datatypes alone"),
+        "without": Departure("values", "3.1.2: a shape names classes and datatypes alone"),
         "decompose": Departure(True, "3.2.2: sub-questions and classes by a model"),
         "interpret": Departure(True, "3.2.4: the model says the result in words"),
         "timeout": Departure(10.0, "authors' code: seconds a query"),
@@ -108,23 +109,26 @@ PUBLISHED = Published(
 
 @with_presets
 @dataclass(frozen=True)
-class SparqlLlm:
+class SparqlLlm(ModelSettings):
     """One prompt, mended if it must be; its fields are its settings.
 
     With `preset` paper, what is not set is as published.
 
-    `shots` are how many similar examples are shown, `classes` how many shapes; both, linked `names`
-    and earlier questions have at most `room` tokens together. Examples are `diverse`, or the
-    nearest however alike. They are those of the graphs,
-    or for the first graph those that `examples` names: a file or folder, also if a benchmark
-    puts those that a question may learn from. With an `embedder` (see `askgraph.index.embeddings`)
-    examples and classes are found by meaning too. Of the schema the
-    most frequent `fraction` is shown; of a class its `properties` with their `ranges` and example
-    `values`, `ordered` by frequency. With `decompose` a model splits the question first, else
-    linking alone does. Without `validate` the query runs as it was written. `revisions` bounds how
-    often the model is told what is wrong. With `interpret` a last short call says the answer in
-    words. A run ends with its best after `tokens`, `seconds` or `money`. `timeout` is in seconds a
-    query.
+    Attributes:
+        model: the language model.
+        preset: best (ours), or paper (as published).
+        shots: similar examples that are shown.
+        classes: shapes of classes that are shown; 0: no schema.
+        names: linked names are shown with their IRIs.
+        room: tokens for all that is shown.
+        diverse: examples that teach the same are shown once; else the nearest, however alike.
+        examples: a file or folder of examples, instead of the first graph's own.
+        embedder: an embedding model that finds examples and classes besides words.
+        fraction: the part of the schema that is shown, the most frequent first, 0 to 1.
+        without: what shapes lack, with + between: properties, ranges, values, order (by frequency).
+        decompose: a first call splits the question; else linking alone.
+        validate: the query is validated and mended before it runs.
+        revisions: how often the model is told what is wrong.
     """
 
     converses: ClassVar[bool] = True
@@ -141,25 +145,18 @@ class SparqlLlm:
     examples: str = ""
     embedder: str = ""
     fraction: float = 1.0
-    properties: bool = True
-    ranges: bool = True
-    values: bool = True
-    ordered: bool = True
+    without: str = ""
     decompose: bool = False
     validate: bool = True
     revisions: int = 3
-    interpret: bool = False
-    tokens: int | None = None
-    seconds: float | None = None
-    money: float | None = None
-    timeout: float = 20.0
-    temperature: float | None = None
-    seed: int | None = None
-    prices: Prices | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         at_least(self, 0, "shots", "classes", "room", "revisions")
-        above_zero(self, "timeout", "tokens", "seconds", "money")
+        if strange := set(filter(None, self.without.split("+"))) - set(_PARTS):
+            raise SetupError(
+                f"'without' is of {', '.join(_PARTS)}, with + between, not {min(strange)!r}"
+            )
         if not 0 < self.fraction <= 1:
             raise SetupError(f"'fraction' is more than 0 and at most 1, not {self.fraction!r}")
 
@@ -167,17 +164,13 @@ class SparqlLlm:
         """Answer a question over one graph, or by a query that may join several."""
         if not graphs:
             raise ValueError("no graph was given")
-        limits = Limits(timeout=within(self.timeout, self.seconds))
+        limits = Limits(timeout=self.query_seconds)
         known = graphs if replays() else with_examples(graphs, self.examples)
         asked = AskedGraphs.of(question, known, limits, fraction=self.fraction)
-        account = Account(Budget(None, self.tokens, self.money, self.seconds))
-        model = charged(self.model, account, prices=self.prices)
+        account = self.open_account()
+        model = self.charge(self.model, account)
         run = _Run(self, question, asked, account, model, Trials(asked, self.validate))
-        options = Options(temperature=self.temperature, seed=self.seed)
-
-        def words(answer: Answer) -> AsyncGenerator[Step, None]:
-            return in_words(answer, asked.context_of(answer), model, account, options)
-
+        words = partial(in_words, asked.context_of, model, account, self.options)
         return with_cost(run, lambda: asked.requests, words=words if self.interpret else None)
 
 
@@ -274,7 +267,8 @@ class _Run:
     def shown(self) -> Shown:
         """What the settings say that the prompt shows."""
         method = self.method
-        parts = ShapeParts(method.properties, method.ranges, method.values, method.ordered)
+        without = method.without.split("+")
+        parts = ShapeParts(*(name not in without for name in _PARTS))
         return Shown(
             method.shots,
             method.classes,
@@ -288,7 +282,7 @@ class _Run:
 
     def talk(self, messages: list[System | User], **more: Mapping[str, object]) -> Conversation:
         """Begin a conversation with the model, charged to this run."""
-        options = Options(temperature=self.method.temperature, seed=self.method.seed)
+        options = self.method.options
         if "schema" in more:
             options["schema"] = more["schema"]
         return Conversation(self.model, self.account, [*messages], options=options)
@@ -308,11 +302,8 @@ def split_in(choice: Choice) -> Split:
     match read_structured(choice, SCHEMA):
         case Structured(value):
             listed = [value[name] for name in _LISTS]
-            texts = [str(one)[:_LONGEST] for part in listed for one in _few(part) if str(one)]
+            few = [part[:_MOST] for part in listed if isinstance(part, list)]
+            texts = [str(one)[:_LONGEST] for part in few for one in part if str(one)]
             return Split(tuple(dict.fromkeys(texts)), value["intent"] == "resource")
         case unfit:
             return Split(problem=unfit.feedback)
-
-
-def _few(part: object) -> list[object]:
-    return part[:_MOST] if isinstance(part, list) else []

@@ -30,7 +30,7 @@ from askgraph.index.names import Kind
 from askgraph.llm import Choice, LanguageModel, Options, completed
 from askgraph.llm.structured import takes_grammar
 from askgraph.methods.writing import Listed
-from askgraph.methods.writing.candidate_terms import CONSIDERED, listed_of, readings_of
+from askgraph.methods.writing.grown import CONSIDERED, listed_of, readings_of
 from askgraph.methods.writing.model_writer import query_grammar
 from askgraph.methods.writing.prompt import THEN, messages, query_in, target
 from askgraph.methods.writing.references import (
@@ -42,10 +42,9 @@ from askgraph.methods.writing.references import (
     terms_in,
     value_text,
 )
-from askgraph.search.decide import confidence_of
-from askgraph.search.rank import clusters
-from askgraph.search.rank.score import weights_for
-from askgraph.search.run import proposed, read_and_linked, schema_of
+from askgraph.search.decide import estimate_confidence
+from askgraph.search.pipeline import build_schema, link_text, propose_from_links
+from askgraph.search.rank import clusters, weights_for
 from askgraph.sparql.comparison import Cell
 from askgraph.sparql.prefixes import words_of_local_name
 from askgraph.sparql.rewrite.canonical import canonical_query
@@ -106,10 +105,10 @@ async def lesson_of(
     thing where gold has one of its `names` counts.
     """
     assert graph.arrays is not None
-    linked = read_and_linked(question.text, question.language, graph.names)
-    schema = schema_of(graph.arrays, graph.profile)
+    linked = link_text(question.text, question.language, graph.names)
+    schema = build_schema(graph.arrays, graph.profile)
     weights = weights_for(graph.name, ranking)
-    proposal = await asyncio.to_thread(proposed, linked, schema, weights=weights)
+    proposal = await asyncio.to_thread(propose_from_links, linked, schema, weights=weights)
     every = clusters(proposal.candidates)
     found = every[:CONSIDERED]
     words = await readings_of(found, proposal, graph)
@@ -126,7 +125,12 @@ async def lesson_of(
         [*(one.query for one in readings), query], graph, proposal.reading.language
     )
     return Lesson(
-        question.id, question.text, query, confidence_of(proposal, every), tuple(readings), terms
+        question.id,
+        question.text,
+        query,
+        estimate_confidence(proposal, every),
+        tuple(readings),
+        terms,
     )
 
 

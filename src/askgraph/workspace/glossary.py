@@ -21,7 +21,7 @@ from askgraph.graph.glossary import (
 )
 from askgraph.graph.profile import Profile
 from askgraph.index.names import Kind, NameIndex
-from askgraph.search.taught import called, kind_of, meanings, near
+from askgraph.search.glossary import called, kind_of, meanings, near
 from askgraph.sparql.judge import checked
 from askgraph.sparql.prefixes import PrefixMap
 

@@ -8,7 +8,7 @@ from askgraph.errors import TimedOut
 from askgraph.graph import KnowledgeGraph
 from askgraph.index import tokens
 from askgraph.methods import Method
-from askgraph.search.linking.word_lists import detected_language
+from askgraph.search.tokenize.word_lists import detected_language
 from askgraph.trace import Answer, Outcome, Question, Refusal, follow_up
 from askgraph.workspace.outcome import outcome_of
 

@@ -311,7 +311,8 @@ def check_fields(whose: str, kind: type, settings: Mapping[str, object]) -> None
         types = {name: kinds for name, kinds in members.items() if all(k in _WORDS for k in kinds)}
     for setting, value in settings.items():
         if setting not in known:
-            if removal := explain_removal("setting", setting):
+            own = f"setting of {whose}".replace("_", "-")
+            if removal := explain_removal("setting", setting) or explain_removal(own, setting):
                 raise SetupError(f"{whose}: {removal}")
             there = f"it has {', '.join(known)}" if known else "it has none"
             raise SetupError(

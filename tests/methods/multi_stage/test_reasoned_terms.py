@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from tests.each import for_each
 
 from askgraph.errors import SetupError
-from askgraph.methods.multi_stage.reasoned_terms import numbers_in
+from askgraph.methods.multi_stage.staged_terms import numbers_in
 from askgraph.methods.shared.index_cache import bm25_of
 
 

@@ -18,11 +18,11 @@ from askgraph.graph.local_profile import profile_of
 from askgraph.llm.budget import Account, Budget, charged
 from askgraph.llm.scripted import Reply, ScriptedModel
 from askgraph.methods.shared.drafts import drafted_comments, reworded
-from askgraph.methods.shared.trials import Written, written_query
+from askgraph.methods.shared.several_graphs import Written, written_query
 
 PLACE = "http://example.org/"
 TERMS = [PLACE + name for name in ("Deal", "seller", "partOf", "gone")]
-PROMPT = Path(__file__).parents[1] / "prompts" / "term-comments.txt"
+PROMPT = Path(__file__).parents[2] / "prompts" / "term-comments.txt"
 
 
 async def drafted(*replies: Reply) -> tuple[list[tuple[str, str]], ScriptedModel]:

@@ -10,9 +10,9 @@ from askgraph.graph import KnowledgeGraph
 from askgraph.graph.examples import QueryExample
 from askgraph.methods.tools import Context
 from askgraph.methods.tools.candidates import RunCandidate
-from askgraph.methods.tools.find_similar_examples import find_similar_examples
+from askgraph.methods.tools.overview import find_similar_examples
+from askgraph.search.pipeline import propose
 from askgraph.search.rank import clusters
-from askgraph.search.run import proposal_of
 from askgraph.sparql.results import SelectResult
 from askgraph.trace import Question
 
@@ -94,7 +94,7 @@ async def test_words_that_are_not_used_are_named_once_and_not_all_of_many(
 async def test_results_are_the_same_in_whatever_order_their_columns_are(
     space: KnowledgeGraph,
 ) -> None:
-    proposal = await proposal_of(Question("Which moons orbit Saturn?"), space)
+    proposal = await propose(Question("Which moons orbit Saturn?"), space)
     best = clusters(proposal.candidates)[0]
     both = [("moon", "planet"), ("planet", "moon")]
     row = {"moon": Literal("Titan"), "planet": Literal("Saturn")}

@@ -12,7 +12,7 @@ from askgraph.methods.tools import Context, Limits
 from askgraph.methods.tools.overview import overview
 from askgraph.methods.tools.schema_lines import time_lines
 from askgraph.methods.tools.schema_names import naming, whole_schema
-from askgraph.search.linking import read
+from askgraph.search.tokenize import tokenize
 from askgraph.trace import Question
 from askgraph.workspace import Workspace
 from askgraph.workspace.run_sync import result_of
@@ -29,7 +29,7 @@ def graph(
 
 def told(question: str, graph: KnowledgeGraph) -> str:
     near = graph.profile.predicates
-    return "\n".join(time_lines(read(question), graph, near, graph.prefixes.shorten))
+    return "\n".join(time_lines(tokenize(question), graph, near, graph.prefixes.shorten))
 
 
 def test_a_question_without_time_or_unit_is_told_nothing(graph: KnowledgeGraph) -> None:

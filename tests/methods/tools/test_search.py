@@ -17,7 +17,7 @@ from askgraph.index import Resource
 from askgraph.index.keyword import KeywordIndex
 from askgraph.llm.budget import estimated_tokens
 from askgraph.methods.tools import Limits
-from askgraph.methods.tools._search import keyword_scores
+from askgraph.methods.tools.search import keyword_scores
 
 WORDS = st.sampled_from(["al", "albert", "alberto", "peter", "falk", "finney", "e", "x9"])
 TEXTS = st.lists(WORDS, min_size=1, max_size=3).map(" ".join)

@@ -19,13 +19,13 @@ from askgraph.search.decide import (
     SHAPE,
     Trees,
     calibrated,
+    collect_evidence,
     own_trees,
     read_curve,
     read_trees,
     sign_of,
     weighed,
 )
-from askgraph.search.decide.evidence import evidence_for
 from askgraph.search.rank import clusters
 
 numbers = st.floats(0, 5)
@@ -40,7 +40,7 @@ def _text(**changed: object) -> str:
 def test_each_evidence_is_known_to_the_trees(space: Known) -> None:
     proposal = space.proposal("Which moons orbit Jupiter?")
 
-    evidence = evidence_for(proposal, clusters(proposal.candidates))
+    evidence = collect_evidence(proposal, clusters(proposal.candidates))
 
     assert evidence.keys() == EVIDENCE == set(own_trees().evidence)
     assert EVIDENCE >= FOR | SHAPE

@@ -8,8 +8,7 @@ from tests.search.asking import Known
 from tests.search.test_candidates import WORDS
 from tests.search.zoo import QUESTIONS
 
-from askgraph.search.decide import WHOLE, share_left
-from askgraph.search.decide.evidence import evidence_for, left_out
+from askgraph.search.decide import WHOLE, collect_evidence, left_out, share_left
 from askgraph.search.rank import clusters
 
 
@@ -95,7 +94,7 @@ def test_all_that_is_left_out_stands_in_the_question(words: list[str], zoo: Know
 def test_the_extreme_of_each_group_is_an_order_and_no_condition(question: str, zoo: Known) -> None:
     proposal = zoo.proposal(question)
     found = clusters(proposal.candidates)
-    evidence = evidence_for(proposal, found)
+    evidence = collect_evidence(proposal, found)
     assert "GROUP BY" in zoo.query(found[0].best.query)
     assert (evidence["ranked"], evidence["compares"], evidence["head_missed"]) == (1, 0, 0)
     assert share_left(proposal, found[0].best, rows=3) == 1
@@ -122,7 +121,7 @@ def test_a_whole_class_is_no_sure_answer_if_a_word_is_left(
 
 def test_words_that_say_nothing_cost_no_confidence(zoo: Known) -> None:
     known, unknown = (
-        evidence_for(proposal, clusters(proposal.candidates))
+        collect_evidence(proposal, clusters(proposal.candidates))
         for proposal in map(zoo.proposal, ("List the known birds", "List the spotted birds"))
     )
     assert (known["unused"], known["covered"]) == (0, 1)

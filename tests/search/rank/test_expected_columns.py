@@ -7,9 +7,8 @@ from tests.graphs import store_of
 from tests.readings import read_table
 from tests.search.asking import Known
 
-from askgraph.search.rank.expected import expected_of
-from askgraph.search.rank.expected_columns import answer_columns_of
-from askgraph.search.run import read_and_linked
+from askgraph.search.pipeline import link_text
+from askgraph.search.rank.expected_answer_type import answer_columns_of, expect_answer
 from askgraph.sparql.results import SelectResult
 
 PREFIXES = """\
@@ -38,7 +37,7 @@ def shops() -> Known:
 
 
 def chosen(graph: Known, question: str, query: str) -> tuple[str, ...]:
-    expected = expected_of(read_and_linked(question, None, graph.names))
+    expected = expect_answer(link_text(question, None, graph.names))
     result = graph.store.query(PREFIXES + query)
     assert isinstance(result, QuerySolutions)
     names = tuple(variable.value for variable in result.variables)
@@ -66,7 +65,7 @@ def test_a_node_between_answers_where_it_is_asked_for(shops: Known) -> None:
 
 
 def test_all_columns_of_a_query_that_cannot_be_read_answer(space: Known) -> None:
-    expected = expected_of(read_and_linked("Which moons are there?", None, space.names))
+    expected = expect_answer(link_text("Which moons are there?", None, space.names))
     result = SelectResult(("m", "n"), ())
     assert answer_columns_of(expected, "SELECT {", result, space.profile) == ("m", "n")
 
@@ -74,7 +73,7 @@ def test_all_columns_of_a_query_that_cannot_be_read_answer(space: Known) -> None
 def test_the_columns_of_a_long_chain_of_expressions_are_chosen(space: Known) -> None:
     steps = " ".join(f"BIND(CONCAT(?b{at}, ?b{at}) AS ?b{at + 1})" for at in range(60))
     query = PREFIXES + f"SELECT ?m ?b60 {{ ?m a ont:Moon ; rdfs:label ?b0 . {steps} }}"
-    expected = expected_of(read_and_linked("Which moons are there?", None, space.names))
+    expected = expect_answer(link_text("Which moons are there?", None, space.names))
 
     result = SelectResult(("m", "b60"), ())
 

@@ -10,7 +10,7 @@ from tests.graphs import store_of
 from tests.search.asking import Known
 
 from askgraph.index.names import Kind
-from askgraph.search import (
+from askgraph.search.query_pieces import (
     aggregate,
     aggregates_of,
     condition,
@@ -25,7 +25,7 @@ from askgraph.search import (
     variable_of,
 )
 from askgraph.search.rank import clusters
-from askgraph.search.rank.faults import FAULTS, Subject, faults_of, ranked_by_faults
+from askgraph.search.rank.faults import FAULTS, Subject, demote_faulty, find_faults
 from askgraph.sparql import Bind, Call, Element, Filter, Group, Query
 
 ONT = "https://example.org/space/ontology#"
@@ -65,7 +65,7 @@ def bounded(tree: Query, sign: str, value: str | None = None) -> Query:
 
 @for_each("question", [LONG, LARGEST, COUNTED, UNORBITED])
 def test_a_right_query_has_no_fault(question: str, space: Known) -> None:
-    assert faults_of(subject(space, question)) == ()
+    assert find_faults(subject(space, question)) == ()
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ def test_a_right_query_has_no_fault(question: str, space: Known) -> None:
 def test_what_is_said_of_other_things_than_the_question_says_is_a_fault(
     question: str, fault: str, space: Known
 ) -> None:
-    assert fault in faults_of(subject(space, question))
+    assert fault in find_faults(subject(space, question))
 
 
 def test_a_word_that_an_operator_takes_names_no_thing_that_is_missing() -> None:
@@ -91,7 +91,7 @@ def test_a_word_that_an_operator_takes_names_no_thing_that_is_missing() -> None:
         )
     )
     question = "What is the average length of the ships?"
-    assert faults_of(subject(known, question)) == ()
+    assert find_faults(subject(known, question)) == ()
     assert "average" in {one.name for one in known.proposal(question, "en").linked.of(Kind.VALUE)}
 
 
@@ -113,17 +113,17 @@ def test_a_faulty_candidate_makes_room_for_one_near_it(space: Known) -> None:
     proposal = space.proposal(LARGEST, "en")
     right = proposal.candidates[0]
     spoilt = replace(right, tree=replace(right.tree, limit=None), score=right.score + 0.01)
-    found = ranked_by_faults(replace(proposal, candidates=(spoilt, right)), -0.1).candidates
+    found = demote_faulty(replace(proposal, candidates=(spoilt, right)), -0.1).candidates
     assert found[0].tree == right.tree
     assert found[0].features["faulty"] == 0
-    faults = len(faults_of(Subject(proposal, spoilt)))
+    faults = len(find_faults(Subject(proposal, spoilt)))
     assert found[1].features["faulty"] == faults > 0
     assert found[1].score == pytest.approx(spoilt.score - 0.1 * faults)
 
 
 def test_without_faults_in_the_best_no_place_changes(space: Known) -> None:
     proposal = space.proposal(LARGEST, "en")
-    assert ranked_by_faults(proposal, -0.1) is proposal
+    assert demote_faulty(proposal, -0.1) is proposal
 
 
 def test_each_fault_is_told_in_words() -> None:
@@ -207,7 +207,7 @@ def test_columns_that_more_than_a_thing_of_the_question_joins_are_not_crossed(
 ) -> None:
     elements = [pattern(OTHER, f"{ONT}orbits", JUPITER), joins]
     crossed = query_of(elements, [OTHER, APART])
-    assert "crossed" not in faults_of(subject(space, ORBITING, lambda _: crossed))
+    assert "crossed" not in find_faults(subject(space, ORBITING, lambda _: crossed))
 
 
 @for_each(
@@ -217,8 +217,8 @@ def test_columns_that_more_than_a_thing_of_the_question_joins_are_not_crossed(
 def test_a_spoilt_query_has_the_fault(
     fault: str, question: str, spoil: Spoil, space: Known
 ) -> None:
-    assert fault not in faults_of(subject(space, question))
-    assert fault in faults_of(subject(space, question, spoil))
+    assert fault not in find_faults(subject(space, question))
+    assert fault in find_faults(subject(space, question, spoil))
 
 
 def test_a_number_turned_into_another_unit_is_not_missing(space: Known) -> None:
@@ -227,7 +227,7 @@ def test_a_number_turned_into_another_unit_is_not_missing(space: Known) -> None:
         first = next(one for one in tree.where.elements if isinstance(one, Filter))
         return keeping(turned, lambda one: one is not first)
 
-    assert faults_of(subject(space, LONG, in_metres)) == ()
+    assert find_faults(subject(space, LONG, in_metres)) == ()
 
 
 def test_a_count_in_a_condition_is_a_number_held(space: Known) -> None:
@@ -238,7 +238,7 @@ def test_a_count_in_a_condition_is_a_number_held(space: Known) -> None:
             having=[Call(">", (count, term_of("3000")))], order=[(variable(0), False)],
         )  # fmt: skip
 
-    assert "number_missing" not in faults_of(subject(space, LONG, counting))
+    assert "number_missing" not in find_faults(subject(space, LONG, counting))
 
 
 RATED = """
@@ -255,4 +255,4 @@ def test_the_average_of_many_values_of_a_thing_is_no_fault() -> None:
     found = subject(Known(store), "What is the average rating of each film?")
 
     assert found.tree.group_by
-    assert "single_values" not in faults_of(found)
+    assert "single_values" not in find_faults(found)

@@ -7,7 +7,7 @@ from tests.each import for_each
 from tests.graphs import store_of
 from tests.search.asking import Known
 
-from askgraph.search.rank.faults import Subject, faults_of
+from askgraph.search.rank.faults import Subject, find_faults
 
 TOWN = """
 @prefix : <https://town.example/> .
@@ -100,7 +100,7 @@ def test_of_several_links_that_of_the_kind_that_is_asked_for_is_taken(
 def test_a_thing_of_another_kind_is_a_fault(town: Known) -> None:
     proposal = town.proposal("Who performed the May Gala?", "en")
     for candidate in proposal.candidates:
-        wrong = "wrong_kind" in faults_of(Subject(proposal, candidate))
+        wrong = "wrong_kind" in find_faults(Subject(proposal, candidate))
         assert wrong == bool(candidate.features["misfit"])
     assert any(candidate.features["misfit"] for candidate in proposal.candidates)
 

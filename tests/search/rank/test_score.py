@@ -9,8 +9,9 @@ from tests.each import for_each
 from tests.search.asking import Known
 
 from askgraph.errors import SetupError
-from askgraph.search import denied_in, patterns_in
-from askgraph.search.rank.score import (
+from askgraph.search.pipeline import build_schema, link_text, propose_from_links
+from askgraph.search.query_pieces import denied_in, patterns_in
+from askgraph.search.rank import (
     FEATURES,
     RANKING,
     Proposal,
@@ -19,7 +20,6 @@ from askgraph.search.rank.score import (
     read_ranking,
     weights_for,
 )
-from askgraph.search.run import proposed, read_and_linked, schema_of
 
 EVEN = dict.fromkeys(FEATURES, 1.0)
 TABLES = st.fixed_dictionaries(
@@ -117,5 +117,5 @@ def test_of_what_goes_by_the_same_words_the_lesser_known_is_obscure(space: Known
 
 
 def _asked(known: Known, question: str, weights: dict[str, float] | None) -> Proposal:
-    linked = read_and_linked(question, None, known.names)
-    return proposed(linked, schema_of(known.arrays, known.profile), weights=weights)
+    linked = link_text(question, None, known.names)
+    return propose_from_links(linked, build_schema(known.arrays, known.profile), weights=weights)

@@ -1,7 +1,8 @@
 """Readers of the public formats of benchmarks, each with a sample file in its docstring.
 
 Adding a benchmark is adding a class to `json_records`, if its records are JSON objects, and its
-name to `PLUGINS`; else one file whose `__all__` names one class that fits `Benchmark`.
+name to the table of `askgraph.plugins`; else one file whose `__all__` names one class that fits
+`Benchmark`.
 """
 
 from collections.abc import Mapping
@@ -32,24 +33,6 @@ class Contents:
     unreadable: tuple[Unreadable, ...] = ()
     graph: str | None = None
     prefixes: Mapping[str, str] = field(default_factory=dict)
-
-
-PLUGINS = {
-    "cwq": "json_records:ComplexWebQuestions",
-    "dblp_quad": "json_records:DblpQuad",
-    "grasp_lines": "json_records:GraspLines",
-    "lcquad": "json_records:LcQuad",
-    "lcquad2": "json_records:LcQuad2",
-    "pat_questions": "json_records:PatQuestions",
-    "qald": "json_records:Qald",
-    "rubq": "json_records:Rubq",
-    "sciqa": "json_records:SciQa",
-    "simpledbpedia_qa": "json_records:SimpleDbpediaQa",
-    "spinach": "json_records:Spinach",
-    "webqsp": "json_records:WebQsp",
-    "wikiwebquestions": "json_records:WikiWebQuestions",
-}
-"""The formats whose records are JSON objects: they stand together in one module."""
 
 
 class Benchmark(Protocol):

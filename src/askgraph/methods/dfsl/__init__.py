@@ -21,16 +21,8 @@ from askgraph.errors import QueryError, ServiceError, SetupError, Unauthorised, 
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.examples import random_examples
 from askgraph.llm import Choice, LanguageModel, Options
-from askgraph.llm.budget import Account, Prices, charged
-from askgraph.methods import (
-    Departure,
-    Published,
-    above_zero,
-    at_least,
-    one_of,
-    with_presets,
-    within,
-)
+from askgraph.llm.budget import Account
+from askgraph.methods import Departure, Published, at_least, one_of, with_presets
 from askgraph.methods.dfsl.prompt import (
     LEFT_OUT,
     AskedTerms,
@@ -40,7 +32,8 @@ from askgraph.methods.dfsl.prompt import (
     left,
     linked_terms,
 )
-from askgraph.methods.shared import Conversation, in_words, over_one_graph, with_cost
+from askgraph.methods.settings import ModelSettings
+from askgraph.methods.shared import Conversation
 from askgraph.methods.shared.examples import (
     MATCHES,
     Shot,
@@ -51,7 +44,7 @@ from askgraph.methods.shared.examples import (
     shots_near,
     shots_of,
 )
-from askgraph.methods.shared.follow_up import in_full
+from askgraph.methods.shared.follow_up import over_first_graph
 from askgraph.methods.tools import Context
 from askgraph.methods.tools.query_run import Ran, built_answer, ready, run
 from askgraph.sparql.comparison import alike
@@ -64,11 +57,7 @@ from askgraph.trace import Answer, Draft, ModelTurn, Prompt, Question, Refusal, 
 
 __all__ = ["Dfsl"]
 
-_VARIANTS = ("plain", "zero", "fixed", "dynamic")
-_HYPOTHESES = ("one", "beam", "beams", "samples", "prompt", "flips")
-_LINKS = ("linked", "given")
-_ORDERS = ("first", "last")
-_PICKS = ("chance", "first")
+CHOICES = ("first", "largest", "vote")
 _ANSWERED = 0.8  # what is believed of a result that all hypotheses agree on
 _FLIPPED = 0.3  # the weight of a query that was made from another one
 _UNWRITTEN = 0.6  # of the belief in an answer, where no model wrote its query
@@ -100,28 +89,30 @@ PUBLISHED = Published(
 
 @with_presets
 @dataclass(frozen=True)
-class Dfsl:
+class Dfsl(ModelSettings):
     """One prompt with demonstrations; its fields are its settings.
 
     With `preset` paper, what is not set is as published.
 
-    `variant` is plain (the question alone), zero (with its IRIs), fixed (with `k` examples, the
-    same for all questions: by chance, or the first, as `pick` says) or dynamic (with the `k` most
-    similar ones, by `match`: form, question, terms or masked; `embedder` as of
-    `askgraph.index.embeddings`, else by characters; the nearest is the `first` or the `last` to be
-    shown, as `order` says, and if they are `diverse`, of several with one query only the nearest
-    is). The examples are those of the graph, or those
-    that `examples` names: a file or folder, also about other graphs. `links` are linked, or given
-    with the question; with `ends` relations are told with what they lead from and to, of linked
-    ones also those near. What is named `without` (entities, relations or both) is left out of the
-    question, the examples and their comparison. With `iris` these are shown in full, and the
-    queries of examples as they were written.
-
-    `hypotheses` are one, beam (the best alone of a beam search of `n`), beams (the `n` best of
-    one), samples (`n`, with their log-probabilities if the server gives them), prompt (`n` asked
-    for in words) or flips (the model's, then up to `n` with triples flipped), of which one is
-    chosen by `choose`: first, largest or vote. With `interpret` a last short call says the answer
-    in words.
+    Attributes:
+        model: the language model.
+        preset: best (ours), or paper (as published).
+        variant: plain (the question alone), zero (with its IRIs), fixed or dynamic (with examples).
+        k: examples that are shown.
+        match: what is compared: form, question, terms or masked.
+        diverse: of several examples with one query only the nearest is shown.
+        order: whether the nearest example is shown first or last.
+        embedder: the embedding model that compares; none: by characters and words.
+        examples: a file or folder of examples, instead of the graph's own.
+        links: whether entities and relations are linked, or given with the question.
+        ends: relations are told with what they lead from and to, also those near linked ones.
+        without: what is left out of question and examples: entities, relations, both or nothing.
+        iris: entities and relations are shown in full, and queries as they were written.
+        pick: of the variant fixed: examples by chance, or the first.
+        hypotheses: one, beam, beams, samples, prompt or flips (the model's with triples flipped).
+        n: beams, samples, queries asked for, or flips.
+        choose: of several results the first, the largest, or by vote.
+        rows: rows of the result at most.
     """
 
     converses: ClassVar[bool] = True
@@ -144,49 +135,27 @@ class Dfsl:
     hypotheses: str = "flips"
     n: int = 5
     choose: str = "first"
-    interpret: bool = False
     rows: int = 10_000
-    timeout: float = 20.0
-    tokens: int | None = None
-    seconds: float | None = None
-    money: float | None = None
-    temperature: float | None = None
-    seed: int | None = None
-    prices: Prices | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         one_of(
             self,
-            variant=_VARIANTS,
+            variant=("plain", "zero", "fixed", "dynamic"),
             match=MATCHES,
-            links=_LINKS,
+            links=("linked", "given"),
             without=LEFT_OUT,
-            pick=_PICKS,
-            order=_ORDERS,
-            hypotheses=_HYPOTHESES,
+            pick=("chance", "first"),
+            order=("first", "last"),
+            hypotheses=("one", "beam", "beams", "samples", "prompt", "flips"),
             choose=CHOICES,
         )
         at_least(self, 0, "k")
         at_least(self, 1, "n", "rows")
-        above_zero(self, "timeout", "tokens", "seconds", "money")
 
     def answer(self, question: Question, graphs: Sequence[KnowledgeGraph]) -> AsyncIterator[Step]:
         """Answer a question over the first graph."""
-        if not graphs:
-            raise ValueError("no graph was given")
-        return in_full(question, graphs[:1], partial(self._answer, graphs=graphs))
-
-    def _answer(self, question: Question, graphs: Sequence[KnowledgeGraph]) -> AsyncIterator[Step]:
-        timeout = within(self.timeout, self.seconds)
-        context, account, requests = over_one_graph(self, question, graphs[0], timeout=timeout)
-        model = charged(self.model, account, prices=self.prices)
-        work = _Run(self, context, account, model)
-        options = Options(temperature=self.temperature, seed=self.seed)
-
-        def words(answer: Answer) -> AsyncGenerator[Step, None]:
-            return in_words(answer, context, model, account, options)
-
-        return with_cost(work, requests, words=words if self.interpret else None)
+        return over_first_graph(self, self.model, question, graphs, partial(_Run, self))
 
 
 @dataclass(frozen=True)
@@ -296,7 +265,7 @@ class _Run:
     async def turns(self, prompt: Prompt) -> tuple[ModelTurn, ...]:
         """What the model says, in one call; its cost is the first turn's."""
         method = self.method
-        options = Options(temperature=method.temperature, seed=method.seed)
+        options = method.options
         several = method.hypotheses in ("samples", "beams", "beam")
         if several:
             options |= Options(logprobs=True)
@@ -373,8 +342,6 @@ class _Run:
         failed = f" {len(problems)} failed, the first: {problems[0]}" if problems else ""
         return Refusal(f"No query of the model has a result.{failed}", answer)
 
-
-CHOICES = ("first", "largest", "vote")
 
 _TAGGED = re.compile(r"<sparql>(.*?)(?:</sparql>|\Z)", re.DOTALL | re.IGNORECASE)
 _FENCED = re.compile(r"```\w*\s*\n(.*?)```", re.DOTALL)

@@ -25,8 +25,9 @@ from askgraph.methods.tools.rendering import Writer, labels_in
 from askgraph.methods.tools.schema_lines import SchemaLines, Slice
 from askgraph.methods.tools.schema_names import named
 from askgraph.methods.tools.terms import relations_among
-from askgraph.search.linking.link import Linked
-from askgraph.search.run import all_linked
+from askgraph.search.link import LinkedQuestion
+from askgraph.search.pipeline import link_to_graph
+from askgraph.search.tokenize import tokenize
 from askgraph.sparql.prefixes import words_of_local_name
 from askgraph.trace import Prompt
 
@@ -148,9 +149,9 @@ async def given_terms(context: Context, *, ends: bool = False) -> AskedTerms:
     return AskedTerms(terms, await _lines(context, part, chosen))
 
 
-async def _linked(context: Context) -> Linked:
+async def _linked(context: Context) -> LinkedQuestion:
     asked = context.question
-    return await all_linked(asked.text, asked.language, context.graph)
+    return await link_to_graph(tokenize(asked.text, asked.language), context.graph)
 
 
 async def _lines(
@@ -190,11 +191,11 @@ def few_shot_prompt(
     before = said_before(context.question)
     told = (task, *taught(context.question, [context.graph]), before)
     task = "\n\n".join(filter(None, told))
-    writer = Writer(context)
+    writer, prefixes = Writer(context), context.graph.prefixes
     parts = [
         f"{_asked(shot.example.question, shot.terms, writer, iris=shown.iris)}\n"
-        f"<sparql>\n{_query(shot, context, shown)}\n</sparql>"
-        for shot in shots
+        f"<sparql>\n{query.strip() if shown.iris else shown_query(query, prefixes)}\n</sparql>"
+        for shot, query in ((shot, shot.example.query) for shot in shots)
     ]
     own = asked or AskedTerms(())
     text = context.question.text
@@ -208,11 +209,6 @@ def _task(context: Context, asked: AskedTerms, shots: Sequence[Shot]) -> str:
     showing = [*(["the arrows"] if asked.ends else []), *(["the examples"] if own else [])]
     directions = f": {' and '.join(showing)} show it" if showing else ""
     return LINKED.format(names=names, directions=directions)
-
-
-def _query(shot: Shot, context: Context, shown: ShownTerms) -> str:
-    query = shot.example.query
-    return query.strip() if shown.iris else shown_query(query, context.graph.prefixes)
 
 
 def _about(profile: Profile, shots: Sequence[Shot]) -> bool:

@@ -20,25 +20,17 @@ from askgraph.answers.search_run import SearchLimits
 from askgraph.errors import MAY_PASS, WITHOUT_MODEL, BudgetSpent, ServiceError, SetupError
 from askgraph.graph import KnowledgeGraph
 from askgraph.llm import LanguageModel, Message, Options
-from askgraph.llm.budget import Account, Budget, Prices, charged
-from askgraph.methods import (
-    Method,
-    above_zero,
-    at_least,
-    one_of,
-    shares,
-    within,
-    without_fallback,
-)
+from askgraph.llm.budget import Account, Budget
+from askgraph.methods import Method, at_least, one_of, shares, without_fallback
 from askgraph.methods.guided.candidates import Candidates, candidates_of, with_results
 from askgraph.methods.guided.panel import Ending, Panel, Voice, outcome_of, searched_outcome
 from askgraph.methods.guided.prompt import CHOICE, REPLY, guided_messages
 from askgraph.methods.guided.verdict import Judge
+from askgraph.methods.settings import FallbackSettings
 from askgraph.methods.shared import Conversation, in_words, with_cost
 from askgraph.methods.shared.nearby_schema import ShapeParts
 from askgraph.methods.shared.retrieval import Shown
-from askgraph.methods.shared.several_graphs import AskedGraphs
-from askgraph.methods.shared.trials import Trials
+from askgraph.methods.shared.several_graphs import AskedGraphs, Trials
 from askgraph.methods.tools import Limits, Sees, Toolbox
 from askgraph.search.decide import Thresholds
 from askgraph.trace import (
@@ -56,34 +48,60 @@ from askgraph.trace import (
 __all__ = ["Guided"]
 
 _ASKS = ("always", "unsure", "never")
-_DETAILS = ("full", "brief", "written")
-_CHOICES = 6  # candidates of a brief prompt
-_SCHEMAS = ("shapes", "list", "both")
 _TOOLS = ("execute", "search_constrained", "describe", "answer", "cancel")
 
 
 @dataclass(frozen=True)
-class Guided:
+class Detail:
+    """What a prompt shows of a graph; with more than one rendering of the schema, as many prompts.
+
+    Without `values` candidates have no rows, and properties no example values.
+    """
+
+    schema: tuple[str, ...] = ("shapes",)
+    candidates: int = 6
+    shots: int = 3
+    classes: int = 5
+    room: int = 830  # tokens besides the instruction
+    values: bool = True
+
+
+DETAILS = {
+    "full": Detail(),
+    "brief": Detail(),
+    "written": Detail(schema=()),
+    "list": Detail(schema=("list",)),
+    "both": Detail(schema=("shapes", "list")),
+    "no-rows": Detail(values=False),
+    "no-candidates": Detail(candidates=0),
+}
+"""What the setting `detail` chooses; the last two are ablations."""
+
+
+@dataclass(frozen=True)
+class Guided(FallbackSettings):
     """A model that chooses among what graph search proposes; its fields are its settings.
 
-    `ask` says when the model is asked: always, unsure (if graph search's confidence is below
-    `sure_from`) or never. The prompt shows up to so many `candidates`, without `values` no rows of
-    theirs and no example values; `shots` similar examples, those of the graphs or those that
-    `examples` names (a file or folder), found by meaning too with an `embedder`; so many `classes`;
-    linked `names`; all in `room` tokens besides the instruction. `meanings` is graph search's. The
-    `schema` is written as shapes or as a list; "both" asks with each. With `detail`
-    "brief" a prompt has at most 900 tokens (six candidates, and names) and small models only
-    choose; "written" is for one that was trained to write queries: it writes one of what graph
-    search proposes, and the two are voted on. Without `validate` a query runs as it was written. A
-    doubtful answer is asked for again, at most `looks` times; if there is still none, the model may
-    call functions for `turns` turns. `n` replies are wanted of it; `models` names further models
-    and `consult` further methods (several with + between), and with more than one opinion what they
-    give is voted on. What a model `sees` is everything, masked (the schema, and placeholders for
-    things and values), schema (that alone) or nothing (it is not asked). Below `answer_from` (a
-    confidence) it asks back if `asks_back`, below `ask_from` it refuses. With `interpret` a last
-    short call says the answer in words. If the model's server fails, graph search's outcome stands
-    and says so, unless `fallback` is off. A run ends with its best after `tokens`, `seconds` or
-    `money`. `timeout` is in seconds a query.
+    `further` and `others` are the objects that the settings `models` and `consult` name.
+
+    Attributes:
+        model: the language model.
+        ask: when the model is asked: always, unsure (if graph search is not sure) or never.
+        sure_from: with unsure, the confidence from which graph search is sure, 0 to 1.
+        detail: what the prompt shows: full, brief (900 tokens, for small models), written (for a
+            model that was trained to write), list (the schema as a list), both (a prompt with
+            shapes and one with a list); to measure, no-rows or no-candidates.
+        examples: a file or folder of examples, instead of the first graph's own.
+        embedder: an embedding model that finds examples and classes besides words.
+        looks: how often a doubtful answer is asked for again, with the evidence.
+        turns: turns with functions, where there is no answer after that.
+        n: replies of each model to each prompt, which are voted on.
+        models: further models that have a vote, with + between.
+        consult: other methods that have a vote, with + between.
+        sees: what a model is sent: everything, masked, schema or nothing.
+        asks_back: it may end with a question back.
+        answer_from: the confidence from which it answers without asking back, 0 to 1.
+        ask_from: the confidence below which it refuses, 0 to 1.
     """
 
     converses: ClassVar[bool] = True
@@ -92,18 +110,9 @@ class Guided:
     model: LanguageModel
     ask: str = "always"
     sure_from: float = 0.95
-    candidates: int = 6
-    values: bool = True
-    shots: int = 3
+    detail: str = "full"
     examples: str = ""
     embedder: str = ""
-    meanings: str = ""
-    classes: int = 5
-    names: bool = True
-    room: int = 830
-    schema: str = "shapes"
-    detail: str = "full"
-    validate: bool = True
     looks: int = 1
     turns: int = 3
     n: int = 1
@@ -111,25 +120,16 @@ class Guided:
     consult: str = ""
     sees: Sees = "everything"
     asks_back: bool = True
-    interpret: bool = False
-    fallback: bool = True
     answer_from: float = 0.5
     ask_from: float = 0.2
-    tokens: int | None = None
-    seconds: float | None = None
-    money: float | None = None
-    timeout: float = 20.0
-    temperature: float | None = None
-    seed: int | None = None
-    prices: Prices | None = field(default=None, repr=False)
     further: Mapping[str, LanguageModel] = field(default_factory=dict)
     others: Mapping[str, Method] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        one_of(self, ask=_ASKS, schema=_SCHEMAS, detail=_DETAILS, sees=get_args(Sees))
-        at_least(self, 0, "candidates", "shots", "classes", "room", "looks", "turns")
+        super().__post_init__()
+        one_of(self, ask=_ASKS, detail=tuple(DETAILS), sees=get_args(Sees))
+        at_least(self, 0, "looks", "turns")
         at_least(self, 1, "n")
-        above_zero(self, "timeout", "tokens", "seconds", "money")
         self._check_sight()
         if self.ask_from > self.answer_from:
             raise SetupError(
@@ -138,28 +138,24 @@ class Guided:
         shares(self, "sure_from", "answer_from", "ask_from")
 
     @property
-    def brief(self) -> bool:
-        """Whether little is shown, and a choice is all that is asked for."""
-        return self.detail == "brief"
+    def shows(self) -> Detail:
+        """What the prompt shows."""
+        return DETAILS[self.detail]
 
     def answer(self, question: Question, graphs: Sequence[KnowledgeGraph]) -> AsyncIterator[Step]:
         """Answer a question over one graph, or by a query that may join several."""
         if not graphs:
             raise ValueError("no graph was given")
-        limits = Limits(timeout=within(self.timeout, self.seconds))
+        limits = Limits(timeout=self.query_seconds)
         if self.examples and not replays():
             from askgraph.methods.shared.examples import with_examples  # most methods name none
 
             graphs = with_examples(graphs, self.examples)
         asked = AskedGraphs.of(question, graphs, limits)
-        account = Account(Budget(None, self.tokens, self.money, self.seconds))
+        account = self.open_account()
         run = _Run(self, question, asked, account)
-        model = charged(self.model, account, prices=self.prices)
-        options = Options(temperature=self.temperature, seed=self.seed)
-
-        def words(answer: Answer) -> AsyncGenerator[Step, None]:
-            return in_words(answer, asked.context_of(answer), model, account, options)
-
+        model = self.charge(self.model, account)
+        words = partial(in_words, asked.context_of, model, account, self.options)
         return with_cost(run, lambda: asked.requests, words=words if self.interpret else None)
 
     def _check_sight(self) -> None:
@@ -206,13 +202,9 @@ class _Run:
         candidates = await candidates_of(
             self.question,
             self.graphs,
-            most=min(method.candidates, _CHOICES) if method.brief else method.candidates,
+            most=method.shows.candidates,
             sees=method.sees,
-            limits=SearchLimits(
-                answer_from=method.answer_from,
-                ask_from=method.ask_from,
-                meanings=method.meanings,
-            ),
+            limits=SearchLimits(answer_from=method.answer_from, ask_from=method.ask_from),
         )
         if candidates.veil is None:
             self.graphs = candidates.graphs
@@ -270,7 +262,7 @@ class _Run:
             return tuple(candidates.chances)
 
         chances = await heard("chances", tuple[float, ...], weighed)
-        judge = Judge(candidates, Trials(self.graphs, method.validate), chances)
+        judge = Judge(candidates, Trials(self.graphs), chances)
         if len(voices) == 1 and method.n == 1 and not method.others:
             turns = 0 if candidates.veil else method.turns
             return Panel(judge, voices, method.looks, self.toolbox, turns)
@@ -314,14 +306,11 @@ class _Run:
     ) -> AsyncGenerator[Voice, None]:
         """Each model with each rendering of the schema."""
         method = self.method
-        if method.detail == "written":
-            return
-        schema = CHOICE if method.brief else REPLY
-        options = Options(temperature=method.temperature, seed=method.seed, schema=schema)
-        renderings = ("shapes", "list") if method.schema == "both" else (method.schema,)
-        renderings = (
-            ("list",) if candidates.veil else renderings[:1] if method.brief else renderings
-        )
+        brief = method.detail == "brief"
+        options: Options = {**method.options, "schema": CHOICE if brief else REPLY}
+        renderings = method.shows.schema
+        if candidates.veil and renderings:
+            renderings = ("list",)
         for rendering in renderings:
             write = partial(
                 guided_messages,
@@ -330,13 +319,13 @@ class _Run:
                 candidates,
                 finding,
                 self.shown(rendering),
-                results=method.values,
-                brief=method.brief,
+                results=method.shows.values,
+                brief=brief,
             )
             messages = await heard("prompt", tuple[Message, ...], write, rendering)
             for name, model in [("model", method.model), *method.further.items()]:
                 own = Account(Budget())  # voices speak at once: each knows what it cost itself
-                asked = charged(model, self.account, own, prices=method.prices)
+                asked = method.charge(model, self.account, own)
                 talk = Conversation(asked, own, list(messages), options=options)
                 told = f"{name}, {rendering}" if len(renderings) > 1 else name
                 who = model.identity
@@ -345,11 +334,14 @@ class _Run:
 
     def shown(self, rendering: str) -> Shown:
         """What the settings say that the prompt shows."""
-        method = self.method
-        parts = ShapeParts(values=method.values)
-        listed = rendering == "list"
+        shows = self.method.shows
         return Shown(
-            method.shots, method.classes, method.room, method.names, method.embedder, parts, listed
+            shows.shots,
+            shows.classes,
+            shows.room,
+            embedder=self.method.embedder,
+            parts=ShapeParts(values=shows.values),
+            listed=rendering == "list",
         )
 
     def charged(self, other: Method) -> Method:
@@ -359,5 +351,5 @@ class _Run:
             return other
         plugin: Callable[..., Method] = type(other)
         settings = {name: getattr(other, name) for name in signature(plugin).parameters}
-        asked = charged(model, self.account, prices=self.method.prices)
+        asked = self.method.charge(model, self.account)
         return without_fallback(plugin(**{**settings, "model": asked}))

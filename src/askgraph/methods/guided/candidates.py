@@ -18,9 +18,8 @@ from askgraph.methods.tools.candidates import (
 )
 from askgraph.methods.tools.mentions import named_links
 from askgraph.methods.tools.schema_lines import Slice
-from askgraph.search.decide import confidence_of
-from askgraph.search.rank import Cluster, clusters
-from askgraph.search.rank.score import Proposal
+from askgraph.search.decide import estimate_confidence
+from askgraph.search.rank import Cluster, Proposal, clusters
 from askgraph.trace import Question
 
 if TYPE_CHECKING:
@@ -222,7 +221,9 @@ async def _search(
         asked = _declaring(asked, [*used, *(one.target for one in named_links(proposal.linked))])
     near = Slice(asked.context.graph, proposal.linked, used)
     linked = LinkedGraph(asked, proposal.linked, near)
-    return GraphCandidates(searched, linked, proposal, ranked, confidence_of(proposal, ranked))
+    return GraphCandidates(
+        searched, linked, proposal, ranked, estimate_confidence(proposal, ranked)
+    )
 
 
 def _declaring(asked: AskedGraph, iris: Sequence[str]) -> AskedGraph:

@@ -14,7 +14,7 @@ from askgraph.methods.guided.prompt import Reply
 from askgraph.methods.guided.verdict import Judge, Verdict
 from askgraph.methods.shared import Conversation
 from askgraph.methods.tools import Toolbox
-from askgraph.search.decide import Thresholds, decided, worth_asking
+from askgraph.search.decide import Thresholds, choose_options, choose_outcome
 from askgraph.trace import (
     Answer,
     Clarification,
@@ -246,16 +246,18 @@ async def outcome_of(panel: Panel, candidates: Candidates, ending: Ending) -> Ou
         return await _searched(candidates, ending)
     confidence = round(panel.confidence, 4)
     answer = replace(panel.answer, confidence=confidence, cut_short=ending.problem or None)
-    match decided(confidence, ending.limits):
+    match choose_outcome(confidence, ending.limits):
         case "answer":
             return answer
         case "ask" if ending.asks_back and panel.rivals:
-            options = worth_asking([answer, *panel.rivals])
+            options = choose_options([answer, *panel.rivals])
             return Clarification(_WHICH_MEANT, options, answer) if options else answer
         case "ask":
             return answer
         case _:
-            why = "No query that was found has a result." if answer.is_empty else _unsure(reply)
+            why = "No answer is sure enough; the nearest one is shown."
+            why += f" {reply.thought}" if reply.thought else ""
+            why = "No query that was found has a result." if answer.is_empty else why
             return Refusal(why, answer)
 
 
@@ -263,7 +265,7 @@ async def _asked_back(panel: Panel, reply: Reply) -> Clarification | None:
     """The model's question, if the candidates that it lies between differ in what they say."""
     answers = [await panel.judge.taken(number) for number in reply.between]
     found = [answer for answer in answers if answer is not None]
-    options: tuple[Option, ...] = worth_asking(found) if len(found) > 1 else ()
+    options: tuple[Option, ...] = choose_options(found) if len(found) > 1 else ()
     if not options:
         return None
     return Clarification(reply.ask, options, panel.answer or found[0])
@@ -287,8 +289,3 @@ async def searched_outcome(candidates: Candidates, *, asks_back: bool) -> Outcom
     if isinstance(own, Clarification) and not asks_back and own.best is not None:
         return own.best
     return own
-
-
-def _unsure(reply: Reply) -> str:
-    thought = f" {reply.thought}" if reply.thought else ""
-    return f"No answer is sure enough; the nearest one is shown.{thought}"

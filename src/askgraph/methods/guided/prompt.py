@@ -21,11 +21,11 @@ from askgraph.llm.structured import Unfit, read_structured
 from askgraph.methods.guided.candidates import READ, Candidates, Numbered
 from askgraph.methods.shared import Piece, columns_rule
 from askgraph.methods.shared.retrieval import Shown, message_for
-from askgraph.methods.shared.several_graphs import AskedGraphs
-from askgraph.methods.shared.trials import Written, written_query
+from askgraph.methods.shared.several_graphs import AskedGraphs, Written, written_query
 from askgraph.methods.tools.candidates import preview, shown_iris
 from askgraph.methods.tools.rendering import Writer, body_lines
-from askgraph.search import (
+from askgraph.search.decide import left_out
+from askgraph.search.query_pieces import (
     aggregates_of,
     conditions_in,
     denied_in,
@@ -33,7 +33,6 @@ from askgraph.search import (
     patterns_in,
     predicate_of,
 )
-from askgraph.search.decide.evidence import left_out
 from askgraph.sparql import Group, Query, Term
 from askgraph.sparql.vocabulary import RDF_TYPE
 from askgraph.trace import Question
@@ -175,17 +174,14 @@ async def candidate_pieces(
             pieces.append(Piece((head,)))
             continue
         shared = _in_common(one, candidates[0])
-        shown = (preview(one.ran, writer, _fitting(one, rows)) for rows in _LENGTHS)
+        many = len(one.ran.result.rows)
+        lengths = (rows if many <= rows else min(rows, _FIRST) for rows in _LENGTHS)
+        shown = (preview(one.ran, writer, rows) for rows in lengths)
         texts = dict.fromkeys(
             f"{head}\n   → {text.replace(':', f'{shared}:', 1)}" for text in shown
         )
         pieces.append(Piece(tuple(texts)))
     return pieces
-
-
-def _fitting(one: Numbered, rows: int) -> int:
-    """How many rows are shown: all if they are so few, of more only the first."""
-    return rows if len(one.ran.result.rows) <= rows else min(rows, _FIRST)
 
 
 def _in_common(one: Numbered, first: Numbered) -> str:
@@ -372,7 +368,9 @@ def read_reply(choice: Choice, candidates: int) -> Reply:
         chosen=_number(chosen),
         written=written_query(text) if text else None,
         columns=_columns(value.get("answer")),
-        sure=_share(sure) if isinstance(sure, int | float) else None,
+        sure=max(0.0, min(sure, 100) / 100 if sure > 1 else sure)  # in parts of 1, or in percent
+        if isinstance(sure, int | float)
+        else None,
         ask=str(value.get("ask") or "").strip(),
         between=_numbers(between),
         thought=str(value.get("thought") or "").strip(),
@@ -402,11 +400,6 @@ def _number(value: object) -> int:
 def _numbers(values: object) -> tuple[int, ...]:
     found = map(_number, values) if isinstance(values, list) else ()
     return tuple(dict.fromkeys(number for number in found if number))
-
-
-def _share(sure: float) -> float:
-    """What is said in parts of 1, or in percent."""
-    return max(0.0, min(sure, 100) / 100 if sure > 1 else sure)
 
 
 def _columns(names: object) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Literal as OneOf
 
-from pyoxigraph import Literal
+from pyoxigraph import Literal, NamedNode
 
 from askgraph.answers import bare_answer
 from askgraph.answers.verbalize import in_words
@@ -18,14 +18,14 @@ from askgraph.graph.arrays import GraphArrays
 from askgraph.llm import Choice
 from askgraph.methods.guided.candidates import Candidates, Numbered
 from askgraph.methods.guided.prompt import Reply, read_reply
-from askgraph.methods.shared.trials import Trials, disagrees
+from askgraph.methods.shared.several_graphs import Trials, disagrees
 from askgraph.methods.tools import Context
 from askgraph.methods.tools._facts import own_types
-from askgraph.methods.tools.rendering import table
-from askgraph.search.decide.evidence import left_out
-from askgraph.search.rank.expected import expected_of
-from askgraph.search.rank.expected_misfits import misfits
-from askgraph.sparql.results import value_of
+from askgraph.methods.tools.rendering import Writer, table
+from askgraph.search.decide import left_out
+from askgraph.search.rank.expected_answer_type import expect_answer
+from askgraph.search.rank.type_mismatches import find_type_mismatches
+from askgraph.sparql.results import Row, SelectResult, value_of
 from askgraph.sparql.vocabulary import NUMERIC_DATATYPES, RDF_LANG_STRING, XSD_STRING
 from askgraph.trace import Answer, heard
 
@@ -88,11 +88,12 @@ def answer_confidence(signs: Signs) -> float:
     it. The other weights are plausible and were not fitted; of 1,166 published answers with an
     empty result one was right. A better sign never lowers the chance.
     """
+    said = _WORDS[signs.said] if isinstance(signs.said, str) else signs.said
     facts = {
         "searched": _bounded(signs.searched),
         "against": _bounded(signs.against),
         "votes": (2 * min(signs.agreeing, signs.votes) - signs.votes) / (signs.votes + 2),
-        "said": 0.0 if signs.said is None else _sureness(signs.said) - 0.5,
+        "said": 0.0 if said is None else _bounded(said) - 0.5,
         "finding": min(signs.findings, _FINDINGS),
         "empty": signs.empty,
         "truncated": signs.truncated,
@@ -101,10 +102,6 @@ def answer_confidence(signs: Signs) -> float:
     }
     linear = _BIAS + sum(_WEIGHTS[name] * value for name, value in facts.items())
     return 1 / (1 + math.exp(-linear))
-
-
-def _sureness(said: Said) -> float:
-    return _WORDS[said] if isinstance(said, str) else _bounded(said)
 
 
 def _bounded(value: float) -> float:
@@ -220,8 +217,8 @@ class Judge:
         """The verdict on an answer: what speaks for and against it."""
         search = self.candidates.by_graph[answer.graph]
         given = answer.result if answer.boolean is None else answer.boolean
-        expected = expected_of(search.linked.linked)
-        unfit = misfits(expected, answer.query, given, search.searched.graph.profile)
+        expected = expect_answer(search.linked.linked)
+        unfit = find_type_mismatches(expected, answer.query, given, search.searched.graph.profile)
         same = other = 0
         for one in self.candidates.numbered:
             found = one.ran
@@ -288,12 +285,10 @@ class Judge:
         theirs = await self._take(number)
         if theirs is None or theirs.unused_words or not self.of_one_kind(answer, theirs):
             return _UNSEEN
-        from askgraph.methods.guided.difference import told_apart  # for a result nobody has seen
-
         context = self.candidates.by_graph[answer.graph].linked.context
         names = ("your query", f"candidate {number}")
         apart = await told_apart(context, answer, theirs, names=names)
-        return f"{_UNSEEN} {apart.text}" if apart else _UNSEEN
+        return f"{_UNSEEN} {apart}" if apart else _UNSEEN
 
     def of_one_kind(self, answer: Answer, other: Answer) -> bool:
         """Whether the answer columns of two answers on one graph hold what can be compared.
@@ -371,3 +366,83 @@ def _of_result(answer: Answer) -> list[str]:
     if answer.result.truncated is not None:
         return [f"The result was cut off: {answer.result.truncated.reason}."]
     return []
+
+
+_DIFFERING_ROWS = 3  # of each side
+_DIFFERING_CELLS = 3  # of a row
+
+
+async def told_apart(
+    context: Context, first: Answer, second: Answer, *, names: tuple[str, str] = ("1", "2")
+) -> str:
+    """Return how two answers on the context's graph differ, by their answer columns; "" if not.
+
+    Some rows that only one of them has, at most about 150 tokens; the answers are called by
+    `names`. Raises `ServiceError` if labels are asked of a graph that is down.
+    """
+    # few results are compared by their rows
+    from askgraph.sparql.comparison import alike, differing, of_columns
+
+    given = [
+        of_columns(one.result, one.answer_columns) if one.boolean is None else one.boolean
+        for one in (first, second)
+    ]
+    if alike(given) == [0, 0]:
+        return ""
+    one, other = given
+    difference = differing(_as_rows(one), _as_rows(other))
+    only = (difference.only_first, difference.only_second)
+    shown = [row[:_DIFFERING_CELLS] for rows in only for row in rows[:_DIFFERING_ROWS]]
+    iris = [term.value for row in shown for term in row if isinstance(term, NamedNode)]
+    writer = await Writer.knowing(context, iris)
+    if all(isinstance(each, bool) or _is_one_value(each) for each in given):
+        gives = [
+            f"{name} gives {_outcome(each, writer)}"
+            for name, each in zip(names, given, strict=True)
+        ]
+        return f"{', '.join(gives)}."
+    sizes = [f"{name} has {_size(each)}" for name, each in zip(names, given, strict=True)]
+    lines = [f"{', '.join(sizes)}; {difference.common:,} in common."]
+    lines += [
+        f"Only {name}: {_rows(rows, writer)}"
+        for name, rows in zip(names, only, strict=True)
+        if rows
+    ]
+    widths = {len(each.variables) for each in given if isinstance(each, SelectResult)}
+    if not any(only) and len(widths) > 1:
+        lines.append("They differ in the number of columns.")
+    return "\n".join(lines)
+
+
+def _as_rows(given: SelectResult | bool) -> SelectResult:
+    return given if not isinstance(given, bool) else SelectResult(("answer",), ((Literal(given),),))
+
+
+def _is_one_value(given: SelectResult) -> bool:
+    return len(given.rows) == 1 and len(given.variables) == 1
+
+
+def _outcome(given: SelectResult | bool, writer: Writer) -> str:
+    if isinstance(given, bool):
+        return "yes" if given else "no"
+    from askgraph.sparql.comparison import is_blank  # few results are compared by their rows
+
+    return "nothing" if is_blank(given) else _rows(given.rows, writer)
+
+
+def _size(given: SelectResult | bool) -> str:
+    if isinstance(given, bool):
+        return "a yes or no"
+    many = len(set(given.rows))
+    cut = "the first " if given.truncated else ""
+    only = "different " if many < len(given.rows) else ""
+    return f"{cut}{many:,} {only}{'row' if many == 1 else 'rows'}"
+
+
+def _rows(rows: Sequence[Row], writer: Writer) -> str:
+    told = []
+    for row in rows[:_DIFFERING_ROWS]:
+        cells = ", ".join(map(writer.term, row[:_DIFFERING_CELLS]))
+        told.append(f"{cells}, …" if len(row) > _DIFFERING_CELLS else cells)
+    left = len(rows) - _DIFFERING_ROWS
+    return f"{'; '.join(told)}{f' and {left:,} more' if left > 0 else ''}"

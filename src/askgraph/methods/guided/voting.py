@@ -20,9 +20,8 @@ from askgraph.graph import KnowledgeGraph
 from askgraph.llm.budget import Account
 from askgraph.llm.structured import Structured, read_structured
 from askgraph.methods import Method
-from askgraph.methods.guided.difference import told_apart
 from askgraph.methods.guided.panel import CHOSEN, Panel, Voice
-from askgraph.methods.guided.verdict import Verdict
+from askgraph.methods.guided.verdict import Verdict, told_apart
 from askgraph.sparql.comparison import alike, is_blank, of_columns
 from askgraph.sparql.results import SelectResult
 from askgraph.trace import (
@@ -312,8 +311,8 @@ class VotingPanel(Panel):
         veil = self.judge.candidates.veil
         one, two = (a.query if veil is None else veil.query(a.query) for a in (first, second))
         words = _WHICH.replace("{first}", one).replace("{second}", two)
-        apart = None if veil and not veil.rows else await told_apart(context, first, second)
-        talk.told(self.checked(words.replace("{apart}", apart.text if apart else "")))
+        apart = "" if veil and not veil.rows else await told_apart(context, first, second)
+        talk.told(self.checked(words.replace("{apart}", apart)))
         return (await talk.turn()).step
 
 

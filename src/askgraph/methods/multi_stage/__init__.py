@@ -21,19 +21,9 @@ from askgraph.graph import KnowledgeGraph
 from askgraph.index import Resource
 from askgraph.index.linkers import Span, linker_of
 from askgraph.index.names import Kind
-from askgraph.llm import LanguageModel, Options
-from askgraph.llm.budget import Account, Prices, charged
-from askgraph.methods import (
-    Departure,
-    Published,
-    above_zero,
-    at_least,
-    one_of,
-    shares,
-    with_presets,
-    within,
-)
-from askgraph.methods.multi_stage.reasoned_terms import picked, reason_prompt, reasoned, retrieved
+from askgraph.llm import LanguageModel
+from askgraph.llm.budget import Account
+from askgraph.methods import Departure, Published, at_least, one_of, shares, with_presets
 from askgraph.methods.multi_stage.staged_terms import (
     Ground,
     findings,
@@ -45,20 +35,17 @@ from askgraph.methods.multi_stage.staged_terms import (
     linked_values,
     outside_predicates,
     outside_things,
+    picked,
     predicate_listed,
     proposed_terms,
+    reason_prompt,
+    reasoned,
+    retrieved,
 )
-from askgraph.methods.shared import (
-    Overheard,
-    in_words,
-    over_one_graph,
-    said_before,
-    spent_on,
-    turns_of,
-    with_cost,
-)
+from askgraph.methods.settings import SpendingSettings
+from askgraph.methods.shared import Overheard, said_before, spent_on, turns_of
 from askgraph.methods.shared.cooccurrence import FILTERS, UNMATCHED, Meeting, meeting, refuses
-from askgraph.methods.shared.follow_up import in_full
+from askgraph.methods.shared.follow_up import over_first_graph
 from askgraph.methods.shared.glossary_notes import taught
 from askgraph.methods.shared.index_cache import bm25_of
 from askgraph.methods.tools import Context
@@ -119,31 +106,34 @@ PUBLISHED = Published(
 
 @with_presets
 @dataclass(frozen=True)
-class MultiStage:
+class MultiStage(SpendingSettings):
     """Stages one after the other; its fields are its settings.
 
     With `preset` paper, what is not set is as published.
 
-    `entities` and `predicates` say how each of the two is found: linked by the words; reason, if
-    the model picks among the best `candidates` of a search by BM25 (`bm25_entities` and
-    `bm25_predicates` are its k1 and b), of entities those that `least_predicates` different ones
-    leave; given with the question; outside, by a `linker` at a `linker_address`; or proposed, by
-    the best candidates of graph search. So many `readings` of the same words go on to the writer.
-
-    With `restrict` only those predicates go on that exist at the entities (or at the instances of
-    the classes, if no entity is named), at a node without a name beside them, or further along
-    a chain of matched ones; besides them so many that are `near`: at the entities or a step
-    further, and named by no word. The `filter` refuses before anything is written: direct, if no
-    entity has any matched predicate, as the paper has it; reach, if none has one within two
-    steps; or off.
-
-    The `writer` is grown (by a `ranking`, as in graph search), model or sparql. A model writes in a
-    `form`: references, plain (SPARQL with IRIs) or names (labels), by a `search`: samples, or
-    beams; sparql is the plain form of a model that was not trained and that no grammar holds. In it
-    so many `shots` of the graph's examples are shown. Of `n` queries the first with a result is the
-    answer, and below `answer_from` (a confidence) there is none. With `interpret` the model says
-    the answer in words.
-    `rows` caps the result, `timeout` is in seconds a query.
+    Attributes:
+        model: the language model, where one is asked: reason, writer and interpret.
+        preset: best (ours), or paper (as published).
+        entities: how entities are found: linked, reason, given, outside or proposed.
+        predicates: how predicates are found: linked, reason, given, outside or proposed.
+        candidates: with reason, how many are retrieved for the model to pick from.
+        bm25_entities: with reason, k1 and b of the search for entities, as K1/B.
+        bm25_predicates: with reason, k1 and b of the search for predicates, as K1/B.
+        least_predicates: with reason, only entities that so many different predicates leave.
+        linker: with outside, a URL, falcon, refined, spacy, or another plugin.
+        linker_address: with outside, where that linker is, or lies.
+        readings: terms that may share a word.
+        restrict: only predicates that exist at the entities, or further along a chain, go on.
+        near: further predicates at the entities and a step from them, which no word names.
+        filter: what is refused before writing: direct (the paper's), reach (two steps) or off.
+        writer: grown (without a model), model (trained, by a grammar) or sparql (any model).
+        form: of the writer model: references, plain (SPARQL with IRIs) or names (labels).
+        search: of the writer model: how several queries are had, samples or beams.
+        ranking: of the writer grown: a file of weights, in the place of the package's.
+        shots: with plain SPARQL, similar examples of the graph that are shown.
+        n: queries that are tried in turn.
+        answer_from: the confidence below which there is no answer, 0 to 1.
+        rows: rows of the result at most.
     """
 
     converses: ClassVar[bool] = True
@@ -176,15 +166,10 @@ class MultiStage:
     shots: int = 0
     n: int = 5
     answer_from: float = 0.0
-    interpret: bool = False
     rows: int = 10_000
-    timeout: float = 20.0
-    tokens: int | None = None
-    seconds: float | None = None
-    money: float | None = None
-    prices: Prices | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if removal := explain_removal("writer", Path(self.writer).suffix):
             raise SetupError(removal)
         one_of(
@@ -198,7 +183,6 @@ class MultiStage:
         )
         at_least(self, 0, "near", "shots", "least_predicates")
         at_least(self, 1, "candidates", "readings", "n", "rows")
-        above_zero(self, "timeout", "tokens", "seconds", "money")
         shares(self, "answer_from")
         bm25_of(self.bm25_entities)
         bm25_of(self.bm25_predicates)
@@ -215,21 +199,7 @@ class MultiStage:
 
     def answer(self, question: Question, graphs: Sequence[KnowledgeGraph]) -> AsyncIterator[Step]:
         """Answer a question over the first graph."""
-        if not graphs:
-            raise ValueError("no graph was given")
-        return in_full(question, graphs[:1], partial(self._answer, graphs=graphs))
-
-    def _answer(self, question: Question, graphs: Sequence[KnowledgeGraph]) -> AsyncIterator[Step]:
-        timeout = within(self.timeout, self.seconds)
-        context, account, requests = over_one_graph(self, question, graphs[0], timeout=timeout)
-        model = charged(self.model, account, prices=self.prices) if self.model else None
-        run = _Run(self, context, account, model)
-
-        def words(answer: Answer) -> AsyncGenerator[Step, None]:
-            assert model is not None
-            return in_words(answer, context, model, account, Options())
-
-        return with_cost(run, requests, words=words if self.interpret else None)
+        return over_first_graph(self, self.model, question, graphs, partial(_Run, self))
 
 
 @dataclass(eq=False)

@@ -18,7 +18,6 @@ from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from typing import Protocol, Unpack
 
-from askgraph.endpoint import Counted
 from askgraph.errors import BudgetSpent, PromptTooLong, ServiceError
 from askgraph.graph import KnowledgeGraph
 from askgraph.llm import (
@@ -250,30 +249,6 @@ class Run(Protocol):
         ...
 
 
-class Spending(Protocol):
-    """The settings of a method that bound what a question may cost."""
-
-    @property
-    def tokens(self) -> int | None: ...  # noqa: D102
-    @property
-    def seconds(self) -> float | None: ...  # noqa: D102
-    @property
-    def money(self) -> float | None: ...  # noqa: D102
-
-
-def over_one_graph(
-    method: Spending, question: Question, graph: KnowledgeGraph, *, timeout: float
-) -> tuple[Context, Account, Callable[[], int]]:
-    """Return what a run over one graph works with: context, account, and the requests so far.
-
-    A query may take `timeout` seconds.
-    """
-    endpoint = Counted(graph.endpoint)
-    context = Context(replace(graph, endpoint=endpoint), question, Limits(timeout=timeout))
-    account = Account(Budget(None, method.tokens, method.money, method.seconds))
-    return context, account, lambda: endpoint.requests
-
-
 async def with_cost(
     run: Run,
     requests: Callable[[], int],
@@ -388,13 +363,18 @@ _QUESTION, _WORDS, _ROWS = 240, 160, 400  # characters
 
 
 async def in_words(
-    answer: Answer, context: Context, model: LanguageModel, account: Account, options: Options
+    context_of: Callable[[Answer], Context],
+    model: LanguageModel,
+    account: Account,
+    options: Options,
+    answer: Answer,
 ) -> AsyncGenerator[Step, None]:
     """Ask a model for an answer in words, which is its turn; why there are none is a thought.
 
     It is the last step of SPARQL-LLM (Smeros et al., arXiv 2512.14277, section 3.2.4), for any
     method: one short call with the first rows of the result.
     """
+    context = context_of(answer)
     try:
         messages = await heard(
             "words", tuple[Message, ...], lambda: interpretation_messages(context, answer)
@@ -417,14 +397,18 @@ async def worded(
     """Give the steps of a method that asks no model, and let one say the answer in words."""
     account = Account(Budget())
     asked = charged(model, account)
+
+    def context_of(answer: Answer) -> Context:
+        graph = next(one for one in graphs if one.name == answer.graph)
+        return Context(graph, question, Limits(timeout=timeout))
+
     async with aclosing(heard_steps("answered", ask)) as steps:
         async for step in steps:
             if not isinstance(step, Answer) or step.is_empty:
                 yield step
                 continue
-            graph = next(one for one in graphs if one.name == step.graph)
-            context, words = Context(graph, question, Limits(timeout=timeout)), ""
-            async with aclosing(in_words(step, context, asked, account, Options())) as told:
+            words = ""
+            async with aclosing(in_words(context_of, asked, account, Options(), step)) as told:
                 async for one in told:
                     yield one
                     words = one.choice.text if isinstance(one, ModelTurn) else words

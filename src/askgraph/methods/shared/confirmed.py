@@ -15,8 +15,8 @@ from askgraph.graph.examples import QueryExample, confirmed_repeat, outcome_of, 
 from askgraph.graph.glossary import Entry, Glossary
 from askgraph.methods.tools import Context, Limits
 from askgraph.methods.tools.query_run import answered
-from askgraph.search.linking import Reading, read
-from askgraph.search.linking.operators import frame_of
+from askgraph.search.tokenize import TokenizedQuestion, tokenize
+from askgraph.search.tokenize.question_operators import detect_operators
 from askgraph.trace import Answer, Confirmed, Question, Thought, Usage
 
 _SECONDS = 60.0  # as long as the query may take when it is confirmed
@@ -66,13 +66,13 @@ def taught_query(question: Question, glossary: Glossary) -> Entry | None:
     asked = [one for one in glossary.entries if glossary.last(one).query]
     if not asked:
         return None
-    reading = read(question.text, question.language)
+    reading = tokenize(question.text, question.language)
     found = (one for one in asked if _asks_only(reading, one.key))
     entry = max(found, key=lambda one: len(one.key), default=None)
     return entry and replace(glossary.last(entry), word=entry.word)
 
 
-def _asks_only(reading: Reading, key: tuple[str, ...]) -> bool:
+def _asks_only(reading: TokenizedQuestion, key: tuple[str, ...]) -> bool:
     """Whether all words but those of a phrase are function words, and none is an operator."""
     stems = tuple(token.stem for token in reading.tokens)
     size = len(key)
@@ -80,7 +80,7 @@ def _asks_only(reading: Reading, key: tuple[str, ...]) -> bool:
     if first is None:
         return False
     rest = {*range(len(stems))} - {*range(first, first + size)}
-    taken = {at for one in frame_of(reading).operators for at in one.positions}
+    taken = {at for one in detect_operators(reading).operators for at in one.positions}
     return not rest & taken and all(map(reading.is_stop, rest))
 
 

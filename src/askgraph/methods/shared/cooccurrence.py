@@ -13,7 +13,7 @@ import numpy as np
 from askgraph.graph.arrays import Ids
 from askgraph.index.names import Kind
 from askgraph.methods.writing import Listed
-from askgraph.search.grow.schema import Schema
+from askgraph.search.expand.schema import Schema
 
 FILTERS = ("off", "direct", "reach")
 UNMATCHED, AT_ONCE, FURTHER, NOWHERE = REACHES = (

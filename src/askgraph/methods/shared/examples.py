@@ -27,14 +27,14 @@ from askgraph.index.names import NameIndex
 from askgraph.methods.shared.index_cache import keep_index, kept_index
 from askgraph.methods.tools import Context
 from askgraph.methods.tools.rendering import labels_in
-from askgraph.methods.tools.term_text import STANDARD, named_iris
-from askgraph.search.linking import form_likeness, question_form
+from askgraph.methods.tools.terms import STANDARD, named_iris
+from askgraph.search.tokenize import form_likeness, question_form
 from askgraph.sparql.layout import formatted
 from askgraph.sparql.prefixes import PrefixMap, words_of_local_name
 from askgraph.sparql.rewrite.canonical import skeleton
 
 MATCHES = ("form", "question", "terms", "masked")
-"""What is compared: questions with how they ask (`askgraph.search.linking`), questions alone,
+"""What is compared: questions with how they ask (`askgraph.search.tokenize`), questions alone,
 with the names of entities and relations, or masked."""
 
 _SAME = 0.97  # similarity from which an example is the question itself
@@ -207,13 +207,13 @@ def nearest(
 
 def other_than(question: str, shots: Sequence[Shot]) -> list[Shot]:
     """Return the shots that are not the question itself, in other letters or with a word less."""
-    return [shot for shot in shots if not _is(question, shot)]
-
-
-def _is(question: str, shot: Shot) -> bool:
     numbers = _numbers(question)
-    wordings = [one.text for one in shot.example.wordings if _numbers(one.text) == numbers]
-    return max(similarities(question, wordings), default=0.0) >= _SAME
+    found = []
+    for shot in shots:
+        wordings = [one.text for one in shot.example.wordings if _numbers(one.text) == numbers]
+        if max(similarities(question, wordings), default=0.0) < _SAME:
+            found.append(shot)
+    return found
 
 
 def _numbers(text: str) -> set[str]:
@@ -396,19 +396,16 @@ def _ranked(texts: Sequence[str], found: Sequence[NearExample], embedder: str) -
     shots = other_than(texts[0], [shot for shot, _ in owners])
     scores: defaultdict[int, float] = defaultdict(float)
     for text in texts:
-        parts = [] if text == texts[0] else _asking(text, shots)
+        parts: list[Shot] = []
+        if text != texts[0]:  # what asks just a part of the question is best for that part
+            others = {id(shot) for shot in other_than(text, shots)}
+            parts = [shot for shot in shots if id(shot) not in others]
         for how in (None, embedder) if embedder else (None,):
             order = [*parts, *nearest(text, (), shots, limit=len(shots), embedder=how)]
             for rank, shot in enumerate(order, start=1):
                 scores[id(shot)] += 1 / (_RANK + rank)
     kept = [(scores[id(shot)], one) for shot, one in owners if id(shot) in scores]
     return [one for _, one in sorted(kept, key=lambda pair: -pair[0])]
-
-
-def _asking(text: str, shots: Sequence[Shot]) -> list[Shot]:
-    """The shots that ask just this: the best for a part of a question; `nearest` has them not."""
-    others = {id(shot) for shot in other_than(text, shots)}
-    return [shot for shot in shots if id(shot) not in others]
 
 
 def _preferred(

@@ -12,7 +12,6 @@ from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from askgraph.errors import (
     MAY_PASS,
@@ -22,24 +21,58 @@ from askgraph.errors import (
     ServiceError,
 )
 from askgraph.graph import KnowledgeGraph
+from askgraph.graph.boundaries import Boundary
 from askgraph.llm import LanguageModel, ToolCall
-from askgraph.llm.budget import Account, Budget, charged
+from askgraph.llm.budget import Account
+from askgraph.methods import at_least, one_of
+from askgraph.methods.settings import FallbackSettings
 from askgraph.methods.shared import Conversation, said_before, spent_on
 from askgraph.methods.shared.glossary_notes import noted, taught
-from askgraph.methods.shared.trials import disagrees
+from askgraph.methods.shared.several_graphs import disagrees
 from askgraph.methods.tools import Toolbox
 from askgraph.methods.tools.replay import ReplayedModel, ReplayedToolbox
-from askgraph.methods.tools.term_text import STANDARD, named_iris
+from askgraph.methods.tools.terms import STANDARD, named_iris
 from askgraph.sparql.parser import read
 from askgraph.trace import Answer, Question, Refusal, Step, ToolUse, Trace
 
 NOTES = ("off", "read", "keep")
 """Whether an agent is shown the notes of earlier runs, and whether it keeps notes, too."""
+
 _EXECUTED = 0.4  # the most that is believed of a query that was run, but never answered with
 _ANSWERED = 0.35  # the least with which an attempt passes for an answer
 _GIVEN_UP = 0.3  # the most that is believed of an attempt that the model did not answer with
 _PROPOSED = 0.9  # of what graph search believes of its candidate, which the model passed over
 _FENCED = re.compile(r"```(?:sparql)?\s*\n(.*?)```", re.DOTALL | re.IGNORECASE)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExplorerSettings(FallbackSettings):
+    """Settings of an agent that explores a graph turn by turn.
+
+    Attributes:
+        propose: the overview and graph search's candidates are looked up first.
+        plain: queries run as written, and nothing is said of one but what the endpoint says.
+        notes: of earlier runs on the graph: off, read (shown first) or keep (and more are noted).
+        transcript: tokens of messages above which old results are shortened.
+        hits: hits that a search shows.
+        rows: rows that a query shows.
+        individuals: the boundary of a thing's description (outgoing, neighbourhood).
+        schema: the same of a class or property (these, or specific).
+    """
+
+    propose: bool = True
+    plain: bool = False
+    notes: str = "off"
+    transcript: int = 12_000
+    hits: int = 8
+    rows: int = 10
+    individuals: Boundary = "auto"
+    schema: Boundary = "auto"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        one_of(self, notes=NOTES)
+        at_least(self, 1, "transcript", "hits", "rows")
 
 
 @dataclass(frozen=True)
@@ -209,7 +242,7 @@ class Exploration(ABC):
     hoped for.
     """
 
-    method: Any
+    method: ExplorerSettings
     question: Question
     toolbox: Toolbox
     account: Account
@@ -282,19 +315,18 @@ class Exploration(ABC):
 
 def explored(
     run: Callable[..., Exploration],
-    method: Any,
+    method: ExplorerSettings,
     question: Question,
     toolbox: Toolbox,
     model: LanguageModel,
 ) -> AsyncGenerator[Step, None]:
     """Return the steps of a run with a method's settings, charged to an account of its own."""
-    account = Account(Budget(None, method.tokens, method.money, method.seconds))
-    bounded = charged(model, account, prices=method.prices)
-    return run(method, question, toolbox, account, bounded).steps()
+    account = method.open_account()
+    return run(method, question, toolbox, account, method.charge(model, account)).steps()
 
 
 def replayed(
-    run: Callable[..., Exploration], method: Any, trace: Trace
+    run: Callable[..., Exploration], method: ExplorerSettings, trace: Trace
 ) -> AsyncGenerator[Step, None]:
     """Do a run again from its trace, with no model and no graph.
 

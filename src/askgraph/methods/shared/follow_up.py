@@ -5,6 +5,7 @@ import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 from pyoxigraph import NamedNode
@@ -14,16 +15,15 @@ from askgraph.answers.verbalize import labels_of
 from askgraph.endpoint import Counted
 from askgraph.errors import QueryError, ServiceError
 from askgraph.graph import KnowledgeGraph
-from askgraph.search.linking.follow_up import (
-    Alike,
-    change_of,
-    completed,
-    leans_on_a_thing,
-    with_thing,
-)
+from askgraph.llm import LanguageModel
+from askgraph.llm.budget import Account
+from askgraph.methods.settings import SpendingSettings
+from askgraph.methods.shared import Run, in_words, with_cost
+from askgraph.methods.tools import Context, Limits
+from askgraph.search.follow_up import Alike, change_of, completed, leans_on_a_thing, with_thing
 from askgraph.sparql import vocabulary as v
 from askgraph.sparql.judge import admitted
-from askgraph.trace import Earlier, Outcome, Question, Step, Thought, Usage, heard
+from askgraph.trace import Answer, Earlier, Outcome, Question, Step, Thought, Usage, heard
 
 _SECONDS = 10.0
 
@@ -60,6 +60,34 @@ async def in_full(
     finally:
         if isinstance(steps, AsyncGenerator):
             await steps.aclose()
+
+
+def over_first_graph(
+    method: SpendingSettings,
+    model: LanguageModel | None,
+    question: Question,
+    graphs: Sequence[KnowledgeGraph],
+    run: Callable[[Context, Account, Any], Run],
+) -> AsyncIterator[Step]:
+    """Return the steps of a run over the first graph with what it costs, the question in full.
+
+    The run is made of a context, an account, and the model, which is charged to it.
+    """
+    if not graphs:
+        raise ValueError("no graph was given")
+
+    def answer(asked: Question) -> AsyncIterator[Step]:
+        endpoint = Counted(graphs[0].endpoint)
+        limits = Limits(timeout=method.query_seconds)
+        context = Context(replace(graphs[0], endpoint=endpoint), asked, limits)
+        account = method.open_account()
+        words: Callable[[Answer], AsyncGenerator[Step, None]] | None = None
+        charged = method.charge(model, account) if model else None
+        if charged is not None and method.interpret:
+            words = partial(in_words, lambda _: context, charged, account, method.options)
+        return with_cost(run(context, account, charged), lambda: endpoint.requests, words=words)
+
+    return in_full(question, graphs[:1], answer)
 
 
 async def standalone(question: Question, graphs: Sequence[KnowledgeGraph]) -> Question:

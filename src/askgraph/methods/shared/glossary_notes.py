@@ -8,7 +8,7 @@ from askgraph.graph.glossary import Entry, Glossary
 from askgraph.graph.notes import notes_in
 from askgraph.index import stem, tokens
 from askgraph.index.names import Kind
-from askgraph.search.taught import kind_of
+from askgraph.search.glossary import kind_of
 from askgraph.trace import Question
 
 _WORDS = "What words mean here, as the users of the graph taught it:"

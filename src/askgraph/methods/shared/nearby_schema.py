@@ -24,11 +24,10 @@ from askgraph.index import Resource, SearchIndex
 from askgraph.index.names import Kind
 from askgraph.methods.shared import Piece
 from askgraph.methods.shared.several_graphs import LinkedGraph
-from askgraph.methods.shared.trials import GRAPH
 from askgraph.methods.tools.mentions import named_links
 from askgraph.methods.tools.rendering import Writer, labels_in
 from askgraph.methods.tools.schema_lines import SchemaLines, Slice, terms_of, time_lines
-from askgraph.search.linking.link import Linked
+from askgraph.search.link import LinkedQuestion
 from askgraph.sparql.prefixes import words_of_local_name
 from askgraph.sparql.vocabulary import RDFS_SUB_CLASS_OF, SCHEMA_SPACES
 
@@ -67,7 +66,7 @@ async def classes_near(
     return list(turns)[:limit]
 
 
-def _covered(linked: Linked) -> float:
+def _covered(linked: LinkedQuestion) -> float:
     """How much of what the words tell is held by names of the graph."""
     best: dict[int, float] = {}
     for link in linked.links:
@@ -152,14 +151,17 @@ async def listed_schema(
     part, context = linked.near, linked.context
     writer = await Writer.knowing(context, await asyncio.to_thread(terms_of, part))
     schema = SchemaLines(part, writer, values=values)
-    head = f"{GRAPH}{linked.asked.name}\n" if several else ""
 
     def texts() -> Iterator[str]:
         yield "\n".join(schema.lines(beside=beside))
         for most in () if beside else _NAMED:
             yield "\n".join([*schema.names(most), *schema.times()])
 
-    told = [head + text for text in await asyncio.to_thread(lambda: list(texts())) if text]
+    told = [
+        linked.headed(text, several=several)
+        for text in await asyncio.to_thread(lambda: list(texts()))
+        if text
+    ]
     return [Piece(tuple(told))] if told else []
 
 
@@ -214,10 +216,10 @@ async def shape_pieces(
     labels = await _labels([first for first, *_ in told])
     pieces = []
     for ((near, shape), *others), named in zip(told, labels, strict=True):
-        head = f"{GRAPH}{near.graph.asked.name}\n" if several else ""
         kin = "" if beside else _kin(near, [other.iri for other, _ in others])
         texts = _texts(near, shape, parts, named, beside=beside)
-        pieces.append(Piece(tuple(f"{head}{text}{kin}" for text in texts)))
+        told_of = (near.graph.headed(f"{text}{kin}", several=several) for text in texts)
+        pieces.append(Piece(tuple(told_of)))
     if parts.properties:
         pieces += await asyncio.to_thread(_times, told, several)
         pieces += await asyncio.to_thread(lambda: list(_defined(classes, several)))
@@ -234,8 +236,8 @@ async def _members(classes: Sequence[NearClass], several: bool) -> list[Piece]:
         if open_ and one.context.veil is None:
             writer = await Writer.knowing(one.context, await asyncio.to_thread(terms_of, one.near))
             lines = [f"# {line}" for line in SchemaLines(one.near, writer).members()]
-            head = f"{GRAPH}{one.asked.name}\n" if several else ""
-            pieces += [Piece((head + "\n".join(lines),))] if lines else []
+            text = one.headed("\n".join(lines), several=several)
+            pieces += [Piece((text,))] if lines else []
     return pieces
 
 
@@ -252,8 +254,7 @@ def _defined(classes: Sequence[NearClass], several: bool) -> Iterator[Piece]:
             if shown is not None and (told := definitions(iri, shown, graph.prefixes))
         ]
         if lines:
-            head = f"{GRAPH}{one.asked.name}\n" if several else ""
-            yield Piece((head + "\n".join(lines),))
+            yield Piece((one.headed("\n".join(lines), several=several),))
 
 
 def _times(told: Sequence[Sequence[tuple[NearClass, Shape]]], several: bool) -> list[Piece]:
@@ -261,10 +262,10 @@ def _times(told: Sequence[Sequence[tuple[NearClass, Shape]]], several: bool) -> 
     graphs = {id(near.graph): near.graph for (near, _), *_ in told}
     pieces = []
     for one in graphs.values():
-        graph, head = one.context.graph, f"{GRAPH}{one.asked.name}\n" if several else ""
+        graph = one.context.graph
         lines = time_lines(one.linked.reading, graph, one.near.near, graph.prefixes.shorten)
         if text := "\n".join(f"# {line}" for line in lines):
-            pieces.append(Piece((head + text,)))
+            pieces.append(Piece((one.headed(text, several=several),)))
     return pieces
 
 
@@ -306,7 +307,9 @@ async def _shape(near: NearClass, parts: ShapeParts) -> Shape:
     chains = {p.iri for p in graph.profile.predicates if p.transitive} if parts.ranges else set()
     lines = [
         replace(
-            _line(line, parts),
+            line,
+            kinds=line.kinds if parts.ranges else (),
+            example=line.example if parts.values else None,
             in_steps=not line.inverse and line.predicate in chains,
             values=line.values if parts.values and _enumerates(near.graph, line) else (),
         )
@@ -351,11 +354,6 @@ def _within(linked: LinkedGraph, shape: Shape) -> Sequence[ShapeLine]:
         return shape.lines
     known = {one.iri for one in profile.predicates}
     return [line for line in shape.lines if line.predicate in known]
-
-
-def _line(line: ShapeLine, parts: ShapeParts) -> ShapeLine:
-    kinds = line.kinds if parts.ranges else ()
-    return replace(line, kinds=kinds, example=line.example if parts.values else None)
 
 
 async def _labels(both: Sequence[tuple[NearClass, Shape]]) -> list[Mapping[str, str]]:

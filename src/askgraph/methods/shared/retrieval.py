@@ -21,8 +21,7 @@ from askgraph.methods.shared.nearby_schema import (
     listed_schema,
     shape_pieces,
 )
-from askgraph.methods.shared.several_graphs import AskedGraphs, LinkedGraph, linked_graph
-from askgraph.methods.shared.trials import GRAPH
+from askgraph.methods.shared.several_graphs import GRAPH, AskedGraphs, LinkedGraph, linked_graph
 from askgraph.methods.tools.hits import entity_lines
 from askgraph.methods.tools.mentions import mentioned
 from askgraph.methods.tools.rendering import quoted
@@ -32,7 +31,6 @@ from askgraph.trace import Question
 
 if TYPE_CHECKING:
     from askgraph.graph.descriptions import Description
-    from askgraph.graph.examples import QueryExample
     from askgraph.methods.tools.masking import Veil
 
 _MOST = 4_000  # tokens of the message, unless the room is larger
@@ -152,7 +150,11 @@ async def message_for(
         if shown.by_name and not shown.listed and at not in wholes
     ]
     kinds: dict[str, Sequence[Piece]] = {
-        "before": _before(question) if veil is None else [],
+        "before": [
+            Piece((f"Asked before: {earlier.question}\n{earlier.query}",))
+            for earlier in question.before[::-1]
+            if veil is None
+        ],
         "descriptions": [
             piece
             for one in graphs.every
@@ -197,11 +199,6 @@ def _taught(
     from askgraph.methods.shared.glossary_notes import taught  # few graphs were taught anything
 
     return taught(question, graphs, veiled=veiled)
-
-
-def _before(question: Question) -> list[Piece]:
-    """The earlier questions of the conversation, the last one first."""
-    return [Piece((f"Asked before: {b.question}\n{b.query}",)) for b in question.before[::-1]]
 
 
 async def _schema(
@@ -252,16 +249,11 @@ def _examples(texts: Sequence[str], graphs: AskedGraphs, shown: Shown) -> list[P
         prefixes = asked[id(near.graph)].context.graph.prefixes
         head = f"{GRAPH}{near.graph.name}\n" if graphs.several else ""
         query = shown_query(_declared(near.example.query, near.graph), prefixes)
-        pieces.append(
-            Piece((f"{_wording(near.example, language)}\n```sparql\n{head}{query}\n```",))
-        )
+        wordings = near.example.wordings  # that in the language of the question, if it is there
+        same = (one.text for one in wordings if (one.language or "").startswith(language))
+        asked_in = " ".join(next(same, near.example.question).split())
+        pieces.append(Piece((f"{asked_in}\n```sparql\n{head}{query}\n```",)))
     return pieces
-
-
-def _wording(example: "QueryExample", language: str) -> str:
-    """The question of an example, in the language of the one asked if it is there."""
-    same = (one.text for one in example.wordings if (one.language or "").startswith(language))
-    return " ".join(next(same, example.question).split())
 
 
 def _declared(query: str, graph: KnowledgeGraph) -> str:

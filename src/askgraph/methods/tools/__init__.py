@@ -1,7 +1,8 @@
 """The one contract of all tools: an async function on a graph that a language model may call.
 
 A tool is a module here with an `__all__` of one name: a function whose first argument is a
-`Context`. The module's name is the tool's name; the first paragraph of the function's docstring,
+`Context`. The module's name is the tool's name (a few of one idea share a
+module, and are called as their functions are); the first paragraph of the function's docstring,
 and the annotations of its other parameters, are all that a model is told of it. Parameters after a
 `*` are for methods, and no model is told of them:
 
@@ -16,14 +17,13 @@ It gives an `Observation`, whose text is written for a model with little room: a
 
 What tools share, by what it is for:
 
-    what a model wrote      terms (its IRIs and literals), term_text (the IRIs of a query)
+    what a model wrote      terms (its IRIs and literals, the IRIs of a query)
     a query                 query_run (as it is, or as an answer), query_faults (its faults)
-    searching               _search (also within a pattern), hits (a line each)
-    a thing or a class      _statements, _facts (of several)
-    triples by predicate    _triples
-    the overview            mentions (what is named), slice, schema_lines
+    searching               search (also within a pattern), hits (a line each)
+    a thing or a class      _facts (of several)
+    the overview            mentions (what is named), schema_lines, schema_names
     candidates              candidates (graph search's, with results)
-    words for a model       rendering, _examples; toolbox and replay: a run's tools
+    words for a model       rendering; toolbox and replay: a run's tools
     what it may not see     masking
 """
 

@@ -1,4 +1,4 @@
-"""End a run with its final query, once that stands up to a check."""
+"""The ends of a run: its final query, once that stands up to a check, or why there is none."""
 
 import math
 from typing import Annotated
@@ -17,18 +17,19 @@ from askgraph.methods.tools.query_faults import (
 from askgraph.methods.tools.query_run import (
     MOST_ROWS,
     Ran,
+    answered,
     built_answer,
     key_of,
     ready,
     run,
     was_shown,
 )
-from askgraph.methods.tools.rendering import Shown, quoted, table
-from askgraph.methods.tools.term_text import STANDARD
+from askgraph.methods.tools.rendering import Shown, clipped, quoted, table
+from askgraph.methods.tools.terms import STANDARD
 from askgraph.sparql.results import GraphResult, SelectResult
 from askgraph.trace import Answer, Observation
 
-__all__ = ["answer"]
+__all__ = ["answer", "cancel"]
 
 _ALL = "*"  # what a method says for a model that could not name any
 _CERTAINTY = 0.7
@@ -154,3 +155,28 @@ def _columns(columns: list[str], ran: Ran) -> list[str]:
 
 def _share(certainty: float) -> float:
     return min(1.0, max(0.0, certainty)) if math.isfinite(certainty) else _CERTAINTY
+
+
+_CONFIDENCE = 0.1
+_REASON = 2_000
+
+
+async def cancel(
+    context: Context,
+    reason: Annotated[str, "why, for the asker"],
+    query: Annotated[str | None, "best attempt, SPARQL"] = None,
+) -> Observation:
+    """Give up, where the graph cannot answer; ends the run.
+
+    The observation has the best attempt as its answer if the query runs.
+    """
+    text = clipped(reason.strip(), _REASON) or "The graph does not answer the question."
+    if not query or not query.strip():
+        return Observation(text, ends="cancel")
+    try:
+        best = await answered(context, query, confidence=_CONFIDENCE)
+    except (QueryError, ServiceError) as problem:
+        why = clipped(str(problem), _REASON)
+        return Observation(f"{text}\n(The best attempt failed: {why})", ends="cancel")
+    rows = 1 if best.boolean is not None else len(best.result.rows)
+    return Observation(text, query=best.query, rows=rows, ends="cancel", answer=best)

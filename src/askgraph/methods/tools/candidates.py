@@ -23,16 +23,14 @@ from askgraph.methods.tools import Context
 from askgraph.methods.tools.hits import USUAL
 from askgraph.methods.tools.mentions import named_links
 from askgraph.methods.tools.rendering import Writer
-from askgraph.search import conditions_in, patterns_in, predicate_of, values_of
-from askgraph.search.decide import confidence_of
-from askgraph.search.decide.evidence import left_out
-from askgraph.search.linking.link import Link
+from askgraph.search.decide import estimate_confidence, left_out
+from askgraph.search.link import Link
 from askgraph.search.operators.query_builder import Candidate
-from askgraph.search.rank import Cluster, clusters
-from askgraph.search.rank.score import Proposal
-from askgraph.search.run import proposal_of
+from askgraph.search.pipeline import propose
+from askgraph.search.query_pieces import conditions_in, patterns_in, predicate_of, values_of
+from askgraph.search.rank import Cluster, Proposal, clusters
 from askgraph.sparql import Filter, Path, Pattern, Union, transform
-from askgraph.sparql.results import Row, SelectResult, Term, Truncation
+from askgraph.sparql.results import SelectResult, Term, Truncation
 from askgraph.sparql.vocabulary import RDF_TYPE, SCHEMA_SPACES
 
 _SHOWN = 5
@@ -101,7 +99,7 @@ class BestCandidates:
 async def best_candidates(context: Context, question: str) -> BestCandidates:
     """Return the best candidates for a question, or a part of one: five at most, none empty."""
     asked = replace(context.question, text=question)
-    proposal = await proposal_of(asked, context.graph)
+    proposal = await propose(asked, context.graph)
     every = clusters(proposal.candidates)
     found = [one for one in every[:_TRIED] if one.score >= every[0].score - _WORSE]
     distinct = await distinct_results(context, distinct_readings(found), most=_SHOWN)
@@ -109,7 +107,7 @@ async def best_candidates(context: Context, question: str) -> BestCandidates:
     distinct = [*distinct[:1], *more, *distinct[1:]][:_SHOWN]
     if not distinct:
         return BestCandidates(proposal, (), 0.0)
-    sure = confidence_of(proposal, every)
+    sure = estimate_confidence(proposal, every)
     sure *= _PARTIAL if left_out(proposal, distinct[0].cluster.best) else 1.0
     return BestCandidates(proposal, tuple(distinct), sure)
 
@@ -135,10 +133,11 @@ def _only_adds(more: Candidate, less: Candidate) -> bool:
         return False
     own, within = (Counter(map(predicate_of, _patterns(one))) for one in (less, more))
     grouped = bool(less.tree.group_by)  # a column more says nothing of a row that stands for many
-    return (own < within or (grouped and own == within)) and any(
-        _is_part(_parts(less, known), _parts(more, {}))
-        for known in _places(_patterns(less), _patterns(more), {})
-    )
+    if not (own < within or (grouped and own == within)):
+        return False
+    does, rest, shown = _parts(more, {})
+    parts = (_parts(less, known) for known in _places(_patterns(less), _patterns(more), {}))
+    return any(one[0] == does and one[1] == rest and one[2] <= shown for one in parts)
 
 
 def _patterns(one: Candidate) -> list[Pattern]:
@@ -153,10 +152,6 @@ def _parts(one: Candidate, known: Mapping[Variable, object]) -> list[set[object]
     does = (tree.form, *tree.having, *tree.order, tree.limit)
     every = [part for part in tree.where.elements if not isinstance(part, Pattern)]
     return [{_renamed(part, known) for part in some} for some in (does, every, one.shown)]
-
-
-def _is_part(less: Sequence[set[object]], more: Sequence[set[object]]) -> bool:
-    return less[0] == more[0] and less[1] == more[1] and less[2] <= more[2]
 
 
 def _renamed(part: object, known: Mapping[Variable, object]) -> object:
@@ -343,17 +338,15 @@ def preview(one: RunCandidate, writer: Writer, rows: int) -> str:
         return "no rows"
     number = len(one.result.rows)
     count = f"{number}{'+' if one.result.truncated else ''} row{'s' * (number > 1)}"
-    shown = [_row(row, writer) for row in one.result.rows[:rows]]
+    shown = []
+    for row in one.result.rows[:rows]:
+        texts = {term.value for term in row if isinstance(term, Literal)}
+        shown.append(", ".join(_cell(term, writer, texts) for term in row))
     return f"{count}: {'; '.join(shown)}{'; …' if number > rows else ''}"
 
 
-def _row(row: Row, writer: Writer) -> str:
-    """A row; a thing whose name stands beside it goes without its label, a long IRI is its name."""
-    texts = {term.value for term in row if isinstance(term, Literal)}
-    return ", ".join(_cell(term, writer, texts) for term in row)
-
-
 def _cell(term: Term | None, writer: Writer, texts: set[str]) -> str:
+    """A term; a thing whose name is among the `texts` beside it goes without its label."""
     if not isinstance(term, NamedNode):
         return writer.term(term)
     short, name = writer.short(term.value), writer.name(term.value)

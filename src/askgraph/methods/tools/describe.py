@@ -91,17 +91,13 @@ async def dereferenced(
     prefixes = dict(context.graph.prefixes.namespaces)
     text = serialize(triples, format=RdfFormat.TURTLE, prefixes=prefixes) or b""
     lines = text.decode("utf-8").splitlines()
-    used = [line for line in lines if not line.startswith("@prefix") or _uses(line, lines)]
+    body = [line for line in lines if not line.startswith("@prefix")]
+    declared = [line for line in lines if line.startswith("@prefix")]
+    used = [line for line in declared if any(line.split()[1] in one for one in body)] + body
     if len(found.rows) == _RAW:
         used.append(f"# these are {_RAW:,} triples; there may be more")
     seen = (term.value for one in triples for term in one if isinstance(term, NamedNode))
     return Observation("\n".join(used), tuple(dict.fromkeys([iri, *seen])))
-
-
-def _uses(declaration: str, lines: list[str]) -> bool:
-    """Whether a prefix that is declared is used in some line."""
-    name = declaration.split()[1]
-    return any(name in line for line in lines if not line.startswith("@prefix"))
 
 
 @dataclass(frozen=True)

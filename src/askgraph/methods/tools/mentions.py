@@ -13,7 +13,7 @@ from askgraph.index.names import Kind, name_tokens
 from askgraph.methods.tools import Context
 from askgraph.methods.tools._facts import own_types
 from askgraph.methods.tools.hits import Found, found_anywhere, key_of
-from askgraph.search.linking.link import Link, Linked
+from askgraph.search.link import Link, LinkedQuestion
 from askgraph.sparql.prefixes import words_of_local_name
 from askgraph.sparql.vocabulary import SCHEMA_SPACES
 
@@ -28,7 +28,7 @@ _HUBS, _DEGREE = 2, 2_000  # nodes that link things, and edges at a thing up to 
 _LONG, _NEARLY = 5, 75  # letters of a word that may be written wrongly, and how alike it is then
 
 
-def named_links(linked: Linked) -> list[Link]:
+def named_links(linked: LinkedQuestion) -> list[Link]:
     """Return the best few links of words to entities and values, each thing once.
 
     Words that are part of more words with a name of their own, or are as good as the name of a
@@ -49,7 +49,7 @@ def _told(links: Sequence[Link]) -> list[Link]:
     return [*links[:_READINGS], *forms[:_FORMS]]
 
 
-async def mentioned(context: Context, linked: Linked) -> list[Found]:
+async def mentioned(context: Context, linked: LinkedQuestion) -> list[Found]:
     """Return what the links name, then what the indices find for words without a good link.
 
     Under a veil only what the links name: the question would still say what else is found.
@@ -91,7 +91,7 @@ def _in_iris(words: str, hits: Sequence[Found], most: int) -> str:
     return f' (in {over}{count} IRIs: CONTAINS(STR(?x), "{word}"))' if count > 1 else ""
 
 
-def _named(context: Context, linked: Linked, link: Link, *, counted: bool = False) -> Found:
+def _named(context: Context, linked: LinkedQuestion, link: Link, *, counted: bool = False) -> Found:
     words = _words(linked, link.positions)
     more = _further_names(context, link, words) if counted and link.kind is Kind.ENTITY else ""
     return Found(resource_term(link.target), note=f"{_note(context, words)}{more}")
@@ -154,7 +154,7 @@ def _note(context: Context, words: str) -> str:
     return f"for {words!r}" if context.veil is None else f"for {context.veil.words(words)!r}"
 
 
-def _loose(linked: Linked) -> Iterator[tuple[int, ...]]:
+def _loose(linked: LinkedQuestion) -> Iterator[tuple[int, ...]]:
     """Stretches of telling words that no name holds well, in the order of the question."""
     held = {at for link in linked.links if link.score >= _WHOLE for at in link.positions}
     stretch: list[int] = []
@@ -172,7 +172,11 @@ def _alike(words: str, name: str) -> bool:
     """Whether a name holds one of the words, or a long one but for a slip; numbers do not tell."""
     of_name = [stem(token) for token in tokens(name)]
     return any(
-        word in of_name or (len(word) >= _LONG and _slip(word, of_name))
+        word in of_name
+        or (
+            len(word) >= _LONG
+            and any(len(one) >= _LONG and fuzz.ratio(word, one) >= _NEARLY for one in of_name)
+        )
         for word in (stem(token) for token in tokens(words) if not token[0].isdigit())
     )
 
@@ -188,11 +192,7 @@ def _of_class(context: Context, hit: Found, words: str) -> bool:
     return bool(held) and held <= called
 
 
-def _slip(word: str, others: Sequence[str]) -> bool:
-    return any(len(one) >= _LONG and fuzz.ratio(word, one) >= _NEARLY for one in others)
-
-
-def _words(linked: Linked, positions: Sequence[int]) -> str:
+def _words(linked: LinkedQuestion, positions: Sequence[int]) -> str:
     return " ".join(linked.reading.tokens[at].text for at in positions)
 
 

@@ -15,7 +15,7 @@ from askgraph.methods.tools.candidates import (
 )
 from askgraph.methods.tools.query_run import showed
 from askgraph.methods.tools.rendering import Writer, body_lines, quoted
-from askgraph.search.decide.evidence import left_out
+from askgraph.search.decide import left_out
 from askgraph.trace import Observation
 
 __all__ = ["propose_queries"]

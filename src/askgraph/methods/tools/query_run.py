@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from types import ModuleType
 
 from askgraph.answers import AnswerBuilder, is_ordered
@@ -11,8 +10,8 @@ from askgraph.endpoint import run as run_on
 from askgraph.errors import QueryError, QuerySyntaxError, ServiceError
 from askgraph.methods.tools import Context
 from askgraph.methods.tools.rendering import Shown
-from askgraph.search.rank.expected import expected_of
-from askgraph.search.run import read_and_linked
+from askgraph.search.pipeline import link_text
+from askgraph.search.rank.expected_answer_type import expect_answer
 from askgraph.sparql.lexer import lexed, with_declared
 from askgraph.sparql.results import GraphResult, SelectResult
 from askgraph.sparql.rewrite import Repaired, form_of, repaired
@@ -179,13 +178,18 @@ async def built_answer(
         raise QueryError(f"the result has no column ?{missing[0]}: the columns are {there}")
     if isinstance(ran.result, SelectResult) and not columns:
         columns = await answer_columns(context, ran.query, ran.result)
+
+    async def why_empty(query: str) -> str | None:
+        why: Shown = await _faults().said_empty(context, query)
+        return why.text or None
+
     timeout = context.limits.timeout
     builder = AnswerBuilder(
         context.graph,
         [context.language, "en"],
         timeout,
         evidence_seconds=timeout,
-        reason=partial(_why_empty, context),
+        reason=why_empty,
     )
     query, labels = await builder.layout(ran.query)
     return await builder.answer(
@@ -196,11 +200,6 @@ async def built_answer(
         ordered=is_ordered(ran.query),
         labels=labels,
     )
-
-
-async def _why_empty(context: Context, query: str) -> str | None:
-    why: Shown = await _faults().said_empty(context, query)
-    return why.text or None
 
 
 def _faults() -> ModuleType:
@@ -222,8 +221,8 @@ async def answer_columns(context: Context, query: str, result: SelectResult) -> 
 
 def _chosen(context: Context, query: str, result: SelectResult) -> tuple[str, ...]:
     # most results have one column
-    from askgraph.search.rank.expected_columns import answer_columns_of
+    from askgraph.search.rank.expected_answer_type import answer_columns_of
 
     question, graph = context.question, context.graph
-    linked = read_and_linked(question.text, question.language, graph.names)
-    return answer_columns_of(expected_of(linked), query, result, graph.profile)
+    linked = link_text(question.text, question.language, graph.names)
+    return answer_columns_of(expect_answer(linked), query, result, graph.profile)

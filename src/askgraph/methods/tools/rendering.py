@@ -291,13 +291,9 @@ async def shown_examples(context: Context, examples: "Sequence[QueryExample]") -
         return Observation("there are no examples for this graph", failed=True)
     iris = list(dict.fromkeys(iri for one in examples for iri in iris_of(one.query)))
     writer = await Writer.knowing(context, iris)
-    parts = [f"{_asked(one, writer)}\n{_plain(one.query, context, writer)}" for one in examples]
+    asked = context.veil.checked if context.veil else writer.text
+    parts = [f"{asked(one.question)}\n{_plain(one.query, context, writer)}" for one in examples]
     return Observation("\n\n".join(parts), (*iris, v.RDF_TYPE))
-
-
-def _asked(example: "QueryExample", writer: Writer) -> str:
-    veil = writer.context.veil
-    return writer.text(example.question) if veil is None else veil.checked(example.question)
 
 
 def _plain(query: str, context: Context, writer: Writer) -> str:

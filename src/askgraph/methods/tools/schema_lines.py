@@ -24,11 +24,11 @@ from askgraph.methods.tools._facts import Variants, own_types
 from askgraph.methods.tools.mentions import named_links
 from askgraph.methods.tools.rendering import Writer
 from askgraph.methods.tools.schema_names import HEADING, named
-from askgraph.search import plain
-from askgraph.search.linking import Reading
-from askgraph.search.linking.link import Link, Linked
-from askgraph.search.linking.operators import Frame, frame_of
-from askgraph.search.run import schema_of
+from askgraph.search.link import Link, LinkedQuestion
+from askgraph.search.pipeline import build_schema
+from askgraph.search.query_pieces import plain
+from askgraph.search.tokenize import TokenizedQuestion
+from askgraph.search.tokenize.question_operators import QuestionOperators, detect_operators
 from askgraph.sparql import vocabulary as v
 from askgraph.sparql.vocabulary import SCHEMA_SPACES
 
@@ -48,7 +48,7 @@ class Slice:
     """Chooses classes and predicates of a graph for a linked question; `used` ones come first."""
 
     graph: KnowledgeGraph
-    linked: Linked
+    linked: LinkedQuestion
     used: Sequence[str] = ()
 
     @cached_property
@@ -302,7 +302,7 @@ def _most_frequent(arrays: GraphArrays, p: PredicateProfile) -> Iterator[str]:
 
 
 def time_lines(
-    reading: Reading,
+    reading: TokenizedQuestion,
     graph: KnowledgeGraph,
     near: Sequence[PredicateProfile],
     short: Callable[[str], str],
@@ -311,7 +311,7 @@ def time_lines(
 
     `near` are the predicates that are shown, `short` writes an IRI.
     """
-    frame = frame_of(reading)
+    frame = detect_operators(reading)
     if asks_of_time(frame):
         yield from _times(graph, [p.iri for p in near], short)
     if frame.of("lasting") or _asks_age(frame):
@@ -337,13 +337,13 @@ def time_lines(
                 yield f"{asked_in} is {told}"
 
 
-def asks_of_time(frame: Frame) -> bool:
+def asks_of_time(frame: QuestionOperators) -> bool:
     """Return whether a question is about what holds at a time, or how old something is."""
     dated = any(q.days is not None for q in frame.reading.quantities)
     return dated or _asks_age(frame) or bool(frame.of(*_TIMED))
 
 
-def _asks_age(frame: Frame) -> bool:
+def _asks_age(frame: QuestionOperators) -> bool:
     return any(one.measure is not None and one.measure.is_age for one in frame.operators)
 
 
@@ -368,7 +368,7 @@ def _times(
         )
 
 
-def _asked_units(reading: Reading) -> Iterator[Unit]:
+def _asked_units(reading: TokenizedQuestion) -> Iterator[Unit]:
     words = [token.folded for token in reading.tokens]
     yield from (q.unit for q in reading.quantities if q.unit is not None)
     for phrase in reading.words.times["in_unit"]:
@@ -381,7 +381,7 @@ def _asked_units(reading: Reading) -> Iterator[Unit]:
 def _unit_of(p: PredicateProfile, graph: KnowledgeGraph) -> Unit | None:
     if graph.arrays is None:
         return unit_said([*(text for text, _ in p.names), local_name(p.iri)])
-    schema = schema_of(graph.arrays, graph.profile)
+    schema = build_schema(graph.arrays, graph.profile)
     number = schema.number(p.iri)
     return None if number is None else schema.unit(number)
 

@@ -2,25 +2,28 @@
 
 import asyncio
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from pyoxigraph import NamedNode, Variable
 
-from askgraph.answers.verbalize import iris_in
+from askgraph import deadline
+from askgraph.answers.verbalize import in_words, iris_in, iris_of, labels_of, language_of_labels
 from askgraph.graph import KnowledgeGraph
+from askgraph.graph.arrays import GraphArrays
 from askgraph.index.names import Kind
 from askgraph.methods.writing import Hypothesis, Listed
-from askgraph.search import patterns_in, predicate_of
-from askgraph.search.decide import confidence_of
-from askgraph.search.grow.schema import Schema
-from askgraph.search.linking.link import Link, Linked
-from askgraph.search.linking.operators import frame_of
+from askgraph.methods.writing.references import terms_in, value_text
+from askgraph.search.decide import estimate_confidence
+from askgraph.search.expand.schema import Schema
+from askgraph.search.link import Link, LinkedQuestion
 from askgraph.search.operators.query_builder import Candidate
-from askgraph.search.rank import Cluster, clusters
-from askgraph.search.rank.score import Proposal, weights_for
-from askgraph.search.run import proposed, read_and_linked, schema_around
+from askgraph.search.pipeline import link_text, load_schema, propose_from_links
+from askgraph.search.query_pieces import patterns_in, predicate_of
+from askgraph.search.rank import Cluster, Proposal, clusters, weights_for
+from askgraph.search.tokenize.question_operators import detect_operators
 from askgraph.sparql import vocabulary as voc
+from askgraph.sparql.prefixes import words_of_local_name
 from askgraph.sparql.write import plain_text
 from askgraph.trace import Question
 
@@ -52,12 +55,12 @@ class GrownWriter:
     ) -> list[Hypothesis]:
         """Write queries; an empty list if none fits."""
         linked = await asyncio.to_thread(_linked, question, tuple(listed), graph)
-        schema = await schema_around(linked, graph)
+        schema = await load_schema(linked, graph)
         return await asyncio.to_thread(self._written, linked, schema, listed, graph, n)
 
     def _written(
         self,
-        linked: Linked,
+        linked: LinkedQuestion,
         schema: Schema,
         listed: Sequence[Listed],
         graph: KnowledgeGraph,
@@ -65,7 +68,7 @@ class GrownWriter:
     ) -> list[Hypothesis]:
         named = frozenset(one.target for one in listed)
         narrow = schema.restricted(named)
-        proposal = proposed(
+        proposal = propose_from_links(
             linked,
             narrow,
             states=self.states,
@@ -74,7 +77,7 @@ class GrownWriter:
         )
         proposal = _believed(proposal, listed)
         found = clusters(proposal.candidates)
-        chance = max(_LEAST, confidence_of(proposal, found)) if found else _LEAST
+        chance = max(_LEAST, estimate_confidence(proposal, found)) if found else _LEAST
         queries = list(_first(_queries(found, named, graph), n))
         return [
             Hypothesis(query, math.log(chance * _NEXT**place))
@@ -82,13 +85,13 @@ class GrownWriter:
         ]
 
 
-def _linked(question: Question, listed: Sequence[Listed], graph: KnowledgeGraph) -> Linked:
+def _linked(question: Question, listed: Sequence[Listed], graph: KnowledgeGraph) -> LinkedQuestion:
     """The links of the question to listed terms, and links for those that have none."""
-    linked = read_and_linked(question.text, question.language, graph.names)
+    linked = link_text(question.text, question.language, graph.names)
     wanted = {(one.kind, one.target) for one in listed}
     links = [one for one in linked.links if (one.kind, one.target) in wanted]
     there = {(one.kind, one.target) for one in links}
-    taken = frame_of(linked.reading).mask
+    taken = detect_operators(linked.reading).mask
     for positions in (*(link.positions for link in links), *(one.positions for one in listed)):
         for at in positions:
             taken |= 1 << at
@@ -153,3 +156,43 @@ def _first(queries: Iterator[str], n: int) -> Iterator[str]:
         if query not in seen:
             seen.add(query)
             yield query
+
+
+CONSIDERED = 6
+"""How many clusters of candidates are read."""
+
+_SHARE = 0.5  # of the time left, for the labels of a remote graph
+
+
+async def listed_of(
+    queries: Iterable[str], graph: KnowledgeGraph, language: str | None,
+    near: GraphArrays | None = None,
+) -> tuple[Listed, ...]:  # fmt: skip
+    """Return the terms that queries name, by their IRIs; what cannot be read names nothing."""
+    found = terms_in(queries)
+    seconds = deadline.at_most(None, share=_SHARE)
+    iris = [target for kind, target in found if kind is not Kind.VALUE]
+    labels = await labels_of(iris, graph, [language or "en"], timeout=seconds, near=near)
+
+    def label(kind: Kind, target: str) -> str:
+        if kind is Kind.VALUE:
+            return value_text(target)
+        return labels.get(target) or words_of_local_name(target) or target
+
+    return tuple(
+        Listed(kind, target, label(kind, target), score=1.0)
+        for kind, target in sorted(found, key=lambda one: (one[1], one[0].name))
+    )
+
+
+async def readings_of(
+    found: Sequence[Cluster], proposal: Proposal, graph: KnowledgeGraph
+) -> list[str]:
+    """Return the best candidates of clusters in words, as they are shown beside an answer."""
+    language, near = proposal.reading.language, proposal.schema.graph
+    queries = [one.best.query for one in found]
+    iris = (iri for query in queries for iri in iris_of(query))
+    seconds = deadline.at_most(None, share=_SHARE)
+    labels = await labels_of(iris, graph, [language], timeout=seconds, near=near)
+    nouns = language_of_labels(graph, language)
+    return [in_words(query, labels, language=language, nouns=nouns) for query in queries]

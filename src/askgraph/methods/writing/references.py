@@ -375,11 +375,6 @@ def terms_in(queries: Iterable[str]) -> frozenset[tuple[Kind, str]]:
     return frozenset(found)
 
 
-def gold_values(query: str) -> frozenset[str]:
-    """Return the IRIs and listed values that a query names, whatever their kinds."""
-    return frozenset(target for _, target in gold_terms(query))
-
-
 def value_text(target: str) -> str:
     """Return the text of a literal given as N-Triples."""
     pattern = read(f"ASK {{ ?s ?p {target} }}").where.elements[0]

@@ -12,25 +12,27 @@ import numpy as np
 from askgraph.graph.arrays import in_both
 from askgraph.graph.literals import Sort
 from askgraph.index.names import Kind
-from askgraph.search.grow import DOUBT_OTHER_FITS, WORTH_OPERATOR, Node, PartialMatch
-from askgraph.search.grow.steps import Grower
-from askgraph.search.linking import bits
-from askgraph.search.linking.link import Link
-from askgraph.search.linking.operators import Frame, Operator
-from askgraph.search.linking.word_lists import Measure
-from askgraph.search.operators import DATED, NUMERIC, Lookups
-from askgraph.search.operators.draft import Draft
-from askgraph.search.operators.measures import is_dated
-from askgraph.search.operators.query_builder import PAIRED, Candidate
+from askgraph.search.expand import DOUBT_OTHER_FITS, WORTH_OPERATOR, Node, PartialMatch
+from askgraph.search.expand.beam_search import BeamSearch
+from askgraph.search.link import Link
+from askgraph.search.operators.query_builder import (
+    DATED,
+    NUMERIC,
+    PAIRED,
+    Candidate,
+    Draft,
+    Lookups,
+)
+from askgraph.search.operators.times import is_dated
+from askgraph.search.tokenize import bits
+from askgraph.search.tokenize.question_operators import Operator, QuestionOperators
+from askgraph.search.tokenize.word_lists import Measure
 from askgraph.sparql import Call, Expression, Term, Values
 from askgraph.sparql.elapsed import elapsed
 
-_NAMED = 0.45
-"""Words name a thing so well, or a class."""
-_GAP = 9
-"""So many words may stand between the two."""
-_EACH = 2
-"""So many readings of a name are tried, and so many properties."""
+_NAMED = 0.45  # words name a thing so well, or a class
+_GAP = 9  # so many words may stand between the two
+_EACH = 2  # so many readings of a name are tried, and so many properties
 
 How = Literal["which", "-", "/", "+"]
 
@@ -55,13 +57,13 @@ class _Property:
     doubt: float = 0.0
 
 
-def paired(grower: Grower, frame: Frame) -> Iterator[Candidate]:
+def compare_pairs(search: BeamSearch, frame: QuestionOperators) -> Iterator[Candidate]:
     """Build what compares two things or reckons with them, if words ask for it."""
     asked = _asked(frame)
     if asked is None:
         return
-    lookups = Lookups(grower, frame)
-    for first, second in _pairs(grower, frame, asked):
+    lookups = Lookups(search, frame)
+    for first, second in _pairs(search, frame, asked):
         between = range(first.positions[-1] + 1, second.positions[0])
         joins = [one for one in frame.of("or", "and") if one.first in between]
         asked = replace(asked, operators=(*asked.operators, *joins[:1]))
@@ -70,10 +72,10 @@ def paired(grower: Grower, frame: Frame) -> Iterator[Candidate]:
             continue
         both = things[0], things[1]
         for one in _properties(lookups, asked, both, first.mask | second.mask):
-            yield _built(grower, asked, (first, second), both, one)
+            yield _built(search, asked, (first, second), both, one)
 
 
-def _asked(frame: Frame) -> _Asked | None:
+def _asked(frame: QuestionOperators) -> _Asked | None:
     """What the words ask of two things; None for nothing of the kind."""
     compares = _comparing(frame)
     for name, how in _RECKONED.items():
@@ -94,7 +96,7 @@ def _asked(frame: Frame) -> _Asked | None:
     return compares if frame.of("or") else None
 
 
-def _comparing(frame: Frame) -> _Asked | None:
+def _comparing(frame: QuestionOperators) -> _Asked | None:
     """The adjective that compares, or the word for more or fewer of what is named."""
     adjectives = frame.of("comparative", "superlative")
     if len(adjectives) == 1 and adjectives[0].measure is not None:
@@ -111,14 +113,16 @@ def _comparing(frame: Frame) -> _Asked | None:
 _RECKONED: dict[str, How] = {"ratio": "/", "difference": "-", "sum": "+"}
 
 
-def _pairs(grower: Grower, frame: Frame, asked: _Asked) -> Iterator[tuple[Link, Link]]:
+def _pairs(
+    search: BeamSearch, frame: QuestionOperators, asked: _Asked
+) -> Iterator[tuple[Link, Link]]:
     """The two things that are named, in the order of the question, in some readings."""
     taken = sum(one.mask for one in asked.operators)
     found: dict[tuple[int, ...], list[Link]] = {}
-    for one in grower.linked.of(Kind.ENTITY, Kind.VALUE):
+    for one in search.linked.of(Kind.ENTITY, Kind.VALUE):
         if one.score >= _NAMED and not one.mask & taken:
             found.setdefault(one.positions, []).append(one)
-    worth = {at: max(grower.gain(one, 0) for one in links) for at, links in found.items()}
+    worth = {at: max(search.gain(one, 0) for one in links) for at, links in found.items()}
     spans = sorted(found, key=lambda at: -worth[at])
     if not spans:
         return
@@ -146,7 +150,7 @@ def _properties(
         number = schema.number(link.target)
         if number in known and not link.mask & named:
             said.setdefault(number, []).append(link)
-    gain = lookups.grower.gain
+    gain = lookups.search.gain
     best = sorted(said, key=lambda at: -max(gain(link, 0) for link in said[at]))
     for number in best[:_EACH]:
         yield _Property(number, known[number], tuple(said[number]))
@@ -184,26 +188,30 @@ def _measured(
 
 
 def _built(
-    grower: Grower, asked: _Asked, named: tuple[Link, Link], things: tuple[int, int], one: _Property
+    search: BeamSearch,
+    asked: _Asked,
+    named: tuple[Link, Link],
+    things: tuple[int, int],
+    one: _Property,
 ) -> Candidate:
     """The query over two things and a property of theirs."""
-    dated = is_dated(grower.schema, one.number, asked.measure)
+    dated = is_dated(search.schema, one.number, asked.measure)
     used, gain = 0, WORTH_OPERATOR * len(asked.operators)
     for link in (*named, *one.links):
-        gain += grower.gain(link, used)
+        gain += search.gain(link, used)
         used |= link.mask
     spoken = bits({at for item in asked.operators for at in item.positions})
-    gain += grower.weight_of(spoken & ~used)
-    draft = Draft(grower.schema)
+    gain += search.weight_of(spoken & ~used)
+    draft = Draft(search.schema)
     if asked.how == "which":
-        node = _which(grower, draft, asked, things, one, dated=dated)
+        node = _which(search, draft, asked, things, one, dated=dated)
         extra = node.cls_link
         if extra is not None:
-            gain += grower.gain(extra, used | spoken)
+            gain += search.gain(extra, used | spoken)
             used |= extra.mask
     else:
         node = Node(_ids(things[:1]), terms=things[:1], link=named[0])
-        _reckoned(grower, draft, node, asked, things, one)
+        _reckoned(search, draft, node, asked, things, one)
     used |= spoken
     return Candidate(
         draft.query(),
@@ -227,7 +235,7 @@ def _ids(things: tuple[int, ...]) -> np.ndarray[tuple[int], np.dtype[np.int32]]:
 
 
 def _which(
-    grower: Grower,
+    search: BeamSearch,
     draft: Draft,
     asked: _Asked,
     things: tuple[int, int],
@@ -237,13 +245,13 @@ def _which(
 ) -> Node:
     """The one of two things that has more of a property, both if they have the same."""
     ids = _ids(things)
-    cls = _class_of_both(grower, things, sum(item.mask for item in asked.operators))
+    cls = _class_of_both(search, things, sum(item.mask for item in asked.operators))
     node = Node(ids, cls=cls.target if cls is not None else None, cls_link=cls)
     place = draft.grow(node)
-    rows = tuple((grower.graph.terms.term(at),) for at in things)
+    rows = tuple((search.graph.terms.term(at),) for at in things)
     draft.given.append(Values((place.end,), rows))  # type: ignore[arg-type]
     value = draft.attach(place, one.number)
-    name = grower.schema.name_predicate(ids)
+    name = search.schema.name_predicate(ids)
     shown = place.end if name is None else draft.attach(place, name)
     draft.columns = [shown]  # type: ignore[list-item]
     if one.values[0] != one.values[1]:
@@ -252,10 +260,10 @@ def _which(
     return node
 
 
-def _class_of_both(grower: Grower, things: tuple[int, int], taken: int) -> Link | None:
+def _class_of_both(search: BeamSearch, things: tuple[int, int], taken: int) -> Link | None:
     """The class that words say both are of."""
-    for link in grower.linked.of(Kind.CLASS):
-        members = grower.schema.instances(link.target)
+    for link in search.linked.of(Kind.CLASS):
+        members = search.schema.instances(link.target)
         both = len(in_both(members, _ids(things))) == len(things)
         if both and link.score >= _NAMED and not link.mask & taken:
             return link
@@ -263,10 +271,15 @@ def _class_of_both(grower: Grower, things: tuple[int, int], taken: int) -> Link 
 
 
 def _reckoned(
-    grower: Grower, draft: Draft, node: Node, asked: _Asked, things: tuple[int, int], one: _Property
+    search: BeamSearch,
+    draft: Draft,
+    node: Node,
+    asked: _Asked,
+    things: tuple[int, int],
+    one: _Property,
 ) -> None:
     """The difference, the ratio or the sum of what two things have."""
-    sort = grower.schema.sort(one.number)
+    sort = search.schema.sort(one.number)
     places = [draft.grow(node), draft.grow(Node(_ids(things[1:]), terms=things[1:]))]
     mine, theirs = (draft.attach(place, one.number) for place in places)
     turned, hint = not asked.up, _HINTS[asked.how]

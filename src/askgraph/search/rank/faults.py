@@ -11,7 +11,11 @@ from functools import cached_property
 from pyoxigraph import Literal, NamedNode, Variable
 
 from askgraph.index.names import Kind, name_tokens
-from askgraph.search import (
+from askgraph.search.expand import BESIDE, SURE
+from askgraph.search.expand.schema import Schema
+from askgraph.search.link import Link, LinkedQuestion
+from askgraph.search.operators.query_builder import PAIRED, Candidate
+from askgraph.search.query_pieces import (
     Condition,
     Value,
     aggregates_of,
@@ -31,14 +35,10 @@ from askgraph.search import (
     text_of,
     variable_of,
 )
-from askgraph.search.grow import BESIDE, SURE
-from askgraph.search.grow.schema import Schema
-from askgraph.search.linking.link import Link, Linked
-from askgraph.search.linking.operators import Frame, Operator
-from askgraph.search.linking.quantities import Quantity
-from askgraph.search.operators.query_builder import PAIRED, Candidate
-from askgraph.search.rank.expected import Expected, in_a_name, interrogative
-from askgraph.search.rank.score import Proposal
+from askgraph.search.rank import Proposal
+from askgraph.search.rank.expected_answer_type import ExpectedAnswer, in_a_name, interrogative
+from askgraph.search.tokenize import Quantity
+from askgraph.search.tokenize.question_operators import Operator, QuestionOperators
 from askgraph.sparql import Bind, Call, Group, Pattern, Query, Values, variables_of
 from askgraph.sparql.vocabulary import RDF_TYPE
 from askgraph.sparql.write import text_of as written
@@ -153,19 +153,15 @@ def _reached(start: set[Variable], joined: Sequence[set[Variable]]) -> set[Varia
     return reached
 
 
-_SURE = 0.85
-"""Links from this score on surely name a thing."""
-_NAMED = 0.4
-"""Below this no word names what is shown."""
-_UNSAID = 0.5
-"""How well a thing is named of which no class is known."""
-_CLASS = 0.7
-"""Links from this score on say that a noun is a class."""
+_SURE = 0.85  # links from this score on surely name a thing
+_NAMED = 0.4  # below this no word names what is shown
+_UNSAID = 0.5  # how well a thing is named of which no class is known
+_CLASS = 0.7  # links from this score on say that a noun is a class
 _EXTREMES = ("minimum", "maximum", "most", "fewest", "superlative")
 _NUMBER = re.compile(r"(?:(?<![\w.])-)?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?")
 
 
-def faults_of(subject: "Subject") -> tuple[str, ...]:
+def find_faults(subject: "Subject") -> tuple[str, ...]:
     """Return the names of the faults that a candidate has, out of `FAULTS`."""
     return tuple(name for name, (holds, _) in _FAULTS.items() if holds(subject))
 
@@ -174,16 +170,16 @@ _LOOKED_AT, _BEHIND = 12, 0.4
 """So many candidates, and so far behind the best, change places for their faults."""
 
 
-def ranked_by_faults(proposal: Proposal, weight: float) -> Proposal:
+def demote_faulty(proposal: Proposal, weight: float) -> Proposal:
     """Return a proposal whose best candidates are ranked by their faults, too.
 
     Only if the first has any: what is to be passed over is looked at, and what may take its place.
     """
     every = proposal.candidates
-    if not every or not faults_of(Subject(proposal, every[0])):
+    if not every or not find_faults(Subject(proposal, every[0])):
         return proposal
     near = [one for one in every[:_LOOKED_AT] if one.score > every[0].score - _BEHIND]
-    told = [_told(one, len(faults_of(Subject(proposal, one))), weight) for one in near]
+    told = [_told(one, len(find_faults(Subject(proposal, one))), weight) for one in near]
     found = sorted((*told, *every[len(near) :]), key=lambda one: -one.score)
     return replace(proposal, candidates=tuple(found))
 
@@ -211,17 +207,17 @@ class Subject:
         return self.candidate.shown
 
     @property
-    def linked(self) -> Linked:
+    def linked(self) -> LinkedQuestion:
         """The question's links."""
         return self.proposal.linked
 
     @property
-    def frame(self) -> Frame:
+    def frame(self) -> QuestionOperators:
         """The question's operators."""
         return self.proposal.frame
 
     @property
-    def expected(self) -> Expected:
+    def expected(self) -> ExpectedAnswer:
         """The shape that an answer should have."""
         return self.proposal.expected
 
@@ -325,7 +321,11 @@ def _number_missing(subject: Subject) -> bool:
 
     A number that the question does not have (one unit turned into another) excuses another one.
     """
-    asked = [one for one in subject.proposal.reading.quantities if _counts(one)]
+    asked = [
+        one
+        for one in subject.proposal.reading.quantities
+        if one.value is not None and one.value != 1
+    ]
     if subject.tree.limit is not None:  # so many percent of all are so many rows
         asked = [one for one in asked if not subject.proposal.reading.is_percent(one)]
     times = [one for one in subject.proposal.reading.quantities if one.value is None]
@@ -336,10 +336,6 @@ def _number_missing(subject: Subject) -> bool:
     same = {sign * one.value for one in asked if one.value is not None for sign in (1, -1)}
     spare = set(held) - same - set(_places(subject.tree))
     return len(missing) > len(spare)
-
-
-def _counts(quantity: Quantity) -> bool:
-    return quantity.value is not None and quantity.value != 1
 
 
 def _numbers(subject: Subject) -> Iterator[float]:

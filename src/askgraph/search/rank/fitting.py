@@ -1,7 +1,7 @@
 """The fit of a candidate to what a question asks for: its kind, its nouns, its rows.
 
-Kinds come from the words of classes and predicates, see `askgraph.search.grow.kinds`; what nothing
-is known of neither fits nor is a misfit.
+Kinds come from the words of classes and predicates, see `askgraph.search.expand.schema`;
+what nothing is known of neither fits nor is a misfit.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -15,7 +15,18 @@ from askgraph.graph.literals import Sort
 from askgraph.graph.names import NAME_WORDS, standard_naming
 from askgraph.index import tokens
 from askgraph.index.names import Kind
-from askgraph.search import (
+from askgraph.search.expand.schema import (
+    Schema,
+    has_kind,
+    holds_years,
+    kinds_of_class,
+    kinds_of_nodes,
+    kinds_of_objects,
+    kinds_of_predicate,
+)
+from askgraph.search.link import Link, LinkedQuestion
+from askgraph.search.operators.query_builder import DATED, LISTED, NUMERIC, PAIRED, Candidate
+from askgraph.search.query_pieces import (
     Value,
     function_of,
     groups_of,
@@ -24,48 +35,29 @@ from askgraph.search import (
     values_of,
     variable_of,
 )
-from askgraph.search.grow.kinds import (
-    has_kind,
-    holds_years,
-    kinds_of_class,
-    kinds_of_nodes,
-    kinds_of_objects,
-    kinds_of_predicate,
-)
-from askgraph.search.grow.schema import Schema
-from askgraph.search.linking import Reading, bits
-from askgraph.search.linking.link import Link, Linked
-from askgraph.search.linking.operators import Frame
-from askgraph.search.linking.word_lists import NONE, Kinds
-from askgraph.search.operators import DATED, NUMERIC
-from askgraph.search.operators.query_builder import LISTED, PAIRED, Candidate
-from askgraph.search.rank.expected import (
+from askgraph.search.rank.expected_answer_type import (
     AGGREGATING,
-    Expected,
+    ExpectedAnswer,
     Item,
     interrogative,
     items_of,
     owner_of,
 )
+from askgraph.search.tokenize import bits
+from askgraph.search.tokenize.question_operators import QuestionOperators
+from askgraph.search.tokenize.word_lists import NONE, Kinds
 from askgraph.sparql import Bind, Call, Pattern, Query, Term
 from askgraph.sparql.vocabulary import RDF_TYPE
 
-_BODY = 0.4
-"""How well a body fits where a person is asked for: "who" may mean it."""
-_ODD = -0.5
-"""A thing of unknown kind, in a graph that has things of the kind that is asked for."""
-_YEARS = 0.9
-"""How well whole numbers that may be years fit where a time is asked for."""
+_BODY = 0.4  # how well a body fits where a person is asked for: "who" may mean it
+_ODD = -0.5  # a thing of unknown kind, in a graph that has things of the kind that is asked for
+_YEARS = 0.9  # how well whole numbers that may be years fit where a time is asked for
 _OPENING = 3
 """Among so many words a verb of doing stands that opens a question: "what did", "what all does"."""
-_PERHAPS = 0.5
-"""A column that a noun may ask for."""
-_CLASSES = 3
-"""So many classes tell what a predicate leads from or to."""
-_FEW, _SOME = 3, 0.5
-"""A few rows where one is asked for are half a misfit."""
-_ONLY = 0.3
-"""One row where several are asked for is less: there may be no more."""
+_PERHAPS = 0.5  # a column that a noun may ask for
+_CLASSES = 3  # so many classes tell what a predicate leads from or to
+_FEW, _SOME = 3, 0.5  # a few rows where one is asked for are half a misfit
+_ONLY = 0.3  # one row where several are asked for is less: there may be no more
 _OWN_COLUMNS = frozenset((LISTED, PAIRED, "share", "describe"))
 """Notes on candidates that show what no noun of the question asks for."""
 _FUNCTIONS = {"average": "AVG", "sum": "SUM", "minimum": "MIN", "maximum": "MAX"}
@@ -105,7 +97,13 @@ class _Noun:
 class Fitting:
     """Tells how the candidates for one question fit it."""
 
-    def __init__(self, linked: Linked, frame: Frame, schema: Schema, expected: Expected) -> None:
+    def __init__(
+        self,
+        linked: LinkedQuestion,
+        frame: QuestionOperators,
+        schema: Schema,
+        expected: ExpectedAnswer,
+    ) -> None:
         self.linked, self.frame, self.schema = linked, frame, schema
         self.expected = expected
         self._upwards: dict[str, set[str]] = {}
@@ -214,21 +212,24 @@ class Fitting:
 
     def _graded(self, asked: str, column: Column) -> float:
         if asked == "when":
-            return self._time(column)
+            if column.function == "COUNT":
+                return -1.0
+            if column.sort in DATED or "times" in column.kinds:
+                return 1.0
+            if column.step is not None and column.sort in NUMERIC:
+                return _YEARS if holds_years(self.schema, column.step) else -1.0
+            return 0.0 if column.sort is Sort.TEXT else -1.0
         if column.function == "COUNT" or column.sort not in (Sort.NONE, Sort.TEXT):
             return -1.0
         if asked == "who":
-            return self._person(column)
+            if "persons" in column.kinds:
+                return 1.0
+            if "bodies" in column.kinds:
+                return _BODY
+            if column.kinds:
+                return -1.0
+            return _ODD if column.classes and has_kind(self.schema, "persons") else 0.0
         return self._place(column)
-
-    def _person(self, column: Column) -> float:
-        if "persons" in column.kinds:
-            return 1.0
-        if "bodies" in column.kinds:
-            return _BODY
-        if column.kinds:
-            return -1.0
-        return _ODD if column.classes and has_kind(self.schema, "persons") else 0.0
 
     def _place(self, column: Column) -> float:
         if "places" in column.kinds:
@@ -238,15 +239,6 @@ class Fitting:
         if column.kinds:
             return -1.0
         return _ODD if column.classes and has_kind(self.schema, "places") else 0.0
-
-    def _time(self, column: Column) -> float:
-        if column.function == "COUNT":
-            return -1.0
-        if column.sort in DATED or "times" in column.kinds:
-            return 1.0
-        if column.step is not None and column.sort in NUMERIC:
-            return _YEARS if holds_years(self.schema, column.step) else -1.0
-        return 0.0 if column.sort is Sort.TEXT else -1.0
 
     # Nouns
 
@@ -297,7 +289,13 @@ class Fitting:
         if not self._names_columns or not columns or _OWN_COLUMNS & {*candidate.notes}:
             return 0.0, 0.0
         held = [[self._held(noun, one, candidate) for one in columns] for noun in self._nouns]
-        beside = self._beside(candidate)
+        # The columns of context: the things whose values are the answer.
+        if len(candidate.tree.columns) == len(candidate.shown):
+            beside: list[Column] = []
+        else:
+            patterns = patterns_in(candidate.tree.where)
+            context = [one for one in values_of(candidate.tree) if one not in candidate.shown]
+            beside = [self._column(one, candidate, patterns) for one in context]
         aside = [
             max((self._held(noun, one, candidate) for one in beside), default=0.0)
             for noun in self._nouns
@@ -320,14 +318,6 @@ class Fitting:
         first = min((one.last for one in self.frame.of("each")), default=0)
         behind = [one for one in self.frame.of("and") if one.first > first]
         return len(self.frame.of("each")) + len(behind)
-
-    def _beside(self, candidate: Candidate) -> list[Column]:
-        """The columns of context: the things whose values are the answer."""
-        if len(candidate.tree.columns) == len(candidate.shown):
-            return []
-        patterns = patterns_in(candidate.tree.where)
-        context = [one for one in values_of(candidate.tree) if one not in candidate.shown]
-        return [self._column(one, candidate, patterns) for one in context]
 
     def _held(self, noun: _Noun, column: Column, candidate: Candidate) -> float:
         if column.function == "COUNT" and "rate" in candidate.notes:
@@ -396,7 +386,26 @@ class Fitting:
     @cached_property
     def several(self) -> bool | None:
         """Whether several things are asked for rather than one; None if no word tells."""
-        return _asks_for_several(self.linked.reading, self.items, self.expected)
+        reading = self.linked.reading
+        items = self.items
+        expected = self.expected
+        if not items or len(items) > 1 or expected.grouped or expected.counted or expected.again:
+            return None
+        if expected.limit is not None or expected.kind in ("yes_no", "count", "number"):
+            return None
+        words, head = reading.words.agreement, items[0]
+        folded = reading.folded
+        if any(word in words["each"] for word in folded):
+            return None
+        asking = interrogative(reading)
+        verbs = [*range(head.first), *range(head.positions[-1] + 1, head.positions[-1] + 2)]
+        said = [folded[at] for at in verbs if at < len(folded)]
+        plural = any(reading.tokens[at].stem != folded[at] for at in head.positions)
+        if any(word in words["several"] for word in said):
+            return True if plural or reading.language != "en" else None
+        if asking is None or plural or expected.kind == "who":
+            return None
+        return False if any(word in words["one"] for word in said) else None
 
     def disagrees(self, candidate: Candidate) -> float:
         """Whether there are several rows where one is asked for, or one where several are."""
@@ -422,10 +431,7 @@ class Fitting:
             return None  # those with the most, or the least: there may be ties
         if isinstance(candidate.root, Variable):
             return len(candidate.ids) if candidate.shown[0] == candidate.root else None
-        return self._objects(candidate, variable_of(candidate.shown[0]))
-
-    def _objects(self, candidate: Candidate, shown: Variable) -> int | None:
-        """How many objects a thing has that the question names, if they are what is shown."""
+        shown = variable_of(candidate.shown[0])
         for one in patterns_in(candidate.tree.where):
             if one.object == shown and one.subject == candidate.root:
                 number = self.schema.number(predicate_of(one))
@@ -469,23 +475,3 @@ def _said_of(end: Term, patterns: Sequence[Pattern]) -> frozenset[str]:
         and isinstance(one.object, NamedNode)
         and predicate_of(one) == RDF_TYPE
     )
-
-
-def _asks_for_several(reading: Reading, items: Sequence[Item], expected: Expected) -> bool | None:
-    if not items or len(items) > 1 or expected.grouped or expected.counted or expected.again:
-        return None
-    if expected.limit is not None or expected.kind in ("yes_no", "count", "number"):
-        return None
-    words, head = reading.words.agreement, items[0]
-    folded = reading.folded
-    if any(word in words["each"] for word in folded):
-        return None
-    asking = interrogative(reading)
-    verbs = [*range(head.first), *range(head.positions[-1] + 1, head.positions[-1] + 2)]
-    said = [folded[at] for at in verbs if at < len(folded)]
-    plural = any(reading.tokens[at].stem != folded[at] for at in head.positions)
-    if any(word in words["several"] for word in said):
-        return True if plural or reading.language != "en" else None
-    if asking is None or plural or expected.kind == "who":
-        return None
-    return False if any(word in words["one"] for word in said) else None

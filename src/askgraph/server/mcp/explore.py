@@ -27,10 +27,10 @@ from askgraph.methods.tools import Context
 from askgraph.methods.tools.candidates import BestCandidates, RunCandidate, best_candidates
 from askgraph.methods.tools.describe import describe as describe_in
 from askgraph.methods.tools.hits import Found, entity_lines, property_lines
+from askgraph.methods.tools.overview import shape_of
 from askgraph.methods.tools.query_run import executed
 from askgraph.methods.tools.rendering import Writer, clipped, labels_in
-from askgraph.methods.tools.shape_of import shape_of
-from askgraph.search.decide.evidence import left_out
+from askgraph.search.decide import left_out
 from askgraph.server.mcp.access import (
     GraphName,
     Known,

@@ -12,8 +12,9 @@ from askgraph.answers.alternatives import Alternative, alternatives
 from askgraph.answers.query_parts import Part, ReadBack, read_back
 from askgraph.answers.verbalize import labels_of
 from askgraph.errors import QueryError
-from askgraph.search.linking.link import also_meant
-from askgraph.search.run import all_linked
+from askgraph.search.link import also_meant
+from askgraph.search.pipeline import link_to_graph
+from askgraph.search.tokenize import tokenize
 from askgraph.server.hub import Asker, HubDep
 from askgraph.server.rest import GraphName, NamedQuery, QueryText, named_query
 from askgraph.server.runs.views import Body
@@ -169,7 +170,7 @@ async def parts(graph: GraphName, body: PartsBody, hub: HubDep, caller: Asker) -
         if body.alternatives:
             meant: dict[str, tuple[str, ...]] = {}
             if body.question:
-                linked = await all_linked(body.question, body.language, opened)
+                linked = await link_to_graph(tokenize(body.question, body.language), opened)
                 iris = [part.term.value for part in back.parts if isinstance(part.term, NamedNode)]
                 meant = {iri: also_meant(linked, iri) for iri in iris}
             others = await alternatives(

@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field
 
 from askgraph import plugins
 from askgraph.errors import SetupError
-from askgraph.methods import PRESETS, converses, preset_settings
+from askgraph.methods import PRESETS, converses, help_of, preset_settings
 from askgraph.server.hub import Hub
 from askgraph.server.runs.request import method_names, open_settings
 from askgraph.server.store import Cost
@@ -26,6 +26,7 @@ class SettingView(BaseModel):
     type: str = Field(description="boolean, integer, number or text.")
     default: bool | int | float | str
     paper: bool | int | float | str = Field(description="With the setting preset=paper.")
+    help: str = Field(description="What it does.")
 
 
 class MethodView(BaseModel):
@@ -88,8 +89,15 @@ def _view(hub: Hub, name: str, cost: Cost | None) -> MethodView:
     except SetupError as error:
         missing = " ".join(str(error).split())
     paper: dict[str, Any] = {"preset": PRESETS[1], **preset_settings(plugin, PRESETS[1])}
+    help_texts = help_of(plugin) if plugin else {}
     settings = [
-        SettingView(name=key, type=_KINDS[type(value)], default=value, paper=paper.get(key, value))
+        SettingView(
+            name=key,
+            type=_KINDS[type(value)],
+            default=value,
+            paper=paper.get(key, value),
+            help=help_texts.get(key, ""),
+        )
         for key, value in (open_settings(plugin) if plugin else {}).items()
     ]
     return MethodView(

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from askgraph.errors import ServiceError, SetupError
 from askgraph.index import tokens
-from askgraph.search.linking.word_lists import detected_language
+from askgraph.search.tokenize.word_lists import detected_language
 from askgraph.server.auth.principal import ANONYMOUS, Principal, TooMany
 from askgraph.server.middleware.logs import masked_fields, masked_value, without
 from askgraph.server.problems import Missing, Problem

@@ -19,7 +19,7 @@ from askgraph.methods.tools.masking import Veil
 from askgraph.methods.tools.mentions import mentioned
 from askgraph.methods.tools.rendering import Writer
 from askgraph.methods.tools.toolbox import GraphToolbox
-from askgraph.search.run import read_and_linked
+from askgraph.search.pipeline import link_text
 from askgraph.sparql import vocabulary as v
 from askgraph.trace import Question
 from askgraph.workspace import Workspace
@@ -33,7 +33,7 @@ PREFIXES = (
 
 
 def veil_of(graph: KnowledgeGraph, asked: str = ASKED, sees: Sees = "masked") -> Veil:
-    veil = Veil.of([(graph, read_and_linked(asked, "en", graph.names))], sees=sees)
+    veil = Veil.of([(graph, link_text(asked, "en", graph.names))], sees=sees)
     assert veil is not None
     return veil
 
@@ -43,7 +43,7 @@ def under(veil: Veil, asked: str = ASKED) -> Context:
 
 
 def test_with_everything_to_be_seen_there_is_no_veil(near: KnowledgeGraph) -> None:
-    linked = read_and_linked(ASKED, "en", near.names)
+    linked = link_text(ASKED, "en", near.names)
 
     assert Veil.of([(near, linked)], sees="everything") is None
 
@@ -73,7 +73,7 @@ def test_of_things_with_the_same_name_the_question_has_the_one_that_is_used(
     near: KnowledgeGraph, meant: str
 ) -> None:
     asked = "Which moons of Jupiter were discovered by Galileo?"
-    linked = read_and_linked(asked, "en", near.names)
+    linked = link_text(asked, "en", near.names)
     iri = f"https://example.org/space/{meant}"
 
     veil = Veil.of([(near, linked)], used=[iri])
@@ -178,7 +178,7 @@ def test_terms_that_are_declared_are_of_the_schema(odd: KnowledgeGraph) -> None:
 
 
 def test_what_another_graph_holds_is_not_made_up(odd: KnowledgeGraph, near: KnowledgeGraph) -> None:
-    linked = [(graph, read_and_linked("Cologne?", "en", graph.names)) for graph in (odd, near)]
+    linked = [(graph, link_text("Cologne?", "en", graph.names)) for graph in (odd, near)]
     veil = Veil.of(linked)
     assert veil is not None
     alone = veil_of(near)
@@ -367,7 +367,7 @@ async def test_of_the_schema_alone_there_are_no_rows_and_no_counts(near: Knowled
 
 
 def test_a_query_is_read_by_its_own_prefixes(space: KnowledgeGraph) -> None:
-    veil = Veil.of([(space, read_and_linked("Which moons are there?", None, space.names))])
+    veil = Veil.of([(space, link_text("Which moons are there?", None, space.names))])
     assert veil is not None
     query = "PREFIX s: <https://example.org/space/> SELECT ?m { ?m ?p s:Jupiter . ?m ?q s:Europa }"
 

@@ -15,8 +15,8 @@ from askgraph.graph.names import schema_names
 from askgraph.index import stem, tokens
 from askgraph.methods.tools.masking.placeholders import Guard, Hidden, masked_query
 from askgraph.methods.tools.masking.question import Stretch, stretches
-from askgraph.methods.tools.term_text import STANDARD, expanded_name
-from askgraph.search.linking.link import Linked
+from askgraph.methods.tools.terms import STANDARD, expanded_name
+from askgraph.search.link import LinkedQuestion
 from askgraph.sparql import vocabulary as v
 from askgraph.sparql.prefixes import PrefixMap, words_of_local_name
 
@@ -47,7 +47,7 @@ class Veil:
     """
 
     graphs: tuple[KnowledgeGraph, ...]
-    linked: tuple[Linked, ...]
+    linked: tuple[LinkedQuestion, ...]
     rows: bool = True
     hidden: Hidden = field(default_factory=Hidden)
     strange: set[str] = field(default_factory=set)
@@ -56,7 +56,7 @@ class Veil:
     @classmethod
     def of(
         cls,
-        linked: Sequence[tuple[KnowledgeGraph, Linked]],
+        linked: Sequence[tuple[KnowledgeGraph, LinkedQuestion]],
         *,
         sees: str = "masked",
         used: Sequence[str] = (),

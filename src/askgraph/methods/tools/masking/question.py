@@ -14,9 +14,8 @@ from pyoxigraph import Literal, NamedNode
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.literals import resource_term
 from askgraph.index.names import Kind, Name, NameIndex, phrases
-from askgraph.search.linking import Reading
-from askgraph.search.linking.link import Link, Linked
-from askgraph.search.linking.quantities import Quantity
+from askgraph.search.link import Link, LinkedQuestion
+from askgraph.search.tokenize import Quantity, TokenizedQuestion
 from askgraph.sparql import vocabulary as v
 
 NAMED = re.compile(
@@ -65,7 +64,7 @@ def iri_in(written: str, expand: Callable[[str], str | None]) -> str | None:
     return written if written.startswith(("http", "urn:")) else expand(written)
 
 
-def written_out(reading: Reading, expand: Callable[[str], str | None]) -> list[Stretch]:
+def written_out(reading: TokenizedQuestion, expand: Callable[[str], str | None]) -> list[Stretch]:
     """Return what can be nothing but an IRI, a moment, a day or a signed number, in order."""
     found: list[Stretch] = []
     taken: set[int] = set()
@@ -77,7 +76,7 @@ def written_out(reading: Reading, expand: Callable[[str], str | None]) -> list[S
     return sorted(found, key=lambda one: one.first)
 
 
-def codes(reading: Reading) -> Iterator[Stretch]:
+def codes(reading: TokenizedQuestion) -> Iterator[Stretch]:
     """Yield the runs of letters and digits with a digit in them ("B747", "12/2004").
 
     Ordinals ("3rd") are none.
@@ -88,7 +87,7 @@ def codes(reading: Reading) -> Iterator[Stretch]:
             yield Stretch(at[0], at[-1], Literal(found[0]), "a text", _CODE_SCORE)
 
 
-def compounds(reading: Reading) -> tuple[Quantity, ...]:
+def compounds(reading: TokenizedQuestion) -> tuple[Quantity, ...]:
     """Return the quantities of a question; tens and units in words are one ("thirty-four")."""
     kept: list[Quantity] = []
     for one in reading.quantities:
@@ -132,7 +131,7 @@ def _terms(
         yield found.span(), Literal(number, datatype=NamedNode(kind)), "a number"
 
 
-def _tokens_in(reading: Reading, start: int, end: int) -> list[int]:
+def _tokens_in(reading: TokenizedQuestion, start: int, end: int) -> list[int]:
     """The tokens that a stretch of the text touches."""
     return [
         at for at, token in enumerate(reading.tokens) if token.start < end and token.end > start
@@ -140,7 +139,7 @@ def _tokens_in(reading: Reading, start: int, end: int) -> list[int]:
 
 
 def stretches(
-    linked: Sequence[tuple[KnowledgeGraph, Linked]],
+    linked: Sequence[tuple[KnowledgeGraph, LinkedQuestion]],
     *,
     expand: Callable[[str], str | None],
     shows: Callable[[str], bool],
@@ -200,14 +199,14 @@ def _says_as_well(schema: Link, link: Link) -> bool:
     )
 
 
-def _explained(linked: Linked) -> Iterator[int]:
+def _explained(linked: LinkedQuestion) -> Iterator[int]:
     """The words that name a class or predicate."""
     for link in linked.of(Kind.CLASS, Kind.PREDICATE):
         if link.score >= _WHOLE:
             yield from link.positions
 
 
-def _exact(reading: Reading, index: NameIndex) -> Iterator[Stretch]:
+def _exact(reading: TokenizedQuestion, index: NameIndex) -> Iterator[Stretch]:
     """Words that are exactly a name or a value, whatever the links made of them."""
     said = list(phrases([token.folded for token in reading.tokens], index))
     schema = {
@@ -232,7 +231,7 @@ def _named(first: int, last: int, name: Name, score: float) -> Stretch:
     return Stretch(first, last, term, "", score)
 
 
-def _valued(quantity: Quantity, reading: Reading) -> tuple[Literal, str]:
+def _valued(quantity: Quantity, reading: TokenizedQuestion) -> tuple[Literal, str]:
     """The literal that a number or a time stands for, and what it is in words."""
     start, end = reading.tokens[quantity.first], reading.tokens[quantity.last]
     written = reading.text[start.start : end.end]
@@ -275,7 +274,9 @@ def _apart(found: Sequence[Stretch], plain: Collection[int], taken: set[int]) ->
 
 
 def _left(
-    linked: Sequence[tuple[KnowledgeGraph, Linked]], spoken: Collection[int], taken: Collection[int]
+    linked: Sequence[tuple[KnowledgeGraph, LinkedQuestion]],
+    spoken: Collection[int],
+    taken: Collection[int],
 ) -> Iterator[Stretch]:
     """Words that are not `taken` and stand in names of things or values, each run as one text."""
     reading = linked[0][1].reading
@@ -291,7 +292,7 @@ def _left(
         yield Stretch(first, last, Literal(text), "a text")
 
 
-def _forms(linked: Linked) -> Iterator[int]:
+def _forms(linked: LinkedQuestion) -> Iterator[int]:
     """The words that are forms of words in names of classes and predicates."""
     for link in linked.of(Kind.CLASS, Kind.PREDICATE):
         for at, quality in zip(link.positions, link.qualities, strict=True):
@@ -299,7 +300,7 @@ def _forms(linked: Linked) -> Iterator[int]:
                 yield at
 
 
-def _of_language(reading: Reading) -> set[int]:
+def _of_language(reading: TokenizedQuestion) -> set[int]:
     """The words by which the language asks, compares and measures, whatever the graph."""
     lists = reading.words
     phrases_of = [*lists.asks.values(), *lists.operators.values()]

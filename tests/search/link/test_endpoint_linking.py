@@ -1,0 +1,300 @@
+"""Names that are not known here are found by the graph's endpoint, in one request a question."""
+
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import replace
+
+import pytest
+from pyoxigraph import RdfFormat, Store
+from tests.each import for_each
+from tests.graphs import store_of
+from tests.servers import faults
+from tests.servers.sparql import SparqlServer
+
+from askgraph.endpoint import Counted
+from askgraph.endpoint.http import HttpEndpoint
+from askgraph.graph import KnowledgeGraph
+from askgraph.graph.arrays import build_arrays
+from askgraph.graph.local_profile import profile_of
+from askgraph.graph.names import schema_names
+from askgraph.graph.resources import naming_of
+from askgraph.index.name_search import Asked, Thing, name_search
+from askgraph.index.name_search.plain import PlainNames
+from askgraph.index.names import Kind, NameIndex
+from askgraph.sample import graph_path
+from askgraph.search.link import LinkedQuestion
+from askgraph.search.link.endpoint_linking import spans
+from askgraph.search.pipeline import link_text, link_to_graph, propose
+from askgraph.search.tokenize import tokenize
+from askgraph.sparql.prefixes import PrefixMap
+from askgraph.trace import Question
+
+SPACE = "https://example.org/space/"
+
+
+@pytest.fixture(scope="module")
+def store() -> Store:
+    store = Store()
+    store.bulk_load(graph_path().read_bytes(), RdfFormat.TURTLE)
+    return store
+
+
+@pytest.fixture(scope="module")
+def known(store: Store) -> KnowledgeGraph:
+    """The sample graph as one of which only the classes' and predicates' names are known."""
+    profile = profile_of(build_arrays(store))
+    names = NameIndex.of(schema_names(profile))
+    search = name_search("plain", naming_of(profile))
+    endpoint = HttpEndpoint("http://127.0.0.1:9/sparql")
+    return KnowledgeGraph(
+        name="space",
+        endpoint=endpoint,
+        profile=profile,
+        names=names,
+        prefixes=PrefixMap({}),
+        name_search=search,
+    )
+
+
+@pytest.fixture
+async def server(store: Store) -> AsyncIterator[SparqlServer]:
+    with SparqlServer(store) as server:
+        yield server
+
+
+async def asked(question: str, graph: KnowledgeGraph, server: SparqlServer) -> LinkedQuestion:
+    endpoint = HttpEndpoint(server.url, retries=0)
+    try:
+        return await link_to_graph(tokenize(question, None), replace(graph, endpoint=endpoint))
+    finally:
+        await endpoint.close()
+
+
+def fresh(graph: KnowledgeGraph, search: str = "plain") -> KnowledgeGraph:
+    """The graph with a search that remembers nothing."""
+    return replace(graph, name_search=name_search(search, naming_of(graph.profile)))
+
+
+@for_each(
+    ("question", "expected"),
+    [
+        ("Which moons does Jupiter have?", ["Jupiter"]),
+        ("which moons does jupiter have", ["jupiter"]),
+        ("Who commanded Apollo 11?", ["Apollo 11", "Apollo"]),
+        ('Who wrote "The Lord of the Rings"?', ["The Lord of the Rings"]),
+        ("How many moons are there?", []),
+    ],
+)
+def test_what_may_be_a_name_is_looked_for_the_likeliest_first(
+    known: KnowledgeGraph, question: str, expected: Sequence[str]
+) -> None:
+    linked = link_text(question, None, known.names)
+    found = [span.of(linked.reading) for span in spans(linked)]
+    assert found[: len(expected)] == list(expected)
+    assert len(found) <= 12
+    assert bool(found) == bool(expected)
+
+
+@pytest.mark.parametrize(
+    ("question", "target"),
+    [
+        ("Which moons does Jupiter have?", "Jupiter"),
+        ("which moons does jupiter have", "Jupiter"),
+        ("Welche Monde hat Jupiter?", "Jupiter"),
+        ("Who commanded Apollo 11?", "Apollo_11"),
+    ],
+)
+async def test_a_thing_is_linked_by_a_name_that_only_the_endpoint_knows(
+    known: KnowledgeGraph, server: SparqlServer, question: str, target: str
+) -> None:
+    linked = await asked(question, fresh(known), server)
+    assert SPACE + target in [link.target for link in linked.of(Kind.ENTITY)]
+    assert linked.notes == ()
+    assert len(server.requests) == 1
+
+
+async def test_what_was_found_is_not_asked_for_again(
+    known: KnowledgeGraph, server: SparqlServer
+) -> None:
+    graph = fresh(known)
+    first = await asked("Which moons does Jupiter have?", graph, server)
+    again = await asked("How many moons does Jupiter have?", graph, server)
+    assert len(server.requests) == 1
+    assert {link.target for link in first.of(Kind.ENTITY)} == {
+        link.target for link in again.of(Kind.ENTITY)
+    }
+
+
+async def test_a_question_without_a_name_asks_nothing(
+    known: KnowledgeGraph, server: SparqlServer
+) -> None:
+    linked = await asked("How many moons are there?", fresh(known), server)
+    assert linked.of(Kind.CLASS)
+    assert server.requests == []
+
+
+async def test_a_search_that_the_server_does_not_have_gives_way_to_exact_labels(
+    known: KnowledgeGraph, server: SparqlServer
+) -> None:
+    server.acts.append(faults.status(400, "the predicate bif:contains is not known"))
+    linked = await asked("Which moons does Jupiter have?", fresh(known, "virtuoso"), server)
+    assert SPACE + "Jupiter" in [link.target for link in linked.of(Kind.ENTITY)]
+    assert len(linked.notes) == 1
+    assert "search for names failed" in linked.notes[0]
+
+
+class Lying(PlainNames):
+    """Finds one and the same thing for whatever it is asked."""
+
+    async def search(
+        self,
+        endpoint: Asked,
+        texts: Sequence[str],
+        *,
+        languages: Sequence[str] = (),
+        within: Sequence[str] = (),
+        limit: int = 20,
+    ) -> Sequence[Sequence[Thing]]:
+        return [[Thing(SPACE + "Mars", (("Mars", ""),))] for _ in texts]
+
+
+async def test_a_search_that_lies_gives_way_to_exact_labels(
+    known: KnowledgeGraph, server: SparqlServer
+) -> None:
+    graph = replace(known, name_search=Lying(naming_of(known.profile)))
+    linked = await asked("Which moons does Jupiter have?", graph, server)
+    assert [link.target for link in linked.of(Kind.ENTITY)] == [SPACE + "Jupiter"]
+    assert linked.notes == (
+        "The endpoint's search for names gave things that are called otherwise.",
+    )
+
+
+@pytest.mark.parametrize(
+    ("question", "language", "said"),
+    [
+        ("¿Quién fundó Nestlé?", "es", ("The names that the endpoint found are in en only.",)),
+        ("Who founded Nestlé?", "en", ()),
+    ],
+)
+async def test_names_in_other_languages_than_the_questions_are_linked_and_told(
+    question: str, language: str, said: tuple[str, ...]
+) -> None:
+    label = '<urn:n> <http://www.w3.org/2000/01/rdf-schema#label> "Nestlé"@en .'
+    store = store_of(f"{label} <urn:n> <urn:founder> <urn:h> .")
+    profile = profile_of(build_arrays(store))
+    search = name_search("plain", naming_of(profile))
+    with SparqlServer(store) as server:
+        endpoint = HttpEndpoint(server.url)
+        graph = KnowledgeGraph(
+            name="one",
+            endpoint=endpoint,
+            profile=profile,
+            names=NameIndex.of([]),
+            prefixes=PrefixMap({}),
+            name_search=search,
+        )
+        linked = await link_to_graph(tokenize(question, language), graph)
+        await endpoint.close()
+    assert [link.target for link in linked.of(Kind.ENTITY)] == ["urn:n"]
+    assert linked.notes == said
+
+
+async def test_a_graph_whose_names_are_iris_says_so() -> None:
+    store = store_of("<urn:berlin> <urn:in> <urn:germany> . <urn:bonn> <urn:in> <urn:germany> .")
+    profile = profile_of(build_arrays(store))
+    search = name_search("plain", naming_of(profile))
+    with SparqlServer(store) as server:
+        endpoint = HttpEndpoint(server.url)
+        graph = KnowledgeGraph(
+            name="one",
+            endpoint=endpoint,
+            profile=profile,
+            names=NameIndex.of([]),
+            prefixes=PrefixMap({}),
+            name_search=search,
+        )
+        linked = await link_to_graph(tokenize("What is Berlin in?", None), graph)
+        await endpoint.close()
+    assert any("nothing but their IRIs" in note for note in linked.notes)
+
+
+async def test_of_many_things_of_one_name_those_that_fit_the_question_are_linked() -> None:
+    towns = "\n".join(f':t{n} a :Town ; rdfs:label "Orlen" ; :area {n} .' for n in range(40))
+    store = store_of(
+        "@prefix : <http://example.org/> .\n"
+        "@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .\n"
+        ":mayor rdfs:label 'mayor' . :area rdfs:label 'area' .\n"
+        f"{towns}\n:ada rdfs:label 'Ada' . :t31 :mayor :ada .\n"
+    )
+    profile = profile_of(build_arrays(store))
+    names, search = NameIndex.of(schema_names(profile)), name_search("plain", naming_of(profile))
+    with SparqlServer(store) as server:
+        graph = KnowledgeGraph(
+            name="towns",
+            endpoint=HttpEndpoint(server.url),
+            profile=profile,
+            names=names,
+            prefixes=PrefixMap({}),
+            name_search=search,
+        )
+        linked = await asked("Who is the mayor of Orlen?", graph, server)
+
+    found = {link.target.rsplit("/", 1)[-1] for link in linked.of(Kind.ENTITY)}
+    assert "t31" in found
+    assert len(found) <= 6
+
+
+async def test_what_has_only_a_name_left_is_what_it_was_merged_into_at_an_endpoint() -> None:
+    store = store_of(
+        "@prefix : <http://example.org/> .\n"
+        "@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .\n"
+        "@prefix owl: <http://www.w3.org/2002/07/owl#> .\n"
+        ":population rdfs:label 'population' .\n"
+        ":bern rdfs:label 'Bern' ; :population 134000 .\n"
+        ":old rdfs:label 'Mutzopolis' ; owl:sameAs :bern .\n"
+    )
+    profile = profile_of(build_arrays(store))
+    names, search = NameIndex.of(schema_names(profile)), name_search("plain", naming_of(profile))
+    with SparqlServer(store) as server:
+        endpoint = Counted(HttpEndpoint(server.url, retries=0))
+        graph = KnowledgeGraph(
+            name="towns",
+            endpoint=endpoint,
+            profile=profile,
+            names=names,
+            prefixes=PrefixMap({}),
+            name_search=search,
+        )
+        question = Question("What is the population of Mutzopolis?", "en")
+        proposal = await propose(question, graph)
+        await endpoint.close()
+
+    best = proposal.candidates[0]
+    assert "<http://example.org/bern>" in graph.plain_text(best.query)
+    assert proposal.linked.merged == {"http://example.org/bern": "Mutzopolis"}
+    assert endpoint.requests <= 12
+
+
+async def test_of_many_things_of_one_name_those_are_linked_to_which_most_leads() -> None:
+    towns = "\n".join(f':t{n} a :Town ; rdfs:label "Orlen" ; :area {n} .' for n in range(20))
+    people = "\n".join(f":p{n} :livesIn :t17 ; :bornIn :t{n} ." for n in range(20))
+    store = store_of(
+        "@prefix : <http://example.org/> .\n"
+        "@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .\n"
+        f":area rdfs:label 'area' .\n{towns}\n{people}\n:x :livesIn :t23 . :y :livesIn :t23 .\n"
+    )
+    profile = profile_of(build_arrays(store))
+    names, search = NameIndex.of(schema_names(profile)), name_search("plain", naming_of(profile))
+    with SparqlServer(store) as server:
+        graph = KnowledgeGraph(
+            name="towns",
+            endpoint=HttpEndpoint(server.url),
+            profile=profile,
+            names=names,
+            prefixes=PrefixMap({}),
+            name_search=search,
+        )
+        linked = await asked("What is the area of Orlen?", graph, server)
+
+    found = [link.target.rsplit("/", 1)[-1] for link in linked.of(Kind.ENTITY)]
+    assert len(found) <= 6
+    assert {"t17"} < {*found}

@@ -1,0 +1,283 @@
+"""Words of a question find the names that they mean."""
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from tests.each import for_each
+from tests.search.link.conftest import ENTITIES, PLACE
+
+from askgraph.index.names import Kind, Name, NameIndex
+from askgraph.search.link import Link, Variant, also_meant, link_question, variants
+from askgraph.search.tokenize import tokenize
+
+FOUND = [
+    # a question, what its words mean, those words
+    ("the whole name", "Where was Marie Curie born?", "curie", "Marie Curie"),
+    ("a part of a name", "Where was Dr. Curie born?", "curie", "Curie"),
+    ("an alternative name", "Where was Skłodowska born?", "curie", "Skłodowska"),
+    ("without an accent", "Where was Sklodowska born?", "curie", "Sklodowska"),
+    ("without accents", "Where is the Cafe Zurich?", "cafe", "Cafe Zurich"),
+    ("in small letters", "where was marie curie born", "curie", "marie curie"),
+    ("in capitals", "WHERE WAS MARIE CURIE BORN?", "curie", "MARIE CURIE"),
+    ("in another order", "Where was Curie, Marie born?", "curie", "Curie Marie"),
+    ("a possessive", "What is Marie Curie's birth date?", "curie", "Marie Curie"),
+    ("a typographic possessive", "What is Marie Curie’s birth date?", "curie", "Marie Curie"),
+    ("a letter too few", "Where is the Pacifc Ocean?", "ocean", "Pacifc Ocean"),
+    ("a letter too many", "Where is the Pacifiic Ocean?", "ocean", "Pacifiic Ocean"),
+    ("a wrong letter", "Where is the Pazific Ocean?", "ocean", "Pazific Ocean"),
+    ("two letters swapped", "Where is the Pacfiic Ocean?", "ocean", "Pacfiic Ocean"),
+    ("an acronym", "Where is the ESA?", "esa", "ESA"),
+    ("a name with an apostrophe", "Where is St. Mary's Hospital?", "hospital", "St Mary Hospital"),
+    ("an apostrophe left out", "Where is O’Brien's Hostel?", "hostel", "O Brien Hostel"),
+    ("a hyphen", "Who wrote Catch-22?", "catch", "Catch 22"),
+    ("a hyphen left out", "Who wrote Catch 22?", "catch", "Catch 22"),
+    ("words that stand as one", "Where is the Goldengate Bridge?", "bridge", "Goldengate Bridge"),
+    ("Japanese", "富士山 はどこですか", "fuji", "富士山"),
+    ("Greek", "Πού είναι η Αθήνα;", "athens", "Αθήνα"),
+    ("Greek without accents", "ΠΟΥ ΕΙΝΑΙ Η ΑΘΗΝΑ", "athens", "ΑΘΗΝΑ"),
+    ("Cyrillic", "Где находится Москва?", "moscow", "Москва"),
+    ("Arabic", "أين تقع القاهرة؟", "cairo", "القاهرة"),
+    ("accents and capitals", "Wo ist das CAFÉ ZÜRICH?", "cafe", "CAFÉ ZÜRICH"),
+    ("a plural", "Which people live in cities?", "City", "cities"),
+    ("a singular", "Which city is it?", "City", "city"),
+    ("a class of two words", "Which space stations are there?", "SpaceStation", "space stations"),
+    ("two words as one", "Which spacestations are there?", "SpaceStation", "spacestations"),
+    ("one word as two", "Welche Blumen Töpfe gibt es?", "Leaf", "Blumen Töpfe"),
+    ("a longer form", "Show the photographs", "photograph", "photographs"),
+    ("a word part", "Show the photograph", "Photo", "photograph"),
+    ("an abbreviation", "What is the first name?", "fname", "first name"),
+    ("another abbreviation", "What is the student id?", "stuid", "student id"),
+    ("a name in camel case", "What is the launchSite?", "launchSite", "launchSite"),
+    ("function words in a name", "Who is the head of state?", "headOfState", "head of state"),
+    ("a value", 'Which tasks are "in progress"?', '"in progress"', "in progress"),
+    ("a code", "Which part is AB-12?", '"AB-12"', "AB 12"),
+]
+
+
+def found(question: str, index: NameIndex, target: str) -> list[Link]:
+    whole = target if target.startswith('"') else PLACE + target
+    return [one for one in link_question(tokenize(question), index).links if one.target == whole]
+
+
+def said(question: str, one: Link) -> str:
+    tokens = tokenize(question).tokens
+    return " ".join(tokens[at].text for at in one.positions)
+
+
+@for_each(("how", "question", "target", "words"), FOUND)
+def test_words_find_the_name_they_mean(
+    how: str, question: str, target: str, words: str, index: NameIndex
+) -> None:
+    links = found(question, index, target)
+    assert links
+    content = {w.casefold() for w in words.replace("-", " ").split()}
+    consumed = {w.casefold() for w in said(question, links[0]).split()}
+    assert content & consumed
+
+
+@for_each(("how", "question", "target", "words"), [case for case in FOUND if case[2] in ENTITIES])
+def test_the_name_meant_is_the_best_of_its_words(
+    how: str, question: str, target: str, words: str, index: NameIndex
+) -> None:
+    best = next(
+        one for one in link_question(tokenize(question), index).links if one.kind is Kind.ENTITY
+    )
+    assert best.target == PLACE + target
+
+
+NOT_FOUND = [
+    ("a typing error in a short word", "Which is Rad?", '"Red"'),
+    ("two letters wrong", "Where is the Bacivic?", "ocean"),
+    ("function words alone", "Who is of the and?", "whale"),
+    ("one function word of a name", "What is the of?", "nothing"),
+    ("half of a value", "Which tasks are in?", '"in progress"'),
+    ("a number alone for a name with one", "What is 22?", "catch"),
+    ("another name of like beginning", "Where is Emma?", "noether"),
+    ("transliteration", "Where is Moskva?", "moscow"),
+]
+
+
+@for_each(("how", "question", "target"), NOT_FOUND)
+def test_words_do_not_find_a_name_they_do_not_mean(
+    how: str, question: str, target: str, index: NameIndex
+) -> None:
+    assert not found(question, index, target)
+
+
+def test_the_whole_name_counts_more_than_its_part(index: NameIndex) -> None:
+    whole = found("Marie Curie", index, "curie")[0]
+    part = found("Curie", index, "curie")[0]
+    assert whole.similarity == pytest.approx(1)
+    assert part.score < whole.score
+
+
+def test_the_main_name_counts_more_than_another_one(index: NameIndex) -> None:
+    assert found("Maria Skłodowska", index, "curie")[0].score < 1
+    assert found("Marie Curie", index, "curie")[0].score == pytest.approx(1)
+
+
+def test_a_name_spelled_wrong_counts_less_than_one_spelled_right(index: NameIndex) -> None:
+    right = found("Pacific Ocean", index, "ocean")[0]
+    wrong = found("Pazific Ocean", index, "ocean")[0]
+    assert wrong.score < right.score
+    assert wrong.quality < right.quality
+
+
+def test_words_far_apart_are_no_name_together(index: NameIndex) -> None:
+    question = "Which golden retriever ran slowly through the gate of Anna's bridge?"
+    assert all(one.similarity < 1 for one in found(question, index, "bridge"))
+
+
+def test_function_words_in_quotation_marks_are_part_of_the_name(index: NameIndex) -> None:
+    quoted = found('Who wrote "The Whale and the Boat"?', index, "whale")[0]
+    assert len(quoted.positions) == 5
+    assert quoted.similarity == pytest.approx(1)
+
+
+def test_function_words_tell_nothing_and_rare_words_much(index: NameIndex) -> None:
+    linked = link_question(tokenize("Where is the Pacific Ocean"), index)
+    where, is_, the, pacific, ocean = linked.weights
+    assert where == is_ == the == 0
+    assert pacific > 0 and ocean > 0
+
+
+def test_unknown_words_count_too(index: NameIndex) -> None:
+    assert link_question(tokenize("Where is Qwertz?"), index).weights[-1] > 0
+
+
+def test_links_come_best_first(index: NameIndex) -> None:
+    scores = [
+        one.score
+        for one in link_question(tokenize("Which cities has Dr. Curie in photos?"), index).links
+    ]
+    assert scores == sorted(scores, reverse=True)
+
+
+def test_links_of_a_kind_are_of_that_kind(index: NameIndex) -> None:
+    linked = link_question(tokenize("Which city has a launch site of Marie Curie?"), index)
+    assert {one.kind for one in linked.of(Kind.CLASS, Kind.PREDICATE)} == {
+        Kind.CLASS,
+        Kind.PREDICATE,
+    }
+    assert set(linked.links) == set(linked.of(*Kind))
+
+
+@given(text=st.text(max_size=60), language=st.sampled_from([None, "en", "de", "es", "fr", "ja"]))
+@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+def test_any_text_is_linked_and_similarities_are_shares(
+    text: str, language: str | None, index: NameIndex
+) -> None:
+    linked = link_question(tokenize(text, language), index)
+    assert len(linked.weights) == len(linked.reading.tokens)
+    assert all(weight >= 0 for weight in linked.weights)
+    for one in linked.links:
+        check(one, len(linked.reading.tokens))
+
+
+KNOWN = "Marie Curie of the Pacific ocean's launch sites photo first name AB-12 22 cities , ' \" -"
+
+
+@given(words=st.lists(st.sampled_from(KNOWN.split()), max_size=15))
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+def test_any_known_words_are_linked_and_similarities_are_shares(
+    words: list[str], index: NameIndex
+) -> None:
+    linked = link_question(tokenize(" ".join(words)), index)
+    for one in linked.links:
+        check(one, len(linked.reading.tokens))
+
+
+def check(one: Link, tokens: int) -> None:
+    assert 0 < one.similarity <= 1
+    assert 0 < one.score <= 1
+    assert all(0 < quality <= 1 for quality in one.qualities)
+    assert len(one.positions) == len(one.qualities) > 0
+    assert list(one.positions) == sorted(set(one.positions))
+    assert one.positions[-1] < tokens
+    assert one.mask.bit_count() == len(one.positions)
+
+
+PLANET, GOD, CAR = "http://x/planet", "http://x/god", "http://x/car"
+INDEX = NameIndex.of(
+    [
+        Name("Mercury", PLANET, Kind.ENTITY),
+        Name("Mercury", GOD, Kind.ENTITY),
+        Name("mercury", CAR, Kind.CLASS),
+        Name("Venus", "http://x/venus", Kind.ENTITY),
+        Name("diameter", "http://x/diameter", Kind.PREDICATE),
+    ]
+)
+LINKED = link_question(tokenize("What is the diameter of Mercury?", "en"), INDEX)
+
+
+def test_a_homonym_of_the_same_kind_may_be_meant() -> None:
+    assert also_meant(LINKED, PLANET) == (GOD,)
+    assert also_meant(LINKED, GOD) == (PLANET,)
+
+
+def test_other_words_and_other_kinds_mean_nothing_else() -> None:
+    assert also_meant(LINKED, "http://x/diameter") == ()
+    assert also_meant(LINKED, "http://x/venus") == ()
+    assert also_meant(LINKED, CAR) == ()
+
+
+VOCABULARY = NameIndex.of(
+    Name(text, f"http://example.org/{number}", Kind.PREDICATE)
+    for number, text in enumerate(
+        (
+            "moon photograph photo launch site spaceship fname country temperature cat bat"
+            " telescopic"
+        ).split()
+    )
+)
+
+
+def of(text: str) -> dict[str, Variant]:
+    """What the words may stand for, the best variant of each word of the vocabulary."""
+    words = list(VOCABULARY.vocabulary)
+    found = sorted(variants(tokenize(text, "en"), VOCABULARY), key=lambda variant: variant.quality)
+    return {words[variant.word]: variant for variant in found}
+
+
+@for_each(
+    ("text", "word", "how"),
+    [
+        ("moon", "moon", "exact"),
+        ("moons", "moon", "exact"),
+        ("Moon", "moon", "exact"),
+        ("countries", "country", "exact"),
+        ("launched", "launch", "root"),
+        ("launching", "launch", "root"),
+        ("telescope", "telescopic", "root"),
+        ("photographic", "photograph", "root"),
+        ("temprature", "temperature", "typo"),
+        ("tempereture", "temperature", "typo"),
+        ("tmeperature", "temperature", "typo"),
+        ("space ship", "spaceship", "joined"),
+        ("launchsite", "launch", "split"),
+        ("launchsite", "site", "split"),
+        ("first name", "fname", "short"),
+    ],
+)
+def test_a_word_stands_for_another(text: str, word: str, how: str) -> None:
+    assert of(text)[word].how == how
+
+
+@for_each(
+    ("text", "word"),
+    [("cot", "cat"), ("rat", "bat"), ("temqeretura", "temperature"), ("the", "temperature")],
+)
+def test_a_word_does_not_stand_for_any_other(text: str, word: str) -> None:
+    assert word not in of(text)
+
+
+def test_the_word_itself_is_the_best_of_all() -> None:
+    assert of("photograph")["photograph"].quality == 1
+    assert of("photograph")["photo"].quality < 1
+    assert of("temprature")["temperature"].quality < 1
+
+
+def test_each_variant_says_which_word_of_the_question_it_is_of() -> None:
+    found = of("which space ship has photos")
+    assert found["spaceship"].position in (1, 2)
+    assert found["photo"].position == 4

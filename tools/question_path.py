@@ -1,0 +1,133 @@
+"""Count the files and functions that one question passes, and the files that call each other.
+
+    python tools/question_path.py                # all three ways in: cli, guided, server
+    python tools/question_path.py cli --list     # one of them, with its files and pairs
+
+Each runs in a process of its own over the sample graph: `askgraph ask` with graph search, guided
+with a scripted model, and `POST /api/v1/ask` of a server that has answered once.
+"""
+
+import argparse
+import asyncio
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+from collections import Counter
+from contextlib import redirect_stdout, suppress
+from inspect import CO_ASYNC_GENERATOR, CO_COROUTINE, CO_GENERATOR, CO_OPTIMIZED
+from pathlib import Path
+from types import FrameType
+
+import askgraph
+
+WAYS = ("cli", "guided", "server")
+SUSPENDING = CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR
+FIRST_INSTRUCTIONS = 8  # bytes of a generator's code before it runs for the first time
+QUESTION = "Which moons orbit Mars?"
+QUERY = "SELECT DISTINCT ?moon { ?moon ont:orbits space:Mars }"
+REPLY = {"thought": "", "choose": 0, "query": QUERY, "answer": ["moon"], "sure": 0.9}
+REPLY |= {"ask": "", "between": []}
+
+
+class CallTracer:
+    """Count the starts of the package's functions, and which file calls which."""
+
+    def __init__(self) -> None:
+        self.prefix = f"{Path(askgraph.__file__).parent}{os.sep}"
+        self.functions: Counter[str] = Counter()
+        self.calls: set[tuple[str, str]] = set()
+        self.is_counting = False
+        threading.setprofile(self)  # threads of a warm server start before its last question
+        sys.setprofile(self)
+
+    def __call__(self, frame: FrameType, event: str, argument: object) -> None:
+        """Note that a function starts; one that goes on, and the body of a class, do not."""
+        code, caller = frame.f_code, frame.f_back
+        if not self.is_counting or event != "call" or not code.co_filename.startswith(self.prefix):
+            return
+        goes_on = code.co_flags & SUSPENDING and frame.f_lasti > FIRST_INSTRUCTIONS
+        if goes_on or code.co_name.startswith("<") or not code.co_flags & CO_OPTIMIZED:
+            return
+        name = code.co_filename.removeprefix(self.prefix)
+        self.functions[f"{name}:{code.co_qualname}"] += 1
+        if caller is not None and caller.f_code.co_filename.startswith(self.prefix):
+            self.calls.add((caller.f_code.co_filename.removeprefix(self.prefix), name))
+
+
+def ask_question(way: str, folder: str, tracer: CallTracer) -> None:
+    """Ask by one way in; the tracer counts from where all is ready."""
+    if way == "cli":
+        from askgraph.cli import main
+
+        sys.argv = ["askgraph", "ask", QUESTION, "-g", "space", "--workspace", folder]
+        tracer.is_counting = True
+        with suppress(SystemExit):
+            main()
+    elif way == "guided":
+        from askgraph.llm.scripted import ScriptedModel
+
+        model = ScriptedModel(lambda request: json.dumps(REPLY))
+        tracer.is_counting = True
+        askgraph.ask(QUESTION, "space", method="guided", model=model, workspace=folder)
+    else:
+        asyncio.run(_post_question(folder, tracer))
+
+
+async def _post_question(folder: str, tracer: CallTracer) -> None:
+    from httpx2 import ASGITransport, AsyncClient
+
+    from askgraph.server.app import create_app
+    from askgraph.server.settings import ServeSettings
+    from askgraph.workspace import Workspace
+
+    app = create_app(ServeSettings(), Workspace(folder))
+    client = AsyncClient(transport=ASGITransport(app=app))
+    async with app.router.lifespan_context(app), client:
+        for text in (QUESTION.replace("Mars", "Neptune"), QUESTION):
+            tracer.is_counting = text == QUESTION
+            reply = await client.post("http://localhost/api/v1/ask", json={"question": text})
+            assert reply.is_success, reply.text
+
+
+def trace_question(way: str) -> tuple[dict[str, int], list[tuple[str, str]]]:
+    """Return the functions that a question passes (how often), and the calls between files."""
+    from askgraph import sample
+
+    with tempfile.TemporaryDirectory() as folder:
+        inside = [__file__, way, "--inside", folder]
+        add = ["-m", "askgraph", "add", "space", str(sample.graph_path()), "--workspace", folder]
+        index = ["-m", "askgraph", "index", "build", "space", "--workspace", folder]
+        for made in (add, index, inside):
+            done = subprocess.run([sys.executable, *made], check=True, stdout=subprocess.PIPE)
+    functions, calls = json.loads(done.stdout)
+    return functions, [(caller, called) for caller, called in calls]
+
+
+def main() -> None:
+    """Print the figures of each way in."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("ways", nargs="*", default=WAYS, help="cli, guided, server")
+    parser.add_argument("--list", action="store_true", help="name the files and the pairs")
+    parser.add_argument("--inside", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.inside:
+        tracer = CallTracer()
+        with Path(os.devnull).open("w") as nowhere, redirect_stdout(nowhere):
+            ask_question(options.ways[0], options.inside, tracer)
+        tracer.is_counting = False
+        print(json.dumps([tracer.functions, sorted(tracer.calls)]))
+        return
+    for way in options.ways:
+        functions, calls = trace_question(way)
+        files = sorted({name.partition(":")[0] for name in functions})
+        pairs = [f"{a} <-> {b}" for a, b in calls if a < b and (b, a) in calls]
+        print(f"{way}: {len(files)} files, {len(functions)} functions, {len(pairs)} pairs")
+        for line in [*files, *pairs] if options.list else ():
+            print(f"  {line}")
+
+
+if __name__ == "__main__":
+    main()
