@@ -88,7 +88,7 @@ _TOGETHER = {
         "text2sparql": "sets",
     },
 }
-"""Plugins of one idea that share a module: each has its own name there, or that behind the colon."""
+"""Plugins of one idea that share a module, under their own names or those behind the colon."""
 
 _LIBRARIES = {
     "anthropic": "anthropic",
