@@ -23,7 +23,7 @@ from tools.calibration import VARIANTS
 from askgraph.answers.search_run import AHEAD, SearchLimits
 from askgraph.errors import AskgraphError, QueryError, ServiceError
 from askgraph.evaluation import Table
-from askgraph.evaluation.metrics.best_column import best_column
+from askgraph.evaluation.metrics.sets import best_column
 from askgraph.evaluation.questions import gold_or_reason, query_table
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.examples.drafts import drafts

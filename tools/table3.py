@@ -21,7 +21,7 @@ from typing import Any
 from pyoxigraph import QueryBoolean, QuerySolutions, RdfFormat, Store
 
 from askgraph.evaluation import Score, Table
-from askgraph.evaluation.metrics.best_column_multiset import best_column_multiset
+from askgraph.evaluation.metrics.sets import best_column_multiset
 from askgraph.sparql.parser import read
 from askgraph.sparql.results import SelectResult
 from askgraph.sparql.write import text_of

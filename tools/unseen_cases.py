@@ -34,7 +34,7 @@ from askgraph.errors import AskgraphError
 from askgraph.evaluation import Table
 from askgraph.evaluation.by_name import by_name, names_of_things
 from askgraph.evaluation.files import replaced
-from askgraph.evaluation.metrics.best_column import best_column
+from askgraph.evaluation.metrics.sets import best_column
 from askgraph.evaluation.questions import query_table
 from askgraph.graph import KnowledgeGraph
 from askgraph.search.decide import EMPTY, collect_evidence

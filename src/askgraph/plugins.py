@@ -6,8 +6,8 @@ plugins that share a module (`_TOGETHER`). Another package adds plugins
 with entry points in the group `askgraph.<kind>`. No plugin is imported before it is loaded, so that
 a heavy library costs only those who use it:
 
-    >>> from askgraph import registry
-    >>> answer_with = registry.load("method", "graph-search")
+    >>> from askgraph import plugins
+    >>> answer_with = plugins.load("method", "graph-search")
 """
 
 import ast
@@ -72,8 +72,35 @@ _TOGETHER = {
         "search_property": "search",
         "search_property_of_entity": "search",
     },
+    "benchmark": {
+        "cwq": "json_records:ComplexWebQuestions",
+        "dblp_quad": "json_records:DblpQuad",
+        "grasp_lines": "json_records:GraspLines",
+        "lcquad": "json_records:LcQuad",
+        "lcquad2": "json_records:LcQuad2",
+        "pat_questions": "json_records:PatQuestions",
+        "qald": "json_records:Qald",
+        "rubq": "json_records:Rubq",
+        "sciqa": "json_records:SciQa",
+        "simpledbpedia_qa": "json_records:SimpleDbpediaQa",
+        "spinach": "json_records:Spinach",
+        "webqsp": "json_records:WebQsp",
+        "wikiwebquestions": "json_records:WikiWebQuestions",
+    },
+    "metric": {
+        "accuracy_at_1": "sets",
+        "best_column": "sets",
+        "best_column_multiset": "sets",
+        "column_mapping": "assignment",
+        "dfsl": "sets",
+        "exact_match": "sets",
+        "flattened": "sets",
+        "hits_at_1": "sets",
+        "row_assignment": "assignment",
+        "text2sparql": "sets",
+    },
 }
-"""Plugins of one idea that share a module: each has its own name there, or the one behind ":"."""
+"""Plugins of one idea that share a module, under their own names or those behind the colon."""
 
 _LIBRARIES = {
     "anthropic": "anthropic",
@@ -85,7 +112,7 @@ _LIBRARIES = {
     "postgresql": "asyncpg",
     "semantic": "onnxruntime tokenizers",
     "serve": "alembic fastapi mcp prometheus_client pydantic_settings python_multipart sqlalchemy "
-    "starlette structlog uvicorn",
+    "starlette structlog uvicorn xlsxwriter",
     "spacy": "spacy",
     "telemetry": "opentelemetry",
     "vector": "faiss",

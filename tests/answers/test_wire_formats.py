@@ -163,8 +163,9 @@ def test_a_workbook_has_numbers_as_numbers_and_texts_as_they_are() -> None:
         for name in package.namelist():
             ElementTree.fromstring(package.read(name))
         sheet = package.read("xl/worksheets/sheet1.xml").decode()
-    assert "<c><v>3643</v></c>" in sheet
-    assert "=1+1</t>" in sheet
+        texts = package.read("xl/sharedStrings.xml").decode()
+    assert '<c r="C2"><v>3643</v></c>' in sheet and "<f>" not in sheet
+    assert "<t>=1+1</t>" in texts
 
 
 def test_rows_are_found_by_name_and_value_whatever_the_accents() -> None:

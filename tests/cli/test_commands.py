@@ -10,7 +10,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -20,7 +19,7 @@ from tests.servers import faults
 from tests.servers.sparql import SparqlServer
 from typer.testing import CliRunner, Result
 
-from askgraph.cli import COMMANDS, app
+from askgraph.cli import COMMANDS, app, load_command
 
 HEAVY = {"numpy", "pyoxigraph", "rdflib", "httpx2", "asyncio", "rich"}
 STRANGE = ["?", "🪐🪐🪐", "the of and", "word " * 10_000, "SELECT * {", "\x00", "\ud800"]
@@ -122,7 +121,7 @@ def test_the_help_of_a_command_imports_no_library_that_it_does_not_use(command: 
 
 @for_each("name", COMMANDS)
 def test_the_summary_of_a_command_is_how_its_help_begins(name: str) -> None:
-    command = getattr(import_module(f"askgraph.cli.{name}"), name)
+    command = load_command(name)
     assert (inspect.getdoc(command) or "").split("\n\n")[0].replace("\n", " ") == COMMANDS[name]
 
 

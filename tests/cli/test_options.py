@@ -4,12 +4,11 @@ import inspect
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import fields
-from importlib import import_module
 from typing import Any
 
 import typer
 
-from askgraph.cli import COMMANDS, GROUPS, Bundle, descriptions, expanded
+from askgraph.cli import COMMANDS, GROUPS, Bundle, descriptions, expanded, load_command
 
 DESCRIPTIONS = {
     name: table for name, table in descriptions().items() if name not in ("commands", "groups")
@@ -19,9 +18,9 @@ DESCRIPTIONS = {
 def commands() -> Iterator[tuple[str, Callable[..., Any]]]:
     """Every command by its name, with the options of its bundles in place of these."""
     for name in COMMANDS:
-        yield name, expanded(getattr(import_module(f"askgraph.cli.{name}"), name), name)
+        yield name, expanded(load_command(name), name)
     for group in GROUPS:
-        found: typer.Typer = getattr(import_module(f"askgraph.cli.{group}"), group)
+        found: typer.Typer = load_command(group)
         for command in found.registered_commands:
             assert command.callback is not None
             yield f"{group} {command.name}", command.callback

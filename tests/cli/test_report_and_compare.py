@@ -12,8 +12,7 @@ from tests.evaluation.reports.records import record, run_of, written
 from typer.testing import CliRunner, Result
 
 from askgraph.cli import expanded
-from askgraph.cli.compare import compare
-from askgraph.cli.report import By, report
+from askgraph.cli.evaluate import By, compare, report
 from askgraph.errors import SetupError
 from askgraph.evaluation.reports.page import BUILT
 from askgraph.evaluation.reports.report_sheets import BY

@@ -1,10 +1,12 @@
 """What every reader of a benchmark must do; run over all that the registry knows.
 
-The module docstring of a reader holds a sample file after a line "A sample, `NAME`:", indented.
+The docstring of a reader, or of its module, holds a sample file after a line "A sample, `NAME`:",
+indented.
 """
 
 import gzip
 import importlib
+import inspect
 import json
 import re
 import textwrap
@@ -27,8 +29,11 @@ SAMPLE = re.compile(r"^A sample, `([^`]+)`:\n\n((?:    .*\n|\n)+)", re.MULTILINE
 
 def sample(name: str) -> tuple[str, str]:
     """The file name and the text of the sample in a reader's docstring."""
-    module = importlib.import_module(plugins.load("benchmark", name).__module__)
-    found = SAMPLE.search(f"{module.__doc__}\n")
+    plugin = plugins.load("benchmark", name)
+    text = f"{inspect.getdoc(plugin)}\n"
+    if plugin.__module__.endswith(f".{name}"):
+        text += f"{importlib.import_module(plugin.__module__).__doc__}\n"
+    found = SAMPLE.search(text)
     assert found, f"{name}: no sample in the docstring"
     return found[1], textwrap.dedent(found[2])
 

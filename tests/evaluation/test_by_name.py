@@ -9,7 +9,7 @@ from pyoxigraph import Literal, NamedNode, Variable
 
 from askgraph.evaluation import Table, aligned
 from askgraph.evaluation.by_name import by_name, names_of_things
-from askgraph.evaluation.metrics.best_column import best_column
+from askgraph.evaluation.metrics.sets import best_column
 from askgraph.graph import KnowledgeGraph
 from askgraph.sparql.results import SelectResult
 from askgraph.workspace import Workspace

@@ -15,8 +15,7 @@ from tests.each import for_each
 from askgraph.errors import QueryError
 from askgraph.evaluation import Table
 from askgraph.evaluation.benchmarks.formats import read_benchmark
-from askgraph.evaluation.metrics.flattened import flattened
-from askgraph.evaluation.metrics.text2sparql import text2sparql
+from askgraph.evaluation.metrics.sets import flattened, text2sparql
 from askgraph.sparql.judge import checked
 from askgraph.sparql.results import SelectResult, value_of
 

@@ -14,8 +14,8 @@ from askgraph.evaluation.questions import GoldQuestion
 from askgraph.evaluation.runs import Options, Run, read_run
 from askgraph.evaluation.runs.predictions import Prediction
 from askgraph.workspace import Workspace
+from askgraph.workspace.evaluation import needs_graph, score_predictions
 from askgraph.workspace.plans import Asked
-from askgraph.workspace.predictions import needs_graph, score_predictions
 
 MARS = "SELECT ?m { ?m <http://example.org/onto#orbits> <http://example.org/Mars> }"
 PHOBOS = Table.of_json(["m"], [["http://example.org/Phobos"]])

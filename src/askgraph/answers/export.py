@@ -7,13 +7,12 @@ import csv
 import io
 import math
 import unicodedata
-import zipfile
 from collections.abc import Mapping, Sequence
-from xml.sax.saxutils import escape
 
 from pyoxigraph import NamedNode
 
 from askgraph.answers.codec import plain_value
+from askgraph.plugins import missing_extra
 from askgraph.sparql.results import Row, SelectResult, value_of
 
 Value = str | int | float | bool | None
@@ -21,11 +20,6 @@ Sheet = list[list[Value]]
 """Rows of values, the first of which are the headings."""
 
 _COMPUTED = tuple("=+-@\t\r\n＝＋－＠")
-_MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
-_RELATIONS = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
-_PACKAGE = "http://schemas.openxmlformats.org/package/2006"
-_TYPE = "application/vnd.openxmlformats-officedocument.spreadsheetml"
-_HEAD = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n'
 
 
 def matching(result: SelectResult, labels: Mapping[str, str], search: str) -> tuple[Row, ...]:
@@ -58,47 +52,26 @@ def as_csv(sheet: Sheet) -> bytes:
 
 
 def as_workbook(sheet: Sheet) -> bytes:
-    """Return a sheet as a workbook, numbers as numbers."""
-    rows = "".join(
-        f'<row r="{at}">{"".join(map(_cell, row))}</row>' for at, row in enumerate(sheet, start=1)
-    )
-    files = {
-        "[Content_Types].xml": f'<Types xmlns="{_PACKAGE}/content-types">'
-        '<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.'
-        'relationships+xml"/>'
-        f'<Override PartName="/xl/workbook.xml" ContentType="{_TYPE}.sheet.main+xml"/>'
-        f'<Override PartName="/xl/worksheets/sheet1.xml" ContentType="{_TYPE}.worksheet+xml"/>'
-        "</Types>",
-        "_rels/.rels": _relation("officeDocument", "xl/workbook.xml"),
-        "xl/workbook.xml": f'<workbook xmlns="{_MAIN}" xmlns:r="{_RELATIONS}"><sheets>'
-        '<sheet name="Result" sheetId="1" r:id="rId1"/></sheets></workbook>',
-        "xl/_rels/workbook.xml.rels": _relation("worksheet", "worksheets/sheet1.xml"),
-        "xl/worksheets/sheet1.xml": f'<worksheet xmlns="{_MAIN}"><sheetData>{rows}</sheetData>'
-        "</worksheet>",
-    }
+    """Return a sheet as a workbook, numbers as numbers and texts as texts.
+
+    Raises `SetupError` if the extra `serve` is missing.
+    """
+    try:
+        from xlsxwriter import Workbook
+    except ModuleNotFoundError as error:
+        raise missing_extra(error, "a workbook") from error
     content = io.BytesIO()
-    with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as package:
-        for name, text in files.items():
-            package.writestr(name, _HEAD + text)
+    with Workbook(content, {"in_memory": True}) as workbook:
+        page = workbook.add_worksheet("Result")
+        for row, values in enumerate(sheet):
+            for column, value in enumerate(values):
+                if isinstance(value, bool):
+                    page.write_boolean(row, column, value)
+                elif isinstance(value, int | float) and math.isfinite(value):
+                    page.write_number(row, column, value)
+                elif value is not None:
+                    page.write_string(row, column, str(value))
     return content.getvalue()
-
-
-def _relation(kind: str, target: str) -> str:
-    return (
-        f'<Relationships xmlns="{_PACKAGE}/relationships"><Relationship Id="rId1" '
-        f'Type="{_RELATIONS}/{kind}" Target="{target}"/></Relationships>'
-    )
-
-
-def _cell(value: Value) -> str:
-    if value is None:
-        return "<c/>"
-    if isinstance(value, bool):
-        return f'<c t="b"><v>{int(value)}</v></c>'
-    if isinstance(value, int | float) and math.isfinite(value):
-        return f"<c><v>{value!r}</v></c>"
-    shown = "".join(one for one in str(value) if one >= " " or one in "\t\n\r")
-    return f'<c t="inlineStr"><is><t xml:space="preserve">{escape(shown)}</t></is></c>'
 
 
 def _values(row: Row, things: Sequence[bool], labels: Mapping[str, str]) -> list[Value]:

@@ -1,4 +1,4 @@
-"""The command `askgraph`: one file per command, imported when the command is called.
+"""The command `askgraph`: one file per group of commands, imported when one is called.
 
 What lives here: this module (the workspace folder, debugging, exit codes, bundles of options), the
 commands, and `output` and `steps`, which print. Nothing heavy is imported before a command runs.
@@ -336,8 +336,24 @@ def bad_value(error: typer.BadParameter) -> SetupError | None:
     return SetupError(f"{name} takes {wanted}{bounds}; got {fault['input']!r}")
 
 
+_TOGETHER = {
+    "enrich": "advise",
+    "evaluate": "batch compare metrics report score",
+    "graphs": "add describe remove",
+    "methods": "tools",
+    "serve": "mcp",
+}
+"""Modules with several commands, each with those that it is not called for."""
+
+
+def load_command(name: str) -> Any:
+    """Return the function of a command, or the group of this name, imported."""
+    module = next((one for one, names in _TOGETHER.items() if name in names.split()), name)
+    return getattr(import_module(f"askgraph.cli.{module}"), name)
+
+
 def _imported(name: str) -> Any:
-    found = getattr(import_module(f"askgraph.cli.{name}"), name)
+    found = load_command(name)
     alone = typer.Typer(rich_markup_mode=None)
     if isinstance(found, typer.Typer):
         alone.add_typer(found, name=name, help=GROUPS[name])

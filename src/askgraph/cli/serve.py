@@ -1,5 +1,6 @@
-"""`askgraph serve`: the page, and interfaces for programs and agents, in one process."""
+"""`askgraph serve`, `mcp`: the page, and interfaces for programs and agents."""
 
+import asyncio
 import os
 import webbrowser
 from collections.abc import Sequence
@@ -8,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from askgraph.cli.options import Common
+from askgraph.cli.options import Common, check_graphs
 from askgraph.cli.output import progress_bar
 from askgraph.errors import SetupError
 from askgraph.sample import graph_path, questions_path
@@ -104,3 +105,22 @@ def _add(place: Workspace, sources: Sequence[Path], *, sample: bool) -> tuple[st
                     "name with askgraph add NAME FILE"
                 )
     return tuple(wanted)
+
+
+def mcp(
+    common: Common,
+    graph: list[str] | None = None,
+    timeout: float = 120.0,
+    query_timeout: float = 30.0,
+) -> None:
+    """Speak the Model Context Protocol on standard input and output, for an agent that starts it.
+
+    It offers tools (ask, search, describe, shapes, validate, execute and others), the graphs as
+    resources, and prompts; nothing can change a graph. With --graph (repeatable) only these graphs.
+    Over HTTP the same is at /mcp of 'askgraph serve'.
+    """
+    from askgraph.server.mcp import run_stdio
+
+    place = common.workspace
+    check_graphs(place, graph or ())
+    asyncio.run(run_stdio(place, graph or (), timeout=timeout, query_timeout=query_timeout))

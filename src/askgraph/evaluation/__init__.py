@@ -1,7 +1,7 @@
 """Questions with gold queries: run, score, report. A metric compares two tables of values.
 
-Adding a metric is adding one file to `metrics/` whose `__all__` names one function that fits
-`Metric`.
+Adding a metric is adding a function that fits `Metric` to a module of `metrics/`, and its name to
+the table of `askgraph.plugins`; or one file whose `__all__` names it.
 
 What lives here: `benchmarks` (readers of published files), `metrics`, `runs`, `reports`, `gold`
 (audits of gold queries), `studies` (tables of papers) and `executors`. May import: `methods` and

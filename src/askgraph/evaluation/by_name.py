@@ -9,7 +9,7 @@ from dataclasses import replace
 from pyoxigraph import Literal, NamedNode
 
 from askgraph.evaluation import Score, Table
-from askgraph.evaluation.metrics.best_column import best_column
+from askgraph.evaluation.metrics.sets import best_column
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.arrays import GraphArrays
 from askgraph.graph.names import local_name

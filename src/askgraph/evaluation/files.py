@@ -3,7 +3,8 @@
 import contextlib
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import accumulate
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -88,31 +89,41 @@ class Appending:
 class LineFile:
     """Objects with an id, a line each, appended durably; of two with one id the later counts.
 
-    `name` is the key that the id stands under.
+    `name` is the key that the id stands under. `lines` has the objects, unless `keep` is false:
+    then only where they stand is kept, as the file may outgrow memory.
 
     A last line that a crash left half-written is cut off when the file is opened; anything else
     that is not a line of ours raises `SetupError`, and the file is left as it is.
     """
 
-    def __init__(self, path: Path, *, name: str = "id") -> None:
+    def __init__(self, path: Path, *, name: str = "id", keep: bool = True) -> None:
         self.path = path
         self._name = name
+        self._keep = keep
         self.lines: dict[str, Mapping[str, object]] = {}
-        self._written: list[str] = []
-        self._file = Appending(path, whole=self._read())
+        self._places: dict[str, tuple[int, int]] = {}  # start and length
+        self._end = 0
+        self._scan()
+        self._file = Appending(path, whole=self._end)
 
     def append(self, line: Mapping[str, object]) -> None:
         """Add one line; when this returns it is on the disk."""
-        self._file.append(json_line(line))
-        self._take(line)
+        data = json_line(line)
+        self._file.append(data)
+        self._take(line, len(data))
 
     def reorder(self, ids: Iterable[str]) -> None:
         """Put the lines into this order, others behind, one an id; the file is never halved."""
-        order = list(dict.fromkeys([*(i for i in ids if i in self.lines), *self.lines]))
-        if order == self._written:
+        order = dict.fromkeys([*(i for i in ids if i in self._places), *self._places])
+        places = [self._places[identity] for identity in order]
+        starts = [0, *accumulate(length for _, length in places)]
+        if [start for start, _ in places] == starts[:-1] and self._end == starts[-1]:
             return
-        self._file.replace(json_line(self.lines[identity]) for identity in order)
-        self.lines, self._written = {identity: self.lines[identity] for identity in order}, order
+        self._file.replace(self._read(places))
+        lengths = (length for _, length in places)
+        self._places = dict(zip(order, zip(starts, lengths, strict=False), strict=True))
+        self._end = starts[-1]
+        self.lines = {identity: self.lines[identity] for identity in order if self._keep}
 
     def close(self) -> None:
         """Close the file; a second call does nothing."""
@@ -124,92 +135,37 @@ class LineFile:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _read(self) -> int:
-        """Take over the lines there are; return the length of the whole ones, in bytes."""
-        try:
-            content = self.path.read_bytes()
-        except FileNotFoundError:
-            return 0
-        except OSError as error:
-            raise SetupError(f"cannot read {self.path}: {error.strerror}") from error
-        whole = content.rfind(b"\n") + 1
-        for number, line in enumerate(content[:whole].split(b"\n"), start=1):
-            if line.strip():
-                place = f"{self.path}, line {number}"
-                record = object_in(line, place)
-                if self._name not in record:
-                    raise SetupError(f"{place}: not a line of results: it has no {self._name!r}")
-                self._take(record)
-        return whole
-
-    def _take(self, line: Mapping[str, object]) -> None:
-        self.lines[str(line[self._name])] = line
-        self._written.append(str(line[self._name]))
-
-
-class TraceFile:
-    """Objects with a `key`, a line each, in a file that may outgrow memory.
-
-    Of two with one key the later counts. Only if lines stand is kept.
-
-    A last line that a crash left half-written is cut off when the file is opened.
-    """
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self._places: dict[str, tuple[int, int]] = {}
-        self._end = self._scan()
-        self._file = Appending(path, whole=self._end)
-
-    def append(self, line: Mapping[str, object]) -> None:
-        """Add one line; it is on the disk when this returns."""
-        data = json_line(line)
-        self._file.append(data)
-        self._places[str(line["key"])] = self._end, len(data)
-        self._end += len(data)
-
-    def reorder(self, keys: Iterable[str]) -> None:
-        """Put the lines into this order, others behind, one a key; the file is never halved."""
-        order = dict.fromkeys([*(key for key in keys if key in self._places), *self._places])
-        places = [self._places[key] for key in order]
-        if self._in_order(places):
-            return
-        self._file.replace(self._read(places))
-        self._places, self._end = {}, 0
-        for key, (_, length) in zip(order, places, strict=True):
-            self._places[key] = self._end, length
-            self._end += length
-
-    def close(self) -> None:
-        """Close the file; a second call does nothing."""
-        self._file.close()
-
-    def _in_order(self, places: Sequence[tuple[int, int]]) -> bool:
-        end = 0
-        for start, length in places:
-            if start != end:
-                return False
-            end = start + length
-        return end == self._end
-
     def _read(self, places: Iterable[tuple[int, int]]) -> Iterator[bytes]:
         with self.path.open("rb") as file:
             for start, length in places:
                 file.seek(start)
                 yield file.read(length)
 
-    def _scan(self) -> int:
-        """Note where each whole line stands; return where the last one ends."""
-        if not self.path.exists():
-            return 0
-        end = 0
+    def _scan(self) -> None:
+        """Take over the whole lines that there are."""
         try:
             with self.path.open("rb") as file:
-                for line in file:
+                for number, line in enumerate(file, start=1):
                     if not line.endswith(b"\n"):
-                        break
-                    self._places[str(json.loads(line)["key"])] = end, len(line)
-                    end += len(line)
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            raise SetupError(f"{self.path} holds no traces of a run: {error}") from error
-        return end
+                        return
+                    if not line.strip():
+                        self._end += len(line)
+                        continue
+                    place = f"{self.path}, line {number}"
+                    record = object_in(line, place)
+                    if self._name not in record:
+                        raise SetupError(
+                            f"{place}: not a line of results: it has no {self._name!r}"
+                        )
+                    self._take(record, len(line))
+        except FileNotFoundError:
+            return
+        except OSError as error:
+            raise SetupError(f"cannot read {self.path}: {error.strerror}") from error
+
+    def _take(self, line: Mapping[str, object], length: int) -> None:
+        identity = str(line[self._name])
+        self._places[identity] = self._end, length
+        self._end += length
+        if self._keep:
+            self.lines[identity] = line

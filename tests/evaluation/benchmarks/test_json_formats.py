@@ -5,18 +5,20 @@ from pathlib import Path
 
 from askgraph.evaluation import Table
 from askgraph.evaluation.benchmarks import Benchmark, Contents
-from askgraph.evaluation.benchmarks.cwq import ComplexWebQuestions
-from askgraph.evaluation.benchmarks.dblp_quad import DblpQuad
-from askgraph.evaluation.benchmarks.grasp_lines import GraspLines
-from askgraph.evaluation.benchmarks.lcquad import LcQuad
-from askgraph.evaluation.benchmarks.lcquad2 import LcQuad2
-from askgraph.evaluation.benchmarks.pat_questions import PatQuestions
-from askgraph.evaluation.benchmarks.rubq import Rubq
-from askgraph.evaluation.benchmarks.sciqa import SciQa
-from askgraph.evaluation.benchmarks.simpledbpedia_qa import SimpleDbpediaQa
-from askgraph.evaluation.benchmarks.spinach import Spinach
-from askgraph.evaluation.benchmarks.webqsp import WebQsp
-from askgraph.evaluation.benchmarks.wikiwebquestions import WikiWebQuestions
+from askgraph.evaluation.benchmarks.json_records import (
+    ComplexWebQuestions,
+    DblpQuad,
+    GraspLines,
+    LcQuad,
+    LcQuad2,
+    PatQuestions,
+    Rubq,
+    SciQa,
+    SimpleDbpediaQa,
+    Spinach,
+    WebQsp,
+    WikiWebQuestions,
+)
 
 WD = "http://www.wikidata.org/entity/"
 WDT = "http://www.wikidata.org/prop/direct/"

@@ -10,8 +10,8 @@ from tests.each import for_each
 from askgraph.errors import SetupError
 from askgraph.evaluation import Table
 from askgraph.evaluation.benchmarks import Contents
+from askgraph.evaluation.benchmarks.json_records import Qald
 from askgraph.evaluation.benchmarks.n3_corpus import N3Corpus
-from askgraph.evaluation.benchmarks.qald import Qald
 from askgraph.evaluation.benchmarks.simplequestions import SimpleQuestions
 from askgraph.evaluation.benchmarks.text2sparql import Text2Sparql
 from askgraph.sparql.judge import checked

@@ -10,15 +10,17 @@ from pyoxigraph import Literal, NamedNode
 from tests.each import for_each
 
 from askgraph.evaluation import Metric, Score, Table
-from askgraph.evaluation.metrics.accuracy_at_1 import accuracy_at_1
-from askgraph.evaluation.metrics.best_column import best_column
-from askgraph.evaluation.metrics.best_column_multiset import best_column_multiset
-from askgraph.evaluation.metrics.column_mapping import column_mapping
-from askgraph.evaluation.metrics.dfsl import dfsl
-from askgraph.evaluation.metrics.exact_match import exact_match
-from askgraph.evaluation.metrics.flattened import flattened
-from askgraph.evaluation.metrics.hits_at_1 import hits_at_1
-from askgraph.evaluation.metrics.text2sparql import text2sparql
+from askgraph.evaluation.metrics.assignment import column_mapping
+from askgraph.evaluation.metrics.sets import (
+    accuracy_at_1,
+    best_column,
+    best_column_multiset,
+    dfsl,
+    exact_match,
+    flattened,
+    hits_at_1,
+    text2sparql,
+)
 from askgraph.plugins import load, names
 from askgraph.sparql.results import SelectResult, Term
 from askgraph.sparql.vocabulary import XSD_DATE, XSD_DECIMAL, XSD_INTEGER

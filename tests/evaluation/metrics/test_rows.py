@@ -14,9 +14,9 @@ from tests.each import for_each
 
 from askgraph.evaluation import Metric, Score, Table
 from askgraph.evaluation.metrics._row_matching import Numbers, equal_cells
-from askgraph.evaluation.metrics.exact_match import exact_match
-from askgraph.evaluation.metrics.row_assignment import row_assignment
+from askgraph.evaluation.metrics.assignment import row_assignment
 from askgraph.evaluation.metrics.rows import rows
+from askgraph.evaluation.metrics.sets import exact_match
 from askgraph.sparql import vocabulary as voc
 from askgraph.sparql.results import Row as TermRow
 from askgraph.sparql.results import SelectResult

@@ -11,7 +11,7 @@ from tests.evaluation.reports.records import record, run_of
 from typer.testing import CliRunner
 
 from askgraph.cli import expanded
-from askgraph.cli.metrics import metrics
+from askgraph.cli.evaluate import metrics
 from askgraph.errors import SetupError
 from askgraph.evaluation.reports.compare import compare, compare_json, side_of
 from askgraph.evaluation.reports.disagreement import EXAMPLES, scored

@@ -10,8 +10,7 @@ import pytest
 
 from askgraph.errors import SetupError, Unreachable
 from askgraph.evaluation.questions import GoldQuestion
-from askgraph.evaluation.runs.batch import answer_all, answerer
-from askgraph.evaluation.runs.one_question import collect
+from askgraph.evaluation.runs.one_question import answer_all, answerer, collect
 from askgraph.graph import KnowledgeGraph
 from askgraph.trace import Outcome, Question, Refusal, Step, Thought
 

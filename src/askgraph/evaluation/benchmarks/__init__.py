@@ -1,6 +1,8 @@
-"""Readers of the public formats of benchmarks: one file each, a sample record in its docstring.
+"""Readers of the public formats of benchmarks, each with a sample file in its docstring.
 
-Adding a benchmark is adding one file whose `__all__` names one class that fits `Benchmark`.
+Adding a benchmark is adding a class to `json_records`, if its records are JSON objects, and its
+name to the table of `askgraph.plugins`; else one file whose `__all__` names one class that fits
+`Benchmark`.
 """
 
 from collections.abc import Mapping

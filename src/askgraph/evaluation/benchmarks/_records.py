@@ -2,12 +2,11 @@
 
 import json
 import re
-from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import ClassVar, TypeVar
+from typing import TypeVar
 
 from pyoxigraph import BlankNode, Literal, NamedNode
 
@@ -308,95 +307,6 @@ def _valued(value: object) -> Term | str | None:
                 return Literal(plain)
     except ValueError:
         return plain
-
-
-class Reader(ABC):
-    """A format whose records are JSON objects, each of them a question.
-
-    `graph` names the graph that the questions are about, None if their queries tell; `key` is that
-    of the list of records in the file's object, None if the file is the list. `language` is asked
-    for if no other is.
-    """
-
-    splits: ClassVar[tuple[str, ...]] = ()
-    key: ClassVar[str | None] = None
-    language: ClassVar[str | None] = None
-    graph: str | None = None
-
-    @abstractmethod
-    def question(self, place: str, record: Record) -> tuple[GoldQuestion, Sequence[Text]]:
-        """Return the question that a record is, without its text, and the wordings it has."""
-
-    def records(self, path: Path) -> Iterator[tuple[str, Record | str]]:
-        """Yield the records of a file, each with its place."""
-        return listed(path, key=self.key)
-
-    def read(self, path: Path, *, language: str | None = None) -> Contents:
-        """Read all questions, those of an unknown graph with the graph that their queries name."""
-        split = split_in(path, self.splits)
-
-        def questions(place: str, record: Record) -> Iterator[Item]:
-            question, texts = self.question(place, record)
-            wanted = language or self.language
-            return wordings(place, replace(question, split=split), texts, wanted)
-
-        contents = gathered(each(self.records(path), questions))
-        graph = self.graph or graph_of(question.sparql or "" for question in contents.questions)
-        return replace(contents, graph=graph, prefixes=PREFIXES.get(graph or "", {}))
-
-
-def english(record: Record, *keys: str) -> list[Text]:
-    """Return the text under the first of the keys that has one, as English."""
-    found = (text for key in keys if (text := text_in(record, key)))
-    return [Text(next(found, ""), "en")]
-
-
-class Scholarly(Reader):
-    """Records of DBLP-QuAD and SciQA: English question, paraphrases and query, in an object each.
-
-    The first wording is asked; query type and template are tags.
-    """
-
-    splits: ClassVar[tuple[str, ...]] = ("train", "valid", "test")
-    key: ClassVar[str | None] = "questions"
-
-    def question(self, place: str, record: Record) -> tuple[GoldQuestion, Sequence[Text]]:
-        """Return a question with the entities and relations that it is about."""
-        asked = _strings(record.get("question"))
-        question = GoldQuestion(
-            identity(record, "id", place),
-            "",
-            sparql=query_in(record),
-            tags=(*texts_in(record, "query_type"), *texts_in(record, "template_id")),
-            entities=tuple(iri.strip("<>") for iri in texts_in(record, "entities")),
-            predicates=tuple(iri.strip("<>") for iri in texts_in(record, "relations")),
-            paraphrases=(*asked[1:], *_strings(record.get("paraphrased_question"))),
-        )
-        return question, [Text(asked[0] if asked else "", "en")]
-
-
-_ESCAPED = re.compile(r"\\u([0-9A-Fa-f]{4})")
-
-
-def _strings(value: object) -> tuple[str, ...]:
-    """Return the texts of a text, of an object with `string`, or of a list of either."""
-    match value:
-        case None:
-            return ()
-        case dict():
-            text = text_in(value, "string")
-            return (_unescaped(text),) if text else ()
-        case str(text):
-            return (_unescaped(text.strip()),) if text.strip() else ()
-        case list(several):
-            return tuple(string for one in several for string in _strings(one))
-        case _:
-            raise Unfit("its question is neither text nor an object with 'string'")
-
-
-def _unescaped(text: str) -> str:
-    # The files hold `\\u00ED` where `\u00ED` was meant.
-    return _ESCAPED.sub(lambda escape: chr(int(escape[1], 16)), text)
 
 
 _STANDARD = TABLES["standard"]

@@ -24,8 +24,7 @@ from askgraph.errors import (
 from askgraph.evaluation import Table
 from askgraph.evaluation.executors import completed
 from askgraph.evaluation.gold import Finding, table_in_words
-from askgraph.evaluation.metrics.best_column import best_column
-from askgraph.evaluation.metrics.exact_match import exact_match
+from askgraph.evaluation.metrics.sets import best_column, exact_match
 from askgraph.evaluation.questions import GoldQuestion, query_table
 from askgraph.sparql import Call, Expression, Nested, Query, children, variables_of, walk
 from askgraph.sparql.comparison import Cell, cell_of_term

@@ -85,12 +85,7 @@ def near_duplicates(
     return tuple(sorted(found.values(), key=lambda pair: (pair.second, pair.first)))
 
 
-def duplicate_groups(
-    questions: Sequence[GoldQuestion],
-    *,
-    similar: float = SIMILAR,
-    prefixes: Mapping[str, str] | None = None,
-) -> tuple[int, ...]:
+def duplicate_groups(questions: Sequence[GoldQuestion]) -> tuple[int, ...]:
     """Return a number for each question; those that repeat each other, over any chain, share it.
 
     Similar words do not count if the queries differ.
@@ -103,7 +98,7 @@ def duplicate_groups(
             at = leader[at]
         return at
 
-    for pair in near_duplicates(questions, similar=similar, prefixes=prefixes):
+    for pair in near_duplicates(questions):
         if pair.repeats:
             one, other = sorted((root(pair.first), root(pair.second)))
             leader[other] = one
@@ -202,16 +197,14 @@ def _met(band: NDArray[np.uint64]) -> NDArray[np.intp]:
 Prefixes = Mapping[str, str] | None
 
 
-def repeats(
-    questions: Sequence[GoldQuestion], *, similar: float = SIMILAR, prefixes: Prefixes = None
-) -> tuple[Finding, ...]:
+def repeats(questions: Sequence[GoldQuestion], *, prefixes: Prefixes = None) -> tuple[Finding, ...]:
     """Return one finding for each question that repeats an earlier one of the same benchmark.
 
     Texts alone are compared if a question has several languages: then the same query is no
     finding.
     """
     found: dict[int, Finding] = {}
-    for pair in near_duplicates(questions, similar=similar, prefixes=prefixes):
+    for pair in near_duplicates(questions, prefixes=prefixes):
         earlier, later = questions[pair.first], questions[pair.second]
         translated = pair.kind == "same query" and earlier.language != later.language
         if not translated:
@@ -225,7 +218,6 @@ def leaks(
     questions: Sequence[GoldQuestion],
     training: Sequence[GoldQuestion],
     *,
-    similar: float = SIMILAR,
     prefixes: Prefixes = None,
 ) -> tuple[Finding, ...]:
     """Return one finding for each question that a training question repeats, in question order.
@@ -234,7 +226,7 @@ def leaks(
     """
     both = [*training, *questions]
     best: dict[int, Pair] = {}
-    for pair in near_duplicates(both, similar=similar, prefixes=prefixes):
+    for pair in near_duplicates(both, prefixes=prefixes):
         if pair.repeats and pair.first < len(training) <= pair.second:
             known = best.get(pair.second)
             if known is None or (pair.kind == "same question", pair.similarity) > (

@@ -1,1 +1,4 @@
-"""Metrics, one file each: pure functions of a predicted and a gold table, see `Metric`."""
+"""Metrics: pure functions of a predicted and a gold table, see `Metric`.
+
+The docstring of each says what it punishes and what not.
+"""

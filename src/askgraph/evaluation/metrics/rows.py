@@ -1,20 +1,4 @@
-"""Row F1: rows matched one to one under the best mapping of columns, with credit for right cells.
-
-Punishes missing and superfluous rows, wrong and missing values, values paired in the wrong rows,
-and missing columns, each by its share of a row: a row with one of two values right is half right.
-With `extra_columns="charged"`, columns that gold does not have as well.
-
-Does not punish the names and order of columns, the order of rows, duplicates, another datatype of
-the same value, and by default extra columns and language tags. Duplicates do not count because
-gold queries often lack a DISTINCT; so a query that must count duplicates is not told from one that
-drops them. As credit is for cells, a column with one value throughout, such as a class, is worth
-its share of every row. As one gold row answers for one predicted row, a predicted row that is
-almost right is superfluous beside the right one: with three columns or more it may then cost more
-than the right one brings.
-
-Ours; the intent is that of `row_assignment`, with named columns, values instead of terms, one rule
-for all sizes, and precision for no more of a row than is right.
-"""
+"""Row F1: the best mapping of columns, and the best matching of rows under it."""
 
 from collections import defaultdict
 from collections.abc import Iterator
@@ -45,7 +29,25 @@ def rows(
     extra_columns: Choice["free", "charged"] = "free",
     languages: Choice["dropped", "kept"] = "dropped",
 ) -> Score:
-    """Compare rows as sets; both empty is 1, one empty is 0.
+    """Row F1: rows matched one to one under the best mapping of columns, with credit for right
+    cells.
+
+    Punishes missing and superfluous rows, wrong and missing values, values paired in the wrong
+    rows, and missing columns, each by its share of a row: a row with one of two values right is
+    half right. With `extra_columns="charged"`, columns that gold does not have as well.
+
+    Does not punish the names and order of columns, the order of rows, duplicates, another datatype
+    of the same value, and by default extra columns and language tags. Duplicates do not count
+    because gold queries often lack a DISTINCT; so a query that must count duplicates is not told
+    from one that drops them. As credit is for cells, a column with one value throughout, such as a
+    class, is worth its share of every row. As one gold row answers for one predicted row, a
+    predicted row that is almost right is superfluous beside the right one: with three columns or
+    more it may then cost more than the right one brings.
+
+    Ours; the intent is that of `row_assignment`, with named columns, values instead of terms, one
+    rule for all sizes, and precision for no more of a row than is right.
+
+    Compare rows as sets; both empty is 1, one empty is 0.
 
     Gold columns are mapped to predicted columns one to one, and rows of one table to rows of the
     other, so that F1 is highest. The similarity of two rows is the share of gold columns in which

@@ -185,13 +185,13 @@ def auc(answers: Judged) -> float | None:
     return float((above + ties / 2).sum() / (len(right) * len(wrong)))
 
 
-def auc_interval(answers: Judged, *, seed: int = 0) -> Interval | None:
+def auc_interval(answers: Judged) -> Interval | None:
     """Return `auc` with its 95 % bootstrap interval over answers (percentiles of 1,000 samples)."""
     whole = auc(answers)
     if whole is None:
         return None
     ordered = sorted(answers)
-    chance = np.random.default_rng(seed)
+    chance = np.random.default_rng(0)
     drawn = (chance.integers(0, len(ordered), len(ordered)) for _ in range(_SAMPLES))
     areas = [area for at in drawn if (area := auc([ordered[place] for place in at])) is not None]
     low, high = np.quantile([*areas, whole], (0.025, 0.975))
@@ -210,7 +210,7 @@ def limit_for(answers: Judged, *, lost: float = LOST, gone: int = 0) -> float:
 
 
 def policies(
-    records: Sequence[Record], metric: str, *, right_from: float = 1.0, lost: float = LOST
+    records: Sequence[Record], metric: str, *, right_from: float = 1.0
 ) -> tuple[Policy, ...]:
     """Return what each way of rejecting does to the answers of one method.
 
@@ -225,14 +225,10 @@ def policies(
         not record.unanswerable and record.score(metric).f1 >= right_from - _TINY
         for record in records
     ]
-    return tuple(
-        _policy(name, rejected, right) for name, rejected in _rejected(records, right, lost)
-    )
+    return tuple(_policy(name, rejected, right) for name, rejected in _rejected(records, right))
 
 
-def _rejected(
-    records: Sequence[Record], right: Sequence[bool], lost: float
-) -> Iterator[tuple[str, list[bool]]]:
+def _rejected(records: Sequence[Record], right: Sequence[bool]) -> Iterator[tuple[str, list[bool]]]:
     """Yield each way of rejecting by name, with what it rejects."""
     yield "as answered", [record.status in (*REJECTED, "error") for record in records]
     failing = [_fails(record) for record in records]
@@ -244,8 +240,7 @@ def _rejected(
     if len(set(graphs)) > 1:
         limits = {
             graph: limit_for(
-                [one for one, place in zip(judged, graphs, strict=True) if place != graph],
-                lost=lost,
+                [one for one, place in zip(judged, graphs, strict=True) if place != graph]
             )
             for graph in set(graphs)
         }
@@ -255,7 +250,7 @@ def _rejected(
             "execution and confidence, limit of other graphs",
             [a or b for a, b in zip(failing, low, strict=True)],
         )
-    limit = limit_for(judged, lost=lost)
+    limit = limit_for(judged)
     yield "confidence, limit in hindsight", [r.confidence < limit for r in records]
 
 

@@ -5,15 +5,14 @@ Text and axes take the colour of the page's text, so that light, dark and paper 
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any
 
 import altair as alt
 
 from askgraph.evaluation.reports.failures import failure_counts
-from askgraph.evaluation.reports.payload import system_of
-from askgraph.evaluation.reports.report import LABEL, Group, groups_of, label, percentile
+from askgraph.evaluation.reports.report import LABEL, Group, groups_of, label, percentile, system_of
 from askgraph.evaluation.reports.report_sheets import by_sheet, report_sheets
 from askgraph.evaluation.reports.sheet import Cell, Column, Sheet
 from askgraph.evaluation.runs import Run
@@ -33,43 +32,18 @@ CONFIG: Mapping[str, object] = json.loads(
 )
 
 
-@dataclass(frozen=True)
-class Dot:
-    """A mean between 0 and 1 of one system in one category, its interval, and over how many."""
-
-    category: str
-    system: str
-    mean: float
-    low: float
-    high: float
-    n: int
+Point = Mapping[str, str | float]
+"""What is drawn of one system, by the names that the encodings have."""
 
 
-@dataclass(frozen=True)
-class Point:
-    """A point of the line of one system."""
+def dots(points: Sequence[Point], *, systems: Sequence[str], x: str, y: str) -> Spec:
+    """Return a plot of a mean (0 to 1) and its interval for each category and system.
 
-    system: str
-    x: float
-    y: float
-
-
-@dataclass(frozen=True)
-class Bar:
-    """How many questions of one system fall into one category."""
-
-    category: str
-    system: str
-    count: int
-
-
-def dots(points: Sequence[Dot], *, systems: Sequence[str], x: str, y: str) -> Spec:
-    """Return a plot of a mean and its interval for each category and system.
-
+    A point has `category`, `system`, `mean`, `low`, `high` and `n`, the number of questions.
     Categories stand in the order of the points; `x` and `y` are the titles of the axes.
     """
-    categories = list(dict.fromkeys(point.category for point in points))
-    base = alt.Chart(_values(points)).encode(
+    categories = list(dict.fromkeys(str(point["category"]) for point in points))
+    base = alt.Chart(alt.InlineData(values=points)).encode(
         y=_category_axis(categories, y),
         yOffset=alt.YOffset("system:N", sort=list(systems)),
         color=_colour(systems),
@@ -103,13 +77,13 @@ def lines(
     dotted: bool = False,
     same: bool = False,
 ) -> Spec:
-    """Return a plot of a line for each system, y between 0 and 1.
+    """Return a plot of a line for each system, y between 0 and 1; a point has `system`, `x`, `y`.
 
     x goes from 0 to 1, or is `logarithmic`; `dotted` marks the points, `same` adds the line on
     which x and y are equal.
     """
     scale = alt.Scale(type="log") if logarithmic else alt.Scale(domain=[0, 1])
-    drawn = alt.Chart(_values(points)).encode(
+    drawn = alt.Chart(alt.InlineData(values=points)).encode(
         x=alt.X("x:Q", title=x, scale=scale, axis=_number_axis(logarithmic=logarithmic)),
         y=alt.Y("y:Q", title=y, scale=alt.Scale(domain=[0, 1]), axis=_number_axis()),
         color=_colour(systems),
@@ -129,11 +103,14 @@ def lines(
     return _spec(alt.LayerChart(layer=layers, height=HEIGHT))
 
 
-def bars(counts: Sequence[Bar], *, systems: Sequence[str], x: str, y: str) -> Spec:
-    """Return a plot of a bar for each category and system; categories in the order given."""
-    categories = list(dict.fromkeys(bar.category for bar in counts))
+def bars(counts: Sequence[Point], *, systems: Sequence[str], x: str, y: str) -> Spec:
+    """Return a plot of a bar for each category and system; categories in the order given.
+
+    A bar has `category`, `system` and `count`.
+    """
+    categories = list(dict.fromkeys(str(bar["category"]) for bar in counts))
     drawn = (
-        alt.Chart(_values(counts))
+        alt.Chart(alt.InlineData(values=counts))
         .mark_bar()
         .encode(
             x=alt.X("count:Q", title=x, axis=alt.Axis(tickMinStep=1, tickCount=6, format=",d")),
@@ -149,10 +126,6 @@ def bars(counts: Sequence[Bar], *, systems: Sequence[str], x: str, y: str) -> Sp
     )
     height = len(categories) * max(1.3, 0.7 * len(systems) + 0.6) * ROW
     return _spec(drawn.properties(height=height))
-
-
-def _values(points: Sequence[Dot] | Sequence[Point] | Sequence[Bar]) -> alt.InlineData:
-    return alt.InlineData(values=[asdict(point) for point in points])
 
 
 def _category_axis(categories: Sequence[str], title: str) -> alt.Y:
@@ -297,33 +270,35 @@ class _Plotted:
             points = [self._dot(str(row[by]), system, row) for system, row in self._rows(sheet)]
             sizes: dict[str, int] = {}
             for point in points:
-                sizes[point.category] = max(sizes.get(point.category, 0), point.n)
+                name = str(point["category"])
+                sizes[name] = max(sizes.get(name, 0), int(point["n"]))
             if len(sizes) < 2:
-                figure = None
-            else:
-                largest = set(sorted(sizes, key=lambda name: -sizes[name])[:MOST])
-                more = f" The {MOST} largest; the table has all." if len(sizes) > MOST else ""
-                figure = Figure(
-                    title,
-                    f"Mean F1 with its 95 % interval.{more}",
-                    sheet.compact(),
-                    dots(
-                        [point for point in points if point.category in largest],
-                        systems=self.systems,
-                        x="Mean F1",
-                        y="Triple patterns" if by == "patterns" else "",
-                    ),
-                )
-            if figure is not None:
-                yield figure
+                continue
+            largest = set(sorted(sizes, key=lambda name: -sizes[name])[:MOST])
+            more = f" The {MOST} largest; the table has all." if len(sizes) > MOST else ""
+            yield Figure(
+                title,
+                f"Mean F1 with its 95 % interval.{more}",
+                sheet.compact(),
+                dots(
+                    [point for point in points if point["category"] in largest],
+                    systems=self.systems,
+                    x="Mean F1",
+                    y="Triple patterns" if by == "patterns" else "",
+                ),
+            )
         yield self._coverage(of["coverage"])
         yield self._calibration(of["confidence"])
         if "times" in of:
             yield self._times(of["times"])
 
     def _failures(self, sheet: Sheet) -> Figure:
-        drawn = [
-            Bar(str(row["failure"]), system, int(_number(row["answers"])))
+        drawn: list[Point] = [
+            {
+                "category": str(row["failure"]),
+                "system": system,
+                "count": int(_number(row["answers"])),
+            }
             for system, row in self._rows(sheet)
         ]
         return Figure(
@@ -334,8 +309,8 @@ class _Plotted:
         )
 
     def _coverage(self, sheet: Sheet) -> Figure:
-        points = [
-            Point(system, _number(row["most confident"]), _number(row[self.metric]))
+        points: list[Point] = [
+            {"system": system, "x": _number(row["most confident"]), "y": _number(row[self.metric])}
             for system, row in self._rows(sheet)
         ]
         return Figure(
@@ -346,8 +321,8 @@ class _Plotted:
         )
 
     def _calibration(self, sheet: Sheet) -> Figure:
-        points = [
-            Point(system, _number(row["mean confidence"]), _number(row[self.metric]))
+        points: list[Point] = [
+            {"system": system, "x": _number(row["mean confidence"]), "y": _number(row[self.metric])}
             for system, row in self._rows(sheet)
             if row["answers"]
         ]
@@ -361,8 +336,8 @@ class _Plotted:
         )
 
     def _times(self, sheet: Sheet) -> Figure:
-        points = [
-            Point(system, max(0.001, _number(row["seconds"])), _number(row["done"]))
+        points: list[Point] = [
+            {"system": system, "x": max(0.001, _number(row["seconds"])), "y": _number(row["done"])}
             for system, row in self._rows(sheet)
         ]
         return Figure(
@@ -372,9 +347,11 @@ class _Plotted:
             lines(points, systems=self.systems, x="Seconds", y="Done", logarithmic=True),
         )
 
-    def _dot(self, category: str, system: str, row: Mapping[str, Cell]) -> Dot:
+    def _dot(self, category: str, system: str, row: Mapping[str, Cell]) -> Point:
         mean, low, high = (_number(row[name]) for name in (self.metric, "low", "high"))
-        return Dot(category, system, mean, low, high, int(_number(row["questions"])))
+        n = int(_number(row["questions"]))
+        ends = {"mean": mean, "low": low, "high": high}
+        return {"category": category, "system": system, **ends, "n": n}
 
     def _rows(self, sheet: Sheet) -> Iterator[tuple[str, Mapping[str, Cell]]]:
         """Yield each row by the heads of its columns, with the name of its method."""

@@ -371,6 +371,11 @@ ENDS = (Column("low", "share"), Column("high", "share"))
 ANSWERED = (Column("answered", "count"), Column("failed", "count"))
 
 
+def system_of(run: str, method: str, *, several: bool) -> str:
+    """Return the name of a method on the page; if there are several runs, its run before it."""
+    return f"{run}:{method}" if several else method or "method"
+
+
 def label(group: Group) -> Row:
     """Return the cells under `LABEL`."""
     return group.run, group.benchmark, group.method

@@ -47,6 +47,7 @@ from askgraph.evaluation.runs import GOLD_LINKS, Detail, Record, Run
 from askgraph.evaluation.runs.scores import JUDGE
 
 BESIDE = ("exact_match", "flattened", "rows")  # metrics beside the main one
+DRAFTS = 3  # of a question whose story is told
 REASON = 200  # characters of an error that a table shows
 
 REPEATED = "Answered and failed count every round; sd is that of the mean, over rounds."
@@ -395,10 +396,10 @@ def headline(record: Record) -> str:
     )
 
 
-def story(record: Record, detail: Detail | None, *, drafts: int = 3, rows: int = 5) -> str:
+def story(record: Record, detail: Detail | None, *, rows: int = 5) -> str:
     """Report the question, how it was understood, both queries, and the heads of both results.
 
-    Of the trace, its findings and the best `drafts` are told, with the F1 that each would have
+    Of the trace, its findings and the best three drafts are told, with the F1 that each would have
     given if the run scored them; of each result the first `rows`.
     """
     lines = [
@@ -407,7 +408,7 @@ def story(record: Record, detail: Detail | None, *, drafts: int = 3, rows: int =
         *([f"  error: {record.error}"] if record.error else []),
         *([f"  gold error: {record.gold_error}"] if record.gold_error else []),
         *(_understood(detail) if detail else []),
-        *(_drafts(record, detail, drafts) if detail else []),
+        *(_drafts(record, detail) if detail else []),
         "  predicted",
         indented(record.sparql or "(no query)"),
         *_head(detail.predicted if detail else None, rows),
@@ -436,9 +437,9 @@ def _understood(detail: Detail) -> list[str]:
     return ["  understood", *lines] if lines else []
 
 
-def _drafts(record: Record, detail: Detail, most: int) -> list[str]:
+def _drafts(record: Record, detail: Detail) -> list[str]:
     found = [step for step in detail.steps if step["step"] == "draft"]
-    best = sorted(found, key=lambda step: -float(str(step["score"])))[:most]
+    best = sorted(found, key=lambda step: -float(str(step["score"])))[:DRAFTS]
     lines = []
     for at, step in enumerate(best):
         f1 = f"   F1 {100 * record.drafts[at]:3.0f}" if at < len(record.drafts) else ""

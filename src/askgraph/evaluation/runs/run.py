@@ -11,7 +11,7 @@ from pathlib import Path
 from askgraph.atomic_files import refused
 from askgraph.errors import SetupError
 from askgraph.evaluation.executors import completed
-from askgraph.evaluation.files import LineFile, TraceFile, replaced
+from askgraph.evaluation.files import LineFile, replaced
 from askgraph.evaluation.runs import (
     EXAMPLES,
     RECORDS,
@@ -152,24 +152,29 @@ async def evaluate(
     if len(by_key) < len(tasks):
         raise SetupError("two questions of this run have the same benchmark, id and method")
     described = {**(settings or {}), "planned": len(tasks)}
-    store = _Folder.opened(folder) if folder else _Memory()
+    store = _Folder.opened(folder) if folder else None
     try:
-        done = _resumed(store.records(), by_key)
-        store.describe(described, by_key)
+        done: dict[str, Record] = {}
+        if store:
+            done = _resumed(store.records(), by_key)
+            store.describe(described, by_key)
         missing = [task for key, task in by_key.items() if key not in done]
         spent = Spent(budget or Budget(), done.values())
         paid = takewhile(lambda _: spent.used_up is None, missing)
         async with contextlib.aclosing(completed(paid, work, concurrency=concurrency)) as stream:
             async for result in stream:
-                store.add(result)
+                if store:
+                    store.add(result)
                 done[result.record.key] = result.record
                 spent.add(result.record)
                 if progress:
                     progress(result.record, len(done), len(tasks))
         records = {key: done[key] for key in by_key if key in done}
-        store.finish(records)
+        if store:
+            store.finish(records)
     finally:
-        store.close()
+        if store:
+            store.close()
     name = folder.name if folder else "run"
     return Run(name, tuple(records.values()), described, folder)
 
@@ -190,33 +195,13 @@ def _resumed(there: Iterable[Record], tasks: Mapping[str, Task]) -> dict[str, Re
 
 
 @dataclass
-class _Memory:
-    """A run that is not kept."""
-
-    def records(self) -> Iterable[Record]:
-        return ()
-
-    def describe(self, settings: Mapping[str, object], keys: Iterable[str]) -> None:
-        return None
-
-    def add(self, result: Done) -> None:
-        return None
-
-    def finish(self, records: Mapping[str, Record]) -> None:
-        return None
-
-    def close(self) -> None:
-        return None
-
-
-@dataclass
 class _Folder:
     """A run on the disk; a trace is there before its record, so that no record is without one."""
 
     path: Path
     lock: Lock
     lines: LineFile
-    traces: TraceFile
+    traces: LineFile
 
     @classmethod
     def opened(cls, folder: Path) -> "_Folder":
@@ -237,7 +222,7 @@ class _Folder:
                     left.unlink()
             lines = LineFile(folder / RECORDS, name="key")
             undo.callback(lines.close)
-            traces = TraceFile(folder / TRACES)
+            traces = LineFile(folder / TRACES, name="key", keep=False)
             undo.pop_all()
         return cls(folder, lock, lines, traces)
 

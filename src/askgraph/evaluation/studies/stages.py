@@ -91,9 +91,7 @@ _PARTS = 5
 Policy = Callable[[StageCase], bool]
 
 
-def policies(
-    cases: Sequence[StageCase], metric: str, *, bearable: float = LOST
-) -> Mapping[str, Rejection]:
+def policies(cases: Sequence[StageCase], metric: str) -> Mapping[str, Rejection]:
     """Return what each policy rejects of answers that were written with the filter off.
 
     The first three are those of Alekseev et al. (section 7, table 6): the writer says no; what
@@ -119,7 +117,7 @@ def policies(
             limits = {
                 part: _threshold(
                     [case for case, own in zip(judged, parts, strict=True) if own != part],
-                    metric, policy, bearable,
+                    metric, policy,
                 )
                 for part in set(parts)
             }  # fmt: skip
@@ -158,11 +156,11 @@ def _right(case: StageCase, metric: str) -> bool:
     return not case.record.unanswerable and is_right(case.record, metric)
 
 
-def _threshold(cases: Sequence[StageCase], metric: str, policy: Policy, bearable: float) -> float:
+def _threshold(cases: Sequence[StageCase], metric: str, policy: Policy) -> float:
     """Return the limit of confidence for what a policy keeps of the right answers."""
     right = [case for case in cases if _right(case, metric)]
     kept = [(case.record.confidence, True) for case in right if not policy(case)]
-    return limit_for(kept, lost=bearable, gone=len(right) - len(kept))
+    return limit_for(kept, gone=len(right) - len(kept))
 
 
 LIMITS = (10, 100)

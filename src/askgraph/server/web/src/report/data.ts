@@ -1,4 +1,4 @@
-// The contents of a report's page, as askgraph.evaluation.reports.payload packs them.
+// The contents of a report's page, as askgraph.evaluation.reports.page packs them.
 
 import type { Usage } from "../api/types.ts";
 
