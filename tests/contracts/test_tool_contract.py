@@ -15,7 +15,7 @@ from askgraph.graph import KnowledgeGraph
 from askgraph.llm import ToolCall, ToolSchema
 from askgraph.llm.budget import estimated_tokens
 from askgraph.methods.tools import SETS, Context
-from askgraph.methods.tools.terms import STANDARD
+from askgraph.methods.tools.term_text import STANDARD
 from askgraph.methods.tools.toolbox import GraphToolbox, set_schemas
 from askgraph.sample import graph_path
 from askgraph.sparql.lexer import tokens

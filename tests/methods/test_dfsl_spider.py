@@ -14,7 +14,7 @@ from askgraph.evaluation.questions import GoldQuestion
 from askgraph.graph import KnowledgeGraph
 from askgraph.llm.scripted import ScriptedModel
 from askgraph.methods.dfsl import Dfsl
-from askgraph.methods.tools.terms import STANDARD
+from askgraph.methods.tools.term_text import STANDARD
 from askgraph.trace import Prompt, Question
 from askgraph.workspace import Workspace
 from askgraph.workspace.evaluation import with_examples

@@ -61,11 +61,11 @@ def progress_bar() -> Iterator[Progress]:
     if not sys.stderr.isatty():
         yield lambda what, done, total: None
         return
-    from rich.progress import BarColumn, TextColumn, TimeElapsedColumn  # if somebody looks
-    from rich.progress import Progress as Bars
+    from rich import progress  # only where a person looks
 
-    columns = (TextColumn("{task.description}", markup=False), BarColumn(), TimeElapsedColumn())
-    bars = Bars(*columns, console=Console(stderr=True), transient=True)
+    text = progress.TextColumn("{task.description}", markup=False)
+    columns = (text, progress.BarColumn(), progress.TimeElapsedColumn())
+    bars = progress.Progress(*columns, console=Console(stderr=True), transient=True)
 
     def tell(what: str, done: int, total: int | None) -> None:
         if not bars.tasks:

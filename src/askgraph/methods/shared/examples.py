@@ -27,7 +27,7 @@ from askgraph.index.names import NameIndex
 from askgraph.methods.shared.index_cache import keep_index, kept_index
 from askgraph.methods.tools import Context
 from askgraph.methods.tools.rendering import labels_in
-from askgraph.methods.tools.terms import STANDARD, named_iris
+from askgraph.methods.tools.term_text import STANDARD, named_iris
 from askgraph.search.tokenize import form_likeness, question_form
 from askgraph.sparql.layout import formatted
 from askgraph.sparql.prefixes import PrefixMap, words_of_local_name

@@ -31,7 +31,7 @@ from askgraph.methods.shared.glossary_notes import noted, taught
 from askgraph.methods.shared.several_graphs import disagrees
 from askgraph.methods.tools import Toolbox
 from askgraph.methods.tools.replay import ReplayedModel, ReplayedToolbox
-from askgraph.methods.tools.terms import STANDARD, named_iris
+from askgraph.methods.tools.term_text import STANDARD, named_iris
 from askgraph.sparql.parser import read
 from askgraph.trace import Answer, Question, Refusal, Step, ToolUse, Trace
 

@@ -25,7 +25,7 @@ from askgraph.methods.tools.query_run import (
     was_shown,
 )
 from askgraph.methods.tools.rendering import Shown, clipped, quoted, table
-from askgraph.methods.tools.terms import STANDARD
+from askgraph.methods.tools.term_text import STANDARD
 from askgraph.sparql.results import GraphResult, SelectResult
 from askgraph.trace import Answer, Observation
 

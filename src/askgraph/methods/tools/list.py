@@ -20,7 +20,8 @@ from askgraph.graph.arrays import GraphArrays, Ids
 from askgraph.methods.tools import Context
 from askgraph.methods.tools._facts import Variants, numbered
 from askgraph.methods.tools.rendering import Shown, Writer
-from askgraph.methods.tools.terms import expanded_name, named_node, unescaped_text
+from askgraph.methods.tools.term_text import expanded_name, unescaped_text
+from askgraph.methods.tools.terms import named_node
 from askgraph.sparql import vocabulary as v
 from askgraph.sparql.lexer import lexed
 from askgraph.sparql.results import Term

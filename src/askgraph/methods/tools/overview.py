@@ -1,4 +1,4 @@
-"""What a graph tells before a query is put to it: an overview, shapes of classes, examples."""
+"""An overview of a graph, shapes of classes and examples: what a model reads before it queries."""
 
 import asyncio
 from typing import Annotated

@@ -25,13 +25,8 @@ from askgraph.errors import (
 from askgraph.methods.tools import Context
 from askgraph.methods.tools._facts import own_types
 from askgraph.methods.tools.rendering import Shown, Writer, clipped, labels_in
-from askgraph.methods.tools.terms import (
-    STANDARD,
-    named_iris,
-    nearest,
-    nearest_prefixes,
-    unknown_iris,
-)
+from askgraph.methods.tools.term_text import STANDARD, named_iris
+from askgraph.methods.tools.terms import nearest, nearest_prefixes, unknown_iris
 from askgraph.sparql.lexer import lexed
 
 _WIDTH = 100

@@ -15,7 +15,7 @@ from askgraph.graph.names import schema_names
 from askgraph.index import stem, tokens
 from askgraph.methods.tools.masking.placeholders import Guard, Hidden, masked_query
 from askgraph.methods.tools.masking.question import Stretch, stretches
-from askgraph.methods.tools.terms import STANDARD, expanded_name
+from askgraph.methods.tools.term_text import STANDARD, expanded_name
 from askgraph.search.link import LinkedQuestion
 from askgraph.sparql import vocabulary as v
 from askgraph.sparql.prefixes import PrefixMap, words_of_local_name

@@ -16,7 +16,7 @@ from askgraph.graph.literals import resource_term
 from askgraph.index import folded, stem
 from askgraph.index.names import Kind, NameIndex, phrases
 from askgraph.methods.tools.masking.question import NAMED, iri_in
-from askgraph.methods.tools.terms import expanded_name, unescaped_text
+from askgraph.methods.tools.term_text import expanded_name, unescaped_text
 from askgraph.sparql import vocabulary as v
 from askgraph.sparql.lexer import Token, lexed, number_type, without_comments
 from askgraph.sparql.prefixes import PrefixMap, words_of_local_name
