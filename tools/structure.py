@@ -26,6 +26,7 @@ __all__ = ["Code", "figures", "knots", "rules", "without_test"]
 ROOT = Path(__file__).parents[1]
 PACKAGE = "askgraph"
 WEB = "server/web/src"
+_WEB_SUFFIXES = {".ts", ".tsx", ".css"}
 
 _WORD = re.compile(r"[A-Za-z']+")
 _CONDITIONS = ("if", "when")
@@ -75,9 +76,20 @@ class Code:
         return sum(_lines(path) for path in self.folder.rglob("*.py"))
 
     @property
+    def script_lines(self) -> int:
+        """Lines of Python of the repository's scripts: `tools` and `benchmarks`."""
+        folders = (self.tests.with_name(name) for name in ("tools", "benchmarks"))
+        return sum(_lines(path) for folder in folders for path in folder.rglob("*.py"))
+
+    @property
+    def test_lines(self) -> int:
+        """Lines of Python of the tests."""
+        return sum(map(_lines, self.tests.rglob("*.py")))
+
+    @property
     def web_lines(self) -> int:
-        """Lines of TypeScript that the page is built from."""
-        files = (path for path in (self.folder / WEB).rglob("*.ts*"))
+        """Lines of TypeScript and CSS that the page is built from."""
+        files = (path for path in (self.folder / WEB).rglob("*") if path.suffix in _WEB_SUFFIXES)
         return sum(map(_lines, files))
 
 
@@ -87,6 +99,11 @@ def figures(code: Code) -> dict[str, float]:
     return {
         "files": len(code.modules),
         "lines": code.lines,
+        "functions": sum(
+            isinstance(node, _DOCUMENTED[2:]) for nodes in code.nodes.values() for node in nodes
+        ),
+        "scripts": code.script_lines,
+        "tests": code.test_lines,
         "web_lines": code.web_lines,
         "late_imports": sum(1 for _ in late_imports(code)),
         "in_cycles": sum(map(len, knots(code))),
