@@ -33,7 +33,7 @@ def test_a_question_passes_its_method_before_the_query_is_read_back() -> None:
     files = list(passed())
 
     assert files[0] == "api.py"
-    read_back = next(file for file in files if file.startswith("explanation/"))
+    read_back = next(file for file in files if file.startswith("answers/verbalize/"))
     assert files.index("methods/graph_search.py") < files.index(read_back)
     assert all((PACKAGE / file).is_file() for file in files)
 

@@ -42,7 +42,7 @@ def read_attempts(folder: Path, part: str, *options: str) -> list[dict[str, Any]
     [
         ("kills", "--only index batch --changes 2 --moments 0 --stops 1", 6),
         ("disk_full", "--only batch --room 0", 1),
-        ("wires", "", 154),
+        ("wires", "", 138),
         ("uploads", "--only names", 10),
     ],
 )
