@@ -51,8 +51,7 @@ def work(url: str, name: int, known: Acknowledged) -> None:
                 known.enough.set()
 
 
-def test_what_a_kill_leaves(tmp_path: Path) -> None:
-    # Nothing acknowledged is lost by a kill.
+def test_nothing_acknowledged_is_lost_by_a_kill(tmp_path: Path) -> None:
     sample_workspace(tmp_path)
     known = Acknowledged()
     with ServedProcess.start(tmp_path) as served, ThreadPoolExecutor(WORKERS) as pool:
@@ -71,7 +70,9 @@ def test_what_a_kill_leaves(tmp_path: Path) -> None:
             assert run["state"] == "done", run
             assert run["verified"] or id not in known.confirmed
             assert run["feedback"] or id not in known.feedback
-    # Uploads of a server that was killed are cleared by the next.
+
+
+def test_uploads_of_a_server_that_was_killed_are_cleared_by_the_next(tmp_path: Path) -> None:
     sample_workspace(tmp_path)
     uploads = tmp_path / "uploads"
     triples = b"".join(b"<http://e/a> <http://e/b> %d .\n" % at for at in range(200_000))

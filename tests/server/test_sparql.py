@@ -238,7 +238,7 @@ def test_whatever_writes_or_reaches_out_is_forbidden(
 @for_each(
     ("request_", "status", "words"),
     [
-        ({"data": {"query": "SELECT ?x WHERE {\n  ?x ?y }}"}}, 400, "line 2, column 10"),
+        ({"data": {"query": "SELECT ?x WHERE {\n  ?x ?y }}"}}, 400, "line 2, column 9"),
         ({"data": {"query": ["ASK {}", "ASK {}"]}}, 400, "several fields 'query'"),
         ({"data": {"query": "ASK { ?s no:such ?o }"}}, 400, "the prefix 'no:' is not declared"),
         ({"data": {"query": "ASK {}", "default-graph-uri": "no iri"}}, 400, "is no IRI"),

@@ -60,13 +60,19 @@ def test_teaching_over_http(fleet: httpx2.Client, place: Workspace) -> None:
     left = fleet.delete(PATH, params={"word": "vehicle"})
     assert left.json() == {"instructions": "Weights are in kg.", "entries": []}
     assert "taught" not in words_of(fleet, question)
-    # What another process taught is known with the next question.
+
+
+def test_what_another_process_taught_is_known_with_the_next_question(
+    fleet: httpx2.Client, place: Workspace
+) -> None:
     assert "taught" not in words_of(fleet, "How many vehicles are there?")
     file = place.glossary_file("fleet")
     file.parent.mkdir()
     file.write_text(f'[[entry]]\nword = "vehicles"\nmeans = ["{ONTO}Lorry"]\n')
     assert "“vehicles” means lorries (taught)" in words_of(fleet, "How many vehicles are there?")
-    # Only who may manage may teach.
+
+
+def test_only_who_may_manage_may_teach(place: Workspace) -> None:
     with ServedThread(place, anonymous=("ask",)) as server:
         client = httpx2.Client(base_url=server.url, timeout=60)
         assert client.get(PATH).status_code == 200

@@ -40,7 +40,7 @@ def test_queries_and_their_results(client: httpx2.Client) -> None:
     # A syntax error has its line and column.
     body = {"query": "SELECT ?x WHERE {\n ?x ?y }"}
     told = client.post("/api/v1/graphs/space/query", json=body).json()
-    assert (told["line"], told["column"]) == (2, 9)
+    assert (told["line"], told["column"]) == (2, 8)
     # The triples behind a row are told.
     query = MOONS + " ORDER BY ?moon"
     told = posted(client, "evidence", query=query, row=5)
