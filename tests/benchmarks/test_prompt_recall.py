@@ -30,8 +30,8 @@ def test_prompts_are_looked_at_once_and_told_by_method(tmp_path: Path) -> None:
     assert len(kept.splitlines()) == len(lines)
     assert "sample | guided" in run(*both)  # from what was kept
     assert (tmp_path / "sample.jsonl").read_text() == kept
-    # Less room leaves more of gold out.
-    bare = "guided room=0"
+    # A prompt without candidates and without a schema leaves gold out.
+    bare = "sparql-llm room=0"
     [line, *_] = [json.loads(one) for one in run("--method", bare, "--json").splitlines()]
     assert line["numbers"] == [] and line["told"] == 0
     assert {kind for kind, _ in line["missing"]} & {"predicate", "class", "thing"}

@@ -106,9 +106,9 @@ def test_sources_of_the_page_and_tests_are_not_installed(
 ) -> None:
     # Sources of the page and tests are not installed.
     (package,) = installed.glob("lib/python3*/site-packages/askgraph")
-    assert (package / "serve" / "web" / "static" / "index.html").exists()
-    assert not (package / "serve" / "web" / "src").exists()
-    assert not (package / "serve" / "web" / "node_modules").exists()
+    assert (package / "server" / "web" / "static" / "index.html").exists()
+    assert not (package / "server" / "web" / "src").exists()
+    assert not (package / "server" / "web" / "node_modules").exists()
     # The licences of what the page bundles are installed.
     (licences,) = installed.glob("lib/python3*/site-packages/askgraph/**/static/licences.txt")
     bundled = {each.name for each in of_page(PAGE_OF_LICENCES.read_text("utf-8"))}

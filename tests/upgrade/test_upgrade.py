@@ -63,13 +63,13 @@ def test_answers_verdicts_and_keys_are_still_there(old: httpx2.Client) -> None:
     assert mars["answer"]["rows"] == MOONS and mars["answer"]["sentence"].startswith("Deimos and")
     assert mars["feedback"] == {"verdict": "right", "comment": "both"} and mars["verified"] is True
     assert luna["answer"]["rows"] == [[3474]] and luna["feedback"] is None
+    (session,) = {
+        run["session"] for run in old.get("runs").json()["runs"] if run["question"] == MARS
+    }
     # A confirmed question is answered as it was confirmed.
     again = old.post("ask", json={"question": MARS}).json()
     assert again["answer"]["rows"] == MOONS
     assert again["answer"]["confirmed"]["question"] == MARS
     # A question goes on from one that was asked before the upgrade.
-    (session,) = {
-        run["session"] for run in old.get("runs").json()["runs"] if run["question"] == MARS
-    }
     body = {"question": "And Earth?", "session": session}
     assert old.post("ask", json=body).json()["answer"]["rows"] == [[f"{SPACE}Luna"]]

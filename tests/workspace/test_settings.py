@@ -21,16 +21,15 @@ from askgraph.workspace.settings import (
 )
 
 
-@pytest.mark.parametrize("setting", ["ranking", "writer"])
+@for_each("method", ["graph-search", "multi-stage"])
 def test_a_relative_path_of_a_method_starts_at_the_folder_of_the_file(
-    setting: str, tmp_path: Path
+    method: str, tmp_path: Path
 ) -> None:
-    written = f'[methods.graph_search]\n{setting} = "weights/{{graph}}.bin"\n'
+    written = f'[methods.{method.replace("-", "_")}]\nranking = "weights/{{graph}}.bin"\n'
     (tmp_path / FILE).write_text(written, "utf-8")
 
-    assert method_settings(tmp_path, "graph-search") == {
-        setting: str(tmp_path / "weights" / "{graph}.bin")
-    }
+    path = str(tmp_path / "weights" / "{graph}.bin")
+    assert method_settings(tmp_path, method) == {"ranking": path}
 
 
 @for_each("value", ["", "grown", "model", "/elsewhere/weights.bin"])

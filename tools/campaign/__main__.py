@@ -38,7 +38,7 @@ PARTS = {
     "questions": ("questions that nobody would ask", "1,000: all; one token of 100,000: > 60 s"),
     "query_bombs": ("queries made to hold a server", "20: others waited 8 s, 500s, signal 11"),
     "authorisation": ("who may do what, and what is another's", "112: all"),
-    "wires": ("requests, frames and messages that no client sends", "not tried"),
+    "wires": ("requests and messages that no client sends", "not tried"),
     "forgery": ("requests to this machine and its network", "160: all"),
 }
 

@@ -88,7 +88,7 @@ async def test_what_nobody_confirmed_is_no_answer(moons: KnowledgeGraph, origin:
 @pytest.mark.parametrize(
     ("query", "why"),
     [
-        ("SELECT WHERE", "ends too early"),
+        ("SELECT ?moon WHERE {", "'{' is never closed"),
         (f"CONSTRUCT WHERE {{ {ORBITS} ?planet }}", "SELECT or an ASK"),
         (f"SELECT ?moon {{ {ORBITS} <http://example.org/Venus> }}", "no result any more"),
     ],

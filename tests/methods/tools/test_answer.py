@@ -149,7 +149,7 @@ def test_an_empty_result_is_told_even_where_its_iris_were_doubted_before(
 @pytest.mark.parametrize(
     ("query", "told"),
     [
-        ("SELECT ?m { ?m a }", "the query ends too early"),
+        ("SELECT ?m { ?m a }", "'}' was not expected here"),
         ("DESCRIBE space:Titan", "a SELECT or an ASK"),
         ("", "the query is empty"),
     ],

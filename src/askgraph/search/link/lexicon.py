@@ -1,7 +1,7 @@
 """The lexicon: words akin besides in spelling, and those of them that a graph's own names have.
 
-English ones were distilled from WordNet (licence beside the file), and are in the package as sorted
-text, one line a word. It is mapped into memory and bisected, never read as a
+English ones are distilled from WordNet (`tools/make_lexicon.py`; licence beside the file), in the
+package as sorted text, one line a word. It is mapped into memory and bisected, never read as a
 whole: a look-up touches a few dozen lines. Words are stems, as the index of names has them.
 
     deep +8depth s6abysmal …        a letter for the relation, a digit for the weight, the word
