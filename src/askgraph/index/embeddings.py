@@ -153,12 +153,18 @@ def _library(module: str, embedder: str) -> Any:
 
 
 class LocalModel:
-    """A model by the path of its folder, or by a name that sentence-transformers knows."""
+    """A model by the path of its folder, or by a name that sentence-transformers knows.
+
+    Raises `SetupError` if it is in neither place and cannot be fetched.
+    """
 
     def __init__(self, model: str) -> None:
         self.name = f"local:{model}"
         library = _library("sentence_transformers", self.name)
-        self._model = library.SentenceTransformer(model)
+        try:
+            self._model = library.SentenceTransformer(model)
+        except (OSError, ValueError) as error:
+            raise SetupError(f"the embedding model {model!r} cannot be read: {error}") from error
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """Return one row a text."""
