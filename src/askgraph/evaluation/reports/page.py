@@ -45,7 +45,7 @@ def html_page(runs: Sequence[Run], *, metric: str = "best_column", times: bool =
     if len(runs) == 1 and not times:
         named = (replace(runs[0], name="run"),)
     sections, specs = _draw_sections(named, metric=metric, times=times)
-    payload = payload_of(named, metric=metric, times=times)
+    payload = pack_payload(named, metric=metric, times=times)
     benchmarks = ", ".join(
         filter(None, dict.fromkeys(r.benchmark for n in named for r in n.records))
     )
@@ -63,11 +63,7 @@ def html_page(runs: Sequence[Run], *, metric: str = "best_column", times: bool =
         sections="\n".join(content for _, content in sections),
         settings="\n".join(_settings(run, times=times) for run in named),
         data="\n".join(
-            [
-                *specs,
-                data_script("index", payload.index),
-                *(data_script(f"part-{at}", part) for at, part in enumerate(payload.parts)),
-            ]
+            [*specs, *(data_script(name, content) for name, content in payload.items())]
         ),
         hashes=f"{_hash(vega)} {_hash(script)}",
         style_hash=_hash(style),
@@ -197,14 +193,6 @@ HEAD = 20  # rows of a result that a `Detail` has at most
 CLOCK = frozenset({"seconds", "created"})  # keys that differ between two equal runs
 
 
-@dataclass(frozen=True)
-class Payload:
-    """The index and the parts, each gzipped JSON in base64; the same runs give the same bytes."""
-
-    index: str
-    parts: tuple[str, ...]
-
-
 def told_apart(runs: Sequence[Run]) -> tuple[Run, ...]:
     """Return the runs, those whose folders have the same name numbered."""
     names = Counter(run.name for run in runs)
@@ -217,47 +205,54 @@ def told_apart(runs: Sequence[Run]) -> tuple[Run, ...]:
     return tuple(named)
 
 
-def payload_of(runs: Sequence[Run], *, metric: str, times: bool) -> Payload:
-    """Pack the records and traces of runs; without `times`, nothing that a clock said.
+def pack_payload(runs: Sequence[Run], *, metric: str, times: bool) -> dict[str, str]:
+    """Return the index and the parts by name, packed; without `times`, nothing that a clock said.
 
     Answers to the same question with the same gold stand together, whatever their run.
     """
     answers = tuple(_answers(runs))
     systems = sorted({answer.system for answer in answers})
+    metrics = {name for answer in answers for name in answer.record.scores} | {metric}
     questions: dict[tuple[str, ...], list[_Detailed]] = {}
     for answer in answers:
         record = answer.record
         key = (record.benchmark, record.id, record.question, record.gold_sparql or "")
         questions.setdefault(key, []).append(answer)
-    seen: dict[str, int] = {}
-    links = []
-    for benchmark, identity, *_ in questions:
-        link = f"#q/{_quoted(benchmark)}/{_quoted(identity)}"
-        seen[link] = seen.get(link, 0) + 1
-        links.append(link if seen[link] == 1 else f"{link}/{seen[link]}")
-    groups = list(questions.values())
-    index = {
-        "metric": metric,
-        "metrics": _metrics(answers, metric),
-        "times": times,
-        "head": HEAD,
-        "systems": systems,
-        "benchmarks": list(dict.fromkeys(answer.record.benchmark for answer in answers)),
-        "questions": [
+    seen: Counter[str] = Counter()
+    listed = []
+    for at, group in enumerate(questions.values()):
+        record = group[0].record
+        names = (quote(name, safe="", errors="replace") for name in (record.benchmark, record.id))
+        link = f"#q/{'/'.join(names)}"
+        seen[link] += 1
+        listed.append(
             {
-                **_question(group[0].record),
-                "link": link,
+                **_question(record),
+                "link": link if seen[link] == 1 else f"{link}/{seen[link]}",
                 "details": divmod(at, PART),
                 "answers": [
                     _answer(a.record, systems.index(a.system), metric=metric, times=times)
                     for a in group
                 ],
             }
-            for at, (group, link) in enumerate(zip(groups, links, strict=True))
-        ],
+        )
+    index = {
+        "metric": metric,
+        "metrics": sorted(metrics, key=lambda name: (name != metric, name)),
+        "times": times,
+        "head": HEAD,
+        "systems": systems,
+        "benchmarks": list(dict.fromkeys(answer.record.benchmark for answer in answers)),
+        "questions": listed,
     }
-    parts = (groups[at : at + PART] for at in range(0, len(groups), PART))
-    return Payload(packed(index), tuple(packed(_part(part, times=times)) for part in parts))
+    groups = list(questions.values())
+    parts = {
+        f"part-{at // PART}": packed(
+            [[_trace(a, times=times) for a in group] for group in groups[at : at + PART]]
+        )
+        for at in range(0, len(groups), PART)
+    }
+    return {"index": packed(index), **parts}
 
 
 def packed(value: object) -> str:
@@ -274,11 +269,6 @@ class _Detailed:
     system: str
     trace: bytes | None = field(repr=False)
 
-    def detail(self) -> Detail:
-        if self.trace is None:
-            return Detail(self.record.key)
-        return Detail.of_json(json.loads(zlib.decompress(self.trace)))
-
 
 def _answers(runs: Sequence[Run]) -> Iterator[_Detailed]:
     for run in runs:
@@ -292,16 +282,6 @@ def _answers(runs: Sequence[Run]) -> Iterator[_Detailed]:
             if record.method in repeated:
                 system += f" · repetition {record.repeat + 1}"
             yield _Detailed(record, system, traces.get(record.key))
-
-
-def _quoted(text: str) -> str:
-    return quote(text, safe="", errors="replace")
-
-
-def _metrics(answers: Sequence[_Detailed], metric: str) -> list[str]:
-    """The metrics that were computed, the main one first."""
-    names = {name for answer in answers for name in answer.record.scores}
-    return sorted(names | {metric}, key=lambda name: (name != metric, name))
 
 
 def _question(record: Record) -> Json:
@@ -347,24 +327,18 @@ def _laid(name: str, query: str | None, gold: str | None) -> Json:
     return {} if laid == query else {name: laid}
 
 
-def _part(groups: Sequence[Sequence[_Detailed]], *, times: bool) -> list[list[Json]]:
-    return [[_shown(answer, times=times) for answer in group] for group in groups]
-
-
-def _shown(answer: _Detailed, *, times: bool) -> Json:
-    detail = answer.detail()
-    shown = detail.json()
-    del shown["key"]
-    steps = [_step(step, answer.record.gold_sparql) for step in detail.steps]
-    shown["steps"] = steps if times else _without_clock(steps)
-    return shown
-
-
-def _step(step: Mapping[str, object], gold: str | None) -> Json:
-    query = step.get("query")
-    if step.get("step") == "draft" and isinstance(query, str):
-        return {**step, **_laid("query_laid", query, gold)}
-    return dict(step)
+def _trace(answer: _Detailed, *, times: bool) -> Json:
+    """Return the trace of an answer, with the queries of its drafts as they are laid out."""
+    trace, gold = answer.trace, answer.record.gold_sparql
+    detail = Detail.of_json(json.loads(zlib.decompress(trace))) if trace else Detail("")
+    steps = [
+        {**step, **_laid("query_laid", query, gold)}
+        if step.get("step") == "draft" and isinstance(query := step.get("query"), str)
+        else dict(step)
+        for step in detail.steps
+    ]
+    shown = {name: value for name, value in detail.json().items() if name != "key"}
+    return {**shown, "steps": steps if times else _without_clock(steps)}
 
 
 def _without_clock(value: object) -> object:
