@@ -217,8 +217,12 @@ def texts_in(record: Record, key: str) -> tuple[str, ...]:
     if not all(isinstance(text, str | None) for text in values):
         raise Unfit(f"{key!r} must be a text or a list of texts")
     # DBLP-QuAD's files hold `\\u00ED` where `\u00ED` was meant.
-    texts = (_ESCAPED.sub(lambda code: chr(int(code[1], 16)), text) for text in values if text)
-    return tuple(stripped for text in texts if (stripped := text.strip()))
+    texts = (
+        _ESCAPED.sub(lambda code: chr(int(code[1], 16)), text).strip()
+        for text in values
+        if isinstance(text, str)
+    )
+    return tuple(filter(None, texts))
 
 
 def objects_in(record: Record, key: str) -> list[Record]:

@@ -152,7 +152,7 @@ class ComplexWebQuestions(Reader):
     """
 
     title: ClassVar[str] = "ComplexWebQuestions"
-    splits = ("train", "dev", "test")
+    splits: ClassVar[tuple[str, ...]] = ("train", "dev", "test")
     signs = frozenset({"webqsp_ID", "machine_question"})
     id_key = "ID"
     paraphrase_keys = ("machine_question",)
@@ -182,7 +182,7 @@ class DblpQuad(Reader):
     """
 
     title: ClassVar[str] = "DBLP-QuAD"
-    splits = ("train", "valid", "test")
+    splits: ClassVar[tuple[str, ...]] = ("train", "valid", "test")
     signs = frozenset({"questions", "query_type", "held_out"})
     key = "questions"
     query_keys = ("query",)
@@ -215,7 +215,7 @@ class GraspLines(Reader):
     """
 
     title: ClassVar[str] = "GRASP's benchmark lines"
-    splits = ("train", "val", "dev", "test")
+    splits: ClassVar[tuple[str, ...]] = ("train", "val", "dev", "test")
     signs = frozenset({"id", "question", "sparql"})
     any_signs = frozenset({"paraphrases", "info"})
     opening = "{"
@@ -239,7 +239,7 @@ class LcQuad(Reader):
     """
 
     title: ClassVar[str] = "LC-QuAD 1.0"
-    splits = ("train", "test")
+    splits: ClassVar[tuple[str, ...]] = ("train", "test")
     signs = frozenset({"corrected_question"})
     id_key = "_id"
     text_keys = ("corrected_question",)
@@ -261,7 +261,7 @@ class LcQuad2(Reader):
     """
 
     title: ClassVar[str] = "LC-QuAD 2.0"
-    splits = ("train", "test")
+    splits: ClassVar[tuple[str, ...]] = ("train", "test")
     signs = frozenset({"NNQT_question"})
     id_key = "uid"
     paraphrase_keys = ("paraphrased_question",)
@@ -334,7 +334,7 @@ class Qald(Reader):
     """
 
     title: ClassVar[str] = "QALD 7, 9, 9-plus, 10"
-    splits = ("train", "test")
+    splits: ClassVar[tuple[str, ...]] = ("train", "test")
     signs = frozenset({"questions", "question", "language", "string"})
     no_signs = frozenset({"query_type"})
     key = "questions"
@@ -378,7 +378,7 @@ class Rubq(Reader):
     """
 
     title: ClassVar[str] = "RuBQ 1.0, 2.0"
-    splits = ("dev", "test")
+    splits: ClassVar[tuple[str, ...]] = ("dev", "test")
     signs = frozenset({"uid", "question_text", "question_uris"})
     id_key = "uid"
     query_keys = ("query",)
@@ -412,7 +412,7 @@ class SimpleDbpediaQa(Reader):
     """
 
     title: ClassVar[str] = "SimpleDBpediaQA"
-    splits = ("train", "valid", "test")
+    splits: ClassVar[tuple[str, ...]] = ("train", "valid", "test")
     signs = frozenset({"Questions", "Subject", "PredicateList"})
     key = "Questions"
     id_key = "ID"
@@ -462,7 +462,7 @@ class Spinach(Reader):
     """
 
     title: ClassVar[str] = "SPINACH"
-    splits = ("dev", "test")
+    splits: ClassVar[tuple[str, ...]] = ("dev", "test")
     signs = frozenset({"id", "title", "url", "question", "sparql"})
     opening = "["
     graph = "wikidata"
@@ -476,7 +476,7 @@ class WebQsp(Reader):
     """
 
     title: ClassVar[str] = "WebQSP"
-    splits = ("train", "test")
+    splits: ClassVar[tuple[str, ...]] = ("train", "test")
     signs = frozenset({"Questions", "RawQuestion", "Parses"})
     key = "Questions"
     id_key = "QuestionId"
@@ -510,7 +510,7 @@ class WikiWebQuestions(Reader):
     """
 
     title: ClassVar[str] = "WikiWebQuestions"
-    splits = ("train", "dev", "test")
+    splits: ClassVar[tuple[str, ...]] = ("train", "dev", "test")
     signs = frozenset({"sparql"})
     any_signs = frozenset({"utterance", "results"})
     no_signs = frozenset({"title"})
