@@ -30,7 +30,7 @@ from askgraph.workspace.plans import Asked, Wishes, method_choices
 from askgraph.workspace.run_sync import result_of
 from askgraph.workspace.selection import Selection, graph_of
 
-__all__ = ["FLOORS", "HELD_OUT", "data_folder", "floors_run", "sets", "table"]
+__all__ = ["FLOORS", "HELD_OUT", "align", "data_folder", "floors_run", "sets", "table"]
 
 FLOORS: dict[str, dict[str, float]] = {
     "default": {"f1": 0.80, "f1_flattened": 0.69, "top_half_f1": 0.92},
@@ -108,12 +108,16 @@ def table(run: Run, floors: Mapping[str, Mapping[str, float]] = FLOORS) -> tuple
         told = ", ".join(f"{NAMES[key]} ≥ {100 * floor:.0f}" for key, floor in held.items())
         verdict = "below: " + ", ".join(below) if below else "ok"
         lines.append((name, *_figures(report), told or "none", verdict if held else "-"))
-    widths = [max(len(line[at]) for line in lines) for at in range(len(heads))]
-    text = "\n".join(
-        " | ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True))
+    return align(lines), fine
+
+
+def align(lines: Sequence[Sequence[str]], *, gap: str = " | ", side: str = "<") -> str:
+    """Return lines as a table of aligned columns, cells at the left side (<) or the right (>)."""
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    return "\n".join(
+        gap.join(f"{cell:{side}{width}}" for cell, width in zip(line, widths, strict=True))
         for line in lines
     )
-    return text, fine
 
 
 def _figure(report: Report, key: str) -> float:

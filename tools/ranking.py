@@ -19,7 +19,7 @@ Questions, graphs and scores are those of `tools/accuracy_floors.py`.
 import argparse
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
@@ -29,73 +29,69 @@ from tools.ranking_fit import (
     L2,
     PRIOR,
     Case,
-    Scores,
-    answered,
-    cases_of,
-    fitted,
-    generated_of,
-    held_out,
+    ask_generated,
+    ask_people,
+    f1_of_answer,
+    fit_weights,
+    fit_without,
 )
-from tools.unseen_cases import Case as Unseen
-from tools.unseen_cases import kept_in, ranked
+from tools.unseen_cases import read_folder
 
 from askgraph.evaluation.files import replaced
-from askgraph.evaluation.reports.statistics import Difference, paired_difference
+from askgraph.evaluation.reports.statistics import paired_difference
 from askgraph.search.rank import FEATURES, RANKING, Ranking, ranking_text
 from askgraph.workspace import Workspace
 
 __all__ = ["report", "write"]
-
-Weights = Mapping[str, float]
 
 MOST, MOST_GENERATED = 40, 25
 """So many clusters of a question are scored."""
 
 
 def report(cases: Sequence[Case], *, l2: float = L2) -> str:
-    """The weights, and what they are worth on people's questions, each graph held out."""
-    people = [case for case in cases if not case.generated]
-    every, without = fitted(cases, l2=l2), held_out(cases, l2=l2)
+    """Return the weights, and their worth on people's questions, each graph held out."""
+    people = [case for case in cases if case.source == "people"]
+    every, without = fit_weights(cases, l2=l2), fit_without(cases, l2=l2)
     lines = ["feature       prior   fitted   without one graph"]
     for name in FEATURES:
-        found = [weights[name] for weights in without.values()]
+        others = [weights[name] for weights in without.values()]
         lines.append(
             f"{name:<10} {PRIOR.get(name, 0.0):>8.3f} {every[name]:>8.3f}"
-            f"   {min(found):.3f} to {max(found):.3f}"
+            f"   {min(others):.3f} to {max(others):.3f}"
         )
-    before = {case.id: answered(case, PRIOR) for case in people}
-    after = {case.id: answered(case, without[case.graph]) for case in people}
-    best = {case.id: max((f.f1 for f in case.found), default=0.0) for case in people}
     lines += ["", "set                        n    prior  held out  difference, 95 % interval  p"]
     for title, chosen in _groups(people):
-        ids = {case.id for case in chosen}
-        told = paired_difference(_of(before, ids), _of(after, ids))
-        oracle = 100 * sum(best[key] for key in ids) / len(ids)
-        lines.append(f"{title:<26} {_told(told)}  (best of {MOST}: {oracle:.1f})")
+        before = {case.id: f1_of_answer(case, PRIOR) for case in chosen}
+        after = {case.id: f1_of_answer(case, without[case.graph]) for case in chosen}
+        best = [max((found.f1 for found in case.found), default=0.0) for case in chosen]
+        pair = paired_difference(before, after)
+        gain = pair.difference
+        lines.append(
+            f"{title:<26} {pair.n:<4} {100 * pair.a:>5.1f}  {100 * pair.b:>8.1f}"
+            f"  {100 * gain.mean:>+5.1f} [{100 * gain.low:+.1f}, {100 * gain.high:+.1f}]"
+            f"  {pair.p:.3f}  (best of {MOST}: {100 * sum(best) / len(best):.1f})"
+        )
     return "\n".join(lines)
 
 
 def write(cases: Sequence[Case], command: str, *, l2: float = L2) -> None:
     """Write the weights of the package, and those of each graph that were fitted without it."""
-    every, without = fitted(cases, l2=l2), held_out(cases, l2=l2)
-    people = sum(not case.generated for case in cases)
+    every, without = fit_weights(cases, l2=l2), fit_without(cases, l2=l2)
+    people = sum(case.source == "people" for case in cases)
     about = [
-        "What each feature of a candidate weighs; see askgraph.search.rank.",
         f"Made by: {command}",
         f"Fitted to {people} people's questions and {len(cases) - people} generated ones over",
         f"{len(without)} graphs.",
     ]
+    own = "What each feature of a candidate weighs; see askgraph.search.rank."
+    held = "Weights to measure by: those of a graph were fitted without it and its variants."
     names = {case.name: without[case.graph] for case in cases}
-    held = [
-        "Weights to measure by: those of a graph were fitted without it and its variants.",
-        *about[1:],
-    ]
-    for path, text in (
-        (RANKING, ranking_text(Ranking(every), about)),
-        (HELD_OUT, ranking_text(Ranking(every, names), held)),
+    for path, first, ranking in (
+        (RANKING, own, Ranking(every)),
+        (HELD_OUT, held, Ranking(every, names)),
     ):
         with replaced(path) as file:
-            file.write(text.encode())
+            file.write(ranking_text(ranking, [first, *about]).encode())
 
 
 def _groups(people: Sequence[Case]) -> Iterator[tuple[str, list[Case]]]:
@@ -107,32 +103,19 @@ def _groups(people: Sequence[Case]) -> Iterator[tuple[str, list[Case]]]:
             yield f"  {graph}", chosen
 
 
-def _of(values: Mapping[str, float], ids: set[str]) -> dict[str, float]:
-    return {key: values[key] for key in ids}
-
-
-def _told(told: Difference) -> str:
-    gain = told.difference
-    return (
-        f"{told.n:<4} {100 * told.a:>5.1f}  {100 * told.b:>8.1f}  {100 * gain.mean:>+5.1f} "
-        f"[{100 * gain.low:+.1f}, {100 * gain.high:+.1f}]  {told.p:.3f}"
-    )
-
-
 def _cases(chosen: argparse.Namespace, folder: Path) -> tuple[list[Case], set[str]]:
-    """All cases, and the names of the sets that they are of."""
-    workspace = Workspace(folder / "workspace")
-    scores = Scores(folder / "scores.jsonl")
+    """Return all cases, and the names of the sets that they are of."""
+    workspace, scores = Workspace(folder / "workspace"), folder / "scores"
     wanted = list(sets(data_folder(), workspace, chosen.set or ()))
-    found = [case for asked in wanted for case in cases_of(asked, workspace, scores, most=MOST)]
-    if chosen.generated:
-        for asked in wanted:
-            found += generated_of(
-                asked, workspace, scores, most=MOST_GENERATED, number=chosen.generated
-            )
+    cases = [
+        case for asked in wanted for case in ask_people(asked, workspace, most=MOST, scores=scores)
+    ]
+    for asked in wanted if chosen.generated else ():
+        number = chosen.generated
+        cases += ask_generated(asked, workspace, most=MOST_GENERATED, number=number, scores=scores)
     if chosen.unseen is not None:
-        found += [ranked(one) for one in kept_in(chosen.unseen / "clusters", Unseen)]
-    return found, {asked.name for asked in wanted}
+        cases += read_folder(chosen.unseen / "clusters", Case)
+    return cases, {asked.name for asked in wanted}
 
 
 def _arguments() -> argparse.Namespace:

@@ -1,200 +1,25 @@
 """Candidates to fit a ranking to, and the fit: pairwise logistic regression, held to a prior.
 
 A case is one question with the best clusters of its candidates: the features of each candidate, and
-the F1 (best column) of each cluster's result. Scores are kept in a file where one is named: the
-features change more often than the results.
-
-Of each question every cluster of candidates is set against every one with a lower F1: the better
-one should score higher. Joachims, "Optimizing search engines using clickthrough data" (KDD 2002),
-has the pairs; the loss is logistic.
+the F1 of each cluster's result. Of each question every cluster of candidates is set against every
+one with a lower F1: the better one should score higher. Joachims, "Optimizing search engines using
+clickthrough data" (KDD 2002), has the pairs; the loss is logistic.
 """
 
-import json
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import aclosing
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
-from tools.calibration import VARIANTS
+from tools.judging import Floats, Judge, Source, Weights, group_others, share_weights, title_of
 
 from askgraph.answers.search_run import AHEAD, SearchLimits
-from askgraph.errors import AskgraphError, QueryError, ServiceError
 from askgraph.evaluation import Table
-from askgraph.evaluation.metrics.sets import best_column
-from askgraph.evaluation.questions import gold_or_reason, query_table
-from askgraph.graph import KnowledgeGraph
-from askgraph.graph.examples.drafts import drafts
-from askgraph.search.pipeline import build_schema, link_text, propose_from_links
+from askgraph.evaluation.questions import gold_or_reason
 from askgraph.search.rank import FEATURES, clusters, together
-from askgraph.sparql.results import SelectResult
-from askgraph.sparql.write import plain_text
 from askgraph.workspace import Workspace
-from askgraph.workspace.generation import results_of
 from askgraph.workspace.plans import Asked
-from askgraph.workspace.run_sync import result_of
-
-_SECONDS = 10.0
-
-
-@dataclass(frozen=True)
-class Found:
-    """Candidates with one result: the features of each, the F1 of the result, whether it is empty.
-
-    `query` is that of the best of them. A result that could not be had counts as empty.
-    """
-
-    query: str
-    members: tuple[Mapping[str, float], ...]
-    f1: float
-    empty: bool
-
-
-@dataclass(frozen=True)
-class Case:
-    """A question of a set and what was found for it.
-
-    `name` is what its graph is called, `graph` what it counts as: variants of one graph are one.
-    """
-
-    id: str
-    question: str
-    set: str
-    name: str
-    graph: str
-    found: tuple[Found, ...]
-    generated: bool = False
-
-
-@dataclass
-class Scores:
-    """F1 and emptiness of queries by question, kept as lines of JSON where a file is named."""
-
-    path: Path | None = None
-    known: dict[tuple[str, str], tuple[float, bool]] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        """Read what was kept."""
-        if self.path is not None and self.path.is_file():
-            for line in self.path.read_text("utf-8").splitlines():
-                question, query, f1, empty = json.loads(line)
-                self.known[question, query] = f1, empty
-
-    def keep(self, question: str, query: str, score: tuple[float, bool]) -> None:
-        """Remember a score."""
-        self.known[question, query] = score
-        if self.path is not None:
-            with self.path.open("a", encoding="utf-8") as file:
-                file.write(json.dumps([question, query, *score]) + "\n")
-
-
-def cases_of(asked: Asked, workspace: Workspace, scores: Scores, *, most: int) -> Iterator[Case]:
-    """People's questions of a set that have an answer, each with its `most` best clusters."""
-    for source in dict.fromkeys(asked.graphs):
-        graph = workspace.find(source)
-        yield from result_of(_of_people(asked, graph, source, _Judge(graph, scores, most)))
-
-
-def generated_of(
-    asked: Asked, workspace: Workspace, scores: Scores, *, most: int, number: int
-) -> Iterator[Case]:
-    """So many questions that the profile of each graph of a set suggests."""
-    for source in dict.fromkeys(asked.graphs):
-        graph = workspace.find(source)
-        yield from result_of(_of_graph(asked.name, graph, number, _Judge(graph, scores, most)))
-
-
-@dataclass(frozen=True)
-class _Judge:
-    """Finds and scores the best clusters of one question after the other over a graph."""
-
-    graph: KnowledgeGraph
-    scores: Scores
-    most: int
-
-    async def found(
-        self, key: str, text: str, language: str | None, gold: Sequence[Table]
-    ) -> tuple[Found, ...]:
-        """The best clusters with the F1 of each: of several tables of gold the nearest counts."""
-        if self.graph.arrays is None:
-            return ()
-        linked = link_text(text, language, self.graph.names)
-        proposal = propose_from_links(linked, build_schema(self.graph.arrays, self.graph.profile))
-        found = []
-        for cluster in clusters(proposal.candidates)[: self.most]:
-            query = plain_text(cluster.best.query, self.graph.prefixes)
-            if (key, query) not in self.scores.known:
-                self.scores.keep(key, query, await self._score(query, gold))
-            members = tuple(dict(member.features) for member in cluster.members)
-            found.append(Found(query, members, *self.scores.known[key, query]))
-        return tuple(found)
-
-    async def _score(self, query: str, gold: Sequence[Table]) -> tuple[float, bool]:
-        try:
-            table = await query_table(query, self.graph.endpoint, timeout=_SECONDS)
-        except AskgraphError:
-            return 0.0, True
-        return max(best_column(table, one).f1 for one in gold), not table.rows
-
-
-async def _of_people(
-    asked: Asked, graph: KnowledgeGraph, source: str | Path, judge: _Judge
-) -> list[Case]:
-    title, cases = _title(asked.name, graph), []
-    try:
-        for question, place in zip(asked.questions, asked.graphs, strict=True):
-            if place != source or question.unanswerable:
-                continue
-            gold, _ = await gold_or_reason(question, graph.endpoint, timeout=_SECONDS)
-            if gold is not None:
-                key = f"{asked.name} {question.id}"
-                found = await judge.found(key, question.text, question.language, [gold])
-                cases.append(Case(key, question.text, asked.name, graph.name, title, found))
-        return cases
-    finally:
-        await graph.endpoint.close()
-
-
-async def _of_graph(name: str, graph: KnowledgeGraph, number: int, judge: _Judge) -> list[Case]:
-    title = _title(name, graph)
-    cases: list[Case] = []
-    try:
-        async with aclosing(drafts(graph.profile, graph.endpoint, graph.prefixes)) as given:
-            async for draft in given:
-                try:
-                    results = await results_of(draft, graph)
-                except (QueryError, ServiceError):
-                    continue
-                if results:
-                    key = f"{name} {graph.name} generated {draft.question}"
-                    gold = [_table(result) for _, result in results]
-                    found = await judge.found(key, draft.question, "en", gold)
-                    made = Case(key, draft.question, name, graph.name, title, found, generated=True)
-                    cases.append(made)
-                if len(cases) == number:
-                    break
-        return cases
-    finally:
-        await graph.endpoint.close()
-
-
-def _table(result: object) -> Table:
-    if isinstance(result, bool):
-        return Table.of_boolean(result)
-    if not isinstance(result, SelectResult):
-        raise TypeError("a draft asks for rows or for yes or no")
-    return Table.of_result(result)
-
-
-def _title(name: str, graph: KnowledgeGraph) -> str:
-    """What a graph counts as: variants of one graph are one."""
-    return VARIANTS.get(name, graph.name)
-
-
-Floats = npt.NDArray[np.float64]
-Weights = Mapping[str, float]
 
 PRIOR = {
     "covered": 2.0,
@@ -218,7 +43,7 @@ PRIOR = {
     "unserved": -0.4,
     "faulty": -0.1,
 }
-"""Set by hand, before anything was fitted; what is not here was 0."""
+"""Set by hand, before anything was fitted; the other features were 0."""
 
 TAU = 0.2
 """By how much a score must be ahead for odds of e."""
@@ -227,55 +52,121 @@ L2 = 0.01
 NEAREST = 25
 """So many clusters of a question, best first by the prior, are set against each other."""
 
-GENERATED = 0.25
-"""What all generated questions of a graph weigh, for each 1 that people's weigh."""
-
 _STEPS, _ENOUGH = 30, 1e-6
 
 
-def fitted(cases: Sequence[Case], *, l2: float = L2) -> dict[str, float]:
+@dataclass(frozen=True)
+class Found:
+    """Candidates with one result: the features of each, the F1 of the result, if it is empty."""
+
+    members: tuple[Mapping[str, float], ...]
+    f1: float
+    empty: bool
+
+
+@dataclass(frozen=True)
+class Case:
+    """A question of a set and the clusters of its candidates.
+
+    `name` is that of its graph, `graph` what it counts as: variants of one graph are one.
+    """
+
+    id: str
+    set: str
+    name: str
+    graph: str
+    found: tuple[Found, ...]
+    source: Source = "people"
+
+
+def ask_people(
+    asked: Asked, workspace: Workspace, *, most: int, scores: Path | None = None
+) -> Iterator[Case]:
+    """Yield people's questions of a set that have an answer, each with its `most` best clusters."""
+    for source in dict.fromkeys(asked.graphs):
+        with Judge(workspace.find(source), scores) as judge:
+            endpoint = judge.graph.endpoint
+            for question, place in zip(asked.questions, asked.graphs, strict=True):
+                if place != source or question.unanswerable:
+                    continue
+                gold, _ = judge.runner.run(gold_or_reason(question, endpoint, timeout=10.0))
+                if gold is not None:
+                    key = f"{asked.name} {question.id}"
+                    text = question.text, question.language
+                    yield _judge_case(judge, asked, key, text, [gold], most)
+
+
+def ask_generated(
+    asked: Asked, workspace: Workspace, *, most: int, number: int, scores: Path | None = None
+) -> Iterator[Case]:
+    """Yield so many questions that the profile of each graph of a set suggests."""
+    for source in dict.fromkeys(asked.graphs):
+        with Judge(workspace.find(source), scores) as judge:
+            for draft, results in islice(judge.drafts(), number):
+                key = f"{asked.name} {judge.graph.name} generated {draft.question}"
+                golds = [
+                    Table.of_boolean(result)
+                    if isinstance(result, bool)
+                    else Table.of_result(result)
+                    for _, result in results
+                ]
+                text = draft.question, "en"
+                yield _judge_case(judge, asked, key, text, golds, most, "generated")
+
+
+def _judge_case(
+    judge: Judge, asked: Asked, key: str, text: tuple[str, str | None], golds: Sequence[Table],
+    most: int, source: Source = "people",
+) -> Case:  # fmt: skip
+    found = []
+    for cluster in clusters(judge.propose(*text).candidates)[:most]:
+        _, (f1, _, empty) = judge.score(key, cluster, lambda: golds)
+        found.append(Found(tuple(dict(one.features) for one in cluster.members), f1, empty))
+    title = title_of(asked.name, judge.graph)
+    return Case(key, asked.name, judge.graph.name, title, tuple(found), source)
+
+
+def fit_weights(cases: Sequence[Case], *, l2: float = L2) -> dict[str, float]:
     """Fit one weight for each feature, by Newton's method.
 
-    A pair counts by the difference in F1, all pairs of a question together count 1; a graph counts
-    the square root of the number of its questions. `l2` holds each weight to the prior, in units of
-    the feature's own spread; a feature that never differs keeps it. As only the ratios of the
-    weights tell, they are given so that `covered` weighs what it does in the prior, where that can
-    be: limits in units of the score stay what they are.
+    A pair counts by the difference in F1, all pairs of a question together count 1; graphs count as
+    `share_weights` has it. `l2` holds each weight to the prior, in units of the feature's own
+    spread; a feature that never differs keeps it. As only the ratios of the weights tell, they are
+    given so that `covered` weighs what it does in the prior, where that can be: limits in units of
+    the score stay what they are.
     """
     prior = np.array([PRIOR.get(name, 0.0) for name in FEATURES])
-    pairs = [pair for case, share in zip(cases, _shares(cases), strict=True)
-             for pair in _pairs(case, share)]  # fmt: skip
+    shares = share_weights([(case.graph, case.source) for case in cases]).tolist()
+    pairs = [
+        pair for case, share in zip(cases, shares, strict=True) for pair in _pairs(case, share)
+    ]
     if not pairs:
         return dict(zip(FEATURES, prior.tolist(), strict=True))
-    found = _newton(np.array([gap for gap, _ in pairs]), np.array([w for _, w in pairs]), prior, l2)
-    weights = dict(zip(FEATURES, found.tolist(), strict=True))
+    gaps, counts = map(np.array, zip(*pairs, strict=True))
+    weights = dict(zip(FEATURES, _minimize_loss(gaps, counts, prior, l2).tolist(), strict=True))
     scale = PRIOR["covered"] / weights["covered"] if weights["covered"] > 0 else 1.0
     return {name: round(weight * scale, 4) for name, weight in weights.items()}
 
 
-def held_out(cases: Sequence[Case], *, l2: float = L2) -> dict[str, dict[str, float]]:
-    """The weights for each graph that are fitted without it, whatever its variants are called."""
-    graphs = dict.fromkeys(case.graph for case in cases)
-    return {
-        graph: fitted([case for case in cases if case.graph != graph], l2=l2) for graph in graphs
-    }
+def fit_without(cases: Sequence[Case], *, l2: float = L2) -> dict[str, dict[str, float]]:
+    """Fit the weights for each graph without it and its variants."""
+    others = group_others(cases, lambda case: case.graph)
+    return {graph: fit_weights(rest, l2=l2) for graph, rest in others.items()}
 
 
-def answered(case: Case, weights: Weights) -> float:
-    """The F1 of what graph search would answer by some weights, were it never to ask or refuse."""
+def f1_of_answer(case: Case, weights: Weights) -> float:
+    """Return the F1 of graph search's answer by some weights, were it never to ask or refuse."""
     ranked = sorted(case.found, key=lambda found: -total_score(found, weights))
-    first: Found | None = None
-    for found in ranked[: SearchLimits().tried]:
-        if first and total_score(found, weights) < total_score(ranked[0], weights) - AHEAD:
-            break
-        if not found.empty:
-            return found.f1
-        first = first or found
-    return first.f1 if first else 0.0
+    if not ranked:
+        return 0.0
+    least = total_score(ranked[0], weights) - AHEAD
+    tried = ranked[: SearchLimits().tried]
+    near = (found for found in tried if found is ranked[0] or total_score(found, weights) >= least)
+    return next((found for found in near if not found.empty), ranked[0]).f1
 
 
 def total_score(found: Found, weights: Weights) -> float:
-    """The score of a cluster."""
+    """Return the score of a cluster."""
     return together([_score(member, weights) for member in found.members])
 
 
@@ -283,44 +174,24 @@ def _score(features: Weights, weights: Weights) -> float:
     return sum(weights.get(name, 0.0) * value for name, value in features.items())
 
 
-def _shares(cases: Sequence[Case]) -> list[float]:
-    number = Counter((case.graph, case.generated) for case in cases)
-    people = {graph: n for (graph, generated), n in number.items() if not generated}
-    return [
-        people.get(case.graph, number[case.graph, case.generated]) ** 0.5
-        * (GENERATED if case.generated else 1.0)
-        / number[case.graph, case.generated]
-        for case in cases
-    ]  # fmt: skip
-
-
-@dataclass(frozen=True)
-class _Side:
-    """A cluster's best member by the prior, as a row of features, and its F1."""
-
-    row: Floats
-    score: float
-    f1: float
-
-
 def _pairs(case: Case, share: float) -> Iterator[tuple[Floats, float]]:
-    """What the better of two clusters has over the other, and what the pair counts."""
-    sides = sorted(map(_side, case.found), key=lambda side: -side.score)
-    near = sides[:NEAREST]
-    pairs = [(one, other) for one in near for other in near if one.f1 > other.f1]
-    total = sum(one.f1 - other.f1 for one, other in pairs)
-    for one, other in pairs:
-        yield one.row - other.row, share * (one.f1 - other.f1) / total
+    """Yield the features of the better of two clusters less the other's, and the pair's weight."""
+    sides = []
+    for found in case.found:
+        best = max(found.members, key=lambda member: _score(member, PRIOR))
+        row = np.array([best.get(name, 0.0) for name in FEATURES])
+        sides.append((_score(best, PRIOR), row, found.f1))
+    near = sorted(sides, key=lambda side: -side[0])[:NEAREST]
+    pairs = [
+        (row - other, f1 - lower) for _, row, f1 in near for _, other, lower in near if f1 > lower
+    ]
+    total = sum(gain for _, gain in pairs)
+    for gap, gain in pairs:
+        yield gap, share * gain / total
 
 
-def _side(found: Found) -> _Side:
-    best = max(found.members, key=lambda member: _score(member, PRIOR))
-    row = np.array([best.get(name, 0.0) for name in FEATURES])
-    return _Side(row, _score(best, PRIOR), found.f1)
-
-
-def _newton(gaps: Floats, counts: Floats, prior: Floats, l2: float) -> Floats:
-    """The weights where the loss is least: it is convex, so there is one such place."""
+def _minimize_loss(gaps: Floats, counts: Floats, prior: Floats, l2: float) -> Floats:
+    """Return the weights where the loss is least: it is convex, so there is one such place."""
     counts = counts / counts.sum()
     spread = np.sqrt(counts @ gaps**2)
     free = spread > 0
