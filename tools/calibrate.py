@@ -40,7 +40,8 @@ from tools.calibration import (
     hold_out,
     trees_text,
 )
-from tools.unseen_cases import Attempt, answered, read_folder
+from tools.judging import read_folder
+from tools.unseen_cases import Attempt, answered
 
 from askgraph.evaluation.files import replaced
 from askgraph.evaluation.reports.confidence import LOST, RIGHT_FROM, auc_interval, limit_for
@@ -67,7 +68,7 @@ def rejection_report(found: Sequence[Case], confidence: Sequence[float]) -> str:
     people = [pair for pair in zip(found, confidence, strict=True) if pair[0].source == "people"]
     by_set: dict[str, list[Judged]] = {}
     for pair in people:
-        by_set.setdefault(pair[0].asked, []).append(pair)
+        by_set.setdefault(pair[0].set, []).append(pair)
     lines: list[str] = []
     for least in RIGHT_FROM:
         limits = {

@@ -13,7 +13,6 @@ import json
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import islice
 from random import Random
@@ -21,19 +20,11 @@ from typing import Any
 
 import numpy as np
 from tools.accuracy_floors import HELD_OUT, floors_run
-from tools.judging import (
-    PARTS,
-    VARIANTS,
-    Floats,
-    Judge,
-    Source,
-    group_others,
-    share_weights,
-    title_of,
-)
+from tools.judging import PARTS, Floats, Judge, Source, group_others, open_graphs, share_weights
 
 from askgraph.errors import QueryError, ServiceError
 from askgraph.evaluation.reports.confidence import aurc, calibration
+from askgraph.methods import Method
 from askgraph.search.decide import (
     Curve,
     Knot,
@@ -62,10 +53,10 @@ class Case:
     """An answer: the set and the graph it is of, what speaks for its best reading, and its F1.
 
     `left` is what is left of the confidence in the best reading, below 1 where another reading was
-    passed over or the result is empty; `asked` is the set by its own name, `fold` a group of graphs
-    that are left out together. A `generated` question was made from a template; its F1 is 1 where
-    the answer is what the template's own query gives, else 0. In a `masked` one a word is replaced
-    by one that means nothing; only where the best query stays the same, its F1 does, else it is 0.
+    passed over or the result is empty; `fold` is a group of graphs that are left out together. A
+    `generated` question was made from a template; its F1 is 1 where the answer is what the
+    template's own query gives, else 0. In a `masked` one a word is replaced by one that means
+    nothing; only where the best query stays the same, its F1 does, else it is 0.
     """
 
     set: str
@@ -74,7 +65,6 @@ class Case:
     graph: str = ""
     source: Source = "people"
     left: float = 1.0
-    asked: str = ""
     fold: str = ""
 
     @property
@@ -103,18 +93,15 @@ def cases(asked: Asked, workspace: Workspace, *, jobs: int = 1) -> Iterator[Case
         workspace, [asked], method=DEFAULT_METHOD, settings=[f"ranking={HELD_OUT}"], jobs=jobs
     )
     records = {record.id: record for record in run.records}
-    name = VARIANTS.get(asked.name, asked.name)
-    for source in dict.fromkeys(asked.graphs):
-        with Judge(workspace.find(source)) as judge:
-            title = title_of(asked.name, judge.graph)
-            for question, place in zip(asked.questions, asked.graphs, strict=True):
-                record = records[question.id]
-                if place != source or record.sparql is None or record.error or record.gold_error:
-                    continue
-                if evidence := _evidence(_propose(judge, question.text, question.language)):
-                    f1 = 0.0 if question.unanswerable else record.f1
-                    left = _left(record.confidence, evidence)
-                    yield Case(name, evidence, f1, title, left=left, asked=asked.name)
+    for judge, title, questions in open_graphs(asked, workspace):
+        for question in questions:
+            record = records[question.id]
+            if record.sparql is None or record.error or record.gold_error:
+                continue
+            if evidence := _evidence(_propose(judge, question.text, question.language)):
+                f1 = 0.0 if question.unanswerable else record.f1
+                left = _left(record.confidence, evidence)
+                yield Case(asked.name, evidence, f1, title, left=left)
 
 
 def generated_cases(asked: Asked, workspace: Workspace, *, number: int) -> Iterator[Case]:
@@ -122,27 +109,30 @@ def generated_cases(asked: Asked, workspace: Workspace, *, number: int) -> Itera
 
     After each of them comes the same question with a word masked, where it has one to mask.
     """
-    chance = Random(0)
-    for source in dict.fromkeys(asked.graphs):
-        with Judge(workspace.find(source)) as judge:
-            for text, case in islice(_answer_drafts(judge, workspace, asked.name), number):
-                yield case
-                yield from _mask_word(text, case, judge, chance)
+    method, chance = workspace.method(settings={"ranking": str(HELD_OUT)}), Random(0)
+    for judge, title, _ in open_graphs(asked, workspace):
+        for text, evidence, is_right in islice(_answer_drafts(judge, method), number):
+            case = Case(asked.name, evidence, float(is_right), title, "generated")
+            yield case
+            yield from _mask_word(text, case, judge, chance)
 
 
-def _answer_drafts(judge: Judge, workspace: Workspace, name: str) -> Iterator[tuple[str, Case]]:
-    method = workspace.method(settings={"ranking": str(HELD_OUT)})
-    variant, title = VARIANTS.get(name, name), title_of(name, judge.graph)
+def _answer_drafts(judge: Judge, method: Method) -> Iterator[tuple[str, dict[str, float], bool]]:
+    """Yield each question with the evidence of its first answer and whether that is right."""
     for draft, results in judge.drafts():
         evidence = _evidence(_propose(judge, draft.question, "en"))
-        asked, outcome = Question(draft.question, "en"), None
-        with suppress(QueryError, ServiceError):
-            answering = outcome_of(asked, method, [judge.graph], timeout=_SECONDS)
-            outcome = judge.runner.run(answering) if evidence else None
-        best = outcome if outcome is None or isinstance(outcome, Answer) else outcome.best
-        if evidence and best is not None and _left(best.confidence, evidence) == 1:
+        if not evidence:
+            continue
+        question = Question(draft.question, "en")
+        try:
+            answering = outcome_of(question, method, [judge.graph], timeout=_SECONDS)
+            outcome = judge.runner.run(answering)
+        except (QueryError, ServiceError):
+            continue
+        best = outcome if isinstance(outcome, Answer) else outcome.best
+        if best is not None and _left(best.confidence, evidence) == 1:
             right = any(same(best, query, result) for query, result in results)
-            yield draft.question, Case(variant, evidence, float(right), title, "generated")
+            yield draft.question, evidence, right
 
 
 def _mask_word(text: str, case: Case, judge: Judge, chance: Random) -> Iterator[Case]:

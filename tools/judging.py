@@ -12,9 +12,9 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Literal, Self, TypeVar
+from typing import Any, Literal, Self, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -24,17 +24,17 @@ from askgraph.evaluation import Table
 from askgraph.evaluation.by_name import by_name
 from askgraph.evaluation.files import replaced
 from askgraph.evaluation.metrics.sets import best_column
-from askgraph.evaluation.questions import query_table
+from askgraph.evaluation.questions import GoldQuestion, query_table
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.examples import Result
 from askgraph.graph.examples.drafts import Draft, drafts
-from askgraph.search.embedding_linking import retry_with_embeddings
-from askgraph.search.link import LinkedQuestion
 from askgraph.search.pipeline import build_schema, link_text, propose_from_links
 from askgraph.search.rank import Cluster, Proposal
 from askgraph.sparql.comparison import Cell
 from askgraph.sparql.write import plain_text
+from askgraph.workspace import Workspace
 from askgraph.workspace.generation import results_of
+from askgraph.workspace.plans import Asked
 
 Floats = npt.NDArray[np.float64]
 Weights = Mapping[str, float]
@@ -52,9 +52,18 @@ Score = tuple[float, float, bool]
 """The F1 of a query by its best column, its F1 by names, and whether the result is empty."""
 
 
-def title_of(name: str, graph: KnowledgeGraph) -> str:
-    """Return the name that a graph of a set counts by: variants of one graph are one."""
-    return VARIANTS.get(name, graph.name)
+def open_graphs(
+    asked: Asked, workspace: Workspace, scores: Path | None = None
+) -> Iterator[tuple["Judge", str, list[GoldQuestion]]]:
+    """Yield a judge of each graph of a set, the name that it counts by, and its own questions.
+
+    Variants of one graph are one.
+    """
+    for source in dict.fromkeys(asked.graphs):
+        pairs = zip(asked.questions, asked.graphs, strict=True)
+        with Judge(workspace.find(source), scores) as judge:
+            title = VARIANTS.get(asked.name, judge.graph.name)
+            yield judge, title, [question for question, place in pairs if place == source]
 
 
 def share_weights(cases: Sequence[tuple[str, Source]]) -> Floats:
@@ -90,7 +99,6 @@ class Judge:
         names: The names of things, for the F1 by name; without them it is that of the best column.
         seconds: The time that a candidate's query may take.
         without: Ways of linking that are left out.
-        meanings: An embedding model for a second look at words that are not linked.
     """
 
     graph: KnowledgeGraph
@@ -98,7 +106,6 @@ class Judge:
     names: Mapping[str, Set[Cell]] = field(default_factory=dict)
     seconds: float = 10.0
     without: Set[str] = frozenset()
-    meanings: str = ""
     runner: asyncio.Runner = field(default_factory=asyncio.Runner)
     known: dict[str, Score] = field(default_factory=dict)
 
@@ -129,14 +136,7 @@ class Judge:
             raise ValueError(f"the graph {graph.name!r} has no arrays to grow candidates over")
         linked = link_text(text, language, graph.names, without=self.without)
         schema = build_schema(graph.arrays, graph.profile)
-        proposal = propose_from_links(linked, schema, weights=weights)
-
-        async def again(linked: LinkedQuestion) -> Proposal:
-            return propose_from_links(linked, schema, weights=weights)
-
-        if not self.meanings:
-            return proposal
-        return self.runner.run(retry_with_embeddings(proposal, linked, graph, self.meanings, again))
+        return propose_from_links(linked, schema, weights=weights)
 
     def score(
         self, key: str, cluster: Cluster, golds: Callable[[], Sequence[Table]]
@@ -178,3 +178,50 @@ class Judge:
 
         while draft := self.runner.run(find_next()):
             yield draft
+
+
+@dataclass(frozen=True)
+class Found:
+    """Candidates with one result: the features of each, the F1 of the result, if it is empty."""
+
+    members: tuple[Mapping[str, float], ...]
+    f1: float
+    empty: bool
+
+
+@dataclass(frozen=True)
+class Case:
+    """A question of a set and the clusters of its candidates.
+
+    `name` is that of its graph, `graph` what it counts as: variants of one graph are one.
+    """
+
+    id: str
+    set: str
+    name: str
+    graph: str
+    found: tuple[Found, ...]
+    source: Source = "people"
+
+
+def read_or_make(path: Path, of: type, make: Callable[[], Sequence[Any]]) -> list[Any]:
+    """Return what a file keeps, or make it and keep it."""
+    if not path.is_file():
+        made = make()
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with replaced(path) as file:
+            file.write(gzip.compress(json.dumps([asdict(one) for one in made]).encode(), 1))
+        return list(made)
+    rows = json.loads(gzip.decompress(path.read_bytes()))
+    for row in rows if of is Case else ():
+        row["found"] = tuple(Found(tuple(one.pop("members")), **one) for one in row["found"])
+    return [of(**row) for row in rows]
+
+
+def read_folder(folder: Path, of: type) -> list[Any]:
+    """Return what the files of a folder keep, of all graphs."""
+    paths = sorted(folder.glob("*.json.gz"))
+    found = [one for path in paths for one in read_or_make(path, of, list)]
+    if not found:
+        raise SystemExit(f"{folder} holds no finished run")
+    return found

@@ -25,7 +25,7 @@ import json
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
@@ -34,7 +34,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from tools.accuracy_floors import align, data_folder
-from tools.ranking_fit import Case
+from tools.judging import Case, read_or_make
 from tools.unseen_cases import (
     FIRST_EVIDENCE,
     PARTS,
@@ -46,7 +46,6 @@ from tools.unseen_cases import (
     confidences,
     items_of,
     ranking_without,
-    read_or_make,
     sampled,
 )
 
@@ -55,7 +54,7 @@ from askgraph.evaluation.reports.confidence import calibration, mean_at
 from askgraph.evaluation.reports.statistics import bootstrap_interval, paired_difference
 from askgraph.search.decide import calibrated, weighed
 
-__all__ = ["Outcome", "Work", "changes", "compared", "measured", "table"]
+__all__ = ["Outcome", "Work", "compared", "measured", "table"]
 
 SURE = 0.9
 RIGHT = 1 - 1e-9
@@ -139,19 +138,6 @@ def compared(before: Sequence[Outcome], after: Sequence[Outcome]) -> str:
     return "\n".join(lines)
 
 
-def changes(before: Sequence[Outcome], after: Sequence[Outcome], items: Sequence[Item]) -> str:
-    """Return the questions whose F1 changed, the worse ones first, each with both queries."""
-    texts, were = {item.id: item.text for item in items}, {one.id: one for one in before}
-    pairs = [(were[one.id], one) for one in after if one.id in were]
-    moved = [(a, b) for a, b in pairs if abs(a.by_name - b.by_name) > 1e-6]
-    return "\n".join(
-        f"{a.by_name:.2f} ({a.confidence:.2f}) -> {b.by_name:.2f} ({b.confidence:.2f})  {b.id} "
-        f"[{b.style}] {texts.get(b.id, '')}\n    - {' '.join(a.query.split())}\n"
-        f"    + {' '.join(b.query.split())}"
-        for a, b in sorted(moved, key=lambda pair: pair[1].by_name - pair[0].by_name)
-    )
-
-
 @dataclass(frozen=True)
 class Work:
     """What is done graph by graph: by several processes, each graph kept when it is done."""
@@ -160,8 +146,6 @@ class Work:
     cache: Path
     items: Sequence[Item]
     jobs: int = 2
-    graphs: Path | None = None
-    """Where built graphs and scores are; in the cache if None."""
 
     def over_graphs(
         self,
@@ -181,8 +165,7 @@ class Work:
                 own = [item for item in self.items if item.graph == graph]
                 path = self.cache / folder / f"{Path(graph).stem}.json.gz"
                 weights = by_style.get(own[0].style)
-                kept = self.graphs or self.cache
-                work = partial(make, self.data, graph, own, kept, weights, *more)
+                work = partial(make, self.data, graph, own, self.cache, weights, *more)
                 waiting[pool.submit(read_or_make, path, of, work)] = graph
             for done, job in enumerate(as_completed(waiting), 1):
                 found[waiting[job]] = job.result()
@@ -194,27 +177,20 @@ class Work:
 
 
 def measured(
-    work: Work,
-    *,
-    as_it_is: bool = False,
-    own_ranking: bool = False,
-    clusters: int | None = None,
-    without: str | None = None,
-    meanings: str = "",
+    work: Work, *, as_it_is: bool = False, own_ranking: bool = False, without: str | None = None
 ) -> list[Outcome]:
-    """Ask all questions; return how each went. `meanings` names a model.
+    """Ask all questions; return how each went.
 
-    So many `clusters` questions of each graph, or all, have all their best candidates scored: for
-    the ranking and the oracle. With `own_ranking` none have; nor if it is `without` a part.
+    Their best candidates are scored, for the ranking and the oracle; not with `own_ranking`, nor if
+    it is `without` a part.
     """
     cases, rankings, folder = list[Case](), dict[str, dict[str, float]](), "attempts"
     if as_it_is:
         folder = "as-it-is"
-    elif not (own_ranking or meanings or without is not None):
-        few = replace(work, items=sampled(work.items, clusters))
-        cases = few.over_graphs("clusters", Case, cases_of, {}, MOST)
+    elif not (own_ranking or without is not None):
+        cases = work.over_graphs("clusters", Case, cases_of, {}, MOST)
         rankings = ranking_without(cases)
-    attempts = work.over_graphs(folder, Attempt, attempted, rankings, without, meanings)
+    attempts = work.over_graphs(folder, Attempt, attempted, rankings, without)
     if as_it_is:
         given = [calibrated(weighed(one.evidence)) if one.evidence else 0.0 for one in attempts]
     else:
@@ -247,17 +223,13 @@ def _arguments() -> argparse.Namespace:
     )
     add = parser.add_argument
     add("--cache", type=Path, required=True, help="what was found is kept here")
-    add("--graphs", type=Path, metavar="FOLDER", help="built graphs and scores; the cache if none")
     add("--data", type=Path, help="the folder of questions; spider-graphs of the data if none")
     add("--jobs", type=int, default=2, help="processes")
     add("--sample", type=int, metavar="N", help="so many questions of each graph")
-    add("--clusters", type=int, metavar="N", help="score the candidates of so many of each graph")
     add("--own-ranking", action="store_true", help="candidates as the package ranks them")
     add("--as-it-is", action="store_true", help="the package's own weights; nothing is fitted")
     add("--without", choices=PARTS, help="leave a part out; with the package's ranking")
-    add("--meanings", default="", metavar="NAME", help="an embedding model, as onnx:PATH")
     add("--against", type=Path, metavar="CACHE", help="a finished run to set beside this one")
-    add("--changes", action="store_true", help="list the questions whose F1 changed, too")
     return parser.parse_args()
 
 
@@ -270,18 +242,14 @@ def main() -> None:
             f"unseen: {data} holds no questions.jsonl; name the folder of the questions with --data"
         )
     before = _read(chosen.against) if chosen.against is not None else None
-    items = sampled(items_of(data), chosen.sample)
-    work = Work(data, chosen.cache, items, chosen.jobs, chosen.graphs)
-    names = ("as_it_is", "own_ranking", "clusters", "without", "meanings")
-    found = measured(work, **{name: getattr(chosen, name) for name in names})
+    chosen.cache.mkdir(parents=True, exist_ok=True)
+    work = Work(data, chosen.cache, sampled(items_of(data), chosen.sample), chosen.jobs)
+    found = measured(
+        work, as_it_is=chosen.as_it_is, own_ranking=chosen.own_ranking, without=chosen.without
+    )
     with replaced(chosen.cache / "outcomes.json.gz") as file:
         file.write(gzip.compress(json.dumps([asdict(one) for one in found]).encode()))
-    if before is None:
-        print(table(found))
-        return
-    print(compared(before, found))
-    if chosen.changes:
-        print("\n" + changes(before, found, work.items))
+    print(table(found) if before is None else compared(before, found))
 
 
 if __name__ == "__main__":

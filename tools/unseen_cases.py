@@ -9,11 +9,10 @@ by what it does, and not by taking the program apart: its ways of linking, its w
 ranking, the functions that it is called by, the operators that it serves.
 """
 
-import gzip
 import json
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -23,13 +22,12 @@ from unittest.mock import patch
 
 from tools.calibration import Case as Answered
 from tools.calibration import chances_of, fit_curve, fit_trees, fit_without
-from tools.judging import Judge, Weights, group_others
-from tools.ranking_fit import Case, Found, fit_weights
+from tools.judging import Case, Found, Judge, Weights, group_others
+from tools.ranking import fit_weights
 
 from askgraph.answers.search_run import AHEAD, PASSED_OVER, SearchLimits
 from askgraph.evaluation import Table
 from askgraph.evaluation.by_name import names_of_things
-from askgraph.evaluation.files import replaced
 from askgraph.search.decide import EMPTY, collect_evidence
 from askgraph.search.rank import clusters, weights_for
 from askgraph.search.resolve_operators import resolve_times
@@ -45,51 +43,30 @@ FIRST_EVIDENCE = (
 
 @dataclass(frozen=True)
 class Part:
-    """What a part consists of.
+    """What a part consists of, its names with spaces between them.
 
     `ways` are those of linking words that it brought, `weights` its features of the ranking, and
-    `calls` its functions, each with what is called instead; `operators` are no longer heard.
+    `calls` its functions in `askgraph.search`, each with what is called instead; `operators` are
+    no longer heard.
     """
 
     about: str
-    ways: frozenset[str] = frozenset()
-    weights: frozenset[str] = frozenset()
-    calls: tuple[tuple[str, Any], ...] = ()
-    operators: frozenset[str] = frozenset()
+    ways: str = ""
+    weights: str = ""
+    operators: str = ""
+    calls: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
 
 
-def _nothing(*_: object) -> None:
-    return None
-
-
-def _none(*_: object) -> tuple[()]:
-    return ()
-
-
-def _no(*_: object) -> bool:
-    return False
-
-
-def _as_linked(linked: Any, *_: object) -> Any:
-    return linked
-
-
-def _every_link(linked: Any, _: object) -> Any:
-    return linked.links
+def _give(value: Any) -> Callable[..., Any]:
+    return lambda *_: value
 
 
 SOURCES: dict[str, Part] = {
-    "derivations": Part("derived words and doers", ways=frozenset(("derivation", "doer"))),
-    "meanings": Part(
-        "words of the same, a more general or a more special meaning",
-        ways=frozenset(("near", "hypernym", "hyponym")),
-    ),
-    "peoples": Part("peoples, and the codes of countries", ways=frozenset(("demonym",))),
-    "scales": Part("nouns of the scales of adjectives", ways=frozenset(("scale",))),
-    "shortened": Part(
-        "names that are shortened, and initials",
-        ways=frozenset(("short", "initials", "abbreviation")),
-    ),
+    "derivations": Part("derived words and doers", "derivation doer"),
+    "meanings": Part("words of the same or a more general meaning", "near hypernym hyponym"),
+    "peoples": Part("peoples, and the codes of countries", "demonym"),
+    "scales": Part("nouns of the scales of adjectives", "scale"),
+    "shortened": Part("names that are shortened, and initials", "short initials abbreviation"),
 }
 """The sources of the lexicon, each for itself."""
 
@@ -98,35 +75,33 @@ PARTS: dict[str, Part] = {
     "confidence": Part("evidence that means the same on every graph"),
     "kinds": Part(
         "the kind of thing that is asked for",
-        weights=frozenset(("misfit", "unheld", "disagrees", "ungrouped")),
-        calls=(("askgraph.search.resolve_operators:link_asked_kind", _as_linked),),
+        weights="misfit unheld disagrees ungrouped",
+        calls={"resolve_operators:link_asked_kind": lambda linked, *_: linked},
     ),
     "lexicon": Part(
         "the lexicon, and names that are shortened or written otherwise",
-        ways=frozenset(("code",)).union(*(one.ways for one in SOURCES.values())),
-        calls=(("askgraph.search.link:akin", _none),),
+        ways=" ".join(["code", *(one.ways for one in SOURCES.values())]),
+        calls={"link:akin": _give(())},
     ),
     "names": Part(
         "what is a name, and of which things",
-        weights=frozenset(("parted", "unnamed", "turned")),
-        calls=(
-            ("askgraph.search.expand.beam_search:without_chance", _every_link),
-            ("askgraph.search.expand.beam_search:with_apposition", _none),
-            ("askgraph.search.operators.query_builder:is_mirrored", _no),
-            ("askgraph.search.operators:show_names", _nothing),
-        ),
+        weights="parted unnamed turned",
+        calls={
+            "expand.beam_search:without_chance": lambda linked, _: linked.links,
+            "expand.beam_search:with_apposition": _give(()),
+            "operators.query_builder:is_mirrored": _give(False),
+            "operators:show_names": _give(None),
+        },
     ),
     "readings": Part(
         "readings with two aggregates, two extremes, extremes of groups, comparisons",
-        calls=(
-            ("askgraph.search.operators.extremes_with_ties:keep_ties", _nothing),
-            ("askgraph.search.operators.shared_value:join_by_or", _nothing),
-            ("askgraph.search.operators.pairs:compare_pairs", _none),
-            ("askgraph.search.operators:describe_things", _none),
-        ),
-        operators=frozenset(
-            ("yearly", "exactly", "difference", "ratio", "same", "different", "other")
-        ),
+        operators="yearly exactly difference ratio same different other",
+        calls={
+            "operators.extremes_with_ties:keep_ties": _give(None),
+            "operators.shared_value:join_by_or": _give(None),
+            "operators.pairs:compare_pairs": _give(()),
+            "operators:describe_things": _give(()),
+        },
     ),
 }
 
@@ -138,19 +113,22 @@ def left_out(name: str | None) -> Iterator[tuple[frozenset[str], Weights | None]
         yield frozenset(), None
         return
     part = PARTS[name]
+    operators, weights = part.operators.split(), part.weights.split()
 
     def resolve(frame: QuestionOperators, *rest: Any) -> QuestionOperators:
-        kept = tuple(one for one in frame.operators if one.name not in part.operators)
+        kept = tuple(one for one in frame.operators if one.name not in operators)
         return resolve_times(replace(frame, operators=kept), *rest)
 
     own = weights_for("")
     with ExitStack() as patches:
-        for place, instead in part.calls:
+        for place, instead in part.calls.items():
             module, function = place.split(":")
-            patches.enter_context(patch.object(import_module(module), function, instead))
-        if part.operators:
+            of = import_module(f"askgraph.search.{module}")
+            patches.enter_context(patch.object(of, function, instead))
+        if operators:
             patches.enter_context(patch("askgraph.search.resolve_operators.resolve_times", resolve))
-        yield part.ways, {one: 0.0 if one in part.weights else own[one] for one in own}
+        left = {one: 0.0 if one in weights else own[one] for one in own}
+        yield frozenset(part.ways.split()), left
 
 
 _SECONDS, _PATIENCE = 2.0, 60.0
@@ -254,15 +232,13 @@ def attempted(
     cache: Path,
     weights: Weights | None,
     without: str | None = None,
-    meanings: str = "",
 ) -> list[Attempt]:
     """Return the answer to each question over a graph, with candidates ranked by some weights.
 
-    It may be `without` a part of graph search, whose weights are then the package's; `meanings`
-    names an embedding model for a second look.
+    It may be `without` a part of graph search, whose weights are then the package's.
     """
     with judge_of(data, graph, cache) as judge, left_out(without) as (ways, own):
-        judge.without, judge.meanings = ways, meanings
+        judge.without = ways
         return [_attempt(judge, item, weights or own) for item in items]
 
 
@@ -287,29 +263,6 @@ def _rounded(values: Weights) -> dict[str, float]:
     return {name: round(value, 4) for name, value in values.items()}
 
 
-def read_or_make(path: Path, of: type, make: Callable[[], Sequence[Any]]) -> list[Any]:
-    """Return what a file keeps, or make it and keep it."""
-    if not path.is_file():
-        made = make()
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with replaced(path) as file:
-            file.write(gzip.compress(json.dumps([asdict(one) for one in made]).encode(), 1))
-        return list(made)
-    rows = json.loads(gzip.decompress(path.read_bytes()))
-    for row in rows if of is Case else ():
-        row["found"] = tuple(Found(tuple(one.pop("members")), **one) for one in row["found"])
-    return [of(**row) for row in rows]
-
-
-def read_folder(folder: Path, of: type) -> list[Any]:
-    """Return what the files of a folder keep, of all graphs."""
-    paths = sorted(folder.glob("*.json.gz"))
-    found = [one for path in paths for one in read_or_make(path, of, list)]
-    if not found:
-        raise SystemExit(f"{folder} holds no finished run")
-    return found
-
-
 Model = Callable[[Mapping[str, float]], float]
 """From evidence to a chance."""
 
@@ -326,7 +279,7 @@ def confidence_without(attempts: Sequence[Attempt], only: Collection[str] = ()) 
     It weighs all evidence, or `only` some.
     """
     every = [answered(one, only) for one in attempts if one.evidence]
-    others = group_others(every, lambda case: case.set)
+    others = group_others(every, lambda case: case.held)
     return {style: _fit_model(rest) for style, rest in others.items()}
 
 
@@ -339,7 +292,7 @@ def answered(one: Attempt, only: Collection[str] = ()) -> Answered:
     """Return an attempt as a case of calibration; its style counts as its set."""
     evidence = {name: one.evidence[name] for name in only} if only else one.evidence
     graph, style = Path(one.graph).stem, one.style
-    return Answered(style, evidence, one.by_name, graph, left=one.left, asked=style, fold=style)
+    return Answered(style, evidence, one.by_name, graph, left=one.left, fold=style)
 
 
 def _fit_model(cases: Sequence[Answered]) -> Model:

@@ -94,7 +94,7 @@ def test_the_trees_and_the_curve_of_a_graph_are_fitted_without_it() -> None:
 
 def _scored(graph: str, number: int, f1: float, source: Source = "people") -> list[Case]:
     facts = dict.fromkeys(NAMES, 0.0) | {"score": 2.0}
-    return [Case("one", facts, f1, graph, source, asked="one")] * number
+    return [Case("one", facts, f1, graph, source)] * number
 
 
 def _half(graph: str, number: int, right: int) -> list[Case]:
@@ -174,7 +174,7 @@ def test_the_sample_graph_is_fitted_and_told(tmp_path: Path) -> None:
     found = people + made
     told = report(found, chances_of(found, fit_without(found)))
 
-    assert len(people) > 80 and {case.asked for case in people} == {"sample"}
+    assert len(people) > 80 and {case.set for case in people} == {"sample"}
     sources = [case.source for case in made]
     assert sources.count("generated") == 12 and 6 < sources.count("masked") <= 12
     assert sum(case.f1 for case in made if case.source == "generated") > 6

@@ -7,15 +7,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 from tools.accuracy_floors import FLOORS, HELD_OUT, sets
-from tools.ranking import report
-from tools.ranking_fit import (
+from tools.judging import Case, Found
+from tools.ranking import (
     PRIOR,
-    Case,
-    Found,
     ask_people,
     f1_of_answer,
     fit_weights,
     fit_without,
+    report,
     total_score,
 )
 

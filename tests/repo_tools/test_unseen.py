@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 from tests.each import for_each
-from tools.ranking_fit import Case, Found
-from tools.unseen import MOST, Outcome, Work, changes, compared, measured, table
+from tools.judging import Case, Found
+from tools.unseen import MOST, Outcome, Work, compared, measured, table
 from tools.unseen_cases import (
     FIRST_EVIDENCE,
     PARTS,
@@ -118,14 +118,8 @@ def test_the_table_counts_sure_answers_and_those_that_are_wrong() -> None:
     assert lines[-1].split()[:3] == ["all", "3", "0.833"]
     assert "0.667  0.500" in lines[-1]
     assert [line.split()[0] for line in lines] == ["style", "A", "all"]
-
-
-def test_two_states_stand_side_by_side_and_changes_are_listed(data: Path) -> None:
-    before, after = [_outcome(0, 1.0, 0.9)], [_outcome(0, 0.0, 0.9)]
-
-    assert "-100.0" in compared(before, after)
-    assert changes(before, after, items_of(data)).startswith("1.00 (0.90) -> 0.00 (0.90)  q0")
-    assert changes(before, before, items_of(data)) == ""
+    # Two states stand side by side.
+    assert "-100.0" in compared([_outcome(0, 1.0, 0.9)], [_outcome(0, 0.0, 0.9)])
 
 
 @for_each("part", PARTS)
