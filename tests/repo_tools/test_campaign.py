@@ -10,7 +10,6 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
-from tests.each import for_each
 from tools.campaign.__main__ import PARTS, with_lines
 from tools.campaign._tries import RULES
 from tools.campaign.grammar import DRAWN, Drawn, down, grammar, understood
@@ -31,7 +30,10 @@ def run_part(part: str, options: str) -> tuple[str, list[dict[str, Any]]]:
     return run.stdout, attempts
 
 
-@for_each(
+CALLS = "routes graphs belongings tools"
+
+
+@pytest.mark.parametrize(
     ("part", "options", "number", "kinds"),
     [
         ("kills", "--only index batch --changes 2 --moments 0 --stops 1", 6, "index batch"),
@@ -42,12 +44,7 @@ def run_part(part: str, options: str) -> tuple[str, list[dict[str, Any]]]:
         ("grammar", "--number 150 --sent 20", 150 + 20 + 3 * 4 + 1, ""),
         ("questions", "--number 60 --characters 0", 60, ""),
         ("forgery", "--only adding settings names", 121, "adding settings names the_server"),
-        (
-            "authorisation",
-            "--only routes graphs belongings tools",
-            0,
-            "routes graphs belongings tools shares",
-        ),
+        ("authorisation", f"--only {CALLS}", 0, f"{CALLS} shares"),
     ],
 )
 def test_a_part_is_survived(part: str, options: str, number: int, kinds: str) -> None:
