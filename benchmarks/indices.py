@@ -308,7 +308,7 @@ def cosine(one: Counter[str], two: Counter[str]) -> float:
 
 
 STEPS = {"write": write, "build": build, "compare": compare, "recall": recall}
-REFERENCES = {
+REFERENCES: dict[str, Callable[[list[Resource]], Reference]] = {
     "keyword": by_keywords,
     "bm25": by_bm25,
     "trigram": by_trigrams,

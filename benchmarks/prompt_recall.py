@@ -192,8 +192,9 @@ def candidates_in(prompt: str) -> dict[int, str]:
         body = [line for line in lines if not line.startswith(("names: ", "   → "))]
         text = on_head[0].split(" # ")[0] if on_head else "\n".join(body)
         with suppress(AskgraphError):
-            if _QUERY.match(text) or read(text):
-                queries[key] = text
+            if not _QUERY.match(text):
+                read(text)
+            queries[key] = text
     return queries
 
 

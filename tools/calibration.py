@@ -314,12 +314,11 @@ def hold_out(found: Sequence[Case], given: Sequence[float]) -> list[float]:
 def curve_report(found: Sequence[Case], given: Sequence[float]) -> str:
     """Return how well confidences hold before and after, each graph by a curve without it."""
     after = hold_out(found, given)
-    rows = list(zip(found, given, after, strict=True))
     lines = ["questions  confidence   n      mean  F1     ECE    Brier  AURC"]
     for source in PARTS:
-        own = [row for row in rows if row[0].source == source]
-        for at, which in enumerate(("trees", "curve") if own else (), 1):
-            pairs = [(float(row[at]), row[0].f1) for row in own]
+        own = [at for at, case in enumerate(found) if case.source == source]
+        for which, chances in (("trees", given), ("curve", after)) if own else ():
+            pairs = [(chances[at], found[at].f1) for at in own]
             held = calibration(pairs)
             confidence, f1 = (sum(values) / len(own) for values in zip(*pairs, strict=True))
             lines.append(
@@ -327,11 +326,11 @@ def curve_report(found: Sequence[Case], given: Sequence[float]) -> str:
                 f"  {held.ece:.3f}  {held.brier:.3f}  {aurc(pairs):.3f}"
             )
     lines += ["", "graph (people's questions)     n    mean F1  trees     curve"]
-    for graph in sorted({case.graph for case in found if case.source == "people"}):
-        own = [row for row in rows if row[0].graph == graph and row[0].source == "people"]
-        columns = zip(*((case.f1, before, curve) for case, before, curve in own), strict=True)
-        f1, before, curve = (sum(column) / len(own) for column in columns)
-        lines.append(f"{graph:<30} {len(own):<4} {f1:>7.3f}  {before:>8.3f}  {curve:.3f}")
+    rows = [row for row in zip(found, given, after, strict=True) if row[0].source == "people"]
+    for graph in sorted({case.graph for case, *_ in rows}):
+        figures = [(case.f1, *chances) for case, *chances in rows if case.graph == graph]
+        f1, before, curve = (sum(column) / len(figures) for column in zip(*figures, strict=True))
+        lines.append(f"{graph:<30} {len(figures):<4} {f1:>7.3f}  {before:>8.3f}  {curve:.3f}")
     return "\n".join(lines)
 
 

@@ -175,7 +175,7 @@ def explain(place: Path) -> list[Line]:
 def serve_and_ask(place: Path) -> Line:
     """Start the server on a free port, ask one question over HTTP, and stop it."""
     start, first, said = time.perf_counter(), "", ""
-    command = [place / "venv/bin/askgraph", "serve", "--port", "0", "--workers", "1"]
+    command = [f"{place}/venv/bin/askgraph", "serve", "--port", "0", "--workers", "1"]
     with subprocess.Popen(
         command, cwd=place, env=environment(place), stderr=subprocess.PIPE, text=True
     ) as server:

@@ -45,6 +45,7 @@ from askgraph.evaluation.files import replaced
 from askgraph.evaluation.questions import gold_or_reason
 from askgraph.evaluation.reports.statistics import paired_difference
 from askgraph.search.rank import FEATURES, RANKING, Ranking, clusters, ranking_text, together
+from askgraph.sparql.results import SelectResult
 from askgraph.workspace import Workspace
 from askgraph.workspace.plans import Asked
 
@@ -182,6 +183,7 @@ def ask_generated(
             golds = [
                 Table.of_boolean(one) if isinstance(one, bool) else Table.of_result(one)
                 for _, one in results
+                if isinstance(one, bool | SelectResult)
             ]
             found = _judge_clusters(judge, key, draft.question, "en", golds, most)
             yield Case(key, *about, found, "generated")
