@@ -11,35 +11,14 @@ from tests.servers.lossy import LossyServer
 from tests.servers.sparql import SparqlServer
 
 from askgraph.endpoint.http import HttpEndpoint
-from askgraph.graph import remote_profile as remote
-from askgraph.graph.arrays import build_arrays
-from askgraph.graph.local_profile import profile_of
 from askgraph.graph.profile import Part, Profile
 from askgraph.graph.remote_profile import profile_endpoint
 from askgraph.graph.survey import partitions
-from askgraph.sample import graph_path
 from askgraph.sparql.vocabulary import RDF_TYPE
 
+pytestmark = pytest.mark.usefixtures("big")
 WHOLE = r"(?s)^(?!.*(VALUES|LIMIT \d+ \}|<http)).*GROUP BY"
 """Queries that count over all triples: no values, no IRI, no limit inside."""
-
-
-@pytest.fixture(scope="module")
-def store() -> Store:
-    store = Store()
-    store.bulk_load(graph_path().read_bytes(), RdfFormat.TURTLE)
-    return store
-
-
-@pytest.fixture(scope="module")
-def exact(store: Store) -> Profile:
-    return profile_of(build_arrays(store))
-
-
-@pytest.fixture(autouse=True)
-def big(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No graph is small enough to be fetched."""
-    monkeypatch.setattr(remote, "SMALL", 0)
 
 
 async def asked(server: SparqlServer, **options: object) -> Profile:
