@@ -1,7 +1,7 @@
 """The survey of a big graph: facts that its endpoint returned, until they make a profile."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from pyoxigraph import Literal, NamedNode
@@ -124,11 +124,12 @@ def _predicate(facts: Facts, iri: str) -> PredicateProfile:
 
 def _class(facts: Facts, iri: str, leaving: Sequence[tuple[PredicateProfile, int]]) -> ClassProfile:
     instances = facts.classes[iri]
-    named = [
-        (_shape(p, iri, bearers / instances).score, p.iri)
-        for p, bearers in leaving
-        if p.naming == "name" and bearers >= 0.5 * instances > 0
-    ]
+    named = []
+    for p, bearers in leaving:
+        if p.naming == "name" and bearers >= 0.5 * instances > 0:
+            distinct = min(1.0, p.objects / max(1, p.triples))
+            shape = NameShape(p.iri, iri, min(1.0, bearers / instances), distinct)
+            named.append((shape.score, p.iri))
     name = max(named)[1] if named else None
     unsure = any(standard_naming(p) == "name" for some in facts.sampled.values() for p in some)
     links = sum(
@@ -145,11 +146,6 @@ def _class(facts: Facts, iri: str, leaving: Sequence[tuple[PredicateProfile, int
         name_predicate=name,
         nary=name is None and not unsure and links >= 2 * instances > 0,
     )
-
-
-def _shape(predicate: PredicateProfile, cls: str, coverage: float) -> NameShape:
-    distinct = predicate.objects / max(1, predicate.triples)
-    return NameShape(predicate.iri, cls, min(1.0, coverage), min(1.0, distinct))
 
 
 def _names(described: Sequence[tuple[str, Term]]) -> tuple[tuple[str, str], ...]:
@@ -222,6 +218,11 @@ def batches(items: Sequence[str], size: int = TOGETHER) -> Iterator[Sequence[str
     """Return the items, so many at a time."""
     for at in range(0, len(items), size):
         yield items[at : at + size]
+
+
+def iris(some: Iterable[str]) -> str:
+    """Return IRIs as they stand in a query."""
+    return " ".join(f"<{iri}>" for iri in some)
 
 
 def number_in(term: Term | None) -> int:
