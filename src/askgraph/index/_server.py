@@ -132,12 +132,3 @@ def _one_less(running: set[Future[int]]) -> set[Future[int]]:
     for future in finished:
         future.result()
     return rest
-
-
-def fused(rankings: Iterable[Iterable[str]], k: int = 60) -> dict[str, float]:
-    """Join rankings by their reciprocal ranks, best first, as `hybrid` does."""
-    scores: dict[str, float] = {}
-    for ranking in rankings:
-        for rank, iri in enumerate(ranking, start=1):
-            scores[iri] = scores.get(iri, 0.0) + 1 / (k + rank)
-    return dict(sorted(scores.items(), key=lambda item: -item[1]))

@@ -298,6 +298,15 @@ def positive(limit: int) -> int:
     return limit
 
 
+def fuse_rankings(rankings: Iterable[Iterable[str]], k: int = 60) -> dict[str, float]:
+    """Join rankings by their reciprocal ranks, best first; see `askgraph.index.hybrid`."""
+    scores: dict[str, float] = {}
+    for ranking in rankings:
+        for rank, iri in enumerate(ranking, start=1):
+            scores[iri] = scores.get(iri, 0.0) + 1 / (k + rank)
+    return dict(sorted(scores.items(), key=lambda item: -item[1]))
+
+
 def best_of(scores: Scores, limit: int) -> Numbers:
     """Return the places of the `limit` highest scores, best first, of equal ones the first."""
     if limit >= len(scores):

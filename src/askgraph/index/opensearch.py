@@ -34,8 +34,8 @@ from askgraph.errors import (
     Unreachable,
 )
 from askgraph.index import Hit, Progress, Resource, search_words, stem
-from askgraph.index._server import PASSWORD, Place, Submit, batch_embedder, fill, fused
-from askgraph.index._table import positive
+from askgraph.index._server import PASSWORD, Place, Submit, batch_embedder, fill
+from askgraph.index._table import fuse_rankings, positive
 from askgraph.index.embeddings import Embedder, kept_embedder
 from askgraph.index.folder import Folder, Kind
 
@@ -157,7 +157,7 @@ class OpenSearchIndex:
         if vector.any():
             rankings.append(self._near([float(one) for one in vector], depth, within))
         known = {hit.item.iri: hit.item for ranking in rankings for hit in ranking}
-        joined = fused([hit.item.iri for hit in ranking] for ranking in rankings)
+        joined = fuse_rankings([hit.item.iri for hit in ranking] for ranking in rankings)
         return [Hit(known[iri], score) for iri, score in list(joined.items())[:limit]]
 
     def complete(self, text: str, *, limit: int = 8) -> list[Hit[Resource]]:

@@ -30,8 +30,8 @@ import asyncpg
 
 from askgraph.errors import ErrorReply, SetupError, Unauthorised, Unreachable
 from askgraph.index import Hit, Progress, Resource, search_words
-from askgraph.index._server import PASSWORD, Place, Submit, batch_embedder, fill, fused
-from askgraph.index._table import positive
+from askgraph.index._server import PASSWORD, Place, Submit, batch_embedder, fill
+from askgraph.index._table import fuse_rankings, positive
 from askgraph.index.embeddings import Embedder, kept_embedder
 from askgraph.index.folder import Folder, Kind
 
@@ -155,7 +155,8 @@ class PostgreSQLIndex:
         if self.embedder is not None:
             near = self._rank_vectors(self.embedder.embed([text])[0], limit, within)
             names = {iri: name for iri, (_, name) in (near | ranking).items()}
-            ranking = {iri: (rank, names[iri]) for iri, rank in fused((ranking, near)).items()}
+            fused = fuse_rankings((ranking, near))
+            ranking = {iri: (rank, names[iri]) for iri, rank in fused.items()}
         best = list(ranking.items())[:limit]
         known = self._read_resources([iri for iri, _ in best])
         return [Hit(known[iri], rank, name) for iri, (rank, name) in best if iri in known]
