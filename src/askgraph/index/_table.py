@@ -363,3 +363,9 @@ def best_names(table: Table, names: Numbers, scores: Scores, limit: int) -> Best
             places = [(owner, int(kept[at])) for at, owner in chosen]
             return Best(tuple((o, int(names[at]), float(scores[at])) for o, at in places))
         count *= 8
+
+
+def check_weights(k1: float, b: float) -> None:
+    """Raise `SetupError` for settings that BM25 cannot have."""
+    if not (k1 >= 0 and 0 <= b <= 1):
+        raise SetupError(f"k1 must be 0 or more and b between 0 and 1; they are {k1}, {b}")

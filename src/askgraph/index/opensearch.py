@@ -33,9 +33,9 @@ from askgraph.errors import (
     Unauthorised,
     Unreachable,
 )
-from askgraph.index import Hit, Progress, Resource, search_words, stem
+from askgraph.index import Hit, Progress, Resource, search_stems
 from askgraph.index._server import PASSWORD, Place, Submit, batch_embedder, fill
-from askgraph.index._table import fuse_rankings, positive
+from askgraph.index._table import check_weights, fuse_rankings, positive
 from askgraph.index.embeddings import Embedder, kept_embedder
 from askgraph.index.folder import Folder, Kind
 
@@ -146,7 +146,7 @@ class OpenSearchIndex:
     ) -> Sequence[Hit[Resource]]:
         """Return the best resources, at most 10,000; see `SearchIndex.search`."""
         limit = min(positive(limit), _MOST_HITS)
-        words = _words([text])
+        words = " ".join(search_stems(text))
         if not words or (within is not None and not within):
             return []
         if self.embedder is None:
@@ -262,8 +262,7 @@ def _content(
     k1: float, b: float, shards: int, embedder: Embedder | None, source: str
 ) -> dict[str, Any]:
     """Return the settings and fields of an index."""
-    if not (k1 >= 0 and 0 <= b <= 1):
-        raise SetupError(f"k1 must be 0 or more and b between 0 and 1; they are {k1}, {b}")
+    check_weights(k1, b)
     fields: dict[str, Any] = {
         "iri": {"type": "keyword"},
         "score": {"type": "double"},
@@ -335,7 +334,7 @@ def _document(one: Resource) -> dict[str, Any]:
         "synonyms": one.synonyms,
         "score": one.score,
         "infos": one.infos,
-        "words": _words([*one.names, *one.infos]),
+        "words": " ".join(w for text in (*one.names, *one.infos) for w in search_stems(text)),
         "complete": {"input": names, "weight": weight},
     }
 
@@ -343,10 +342,6 @@ def _document(one: Resource) -> dict[str, Any]:
 def _resource(source: Mapping[str, Any]) -> Resource:
     synonyms, infos = tuple(source["synonyms"]), tuple(source["infos"])
     return Resource(source["iri"], source["label"], synonyms, float(source["score"]), infos)
-
-
-def _words(texts: Iterable[str]) -> str:
-    return " ".join(stem(word) for text in texts for word in search_words(text))
 
 
 def _id(iri: str) -> str:

@@ -7,7 +7,7 @@
 It is the place where settings become objects: graphs, methods, endpoints.
 
 What lives here: `settings`, `graphs`, `models`, the building of a graph's data folder (`build`,
-`graph_data`, `indexing`), and a module for each use case that the command line and the server
+`graph_data`, `indices`), and a module for each use case that the command line and the server
 share (`outcome` asks a question, `evaluation` runs a benchmark, …). May import: `evaluation`,
 `training` and the rooms below them. Start reading at `Workspace`.
 """

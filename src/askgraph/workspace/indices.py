@@ -34,10 +34,9 @@ from askgraph.index._server import Submit
 from askgraph.index.names import Kind, NameIndex
 from askgraph.index.sources import (
     entities_of_dump,
-    entities_query,
     graphs,
     properties_of_dump,
-    properties_query,
+    query_for,
     read_tsv,
 )
 from askgraph.workspace.graph_data import (
@@ -398,8 +397,7 @@ def _ask_resources(ground: Ground, key: str, source: Source) -> list[Resource]:
         except (OSError, UnicodeDecodeError) as error:
             raise SetupError(f"the query {source.files[0]} cannot be read: {error}") from error
     else:
-        read = properties_query if key == "properties" else entities_query
-        query = read(None if source.name == "default" else source.name)
+        query = query_for(key, None if source.name == "default" else source.name)
     seconds = max(_QUERY_SECONDS, ground.settings.timeout)
     patient = replace(ground.settings, timeout=seconds, cache_mb=0)
     endpoint = open_endpoint(

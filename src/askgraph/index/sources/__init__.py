@@ -35,33 +35,23 @@ from askgraph.sparql import vocabulary as v
 from askgraph.sparql.prefixes import best_label, words_of_local_name
 from askgraph.sparql.results import SelectResult, value_of
 
+_QUERIES = files(__package__) / "queries"
+
 
 def graphs() -> tuple[str, ...]:
     """Return the graphs that have queries of their own."""
-    folders = (
-        item.name for item in files(__package__).joinpath("queries").iterdir() if item.is_dir()
-    )
-    return tuple(sorted(name for name in folders if name.isalpha() and name != "default"))
+    names = (item.name for item in _QUERIES.iterdir() if item.is_dir())
+    return tuple(sorted(name for name in names if name.isalpha() and name != "default"))
 
 
-def entities_query(graph: str | None = None) -> str:
-    """Return the query for entities, of a graph by name, or the one for any graph."""
-    return _query(graph, "entities")
-
-
-def properties_query(graph: str | None = None) -> str:
-    """Return the query for properties, of a graph by name, or the one for any graph."""
-    return _query(graph, "properties")
-
-
-def _query(graph: str | None, kind: str) -> str:
+def query_for(key: str, graph: str | None = None) -> str:
+    """Return the query for `entities` or `properties` of a graph by name, else for any graph."""
     if graph is not None and graph not in graphs():
         raise SetupError(
             f"no index queries for {graph!r}; there are some for {', '.join(graphs())}, and those "
             "for any graph"
         )
-    file = files(__package__) / "queries" / (graph or "default") / f"{kind}.rq"
-    return file.read_text(encoding="utf-8")
+    return (_QUERIES / (graph or "default") / f"{key}.rq").read_text(encoding="utf-8")
 
 
 _COLUMNS = ("iri", "label", "score", "synonyms", "infos")
@@ -235,16 +225,10 @@ def _known(paths: Sequence[Path], kept: int) -> Iterator[tuple[str, _Known]]:
         try:
             merged = heapq.merge(*map(_lines, files), key=lambda line: line[0])
             for iri, lines in groupby(merged, key=lambda line: line[0]):
-                parts = (fields for _, fields in lines)
-                known = _Known()
-                for part in parts:
-                    known.uses += part["uses"]
-                    known.as_predicate += part["as_predicate"]
-                    known.labels += [(text, language) for text, language in part["labels"]]
-                    known.synonyms += part["synonyms"]
-                    known.values += part["values"]
-                    known.infos += part["infos"]
-                yield iri, known
+                known = vars(_Known())
+                for _, part in lines:
+                    known = {name: known[name] + value for name, value in part.items()}
+                yield iri, _Known(**known)
         finally:
             for file in files:
                 file.close()
@@ -285,8 +269,7 @@ def _note(part: dict[str, _Known], quad: Quad) -> None:
     known = part[quad.subject.value]
     known.uses += 1
     if isinstance(quad.object, Literal):
-        literal = quad.object
-        text = literal.value
+        literal, text = quad.object, quad.object.value
         if predicate in _INFOS:
             known.infos.append(text)
         elif predicate in _NAMES and len(text) <= _LONGEST_NAME:
