@@ -1,18 +1,31 @@
 """Workspaces for tests: one with the sample graph, which stays as it is; one of moons for each."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from tests.graphs import MOONS
+from tests.graph.conftest import big, exact, store  # noqa: F401 - they are fixtures
+from tests.graphs import MOONS, store_of
+from tests.servers.sparql import SparqlServer
 
 from askgraph import sample
+from askgraph.graph import KnowledgeGraph
 from askgraph.workspace import Workspace
+from askgraph.workspace.run_sync import result_of
 
 MODEL_VARIABLES = (
     "ASKGRAPH_MODEL", "ASKGRAPH_BASE_URL", "ASKGRAPH_API_KEY", "OPENAI_API_KEY",
     "ANTHROPIC_API_KEY", "GEMINI_API_KEY",
 )  # fmt: skip
+
+
+def workspace_of(folder: Path, **graphs: str) -> Workspace:
+    """A workspace of graphs, by name and Turtle, whose files lie in the folder."""
+    place = Workspace(folder / "workspace")
+    for name, text in graphs.items():
+        (folder / f"{name}.ttl").write_text(text)
+        place.add(name, [folder / f"{name}.ttl"])
+    return place
 
 
 @pytest.fixture(scope="session")
@@ -23,17 +36,27 @@ def space(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
 
 
 @pytest.fixture
-def source(tmp_path: Path) -> Path:
-    path = tmp_path / "moons.ttl"
-    path.write_text(MOONS)
-    return path
+def workspace(tmp_path: Path) -> Workspace:
+    return workspace_of(tmp_path, moons=MOONS)
 
 
 @pytest.fixture
-def workspace(tmp_path: Path, source: Path) -> Workspace:
-    place = Workspace(tmp_path / "workspace")
-    place.add("moons", [source])
-    return place
+def source(workspace: Workspace) -> Path:
+    """The file of the graph of moons."""
+    return workspace.folder.parent / "moons.ttl"
+
+
+@pytest.fixture
+def graph(workspace: Workspace) -> Iterator[KnowledgeGraph]:
+    graph = workspace.graph()
+    yield graph
+    result_of(graph.endpoint.close())
+
+
+@pytest.fixture
+def server() -> Iterator[SparqlServer]:
+    with SparqlServer(store_of(MOONS)) as server:
+        yield server
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ from pyoxigraph import RdfFormat, Store, parse
 from tests.graphs import store_of
 from tests.graphs_in_regions import FIRMS
 from tests.servers.sparql import SparqlServer
+from tests.workspace.conftest import workspace_of
 
 from askgraph.errors import SetupError
 from askgraph.graph.advice import AdviceKind
@@ -35,10 +36,7 @@ SOUTH = f"SELECT DISTINCT ?x {{ ?x <{VIRTUAL}seatPartOf> <{PLACE}south> }}"
 
 @pytest.fixture
 def workspace(tmp_path: Path) -> Workspace:
-    (tmp_path / "firms.ttl").write_text(FIRMS)
-    place = Workspace(tmp_path / "workspace")
-    place.add("firms", [tmp_path / "firms.ttl"])
-    return place
+    return workspace_of(tmp_path, firms=FIRMS)
 
 
 def rows(workspace: Workspace, name: str, query: str) -> set[str]:

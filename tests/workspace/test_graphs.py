@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from tests.each import for_each
 from tests.graphs import MOONS, PETS
+from tests.workspace.conftest import workspace_of
 
 from askgraph.errors import ServiceError, SetupError
 from askgraph.graph import KnowledgeGraph
@@ -20,11 +21,7 @@ HOLDS = "ASK { ?s ?p ?o }"
 
 @pytest.fixture
 def place(tmp_path: Path) -> Workspace:
-    place = Workspace(tmp_path / "workspace")
-    for name, text in (("moons", MOONS), ("pets", PETS)):
-        (tmp_path / f"{name}.ttl").write_text(text)
-        place.add(name, [tmp_path / f"{name}.ttl"])
-    return place
+    return workspace_of(tmp_path, moons=MOONS, pets=PETS)
 
 
 @pytest.fixture

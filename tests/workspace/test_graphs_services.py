@@ -3,13 +3,13 @@
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from tests.each import for_each
-from tests.graphs import MOONS, store_of
+from tests.graphs import MOONS
 from tests.servers.sparql import SparqlServer
+from tests.workspace.conftest import workspace_of
 from typer.testing import CliRunner, Result
 
 from askgraph.cli import app
@@ -33,17 +33,7 @@ JOINED = [
 
 @pytest.fixture
 def workspace(tmp_path: Path) -> Workspace:
-    place = Workspace(tmp_path / "workspace")
-    for name, text in (("moons", MOONS), ("visits", VISITS)):
-        (tmp_path / f"{name}.ttl").write_text(text)
-        place.add(name, [tmp_path / f"{name}.ttl"])
-    return place
-
-
-@pytest.fixture
-def server() -> Iterator[SparqlServer]:
-    with SparqlServer(store_of(MOONS)) as server:
-        yield server
+    return workspace_of(tmp_path, moons=MOONS, visits=VISITS)
 
 
 def asked(

@@ -4,7 +4,6 @@ import logging
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -34,13 +33,6 @@ print([hit.item.iri for hit in found["entities"].search("phobos")])
 
 def silent(what: str, done: int, total: int | None) -> None:
     pass
-
-
-@pytest.fixture
-def graph(workspace: Workspace) -> Iterator[KnowledgeGraph]:
-    graph = workspace.graph()
-    yield graph
-    result_of(graph.endpoint.close())
 
 
 def found(graph: KnowledgeGraph, text: str, key: str = "entities") -> list[str]:

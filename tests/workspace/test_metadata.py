@@ -1,22 +1,15 @@
 """Metadata of a graph: known, asked anew within a bound, read from what is published."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.graphs import MOONS, store_of
+from tests.graphs import MOONS
 from tests.servers.sparql import SparqlServer
 
 from askgraph.errors import SetupError
 from askgraph.graph.void_text import void_of
 from askgraph.workspace import Workspace, silent
 from askgraph.workspace.metadata import Bound, fetch, known_profile, profiled
-
-
-@pytest.fixture
-def server() -> Iterator[SparqlServer]:
-    with SparqlServer(store_of(MOONS)) as server:
-        yield server
 
 
 def test_the_profile_of_a_graph_is_known_and_comes_back_from_its_void(

@@ -148,37 +148,32 @@ def test_without_a_name_it_is_the_default_then_the_environment(
     assert one is same and one is not models.model("m", base_url=URL, seed=1)
 
 
-@dataclass(frozen=True)
-class Case:
-    name: str
-    overrides: dict[str, object]
-    found: tuple[str, str, str | None, str | None]  # provider, model, address, variable of the key
-
-
 URL = "http://localhost:8000/v1"
-CASES = [
-    Case("gpt-x", {}, ("openai", "gpt-x", None, "OPENAI_API_KEY")),
-    Case("openai/gpt-x", {}, ("openai", "gpt-x", None, "OPENAI_API_KEY")),
-    Case("anthropic/claude-x", {}, ("anthropic", "claude-x", None, None)),
-    Case("claude-x", {"provider": "anthropic"}, ("anthropic", "claude-x", None, None)),
-    Case("google/gemini-x", {}, ("google", "gemini-x", None, None)),
-    Case("Qwen/Qwen3", {"base_url": URL}, ("openai", "Qwen/Qwen3", URL, None)),
-    Case("openai/gpt-x", {"base_url": URL}, ("openai", "openai/gpt-x", URL, None)),
-    Case("m", {"base_url": URL, "key_env": "K"}, ("openai", "m", URL, "K")),
-    Case("mine", {}, ("openai", "qwen", URL, "MY_KEY")),
-    Case("mine", {"model": "other"}, ("openai", "other", URL, "MY_KEY")),
-    Case("mine", {"base_url": "http://y/v1"}, ("openai", "qwen", "http://y/v1", None)),
-    Case("mine", {"provider": "anthropic"}, ("anthropic", "qwen", None, None)),
+Found = tuple[str, str, str | None, str | None]  # provider, model, address, variable of the key
+CASES: list[tuple[str, dict[str, object], Found]] = [
+    ("gpt-x", {}, ("openai", "gpt-x", None, "OPENAI_API_KEY")),
+    ("openai/gpt-x", {}, ("openai", "gpt-x", None, "OPENAI_API_KEY")),
+    ("anthropic/claude-x", {}, ("anthropic", "claude-x", None, None)),
+    ("claude-x", {"provider": "anthropic"}, ("anthropic", "claude-x", None, None)),
+    ("google/gemini-x", {}, ("google", "gemini-x", None, None)),
+    ("Qwen/Qwen3", {"base_url": URL}, ("openai", "Qwen/Qwen3", URL, None)),
+    ("openai/gpt-x", {"base_url": URL}, ("openai", "openai/gpt-x", URL, None)),
+    ("m", {"base_url": URL, "key_env": "K"}, ("openai", "m", URL, "K")),
+    ("mine", {}, ("openai", "qwen", URL, "MY_KEY")),
+    ("mine", {"model": "other"}, ("openai", "other", URL, "MY_KEY")),
+    ("mine", {"base_url": "http://y/v1"}, ("openai", "qwen", "http://y/v1", None)),
+    ("mine", {"provider": "anthropic"}, ("anthropic", "qwen", None, None)),
 ]
 
 
-@for_each("case", CASES, share_folder=True)
-def test_a_name_and_what_is_said_besides_make_the_settings(tmp_path: Path, case: Case) -> None:
+@for_each(("name", "overrides", "found"), CASES, share_folder=True)
+def test_a_name_and_what_is_said_besides_make_the_settings(
+    tmp_path: Path, name: str, overrides: dict[str, object], found: Found
+) -> None:
     place(tmp_path, "[models.mine]", 'model = "qwen"', f'base_url = "{URL}"', 'key_env = "MY_KEY"')
 
-    made = Models(tmp_path).settings(case.name, **case.overrides)
-
-    assert (made.provider, made.model, made.base_url, made.key_env) == case.found
+    made = Models(tmp_path).settings(name, **overrides)
+    assert (made.provider, made.model, made.base_url, made.key_env) == found
 
 
 def test_the_key_of_the_environment_goes_to_the_server_named_there_and_to_no_table(

@@ -8,7 +8,6 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -23,13 +22,6 @@ from askgraph.workspace.run_sync import result_of
 MOON_COUNT = "SELECT (COUNT(*) AS ?n) { ?s a <http://example.org/onto#Moon> }"
 
 
-@pytest.fixture
-def opened(workspace: Workspace) -> Iterator[KnowledgeGraph]:
-    graph = workspace.graph()
-    yield graph
-    result_of(graph.endpoint.close())
-
-
 def moons(graph: KnowledgeGraph) -> int:
     try:
         result = result_of(graph.endpoint.select(MOON_COUNT))
@@ -39,15 +31,15 @@ def moons(graph: KnowledgeGraph) -> int:
 
 
 def test_an_added_graph_has_endpoint_profile_names_arrays_and_prefixes(
-    opened: KnowledgeGraph,
+    graph: KnowledgeGraph,
 ) -> None:
-    assert opened.name == "moons" and opened.profile.triples == 23
-    assert {c.iri.rpartition("#")[2]: c.instances for c in opened.profile.classes} == {
+    assert graph.name == "moons" and graph.profile.triples == 23
+    assert {c.iri.rpartition("#")[2]: c.instances for c in graph.profile.classes} == {
         "Moon": 3,
         "Planet": 2,
     }
-    assert opened.arrays is not None and len(opened.arrays) == 23 and len(opened.names) > 0
-    assert opened.prefixes.shorten("http://example.org/onto#orbits") == "onto:orbits"
+    assert graph.arrays is not None and len(graph.arrays) == 23 and len(graph.names) > 0
+    assert graph.prefixes.shorten("http://example.org/onto#orbits") == "onto:orbits"
 
 
 def test_naming_graphs(workspace: Workspace, tmp_path: Path) -> None:
