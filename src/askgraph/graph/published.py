@@ -114,8 +114,8 @@ async def _stored(endpoint: Endpoint, seconds: float) -> tuple[Statements | None
 
 async def _labels(inquiry: Inquiry, rows: tuple[Row, ...]) -> tuple[Row, ...]:
     """Return labels of the classes and properties, some hundreds at a time."""
-    named = (v.VOID_CLASS, v.VOID_PROPERTY)
-    iris = sorted({str(o) for _, p, o in rows if isinstance(o, NamedNode) and _value(p) in named})
+    named = (NamedNode(v.VOID_CLASS), NamedNode(v.VOID_PROPERTY))
+    iris = sorted({str(o) for _, p, o in rows if isinstance(o, NamedNode) and p in named})
     found: list[Row] = []
     for at in range(0, len(iris), 200):
         reply = await inquiry.rows(
@@ -126,10 +126,6 @@ async def _labels(inquiry: Inquiry, rows: tuple[Row, ...]) -> tuple[Row, ...]:
         )
         found += reply.rows if reply else ()
     return tuple(found)
-
-
-def _value(term: object) -> str:
-    return term.value if isinstance(term, NamedNode) else ""
 
 
 _EXAMPLES = (

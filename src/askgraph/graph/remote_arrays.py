@@ -57,7 +57,8 @@ class Kept:
 
     def put(self, part: Part, found: Sequence[Triple]) -> None:
         """Keep what a part gave; blank nodes would be others in the next reply."""
-        if part in self._found or any(_blank(triple) for triple in found):
+        ends = (end for triple in found for end in (triple.subject, triple.object))
+        if part in self._found or any(isinstance(end, BlankNode) for end in ends):
             return
         self._found[part] = found
         self._size += len(found) + 1
@@ -171,10 +172,6 @@ def _united(parts: Sequence[Part]) -> str:
     # Its one row is missing if a server cuts off without a word.
     end = f"{{ SELECT ?s ?p ?o ({len(parts)} AS ?part) {{ ?s ?p ?o }} LIMIT 1 }}"
     return f"SELECT ?s ?p ?o ?part {{ {' UNION '.join((*each, end))} }}"
-
-
-def _blank(triple: Triple) -> bool:
-    return isinstance(triple.subject, BlankNode) or isinstance(triple.object, BlankNode)
 
 
 Counts = Mapping[str, tuple[int, int, int]]

@@ -110,10 +110,7 @@ class OpenSearchIndex:
         server = _Server(place)
         try:
             if server.asked("GET", f"/_alias/{_alias(place)}", missing=True) is None:
-                raise SetupError(
-                    f"there is no complete index {place.name!r} at {place.address}; build it "
-                    "there, which goes on if it was begun"
-                )
+                raise place.missing()
             index = cls(place, embedder, _count(server, _alias(place)), server)
         except AskgraphError:
             server.close()

@@ -112,7 +112,7 @@ class PostgreSQLIndex:
                 f"SELECT items FROM {_SCHEMA}.indices WHERE name = $1", place.name
             )
         if items is None:
-            raise _missing_index(place)
+            raise place.missing()
         if named and embedder is None:
             embedder = kept_embedder(named)
         pool = _Database.open_pool(place)
@@ -588,13 +588,6 @@ class _DuplicateKey(ErrorReply):
         self.key = key
 
 
-def _missing_index(place: Place) -> SetupError:
-    return SetupError(
-        f"there is no complete index {place.name!r} at {place.address}; build it there, which goes "
-        "on if it was begun"
-    )
-
-
 @contextmanager
 def _translate_errors(place: Place) -> Iterator[None]:
     """Raise the driver's errors as ours."""
@@ -611,7 +604,7 @@ def _translate_errors(place: Place) -> Iterator[None]:
     except asyncpg.InsufficientPrivilegeError as error:
         raise SetupError(f"{said}: {error}; let an administrator grant it") from error
     except (asyncpg.UndefinedTableError, asyncpg.InvalidSchemaNameError) as error:
-        raise _missing_index(place) from error
+        raise place.missing() from error
     except asyncpg.UniqueViolationError as error:
         key = str(error.detail).partition("=(")[2].rpartition(", ")[0]
         raise _DuplicateKey(f"{said}: {error}", key) from error

@@ -165,7 +165,7 @@ def work_in_process(site: Site, task: Task) -> Done:
 @cache
 def _host(site: Site) -> Host:
     host = Host(site)
-    atexit.register(_close, host)
+    atexit.register(lambda: asyncio.run_coroutine_threadsafe(host.close(), _loop()).result(10))
     return host
 
 
@@ -174,10 +174,6 @@ def _loop() -> asyncio.AbstractEventLoop:
     loop = asyncio.new_event_loop()
     threading.Thread(target=loop.run_forever, name="askgraph", daemon=True).start()
     return loop
-
-
-def _close(host: Host) -> None:
-    asyncio.run_coroutine_threadsafe(host.close(), _loop()).result(10)
 
 
 @dataclass(frozen=True)
