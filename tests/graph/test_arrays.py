@@ -213,7 +213,8 @@ def test_the_edges_of_parts_one_after_another_are_all_edges(
 
 
 def test_quads_are_read_as_the_union_of_their_graphs() -> None:
-    quads = [Quad(*NODES[:1], PREDICATES[0], NODES[1], NODES[at]) for at in (2, 3)]
+    graphs = (NamedNode(PLACE + graph) for graph in ("one", "two"))
+    quads = [Quad(NODES[0], PREDICATES[0], NODES[1], graph) for graph in graphs]
     graph = build_arrays(quads)
     assert len(graph) == 1 and graph.complete
     assert graph.number(PLACE + "nothing") is None

@@ -252,7 +252,9 @@ class GraphArrays:
         number = self.number(iri)
         if number is None:
             return []
-        return self.step(np.array([node], dtype=np.int32), number, inverse=inverse).tolist()
+        ends = self.step(np.array([node], dtype=np.int32), number, inverse=inverse)
+        found: list[int] = ends.tolist()
+        return found
 
     def bearers(self, nodes: Ids, predicate: int, *, inverse: bool = False) -> Ids:
         """Return those of the nodes that an edge of a predicate leaves."""

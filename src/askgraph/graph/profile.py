@@ -325,13 +325,14 @@ def ordered(profile: Profile) -> Profile:
 
 def _in_order(item: Item) -> Item:
     changed: dict[str, Any] = {}
-    for name, value in vars(item).items():
+    given: dict[str, Any] = vars(item)
+    for name, value in given.items():
         if name in _COUNTS:
             changed[name] = sorted_counts(Counter(dict(value)))
         elif name in _IRIS:
             changed[name] = tuple(sorted(set(value)))
         elif name == "names":
-            first = first_names(value)
+            first: set[tuple[str, str]] = first_names(value)
             changed[name] = (*sorted(first), *sorted(set(value) - first))
     return replace(item, **changed)
 

@@ -111,7 +111,7 @@ class GraphSettings:
     @classmethod
     def of(cls, name: str, table: Mapping[str, Any]) -> Self:
         """Read a table; `SetupError` names what is unknown or of the wrong type."""
-        where, hints = f"{FILE}: [graphs.{name}]", _hints(cls)
+        where, hints = f"{FILE}: [graphs.{name}]", _hints(GraphSettings)
         for key, value in table.items():
             if key not in hints:
                 raise SetupError(
@@ -120,12 +120,10 @@ class GraphSettings:
             kinds = [kind for kind in _kinds_in(hints[key]) if kind is not NoneType]
             if not any(_fits(value, kind) for kind in kinds):
                 raise SetupError(f"{where} {key} must be {_WORDS[kinds[0]]}, it is {value!r}")
-        settings = cls(
-            **{
-                key: tuple(value) if isinstance(value, list) else value
-                for key, value in table.items()
-            }
-        )
+        values: dict[str, Any] = {
+            key: tuple(value) if isinstance(value, list) else value for key, value in table.items()
+        }
+        settings = cls(**values)
         if bool(settings.sources) == bool(settings.url):
             raise SetupError(f"{where} must have either `sources` or a `url`")
         if settings.auth not in AUTH:
