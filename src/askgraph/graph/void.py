@@ -153,7 +153,7 @@ def _measured(described: Statements, profile: Profile) -> Profile:
     """Return the profile with the completeness that it states, or else that can be measured."""
     if stated := own_parts(described):
         return replace(profile, completeness=parts.with_parts(stated, {}))
-    schema = (*profile.classes, *profile.predicates)
+    schema: list[ClassProfile | PredicateProfile] = [*profile.classes, *profile.predicates]
     named = sum(bool(one.names) for one in schema)
     declared = {part.name: part for part in profile.completeness}
     counted = declared[parts.TRIPLES].seen if parts.TRIPLES in declared else 0

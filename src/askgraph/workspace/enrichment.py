@@ -103,8 +103,9 @@ def kept_comments(
 ) -> Definitions:
     """Return the comments of a file; if it is not there, a `model` drafts them into it first."""
     if not path.is_file():
-        none = Definitions()
-        made = with_drafted_comments(workspace, name, none, progress=progress, **model)
+        made = with_drafted_comments(
+            workspace, name, Definitions(), budget=None, progress=progress, **model
+        )
         path.parent.mkdir(parents=True, exist_ok=True)
         write_whole(path, definitions_text(made))
     return read_definitions(path)

@@ -59,8 +59,8 @@ def check_gold(
             options = _options(graph, contents, checks.timeout, checks.concurrency, progress)
             audited = run_over(graph, audit(asked, graph.endpoint, **options))
             found += audited.findings
-            for question in asked if checks.frozen is not None else ():
-                if question.id in audited.results:
+            for question in asked:
+                if checks.frozen is not None and question.id in audited.results:
                     changed = drift(checks.frozen, question, audited.results[question.id])
                     found += [changed] if changed else []
         order = {question.id: at for at, question in enumerate(questions)}
@@ -95,9 +95,9 @@ def freeze_gold(
             address = opened.endpoint.address
             # The path of the embedded store means nothing elsewhere.
             engine = address if is_url(address) else f"pyoxigraph {version('pyoxigraph')}"
-            named = {"graph": opened.name, "engine": engine, "snapshot": opened.snapshot}
             options = _options(opened, contents, timeout, concurrency, progress)
-            failed += run_over(opened, freezer.add(some, opened.endpoint, **named, **options))
+            options |= {"graph": opened.name, "engine": engine, "snapshot": opened.snapshot}
+            failed += run_over(opened, freezer.add(some, opened.endpoint, **options))
         freezer.finish([question.id for question in asked])
     return len(asked), failed
 

@@ -275,7 +275,7 @@ def shapes(place: Workspace, source: str | None, choice: Choice, *, progress: Pr
     classes = _chosen(few, choice, prefixes)
     found = tuple(declared.get(cls) or known_shape(few, cls) for cls in classes)
     left_out = 0 if choice.classes else len(profile.classes) - len(classes)
-    schema = (*profile.classes, *profile.predicates)
+    schema: list[ClassProfile | PredicateProfile] = [*profile.classes, *profile.predicates]
     labels = {one.iri: best_label(one.names, choice.languages) for one in schema}
     return Shapes(found, {iri: text for iri, text in labels.items() if text}, prefixes, left_out)
 

@@ -16,7 +16,7 @@ from statistics import fmean
 
 from askgraph.errors import SetupError
 from askgraph.evaluation.metrics.linking import Links, compared, links
-from askgraph.evaluation.runs import Run
+from askgraph.evaluation.runs import Record, Run
 from askgraph.evaluation.runs.run import Progress as Told
 from askgraph.evaluation.studies.stages import (
     CONFIGURATIONS,
@@ -333,15 +333,17 @@ def crossed(
             )  # fmt: skip
             writer = {"writer": "model", **form, "model": f"transformers/{model.absolute()}"}
             choice = MethodChoice("trained", METHOD, json.dumps({**study.method, **writer}))
+
+            def tell(record: Record, done: int, planned: int, at: str = model.name) -> None:
+                progress(f"asking {at}", done, planned)
+
             run = whole_run(
                 workspace,
                 asked,
                 Wishes((choice,), metric=study.metric),
                 Selection(),
                 study.folder / "answers" / model.name,
-                progress=lambda record, done, planned, asking=f"asking {model.name}": progress(
-                    asking, done, planned
-                ),
+                progress=tell,
             )
             f1: dict[str, list[float]] = {one.name: [] for one in asked}
             for record in run.records:

@@ -232,9 +232,9 @@ def _count_rows(facts: Facts, cls: str, rows: Sequence[Row], seen: Pairs, *, cut
     """Put the partitions of a class among the facts; return whether all of its instances came."""
     own: Pairs = defaultdict(set)
     types: dict[Term, set[str]] = defaultdict(set)
-    for _, subject, predicate, value, kind in rows:
-        if subject is not None and value is not None and isinstance(predicate, NamedNode):
-            own[predicate.value].add((subject, value))
+    for _, subject, by, value, kind in rows:
+        if subject is not None and value is not None and isinstance(by, NamedNode):
+            own[by.value].add((subject, value))
             if isinstance(kind, NamedNode):
                 types[value].add(kind.value)
     instances = {subject for pairs in own.values() for subject, _ in pairs}
