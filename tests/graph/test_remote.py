@@ -7,10 +7,10 @@ from types import SimpleNamespace
 
 import pytest
 from pyoxigraph import Store
+from tests.graph.conftest import profiled
 from tests.graphs import store_of
 from tests.servers import faults
 from tests.servers.capped import CappedServer
-from tests.servers.sparql import SparqlServer
 
 from askgraph.endpoint.http import HttpEndpoint
 from askgraph.errors import TimedOut, Unauthorised, Unreachable
@@ -37,14 +37,6 @@ def names(store: Store, exact: Profile) -> set[Name]:
     return set(names_in(build_arrays(store), exact))
 
 
-async def asked(server: SparqlServer, **bounds: object) -> tuple[Profile, list[Name]]:
-    endpoint = HttpEndpoint(server.url)
-    try:
-        return await profile_endpoint(endpoint, **bounds)  # type: ignore[arg-type]
-    finally:
-        await endpoint.close()
-
-
 def unlike(found: Profile, exact: Profile) -> set[str]:
     """Which fields of which classes and predicates differ."""
     differing = set()
@@ -67,7 +59,7 @@ async def test_a_small_graph_is_profiled_exactly_whatever_the_cap(
 ) -> None:
     said: list[str] = []
     with CappedServer(store, cap=cap) as server:
-        profile, found = await asked(server, progress=lambda what, *_: said.append(what))
+        profile, found = await profiled(server, progress=lambda what, *_: said.append(what))
     assert said[0] == "asking for the number of triples"
     assert not unlike(profile, exact)
     assert set(found) == names
@@ -81,7 +73,7 @@ async def test_a_big_graph_is_counted_by_its_endpoint(
     store: Store, exact: Profile, names: set[Name], cap: int
 ) -> None:
     with CappedServer(store, cap=cap) as server:
-        profile, found = await asked(server)
+        profile, found = await profiled(server)
     assert not unlike(profile, exact)
     assert {part.share for part in profile.completeness} == {1.0}
     assert len(server.requests) < 40
@@ -93,7 +85,7 @@ async def test_a_big_graph_is_counted_by_its_endpoint(
 async def test_blank_nodes_that_are_renamed_are_not_mixed_up() -> None:
     store = store_of(BLANKS)
     with CappedServer(store, cap=5, renames=True) as server:
-        profile, _ = await asked(server)
+        profile, _ = await profiled(server)
     assert any("blank nodes" in cut for cut in profile.cuts)
     assert {p.iri.rpartition("/")[2]: p.triples for p in profile.predicates}["role"] == 2
 
@@ -101,7 +93,7 @@ async def test_blank_nodes_that_are_renamed_are_not_mixed_up() -> None:
 @pytest.mark.usefixtures("big")
 async def test_a_bound_of_queries_holds_and_is_told(store: Store) -> None:
     with CappedServer(store, cap=100_000) as server:
-        profile, found = await asked(server, max_queries=5)
+        profile, found = await profiled(server, max_queries=5)
     assert len(server.requests) == 5
     assert profile.predicates and found
     assert any("bound" in cut for cut in profile.cuts)
@@ -112,7 +104,7 @@ async def test_a_handful_of_queries_makes_a_profile_to_begin_with(
     store: Store, exact: Profile
 ) -> None:
     with CappedServer(store, cap=100_000) as server:
-        profile, _ = await asked(server, max_queries=9)
+        profile, _ = await profiled(server, max_queries=9)
     whole = {one.iri: one for one in exact.predicates}
     assert {p.iri: p.triples for p in profile.predicates} == {
         p.iri: p.triples for p in whole.values()
@@ -172,7 +164,7 @@ async def test_names_that_an_endpoint_can_look_for_are_not_read(
 
     with CappedServer(store, cap=100_000) as server:
         for found in ("plain", "virtuoso"):
-            profile, names = await asked(server, search=search)
+            profile, names = await profiled(server, search=search)
             assert profile.name_search == found
             entities = any(name.kind is Kind.ENTITY for name in names)
             assert entities == (found == "plain")
@@ -188,7 +180,7 @@ async def test_a_bound_of_seconds_holds(store: Store) -> None:
         server.always = faults.slow_first_byte(60)
         loop = asyncio.get_running_loop()
         began = loop.time()
-        await asked(server, max_seconds=3.0)
+        await profiled(server, max_seconds=3.0)
         assert loop.time() - began < 60
 
 
@@ -209,17 +201,17 @@ async def test_stopped_and_started_again_it_asks_for_the_rest_only(
 
     with CappedServer(store, cap=100_000) as server:
         with pytest.raises(StoppedError):
-            await asked(server, resume=journal, progress=stop)
+            await profiled(server, resume=journal, progress=stop)
         first = len(server.requests)
         with journal.open("a") as file:
             file.write('{"query": "half a li')
         at = 3
         with pytest.raises(StoppedError):
-            await asked(server, resume=journal, progress=stop)
+            await profiled(server, resume=journal, progress=stop)
         assert len(server.requests) == first + 3
-        profile, _ = await asked(server, resume=journal)
+        profile, _ = await profiled(server, resume=journal)
         both = len(server.requests)
-        await asked(server)
+        await profiled(server)
     assert first == 6
     assert both == len(server.requests) - both
     assert not unlike(profile, exact)
@@ -230,7 +222,7 @@ async def test_stopped_and_started_again_it_asks_for_the_rest_only(
 async def test_a_query_that_fails_costs_its_own_answer_only(store: Store, exact: Profile) -> None:
     with CappedServer(store, cap=100_000) as server:
         server.acts.extend([faults.body("<html>busy</html>", kind="text/html")] * 2)
-        profile, _ = await asked(server)
+        profile, _ = await profiled(server)
     assert profile.triples == exact.triples
     assert {p.iri: p.triples for p in profile.predicates} == {
         p.iri: p.triples for p in exact.predicates
@@ -242,6 +234,6 @@ async def test_a_server_that_is_down_or_closed_is_an_error(store: Store) -> None
     with CappedServer(store, cap=10) as server:
         server.always = faults.status(401)
         with pytest.raises(Unauthorised):
-            await asked(server)
+            await profiled(server)
     with pytest.raises(Unreachable):
-        await asked(server)
+        await profiled(server)

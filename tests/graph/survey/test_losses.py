@@ -5,15 +5,14 @@ from collections.abc import Callable
 
 import pytest
 from pyoxigraph import NamedNode, Quad, Store
+from tests.graph.conftest import profiled
 from tests.servers import faults
 from tests.servers.capped import CappedServer
 from tests.servers.lossy import LossyServer
 from tests.servers.sparql import Fault, SparqlServer
 
-from askgraph.endpoint.http import HttpEndpoint
 from askgraph.errors import ServiceError
 from askgraph.graph.profile import Profile
-from askgraph.graph.remote_profile import profile_endpoint
 
 COUNT_ALL = r"SELECT \(COUNT\(\*\) AS \?n\) \{ \?s \?p \?o \}"
 AT_ONCE = r"^(?!.*(VALUES|LIMIT \d+ \}|<http)).*(GROUP BY|COUNT)"
@@ -21,16 +20,9 @@ CLASSES_AT_ONCE = r"\{ \?s a \?c \} GROUP BY"
 
 
 def asked(server: SparqlServer, always: Fault | None = None, **bounds: float) -> Profile:
-    async def ask() -> Profile:
-        endpoint = HttpEndpoint(server.url)
-        try:
-            return (await profile_endpoint(endpoint, **bounds))[0]  # type: ignore[arg-type]
-        finally:
-            await endpoint.close()
-
     with server:
         server.always = always
-        return asyncio.run(ask())
+        return asyncio.run(profiled(server, **bounds))[0]
 
 
 def shares(profile: Profile) -> dict[str, float | None]:
