@@ -324,17 +324,20 @@ def ordered(profile: Profile) -> Profile:
 
 
 def _in_order(item: Item) -> Item:
-    changed: dict[str, Any] = {}
-    given: dict[str, Any] = vars(item)
-    for name, value in given.items():
-        if name in _COUNTS:
-            changed[name] = sorted_counts(Counter(dict(value)))
-        elif name in _IRIS:
-            changed[name] = tuple(sorted(set(value)))
-        elif name == "names":
-            first: set[tuple[str, str]] = first_names(value)
-            changed[name] = (*sorted(first), *sorted(set(value) - first))
-    return replace(item, **changed)
+    known = vars(item)
+    lists = {
+        name: _sorted(name, known[name]) for name in (*_COUNTS, *_IRIS, "names") if name in known
+    }
+    return replace(item, **lists)
+
+
+def _sorted(name: str, value: Any) -> Any:
+    if name in _COUNTS:
+        return sorted_counts(Counter(dict(value)))
+    if name in _IRIS:
+        return tuple(sorted(set(value)))
+    first = first_names(value)
+    return (*sorted(first), *sorted(set(value) - first))
 
 
 def first_names(names: Sequence[tuple[str, str]]) -> set[tuple[str, str]]:
