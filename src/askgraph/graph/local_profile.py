@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 from askgraph.graph.arrays import GraphArrays, Ids, TermTable, distinct, in_both, tallied
 from askgraph.graph.literals import Sort, split_literal
 from askgraph.graph.names import (
-    NameShape,
     is_hierarchy,
+    name_score,
     names_of,
     naming_role,
     objects_of,
@@ -123,12 +123,14 @@ def _instances(graph: GraphArrays) -> dict[str, Ids]:
 def _class(
     graph: GraphArrays, iri: str, members: Ids, predicates: tuple[PredicateProfile, ...]
 ) -> ClassProfile:
-    numbers, counts = graph.predicates_of(members)
-    named = [
-        (_shape(graph, int(number), members, iri).score, predicates[number].iri)
-        for number, count in zip(numbers, counts, strict=True)
-        if predicates[number].naming == "name" and count >= 0.5 * len(members)
-    ]
+    named = []
+    for number, count in zip(*graph.predicates_of(members), strict=True):
+        predicate = predicates[number]
+        if predicate.naming == "name" and count >= 0.5 * len(members):
+            bearers, names = graph.pairs(members, int(number))
+            coverage, different = len(distinct(bearers)) / len(members), len(distinct(names))
+            score = name_score(predicate.iri, iri, coverage, different / len(names))
+            named.append((score, predicate.iri))
     name = max(named)[1] if named else None
     return ClassProfile(
         iri=iri,
@@ -137,16 +139,6 @@ def _class(
         parents=objects_of(graph, iri, v.RDFS_SUB_CLASS_OF),
         name_predicate=name,
         nary=name is None and _links(graph, members) >= 2,
-    )
-
-
-def _shape(graph: GraphArrays, predicate: int, members: Ids, cls: str) -> NameShape:
-    bearers, names = graph.pairs(members, predicate)
-    return NameShape(
-        graph.iri_of(predicate),
-        cls,
-        coverage=len(distinct(bearers)) / len(members),
-        distinct=len(distinct(names)) / len(names),
     )
 
 

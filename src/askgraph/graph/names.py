@@ -3,7 +3,7 @@
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from itertools import chain
 from urllib.parse import urlsplit
@@ -227,33 +227,27 @@ def naming_role(predicate: PredicateProfile, samples: Sequence[str]) -> str:
     if longest > 10 or lettered < 0.8 or addresses > 0.2 or not predicate.functional:
         return ""
     words = {stem(word) for word in tokens(words_of_local_name(predicate.iri))}
-    said = bool(words & NAME_WORDS) or any(
-        word.endswith(ending) for word in words for ending in NAME_WORDS if len(ending) >= 4
-    )
+    said = bool(words & NAME_WORDS) or _ends_so(words)
     unique = predicate.objects >= 0.9 * predicate.triples
     return "name" if said or unique else ""
 
 
-@dataclass(frozen=True)
-class NameShape:
-    """The use of a name predicate by one class; the best one has the highest score."""
+def name_score(predicate: str, cls: str, coverage: float, distinct: float) -> float:
+    """Return how well a predicate names a class, of whose instances a share bears it.
 
-    predicate: str
-    cls: str
-    coverage: float
-    distinct: float
+    Higher is better: standard, then said in its own name, then like the class, unique.
+    """
+    words = [stem(word) for word in tokens(words_of_local_name(predicate))]
+    own = {stem(word) for word in tokens(words_of_local_name(cls))}
+    said = 1.0 if words and words[-1] in NAME_WORDS else 0.8 * _ends_so(words)
+    alike = 0.7 if set(words) & own else 0.0
+    standard = 3.0 if standard_naming(predicate) else 0.0
+    return standard + said + alike + coverage + distinct - 0.05 * len(words)
 
-    @property
-    def score(self) -> float:
-        """Higher is better: standard, then said in its own name, then like the class, unique."""
-        words = [stem(word) for word in tokens(words_of_local_name(self.predicate))]
-        own = {stem(word) for word in tokens(words_of_local_name(self.cls))}
-        said = 1.0 if words and (words[-1] in NAME_WORDS) else 0.0
-        if not said and any(w.endswith(e) for w in words for e in NAME_WORDS if len(e) >= 4):
-            said = 0.8
-        alike = 0.7 if set(words) & own else 0.0
-        standard = 3.0 if standard_naming(self.predicate) else 0.0
-        return standard + said + alike + self.coverage + self.distinct - 0.05 * len(words)
+
+def _ends_so(words: Iterable[str]) -> bool:
+    """Whether a word ends with one for names, as "surname" does."""
+    return any(word.endswith(end) for word in words for end in NAME_WORDS if len(end) >= 4)
 
 
 _VIRTUAL = "urn:askgraph:virtual:"

@@ -22,6 +22,7 @@ from askgraph import deadline
 from askgraph.endpoint import Endpoint
 from askgraph.errors import ErrorReply, MalformedReply, ServiceError, TimedOut
 from askgraph.graph.arrays import GraphArrays, Seeds, build_arrays
+from askgraph.index.name_search import iris
 from askgraph.sparql import vocabulary as v
 from askgraph.sparql.rdf_files import OwnTypes, triples_in, with_types
 from askgraph.sparql.results import Row
@@ -331,30 +332,30 @@ class _Walk:
         """Classes and names of the nodes that are nearest."""
         nodes, typed = dict[str, None](), set[str]()
         for triple in self.fetch.found:
-            iris = [t.value for t in (triple.subject, triple.object) if isinstance(t, NamedNode)]
-            nodes |= dict.fromkeys(iris)
+            ends = (triple.subject, triple.object)
+            nodes |= dict.fromkeys(end.value for end in ends if isinstance(end, NamedNode))
             if triple.predicate.value == self.typing and isinstance(triple.subject, NamedNode):
                 typed.add(triple.subject.value)
         wanted = [iri for iri in nodes if iri not in typed]
         wanted.sort(key=lambda iri: -self.reached.get(iri, 0))
-        subjects, properties = _iris(wanted[:_REACHED]), _iris((self.typing, *self.naming))
+        subjects, properties = iris(wanted[:_REACHED]), iris((self.typing, *self.naming))
         body = f"VALUES ?s {{ {subjects} }} VALUES ?p {{ {properties} }} ?s ?p ?o"
         await self.fetch.parts([Part(body, _EDGES)] if wanted else [])
 
     def _big_predicate(self, predicate: str) -> list[Part]:
         """Return the parts for a frequent predicate between known nodes, or of linked classes."""
         bodies = [
-            f"VALUES ?c {{ {_iris(self.seeds.classes)} }} ?s a ?c . ?s ?p ?o",
-            f"VALUES ?c {{ {_iris(self.seeds.classes)} }} ?o a ?c . ?s ?p ?o",
+            f"VALUES ?c {{ {iris(self.seeds.classes)} }} ?s a ?c . ?s ?p ?o",
+            f"VALUES ?c {{ {iris(self.seeds.classes)} }} ?o a ?c . ?s ?p ?o",
         ]
         if not self.seeds.classes:
-            near = _iris(list(self.reached)[: _REACHED // 2])
+            near = iris(list(self.reached)[: _REACHED // 2])
             bodies = [f"VALUES {at} {{ {near} }} ?s ?p ?o" for at in ("?s", "?o")]
         return [Part(f"VALUES ?p {{ <{predicate}> }} {body}", _SAMPLE) for body in bodies]
 
-    async def _through_blanks(self, iris: Sequence[str]) -> None:
+    async def _through_blanks(self, nodes: Sequence[str]) -> None:
         """Blank nodes next to nodes, with all that leaves them."""
-        values = f"VALUES ?a {{ {_iris(iris)} }}"
+        values = f"VALUES ?a {{ {iris(nodes)} }}"
         star = "FILTER(isBlank(?b)) ?b ?q ?c"
         both = await asyncio.gather(
             self.fetch.triples(
@@ -394,13 +395,13 @@ class _Walk:
             if 0 < size <= _PREDICATE_ROWS:
                 yield iri, size + 1  # one more row than there are is no cap
 
-    def _edges(self, iris: Sequence[str], without: Sequence[str] = (), *, inverse: bool) -> str:
+    def _edges(self, nodes: Sequence[str], without: Sequence[str] = (), *, inverse: bool) -> str:
         """Return the patterns for edges of nodes, but for some predicates; for classes not back."""
         at = "?o" if inverse else "?s"
         without = (*without, self.typing) if inverse else without
         listed = ", ".join(f"<{iri}>" for iri in without)
         unless = f" FILTER(?p NOT IN ({listed}))" if listed else ""
-        return f"VALUES {at} {{ {_iris(iris)} }} ?s ?p ?o{unless}"
+        return f"VALUES {at} {{ {iris(nodes)} }} ?s ?p ?o{unless}"
 
     def _into(self, nodes: Sequence[str]) -> list[Part]:
         """Return the parts for edges that lead to nodes: by predicate, if these are few.
@@ -412,13 +413,9 @@ class _Walk:
         leading = [iri for iri in self.links if iri not in (*hubs, self.typing)]
         if not 0 < len(leading) <= _LEADING:
             return [Part(self._edges(nodes, hubs, inverse=True), _EDGES)]
-        some = _iris(nodes[: _NAMED // len(leading)])
+        some = iris(nodes[: _NAMED // len(leading)])
         each = _EDGES // len(leading)
         return [
             Part(f"VALUES ?o {{ {some} }} VALUES ?p {{ <{iri}> }} ?s ?p ?o", each)
             for iri in leading
         ]
-
-
-def _iris(iris: Iterable[str]) -> str:
-    return " ".join(f"<{iri}>" for iri in iris)

@@ -1,13 +1,13 @@
 """The survey of a big graph: facts that its endpoint returned, until they make a profile."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from pyoxigraph import Literal, NamedNode
 
 from askgraph.graph.bounded_queries import ALL, Inquiry
-from askgraph.graph.names import NameShape, naming_role, standard_naming
+from askgraph.graph.names import name_score, naming_role, standard_naming
 from askgraph.graph.profile import (
     GRAPHS,
     ClassProfile,
@@ -128,8 +128,8 @@ def _class(facts: Facts, iri: str, leaving: Sequence[tuple[PredicateProfile, int
     for p, bearers in leaving:
         if p.naming == "name" and bearers >= 0.5 * instances > 0:
             distinct = min(1.0, p.objects / max(1, p.triples))
-            shape = NameShape(p.iri, iri, min(1.0, bearers / instances), distinct)
-            named.append((shape.score, p.iri))
+            coverage = min(1.0, bearers / instances)
+            named.append((name_score(p.iri, iri, coverage, distinct), p.iri))
     name = max(named)[1] if named else None
     unsure = any(standard_naming(p) == "name" for some in facts.sampled.values() for p in some)
     links = sum(
@@ -218,11 +218,6 @@ def batches(items: Sequence[str], size: int = TOGETHER) -> Iterator[Sequence[str
     """Return the items, so many at a time."""
     for at in range(0, len(items), size):
         yield items[at : at + size]
-
-
-def iris(some: Iterable[str]) -> str:
-    """Return IRIs as they stand in a query."""
-    return " ".join(f"<{iri}>" for iri in some)
 
 
 def number_in(term: Term | None) -> int:

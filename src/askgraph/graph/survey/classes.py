@@ -24,7 +24,8 @@ from askgraph.graph.profile import (
     Partition,
     sorted_counts,
 )
-from askgraph.graph.survey import TOLD, Facts, batches, iris, listed, number_in
+from askgraph.graph.survey import TOLD, Facts, batches, listed, number_in
+from askgraph.index.name_search import iris
 from askgraph.sparql import vocabulary as v
 from askgraph.sparql.results import Row, Term, value_of
 
@@ -273,9 +274,7 @@ def _count_rows(facts: Facts, cls: str, rows: Sequence[Row], seen: Pairs, *, cut
 _SAMPLE, _MOST_THINGS = 300, 500
 _HALF = 0.5  # of the things have a property that says what they are, of its ends are in an order
 
-_FORMS = "SELECT ?property ?form ?p {{ VALUES ?form {{ {} }} ?property ?form ?p }}".format(
-    " ".join(f"<{form}>" for form in v.WIKIBASE_FORMS)
-)
+_FORMS = f"SELECT ?a ?form ?p {{ VALUES ?form {{ {iris(v.WIKIBASE_FORMS)} }} ?a ?form ?p }}"
 _THINGS = f"SELECT ?s {{ ?s <{v.WIKIBASE_SITELINKS}> ?links }} LIMIT {_SAMPLE}"
 _DIRECT = f"?property <{v.WIKIBASE_DIRECT}> ?p"
 

@@ -14,11 +14,11 @@ from askgraph.graph.survey import (
     Facts,
     Tally,
     batches,
-    iris,
     listed,
     number_in,
     together,
 )
+from askgraph.index.name_search import iris
 from askgraph.sparql import vocabulary as v
 from askgraph.sparql.results import Row, value_of
 
