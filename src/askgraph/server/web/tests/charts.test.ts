@@ -137,7 +137,7 @@ test("two numbers of each row suggest a scatter, named by what the rows are abou
   assert.deepEqual(kinds(["moon", "mass", "diameter"], rows), ["bars", "bars", "scatter"]);
   const chart = chartsOf(columnsOf(["moon", "mass", "diameter"], rows, []), rows, false).at(-1);
   assert.ok(chart?.kind === "scatter");
-  assert.deepEqual(dots(chart, rows, "en").at(-1), { row: 2, name: "m3", across: 3, value: 9 });
+  assert.deepEqual(dots(chart, rows, "en").at(-1), { name: "m3", across: 3, value: 9 });
 });
 
 test("the largest bar comes first unless the order of the rows counts; rows without a number are left out", () => {

@@ -4,12 +4,12 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Text } from "@codemirror/state";
 import { classHighlighter, highlightTree } from "@lezer/highlight";
-import type { Vocabulary } from "../src/api/types.ts";
+import type { VocabularyView } from "../src/api/types.ts";
 import { spanOf, sparql } from "../src/editor/editor.ts";
 import { compact, options } from "../src/editor/names.ts";
 import { tokenLines } from "../src/editor/sparql.ts";
 
-const VOCABULARY: Vocabulary = {
+const VOCABULARY: VocabularyView = {
   prefixes: { ex: "http://e.org/", ont: "http://e.org/ontology#" },
   classes: [{ iri: "http://e.org/ontology#Moon", label: "moon", count: 50 }],
   predicates: [{ iri: "http://e.org/ontology#orbits", label: "is a satellite of", count: 90 }],

@@ -8,11 +8,7 @@ const STREAM =
   'event: run\nid: 0\ndata: {"a":1}\n\n: still here\n\nevent: step\ndata: one\ndata: two\n\n';
 
 test("events come out whole, in order, with several lines of data joined", () => {
-  const found = new EventParser().push(STREAM);
-  assert.deepEqual(found, [
-    { id: "0", name: "run", data: '{"a":1}' },
-    { id: "0", name: "step", data: "one\ntwo" },
-  ]);
+  assert.deepEqual(new EventParser().push(STREAM), ['{"a":1}', "one\ntwo"]);
 });
 
 test("a stream cut anywhere, with any line ends, gives the same events", () => {

@@ -18,6 +18,8 @@ const IO = "<http://x/Io>";
 const SIZE = '"1000"^^<http://www.w3.org/2001/XMLSchema#integer>';
 const TYPE = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>";
 
+const FRAME = { width: 800, height: 400 };
+
 test("a term of N-Triples is taken apart, also with escapes", () => {
   assert.deepEqual(termOf('"say \\"hi\\"\\n\\u00e4\\U0001F680"@en', {}), {
     type: "literal",
@@ -86,22 +88,22 @@ test("a map shows all places at first and never leaves the world", () => {
     { longitude: -80, latitude: 28 },
     { longitude: 178, latitude: -39 },
   ].map(spotOf);
-  const view = fitting(spots, 800, 400);
+  const view = fitting(spots, FRAME);
   for (const spot of spots) {
-    const { x, y } = pixelOf(spot, view, 800, 400);
+    const { x, y } = pixelOf(spot, view, FRAME);
     assert.ok(x >= 0 && x <= 800 && y >= 0 && y <= 400, `${x} ${y}`);
   }
-  const far = moved(view, 1e6, 1e6, 800, 400);
+  const far = moved(view, 1e6, 1e6, FRAME);
   assert.ok(far.x + 400 / far.world <= 1 + 1e-9 && far.y + 200 / far.world <= 1 + 1e-9);
 });
 
 test("zooming keeps the spot under the pointer, and ends", () => {
-  let view = fitting([spotOf({ longitude: 10, latitude: 50 })], 800, 400);
+  let view = fitting([spotOf({ longitude: 10, latitude: 50 })], FRAME);
   const about = { x: view.x + 100 / view.world, y: view.y };
-  const before = pixelOf(about, view, 800, 400);
-  view = zoomed(view, 2, about, 800, 400);
-  assert.ok(Math.abs(pixelOf(about, view, 800, 400).x - before.x) < 1e-6);
-  for (let i = 0; i < 100; i += 1) view = zoomed(view, 4, about, 800, 400);
+  const before = pixelOf(about, view, FRAME);
+  view = zoomed(view, 2, about, FRAME);
+  assert.ok(Math.abs(pixelOf(about, view, FRAME).x - before.x) < 1e-6);
+  for (let i = 0; i < 100; i += 1) view = zoomed(view, 4, about, FRAME);
   assert.ok(Number.isFinite(view.world) && netStep(view) === 0.1);
 });
 

@@ -28,7 +28,7 @@ test("runs of one day stand together, in their order", () => {
     run("a", "2026-11-20T12:00:00"),
   ]);
   assert.deepEqual(
-    days.map(({ day, runs }) => [day, ...runs.map((one) => one.id)]),
+    days.map(([day, runs]) => [day, ...runs.map((one) => one.id)]),
     [
       ["2026-11-22", "c", "b"],
       ["2026-11-20", "a"],

@@ -2,14 +2,14 @@
 
 import { signal } from "@preact/signals";
 import { problemFrom } from "../api/http.ts";
-import { type Added, cancelJob, type Job, watchJob } from "../api/jobs.ts";
-import type { Problem } from "../api/types.ts";
+import { cancelJob, watchJob } from "../api/jobs.ts";
+import type { AddedView, JobView, Problem } from "../api/types.ts";
 import { knownGraphs } from "../app/known.ts";
 
 export type Adding =
   | { readonly state: "sending"; readonly name: string; readonly share: number | null }
-  | { readonly state: "working"; readonly name: string; readonly job: Job }
-  | { readonly state: "done"; readonly name: string; readonly added: Added | null }
+  | { readonly state: "working"; readonly name: string; readonly job: JobView }
+  | { readonly state: "done"; readonly name: string; readonly added: AddedView | null }
   | { readonly state: "cancelled" }
   | { readonly state: "failed"; readonly problem: Problem };
 
@@ -28,7 +28,7 @@ let leaving = new AbortController();
 /** Adds a graph: `sent` sends it and returns its job. */
 export async function add(
   name: string,
-  sent: (told: (share: number) => void, signal: AbortSignal) => Promise<Job>,
+  sent: (told: (share: number) => void, signal: AbortSignal) => Promise<JobView>,
 ): Promise<void> {
   leaving = new AbortController();
   const { signal: left } = leaving;
@@ -63,7 +63,7 @@ export function restart(): void {
   adding.value = null;
 }
 
-async function follow(name: string, begun: Job, left: AbortSignal): Promise<void> {
+async function follow(name: string, begun: JobView, left: AbortSignal): Promise<void> {
   take(name, begun);
   if (adding.value?.state === "working") {
     for await (const job of watchJob(begun.id, left)) take(name, job);
@@ -71,7 +71,7 @@ async function follow(name: string, begun: Job, left: AbortSignal): Promise<void
   if (adding.value?.state === "done") await knownGraphs.load();
 }
 
-function take(name: string, job: Job): void {
+function take(name: string, job: JobView): void {
   switch (job.state) {
     case "queued":
     case "running":

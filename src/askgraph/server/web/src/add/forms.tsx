@@ -4,7 +4,6 @@ import { useId, useRef, useState } from "preact/hooks";
 import { addAddress, upload } from "../api/jobs.ts";
 import { knownGraphs, knownServer } from "../app/known.ts";
 import { locale } from "../i18n/index.ts";
-import { Icon } from "../parts/Icon.tsx";
 import { Button, dotted, type FieldProps, Form } from "../parts/parts.tsx";
 import { linkOf } from "../results/values.ts";
 import { add, draft } from "./adding.ts";
@@ -25,29 +24,28 @@ export function FilesForm() {
   };
   return (
     <Form
-      class="add-form"
+      class="add-form stack"
       onSend={() => {
-        if (ready) void add(name, (sent, signal) => upload(name, files, { sent, signal }));
+        if (ready) void add(name, (sent, signal) => upload(name, files, sent, signal));
       }}
     >
       <DropZone onFiles={take} most={sizeText(most, locale.value)} />
       {found.length > 0 && (
         <ul class="files stack close">
           {found.map(({ file, format, fault }, at) => (
-            <li key={`${at} ${file.name}`} class={fault ? "file wrong" : "file"}>
-              <bdi class="file-name">{file.name}</bdi>
+            <li key={`${at} ${file.name}`} class={fault ? "file sheet wrong" : "file sheet"}>
+              <bdi class="file-name broken">{file.name}</bdi>
               <span class="muted small number">
                 {dotted(format, sizeText(file.size, locale.value))}
               </span>
               <Button
                 look="quiet icon small"
+                icon="cross"
                 label={say.takeOut(file.name)}
                 onClick={() => {
                   draft.files.value = files.filter((_, other) => other !== at);
                 }}
-              >
-                <Icon name="cross" size={14} />
-              </Button>
+              />
               {fault && (
                 <p class="fault small" role="alert">
                   {say[fault]}
@@ -63,11 +61,9 @@ export function FilesForm() {
           draft.name.value = typed;
         }}
       />
-      <div>
-        <Button look="primary" type="submit" disabled={!ready}>
-          {say.addFiles}
-        </Button>
-      </div>
+      <Button look="primary" type="submit" disabled={!ready}>
+        {say.addFiles}
+      </Button>
     </Form>
   );
 }
@@ -84,7 +80,7 @@ function DropZone({ onFiles, most }: ZoneProps) {
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: the button in it does the same by keys
     <div
-      class={over ? "drop over" : "drop"}
+      class={over ? "drop stack close over" : "drop stack close"}
       onDragOver={(event) => {
         event.preventDefault();
         setOver(true);
@@ -96,7 +92,7 @@ function DropZone({ onFiles, most }: ZoneProps) {
         onFiles([...(event.dataTransfer?.files ?? [])]);
       }}
     >
-      <p class="drop-title">{say.drop}</p>
+      <p class="large note-title">{say.drop}</p>
       <p class="muted small">{say.or}</p>
       <Button look="" onClick={() => input.current?.click()}>
         {say.choose}
@@ -129,9 +125,9 @@ export function AddressForm() {
   const ready = link !== null && isFree(name);
   return (
     <Form
-      class="add-form"
+      class="add-form stack"
       onSend={() => {
-        if (ready) void add(name, (_, signal) => addAddress({ name, url: link }, { signal }));
+        if (ready) void add(name, (_, signal) => addAddress({ name, url: link }, signal));
       }}
     >
       <HintedField
@@ -152,11 +148,9 @@ export function AddressForm() {
           setNamed(true);
         }}
       />
-      <div>
-        <Button look="primary" type="submit" disabled={!ready}>
-          {say.addAddress}
-        </Button>
-      </div>
+      <Button look="primary" type="submit" disabled={!ready}>
+        {say.addAddress}
+      </Button>
     </Form>
   );
 }

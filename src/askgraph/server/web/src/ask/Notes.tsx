@@ -1,7 +1,6 @@
 // Notes for judging an answer: that it is empty and why, cut off, or confirmed before.
 
-import type { AnswerView, Finding } from "../api/types.ts";
-import { navigate } from "../app/router.ts";
+import type { AnswerView, FindingView } from "../api/types.ts";
 import { formatTime, named } from "../i18n/index.ts";
 import { Button, Note, ProblemNote } from "../parts/parts.tsx";
 import { again, type Turn } from "./conversation.ts";
@@ -12,7 +11,7 @@ interface NotesProps {
   readonly answer: AnswerView;
   readonly turn: Turn;
   /** Findings about a query that a person changed. */
-  readonly findings: readonly Finding[];
+  readonly findings: readonly FindingView[];
   readonly standing: Standing;
 }
 
@@ -49,11 +48,7 @@ export function Notes({ answer, turn, findings, standing }: NotesProps) {
           {confirmed.change && <p dir="auto">{confirmed.change}</p>}
           {standing.isGone && <p role="status">{say.withdrawn}</p>}
           <p class="row">
-            <Button
-              onClick={() =>
-                again(turn, { anew: true }, (id) => navigate(`/run/${id}`, { stay: true }))
-              }
-            >
+            <Button onClick={() => again(turn, { anew: true })}>
               {standing.isGone ? say.askAgain : say.askAnew}
             </Button>
             {standing.withdraw && (

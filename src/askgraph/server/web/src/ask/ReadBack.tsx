@@ -2,7 +2,7 @@
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { parts as partsOf, search, swap } from "../api/graphs.ts";
-import type { Alternative, AnswerView, Part, Parts, Piece } from "../api/types.ts";
+import type { AlternativeView, AnswerView, PartsView, PartView, PieceView } from "../api/types.ts";
 import { useAttempt, useFetched, useSettled } from "../parts/asking.ts";
 import { among } from "../parts/offers.ts";
 import { Popover } from "../parts/Popover.tsx";
@@ -16,7 +16,7 @@ interface ReadBackProps {
   readonly language: string;
   readonly run: (query: string) => Promise<void>;
   /** Hears how the query arranges its rows. */
-  readonly onRead: (query: string, parts: Parts) => void;
+  readonly onRead: (query: string, parts: PartsView) => void;
 }
 
 export function ReadBack(props: ReadBackProps) {
@@ -25,7 +25,7 @@ export function ReadBack(props: ReadBackProps) {
   const read = useReading(props);
   const parts = read.parts;
   const section = useRef<HTMLDivElement>(null);
-  const change = (part: Part, to: string) =>
+  const change = (part: PartView, to: string) =>
     attempt(async () => {
       const next = await swap(graph, answer.sparql ?? "", part.id, to, read.language);
       await props.run(next.query);
@@ -34,7 +34,7 @@ export function ReadBack(props: ReadBackProps) {
   if (!answer.words && !parts) return null;
   const said = textOf(parts);
   const more = answer.words.startsWith(said) ? answer.words.slice(said.length) : "";
-  const pieces: readonly Piece[] = [...(parts?.pieces ?? []), { text: more }];
+  const pieces: readonly PieceView[] = [...(parts?.pieces ?? []), { text: more }];
   return (
     <div
       class="read-back stack close"
@@ -43,8 +43,8 @@ export function ReadBack(props: ReadBackProps) {
       role="group"
       aria-label={say.readAs}
     >
-      <p class="read-back-words" dir="auto">
-        <span class="read-back-label">{say.readAs}</span>{" "}
+      <p class="read-back-words measure serif large broken" dir="auto">
+        <span class="faint">{say.readAs}</span>{" "}
         {pieces.map((piece, at) => {
           const part = parts?.parts.find((one) => one.id === piece.part);
           return part ? (
@@ -70,61 +70,39 @@ export function ReadBack(props: ReadBackProps) {
 /** The languages that queries are read back in. */
 const SPOKEN = ["en", "de", "es", "fr"];
 
-interface Reading {
-  /** The parts of the query that is shown; null until they are known, or if they cannot be. */
-  readonly parts: Parts | null;
-  readonly language: string;
-  /** Whether alternatives are known. */
-  readonly isWhole: boolean;
-  /** Looks for alternatives to each part. */
-  readonly look: () => void;
-}
-
-function useReading({ answer, graph, language, question, onRead }: ReadBackProps): Reading {
-  const [found, setFound] = useState<Read | null>(null);
-  const looked = useRef("");
-  const query = answer.sparql;
-  const asked = { query: query ?? "", question };
+/** The parts of the query that is shown, and with `look`, alternatives to each of them. */
+function useReading({ answer, graph, language, question, onRead }: ReadBackProps) {
+  const query = answer.sparql ?? "";
+  const asked = { query, question };
+  const [looked, look] = useState("");
+  // If it fails, the sentence is read, and not changed.
+  const read = useFetched(`${graph} ${query}`, async () =>
+    query ? readLike(graph, asked, answer.words, [language, ...SPOKEN]) : null,
+  );
+  const now = read.value?.query === query ? read.value : null;
   useEffect(() => {
-    if (query === null) return;
-    let shown = true;
-    readLike(graph, asked, answer.words, [language, ...SPOKEN]).then(
-      (read) => {
-        if (!shown) return;
-        setFound(read);
-        onRead(read.query, read.parts);
-      },
-      () => undefined, // the sentence is then read, and not changed
-    );
-    return () => {
-      shown = false;
-    };
-  }, [graph, query]);
-  const now = found?.query === query ? found : null;
-  const look = () => {
-    if (!now || looked.current === now.query) return;
-    looked.current = now.query;
-    const settle = (parts: Parts) =>
-      setFound((last) => (last?.query === now.query ? { ...now, parts, isWhole: true } : last));
-    partsOf(graph, { ...asked, language: now.language, alternatives: true }).then(
-      (parts) => settle(parts),
-      () => settle(now.parts), // the graph can still be searched
-    );
-  };
+    if (now) onRead(now.query, now.parts);
+  }, [now]);
+  const spoken = now?.language ?? language;
+  const more = useFetched(`${graph} ${looked}`, async () => {
+    if (!looked) return null;
+    const wanted = { ...asked, query: looked, language: spoken, alternatives: true };
+    // If it fails, the graph can still be searched.
+    return { of: looked, parts: await partsOf(graph, wanted).catch(() => null) };
+  });
+  const whole = now && more.value?.of === query ? more.value : null;
   return {
-    parts: now?.parts ?? null,
-    language: now?.language ?? language,
-    isWhole: now?.isWhole ?? false,
-    look,
+    parts: whole?.parts ?? now?.parts ?? null,
+    language: spoken,
+    isWhole: whole !== null,
+    look: () => look(query),
   };
 }
 
 interface Read {
   readonly query: string;
   readonly language: string;
-  readonly parts: Parts;
-  /** Whether the parts have their alternatives. */
-  readonly isWhole: boolean;
+  readonly parts: PartsView;
 }
 
 /** The parts in the language in which the query was read back; else in the first one. */
@@ -137,14 +115,14 @@ async function readLike(
   let first: Read | null = null;
   for (const language of new Set(languages)) {
     const parts = await partsOf(graph, { ...asked, language, alternatives: false });
-    const read = { query: asked.query, language, parts, isWhole: false };
+    const read = { query: asked.query, language, parts };
     if (words.startsWith(textOf(parts))) return read; // words that were taught are behind it
     first ??= read;
   }
   return first ?? Promise.reject(new Error("no language to read it in"));
 }
 
-function textOf(parts: Parts | null): string {
+function textOf(parts: PartsView | null): string {
   return (parts?.pieces ?? []).map((piece) => piece.text).join("");
 }
 
@@ -152,7 +130,7 @@ function textOf(parts: Parts | null): string {
 
 interface PartMenuProps {
   readonly text: string;
-  readonly part: Part;
+  readonly part: PartView;
   readonly graph: string;
   /** Whether alternatives are still to come. */
   readonly isLooking: boolean;
@@ -196,7 +174,7 @@ function PartMenu({ text, part, graph, isLooking, look, change }: PartMenuProps)
 }
 
 interface ChoiceProps {
-  readonly part: Part;
+  readonly part: PartView;
   readonly take: (to: string) => void;
 }
 
@@ -207,12 +185,7 @@ function ValueChoice({ part, take }: ChoiceProps) {
       {part.alternatives.length > 0 && (
         <Alternatives found={part.alternatives} take={take} title={say.instead} />
       )}
-      <Form
-        class="part-value stack close"
-        onSend={() => {
-          if (value.trim()) take(value.trim());
-        }}
-      >
+      <Form class="stack close" onSend={() => value.trim() && take(value.trim())}>
         <Field
           label={say.otherValue}
           value={value}
@@ -244,7 +217,7 @@ function NameChoice({ part, kind, graph, isLooking, take }: NameChoiceProps) {
       <SearchField label={say.searchOther} value={sought} onText={setSought} />
       {found.length > 0 && <Alternatives found={found} take={take} title={say.instead} />}
       {found.length === 0 && (
-        <p class="muted small part-none" role="status">
+        <p class="muted small" role="status">
           {isLooking ? <span class="spinner" /> : say.noAlternatives}
         </p>
       )}
@@ -253,9 +226,12 @@ function NameChoice({ part, kind, graph, isLooking, take }: NameChoiceProps) {
 }
 
 /** The names that are what is sought first, then those that begin with it. */
-function byCloseness(found: readonly Alternative[], sought: string): readonly Alternative[] {
+function byCloseness(
+  found: readonly AlternativeView[],
+  sought: string,
+): readonly AlternativeView[] {
   const wanted = sought.trim().toLowerCase();
-  const away = ({ label }: Alternative) => {
+  const away = ({ label }: AlternativeView) => {
     const name = label.toLowerCase();
     return name === wanted ? 0 : name.startsWith(wanted) ? 1 : 2;
   };
@@ -263,7 +239,7 @@ function byCloseness(found: readonly Alternative[], sought: string): readonly Al
 }
 
 interface AlternativesProps {
-  readonly found: readonly Alternative[];
+  readonly found: readonly AlternativeView[];
   readonly take: (to: string) => void;
   readonly title: string;
 }
@@ -275,8 +251,8 @@ function Alternatives({ found, take, title }: AlternativesProps) {
         const to = one.iri ?? one.value ?? "";
         return (
           <li key={to}>
-            <button type="button" class="alternative" title={to} onClick={() => take(to)}>
-              <span class="alternative-name">
+            <button type="button" class="pick alternative" title={to} onClick={() => take(to)}>
+              <span class="row one-line spread">
                 <bdi>{one.label || to}</bdi>
                 {typeof one.rows === "number" && (
                   <span class="muted small">{say.rows(one.rows)}</span>
@@ -292,10 +268,10 @@ function Alternatives({ found, take, title }: AlternativesProps) {
 }
 
 /** Returns the graph's terms of a name; null while nothing is sought. */
-function useHits(graph: string, kind: string, sought: string): readonly Alternative[] | null {
+function useHits(graph: string, kind: string, sought: string): readonly AlternativeView[] | null {
   const q = useSettled(sought.trim(), PAUSE);
   const found = useFetched(`${graph} ${kind} ${q}`, async (signal) =>
-    q.length < 2 ? null : (await search(graph, { q, kind, limit: MOST }, { signal })).hits,
+    q.length < 2 ? null : (await search(graph, { q, kind, limit: MOST }, signal)).hits,
   );
   return sought.trim().length < 2 ? null : found.value;
 }

@@ -1,7 +1,7 @@
 // The chosen graphs, method and model, kept for the next visit.
 
 import { computed, signal } from "@preact/signals";
-import type { MethodInfo } from "../api/types.ts";
+import type { MethodView } from "../api/types.ts";
 import { keep, kept } from "../app/kept.ts";
 import { knownGraphs, knownMethods } from "../app/known.ts";
 
@@ -17,7 +17,7 @@ export const chosenGraphs = computed<readonly string[]>(() => {
 });
 
 /** The method to ask with; null until the server has listed them. */
-export const chosenMethod = computed<MethodInfo | null>(() => {
+export const chosenMethod = computed<MethodView | null>(() => {
   const all = knownMethods.value.value;
   if (!all) return null;
   const usable = all.methods.filter((method) => method.usable);

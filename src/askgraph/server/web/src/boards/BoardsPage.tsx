@@ -2,6 +2,7 @@
 
 import { useState } from "preact/hooks";
 import { boards, newBoard } from "../api/boards.ts";
+import type { PageProps } from "../app/App.tsx";
 import { navigate } from "../app/router.ts";
 import { formatTime } from "../i18n/index.ts";
 import { useAttempt, useFetched } from "../parts/asking.ts";
@@ -9,8 +10,8 @@ import { Button, dotted, Field, Form, ProblemNote } from "../parts/parts.tsx";
 import { BoardPage } from "./BoardPage.tsx";
 import { say } from "./words.ts";
 
-export function BoardsPage({ board }: { board: string | null }) {
-  return board === null ? <BoardList /> : <BoardPage key={board} id={board} />;
+export function BoardsPage({ id }: PageProps) {
+  return id ? <BoardPage key={id} id={id} /> : <BoardList />;
 }
 
 function BoardList() {
@@ -32,7 +33,7 @@ function BoardList() {
           {say.none} <a href="/">{say.ask}</a>
         </p>
       )}
-      <ul class="board-list">
+      <ul class="board-list ruled">
         {value?.map((board) => (
           <li key={board.id}>
             <a href={`/boards/${board.id}`}>

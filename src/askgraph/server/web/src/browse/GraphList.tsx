@@ -18,7 +18,6 @@ export function GraphList() {
   const all = knownGraphs.value.value;
   const problem = failed ?? knownGraphs.problem.value;
   const remove = async (name: string) => {
-    setLeaving(null);
     await attempt(() => removeGraph(name));
     await knownGraphs.load();
   };
@@ -42,7 +41,7 @@ export function GraphList() {
           <p>{say.noGraphsMore}</p>
         </div>
       )}
-      <ul class="graph-cards">
+      <ul class="tiles">
         {all?.map((graph) => (
           <li key={graph.name} class="card stack near graph-card">
             <h2>
@@ -60,8 +59,7 @@ export function GraphList() {
                 {say.browse}
               </a>
               {graph.addable_by_web && may("manage") && (
-                <Button look="quiet small" onClick={() => setLeaving(graph)}>
-                  <Icon name="bin" size={14} />
+                <Button look="quiet small" icon="bin" onClick={() => setLeaving(graph)}>
                   {say.remove}
                 </Button>
               )}
@@ -89,7 +87,7 @@ export function Counts({ graph }: { graph: GraphSummary }) {
     [graph.predicates, say.predicates],
   ] as const;
   return (
-    <ul class="counts row muted">
+    <ul class="counts row loose muted">
       {counts.map(
         ([count, name]) =>
           count !== null && (

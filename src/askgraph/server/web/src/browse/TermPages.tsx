@@ -2,7 +2,8 @@
 
 import type { ComponentChildren } from "preact";
 import { useMemo, useState } from "preact/hooks";
-import { type End, instances, profile, type Resource, resource } from "../api/graphs.ts";
+import { instances, profile, resource } from "../api/graphs.ts";
+import type { EndView, ResourceView } from "../api/types.ts";
 import { graphTitle, knownServer } from "../app/known.ts";
 import { Later } from "../app/Later.tsx";
 import { askAddress, classAddress, graphAddress, propertyAddress } from "../app/router.ts";
@@ -58,7 +59,7 @@ export function ThingPage({ graph, iri }: Term) {
       )}
       {isKnown && (
         <details onToggle={(event) => setDrawn(event.currentTarget.open)}>
-          <summary class="section-title">{say.drawing}</summary>
+          <summary class="section-title large">{say.drawing}</summary>
           {drawn && <Later load={graphDrawing} props={{ drawing, graph }} />}
         </details>
       )}
@@ -70,13 +71,10 @@ export function ThingPage({ graph, iri }: Term) {
 export function ClassPage({ graph, iri }: Term) {
   const [page, setPage] = useState(0);
   const about = useAbout(graph, iri);
-  const found = useFetched(`${iri} ${page} ${language.value}`, (signal) => {
-    const wanted = { class: iri, offset: page * PAGE, limit: PAGE, language: language.value };
-    return instances(graph, wanted, { signal });
-  });
-  const holds = useFetched(`${graph} ${language.value}`, (signal) =>
-    profile(graph, { language: language.value }, { signal }),
+  const found = useFetched(`${iri} ${page} ${language.value}`, (signal) =>
+    instances(graph, { class: iri, offset: page * PAGE, limit: PAGE }, signal),
   );
+  const holds = useFetched(`${graph} ${language.value}`, (signal) => profile(graph, "", signal));
   const used = (holds.value?.predicates ?? []).flatMap((predicate) => {
     const end = predicate.subject_classes.find((one) => one.iri === iri);
     return end ? [{ ...predicate, count: end.count }] : [];
@@ -94,7 +92,7 @@ export function ClassPage({ graph, iri }: Term) {
         </h2>
         <ProblemNote problem={found.problem} again={found.again} />
         {found.value && total === 0 && <p class="muted">{say.noInstances}</p>}
-        <ul class="instances" aria-busy={found.busy}>
+        <ul class="instances newspaper" aria-busy={found.busy}>
           {found.value?.instances.map((cell) => (
             <li key={cell.value}>
               <Cell cell={cell} graph={graph} />
@@ -112,9 +110,7 @@ export function ClassPage({ graph, iri }: Term) {
 /** A predicate: its meaning, its subjects and its objects. */
 export function PropertyPage({ graph, iri }: Term) {
   const about = useAbout(graph, iri);
-  const holds = useFetched(`${iri} ${language.value}`, (signal) =>
-    profile(graph, { language: language.value, search: iri }, { signal }),
-  );
+  const holds = useFetched(`${iri} ${language.value}`, (signal) => profile(graph, iri, signal));
   const used = holds.value?.predicates.find((predicate) => predicate.iri === iri) ?? null;
   const label = visible(used?.label ?? about.value?.label ?? shortName(iri));
   const classOf = (one: string) => classAddress(graph, one);
@@ -123,7 +119,7 @@ export function PropertyPage({ graph, iri }: Term) {
       {used && (
         <>
           <Facts
-            class="about-graph number"
+            class="facts-row row number"
             facts={[
               [say.uses, formatNumber(used.triples)],
               [say.subjects, formatNumber(used.subjects)],
@@ -140,17 +136,15 @@ export function PropertyPage({ graph, iri }: Term) {
   );
 }
 
-function useAbout(graph: string, iri: string): Fetched<Resource> {
-  return useFetched(`${iri} ${language.value}`, (signal) =>
-    resource(graph, { iri, language: language.value }, { signal }),
-  );
+function useAbout(graph: string, iri: string): Fetched<ResourceView> {
+  return useFetched(`${iri} ${language.value}`, (signal) => resource(graph, { iri }, signal));
 }
 
 interface TermPageProps extends Term {
   readonly label: string;
   /** Whether it is a class or a property; a thing has its classes instead. */
   readonly kind?: string;
-  readonly about: Fetched<Resource>;
+  readonly about: Fetched<ResourceView>;
   readonly problem?: Fetched<unknown>["problem"];
   readonly children: ComponentChildren;
 }
@@ -181,11 +175,11 @@ function TermPage({ graph, iri, label, kind, about, problem, children }: TermPag
         </ul>
       )}
       {value?.description && (
-        <p class="lead" dir="auto">
+        <p class="lead large measure" dir="auto">
           {visible(value.description)}
         </p>
       )}
-      <p class="iri-line row">
+      <p class="row">
         <bdi class="iri muted">{visible(iri)}</bdi>
         <IriTools iri={iri} link={linkOf(iri)} />
       </p>
@@ -196,7 +190,7 @@ function TermPage({ graph, iri, label, kind, about, problem, children }: TermPag
   );
 }
 
-function Outgoing({ about, ...rest }: Term & { about: Fetched<Resource>; pictures?: boolean }) {
+function Outgoing({ about, ...rest }: Term & { about: Fetched<ResourceView>; pictures?: boolean }) {
   if (!about.value || about.value.outgoing.length === 0) return null;
   return (
     <Section title={say.facts}>
@@ -207,7 +201,7 @@ function Outgoing({ about, ...rest }: Term & { about: Fetched<Resource>; picture
 
 interface EndsProps {
   readonly title: string;
-  readonly ends: readonly End[];
+  readonly ends: readonly EndView[];
   /** Where a term leads; missing if it leads nowhere. */
   readonly address?: (iri: string) => string;
 }
@@ -217,7 +211,7 @@ function Ends({ title, ends, address }: EndsProps) {
   if (ends.length === 0) return null;
   return (
     <Section title={title}>
-      <ul class="ends row">
+      <ul class="ends row loose">
         {ends.map(({ iri, label, count }) => (
           <li key={iri} title={iri}>
             <Named href={address?.(iri)}>{visible(label)}</Named>{" "}

@@ -1,7 +1,7 @@
 // The form of a comparison: the question, the graphs, the methods.
 
 import { useEffect, useState } from "preact/hooks";
-import type { MethodInfo, Methods } from "../api/types.ts";
+import type { MethodsView, MethodView } from "../api/types.ts";
 import { GraphChooser } from "../ask/Choosers.tsx";
 import { chooseGraphs, chooseModel, chosenGraphs } from "../ask/choices.ts";
 import { methodTitle, methodWords, missingWords } from "../parts/methods.ts";
@@ -12,7 +12,7 @@ import { say } from "./words.ts";
 interface Props {
   /** The comparison of the address. */
   readonly asked: Contest;
-  readonly methods: Methods;
+  readonly methods: MethodsView;
   readonly onAsk: (contest: Contest) => void;
 }
 
@@ -47,7 +47,7 @@ export function CompareForm({ asked, methods, onAsk }: Props) {
       />
       <fieldset>
         <legend class="label">{say.methods}</legend>
-        <div class="method-choices">
+        <div class="tiles method-choices">
           {inOrder(methods.methods).map((method) => (
             <Choice
               key={method.name}
@@ -77,7 +77,7 @@ export function CompareForm({ asked, methods, onAsk }: Props) {
           />
         )}
         {chosen.length < 2 && <span class="muted small">{say.fewer}</span>}
-        <Button look="primary compare-button" type="submit" disabled={!ready}>
+        <Button look="primary compare-button at-end" type="submit" disabled={!ready}>
           {say.compare}
         </Button>
       </div>
@@ -86,12 +86,12 @@ export function CompareForm({ asked, methods, onAsk }: Props) {
 }
 
 /** Those that can be asked first. */
-function inOrder(methods: readonly MethodInfo[]): MethodInfo[] {
+function inOrder(methods: readonly MethodView[]): MethodView[] {
   return [...methods].sort((one, other) => Number(other.usable) - Number(one.usable));
 }
 
 /** The methods of the address; else the usual one and the next that can be asked. */
-function firstMethods(asked: Contest, methods: Methods): string[] {
+function firstMethods(asked: Contest, methods: MethodsView): string[] {
   const usable = methods.methods.filter((method) => method.usable).map((method) => method.name);
   const wanted = usable.filter((name) => asked.methods.includes(name));
   if (wanted.length > 0) return wanted;

@@ -2,6 +2,7 @@
 
 import { useEffect } from "preact/hooks";
 import { cancel } from "../api/ask.ts";
+import type { PageProps } from "../app/App.tsx";
 import { knownGraphs, knownMethods, knownServer } from "../app/known.ts";
 import { navigate } from "../app/router.ts";
 import type { Turn } from "../ask/conversation.ts";
@@ -12,7 +13,7 @@ import { begin, type Contest, entries, leave, recall } from "./contest.ts";
 import { EntryCard } from "./EntryCard.tsx";
 import { say } from "./words.ts";
 
-export function ComparePage({ query }: { query: URLSearchParams }) {
+export function ComparePage({ query }: PageProps) {
   const asked = contestOf(query);
   useEffect(() => {
     knownGraphs.need();
@@ -35,7 +36,7 @@ export function ComparePage({ query }: { query: URLSearchParams }) {
   const letters = lettersOf(groups(finished));
   const first = entries.value.find((turn) => turn.run.value?.answer?.sparql) ?? null;
   return (
-    <div class="page stack compare">
+    <div class="page stack">
       <h1>{say.title}</h1>
       <p class="muted">{say.lead}</p>
       <ProblemNote problem={problem} />
@@ -45,7 +46,7 @@ export function ComparePage({ query }: { query: URLSearchParams }) {
       {entries.value.length > 0 && (
         <>
           <Summary turns={entries.value} />
-          <div class="entries">
+          <div class="tiles entries">
             {entries.value.map((turn) => (
               <EntryCard
                 key={turn.key}
@@ -89,7 +90,7 @@ function Summary({ turns }: { turns: readonly Turn[] }) {
     for (const { id } of running) if (id.value) void cancel(id.value).catch(() => undefined);
   };
   return (
-    <div class="summary row">
+    <div class="summary large row">
       <p role="status">{running.length > 0 ? progress(turns) : verdict(turns)}</p>
       {running.length > 0 && <Button onClick={stopAll}>{say.stopAll}</Button>}
     </div>

@@ -107,7 +107,7 @@ function Numbers({ run, answer }: { run: RunView; answer: AnswerView }) {
     [say.tokens, formatNumber(tokens)],
     [say.money, usage.money === 0 ? "0" : usage.money.toFixed(4)],
   ];
-  return <Facts class="numbers number" facts={numbers} />;
+  return <Facts class="facts-row row numbers number" facts={numbers} />;
 }
 
 // A query beside another one: the lines of both, and those of only one of them.

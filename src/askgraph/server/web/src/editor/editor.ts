@@ -34,7 +34,7 @@ import {
   lineNumbers,
 } from "@codemirror/view";
 import { tags } from "@lezer/highlight";
-import type { Finding, Validation, Vocabulary } from "../api/types.ts";
+import type { FindingView, ValidationView, VocabularyView } from "../api/types.ts";
 import { options } from "./names.ts";
 import { sparqlParser } from "./sparql.ts";
 
@@ -45,9 +45,9 @@ interface EditorWishes {
   /** Runs the query; returns that the key was taken. */
   readonly run: () => boolean;
   /** The names of the graph, for which a completion waits. */
-  readonly vocabulary: Promise<Vocabulary | null>;
+  readonly vocabulary: Promise<VocabularyView | null>;
   /** Looks a query over; null if that failed. */
-  readonly validate: (text: string) => Promise<Validation | null>;
+  readonly validate: (text: string) => Promise<ValidationView | null>;
 }
 
 /** Puts an editor into an element. */
@@ -121,7 +121,7 @@ async function diagnostics(view: EditorView, wishes: EditorWishes): Promise<Diag
 
 async function completions(
   context: CompletionContext,
-  vocabulary: Promise<Vocabulary | null>,
+  vocabulary: Promise<VocabularyView | null>,
 ): Promise<CompletionResult | null> {
   const before = context.matchBefore(/[?$]?[\p{L}\p{N}_:-]*/u);
   if (!before || (before.text.length < 2 && !context.explicit)) return null;
@@ -194,12 +194,12 @@ const theme = EditorView.theme({
 // The place of a finding in the text of an editor.
 
 /** Whether a finding is about a place in the text. */
-function hasPlace(finding: Finding): boolean {
+function hasPlace(finding: FindingView): boolean {
   return finding.start !== null || finding.line !== null;
 }
 
 /** The span to mark, at least a character, and within a text that may be shorter by now. */
-export function spanOf(doc: Text, finding: Finding): { from: number; to: number } {
+export function spanOf(doc: Text, finding: FindingView): { from: number; to: number } {
   const last = Math.max(0, doc.length - 1);
   const { start, end } = finding;
   if (start !== null && end !== null) {

@@ -1,7 +1,7 @@
 // Completing a query: names of the graph by their labels, its variables, the words of SPARQL.
 
 import type { Completion } from "@codemirror/autocomplete";
-import type { Vocabulary, VocabularyTerm } from "../api/types.ts";
+import type { TermView, VocabularyView } from "../api/types.ts";
 import { FUNCTIONS, KEYWORDS } from "./sparql.ts";
 
 /** An IRI as a prefixed name, by the longest namespace; else in angle brackets. */
@@ -22,7 +22,7 @@ export function compact(iri: string, prefixes: Readonly<Record<string, string>>)
 export function options(
   typed: string,
   query: string,
-  vocabulary: Vocabulary | null,
+  vocabulary: VocabularyView | null,
 ): readonly Completion[] {
   if (/^[?$]/.test(typed)) return variables(query, typed);
   const names = vocabulary ? named(typed.toLowerCase(), vocabulary) : [];
@@ -35,8 +35,8 @@ export function options(
   return [...names, ...words];
 }
 
-function named(typed: string, vocabulary: Vocabulary): Completion[] {
-  const term = (type: "class" | "property") => (one: VocabularyTerm) => ({
+function named(typed: string, vocabulary: VocabularyView): Completion[] {
+  const term = (type: "class" | "property") => (one: TermView) => ({
     label: compact(one.iri, vocabulary.prefixes),
     detail: one.label,
     type,

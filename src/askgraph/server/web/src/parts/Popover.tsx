@@ -71,11 +71,55 @@ export function Popover({ label, icon, title, children, onOpen, ...classes }: Po
         {label}
       </button>
       {open && (
-        <div id={id} class={`popover ${classes.panelClass ?? ""}`} ref={panel}>
+        <div id={id} class={`popover raised ${classes.panelClass ?? ""}`} ref={panel}>
           {children(close)}
         </div>
       )}
     </span>
+  );
+}
+
+interface Item {
+  readonly text: ComponentChildren;
+  /** What it does, at the line's end. */
+  readonly hint?: string;
+  readonly take: () => void;
+}
+
+interface MenuProps extends Omit<PopoverProps, "children" | "panelClass"> {
+  /** What can be taken, in groups that may have titles. */
+  readonly groups: readonly { readonly title?: string; readonly items: readonly Item[] }[];
+}
+
+/** A button that opens a list to take something from. */
+export function Menu({ groups, ...button }: MenuProps) {
+  return (
+    <Popover {...button} panelClass="menu">
+      {(close) =>
+        groups.map(({ title, items }, group) => (
+          <section key={group}>
+            {title && <p class="small muted">{title}</p>}
+            <ul>
+              {items.map(({ text, hint, take }, at) => (
+                <li key={at}>
+                  <button
+                    type="button"
+                    class="pick small row spread"
+                    onClick={() => {
+                      close();
+                      take();
+                    }}
+                  >
+                    <bdi>{text}</bdi>
+                    {hint && <span class="muted">{hint}</span>}
+                  </button>
+                </li>
+              ))}
+            </ul>
+          </section>
+        ))
+      }
+    </Popover>
   );
 }
 

@@ -1,6 +1,6 @@
 // The contents of a report's page, as askgraph.evaluation.reports.page packs them.
 
-import type { Usage } from "../api/types.ts";
+import type { UsageView } from "../api/types.ts";
 
 export type Value = string | number | boolean | null;
 export type Score = readonly [precision: number, recall: number, f1: number];
@@ -17,7 +17,7 @@ export interface Answer {
   readonly executed: boolean;
   readonly drafts: readonly number[];
   readonly attempts: number;
-  readonly usage: Usage;
+  readonly usage: UsageView;
   readonly failure: string | null;
   readonly error: string | null;
   readonly gold_error: string | null;

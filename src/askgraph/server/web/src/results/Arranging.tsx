@@ -3,9 +3,9 @@
 
 import { useMemo, useState } from "preact/hooks";
 import type { Refinement } from "../api/graphs.ts";
-import type { AnswerView, Arrangement } from "../api/types.ts";
+import type { AnswerView, ArrangementView } from "../api/types.ts";
 import { Icon } from "../parts/Icon.tsx";
-import { Popover } from "../parts/Popover.tsx";
+import { Menu, Popover } from "../parts/Popover.tsx";
 import { Button, Choice, Field, Form, Select } from "../parts/parts.tsx";
 import { type Column, columnsOf, headingOf } from "./columns.ts";
 import { comparisonsOf, typedValue } from "./conditions.ts";
@@ -13,7 +13,7 @@ import { say } from "./words.ts";
 
 interface ArrangingProps {
   readonly answer: AnswerView;
-  readonly arrangement: Arrangement;
+  readonly arrangement: ArrangementView;
   readonly refine: (wanted: Refinement) => Promise<unknown>;
 }
 
@@ -30,11 +30,49 @@ export function Arranging({ answer, arrangement, refine }: ArrangingProps) {
   return (
     <fieldset class="arranging row" aria-label={say.arranging}>
       <Active {...{ answer, arrangement, take }} />
-      <SortChip {...{ columns, take }} />
+      <Menu
+        class="button small"
+        label={say.sort}
+        groups={[
+          {
+            items: columns.flatMap(({ name, title }) =>
+              [true, false].map((descending) => ({
+                text: `${title} ${descending ? "↓" : "↑"}`,
+                hint: descending ? say.falling : say.rising,
+                take: () => take({ sort_by: name, descending }),
+              })),
+            ),
+          },
+        ]}
+      />
       <FilterChip {...{ answer, columns, take }} />
-      <LimitChip take={take} />
+      <Menu
+        class="button small"
+        label={say.limit}
+        groups={[
+          {
+            items: LIMITS.map((limit) => ({
+              text: say.atMost(limit),
+              take: () => take({ limit }),
+            })),
+          },
+        ]}
+      />
       {columns.length > 1 && <ColumnsChip {...{ columns, take }} />}
-      {columns.length > 1 && !arrangement.counts && <CountChip {...{ columns, take }} />}
+      {columns.length > 1 && !arrangement.counts && (
+        <Menu
+          class="button small"
+          label={say.countBy}
+          groups={[
+            {
+              items: columns.map(({ name, title }) => ({
+                text: say.eachOf(title),
+                take: () => take({ count_by: name }),
+              })),
+            },
+          ]}
+        />
+      )}
     </fieldset>
   );
 }
@@ -80,80 +118,6 @@ function Undo({ text, undo }: { text: string; undo: () => void }) {
 
 type Chosen = Taking & { readonly columns: readonly Column[] };
 
-function SortChip({ columns, take }: Chosen) {
-  return (
-    <Popover class="button small" panelClass="part-panel" label={say.sort}>
-      {(close) => (
-        <Rows
-          rows={columns.flatMap(({ name, title }) =>
-            [true, false].map((descending) => ({
-              text: `${title} ${descending ? "↓" : "↑"}`,
-              hint: descending ? say.falling : say.rising,
-              take: () => {
-                close();
-                take({ sort_by: name, descending });
-              },
-            })),
-          )}
-        />
-      )}
-    </Popover>
-  );
-}
-
-function LimitChip({ take }: Taking) {
-  return (
-    <Popover class="button small" panelClass="part-panel" label={say.limit}>
-      {(close) => (
-        <Rows
-          rows={LIMITS.map((limit) => ({
-            text: say.atMost(limit),
-            take: () => {
-              close();
-              take({ limit });
-            },
-          }))}
-        />
-      )}
-    </Popover>
-  );
-}
-
-function CountChip({ columns, take }: Chosen) {
-  return (
-    <Popover class="button small" panelClass="part-panel" label={say.countBy}>
-      {(close) => (
-        <Rows
-          rows={columns.map(({ name, title }) => ({
-            text: say.eachOf(title),
-            take: () => {
-              close();
-              take({ count_by: name });
-            },
-          }))}
-        />
-      )}
-    </Popover>
-  );
-}
-
-function Rows({ rows }: { rows: readonly { text: string; hint?: string; take: () => void }[] }) {
-  return (
-    <ul class="alternatives">
-      {rows.map(({ text, hint, take }) => (
-        <li key={text}>
-          <button type="button" class="alternative" onClick={take}>
-            <span class="alternative-name">
-              <bdi>{text}</bdi>
-              {hint && <span class="muted small">{hint}</span>}
-            </span>
-          </button>
-        </li>
-      ))}
-    </ul>
-  );
-}
-
 function ColumnsChip({ columns, take }: Chosen) {
   const [left, setLeft] = useState<readonly string[]>([]);
   const kept = columns.map(({ name }) => name).filter((name) => !left.includes(name));
@@ -161,7 +125,7 @@ function ColumnsChip({ columns, take }: Chosen) {
     <Popover class="button small" panelClass="part-panel" label={say.columns}>
       {(close) => (
         <Form
-          class="stack close arranging-form"
+          class="stack close"
           onSend={() => {
             close();
             setLeft([]);
@@ -224,21 +188,17 @@ function FilterForm({ answer, usable, first, take }: FilterFormProps) {
   const typed = typedValue(value, column, answer.cells);
   return (
     <Form
-      class="stack close arranging-form"
+      class="stack close"
       onSend={() => typed && take({ condition: { column: column.name, comparison, ...typed } })}
     >
       <Select
-        class=""
         label={say.column}
-        labelled="label"
         value={column.name}
         options={usable.map((one) => [one.name, one.title])}
         onChoose={setName}
       />
       <Select
-        class=""
         label={say.comparison}
-        labelled="label"
         value={comparison}
         options={comparisons.map((one) => [one, one === "contains" ? say.contains : one])}
         onChoose={setChosen}

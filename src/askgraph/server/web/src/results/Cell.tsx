@@ -66,8 +66,8 @@ function IriCard({ iri, close }: { iri: string; close: () => void }) {
     [],
   );
   return (
-    <span class="iri-card" ref={element}>
-      <bdi class="iri">{visible(iri)}</bdi>
+    <span class="iri-card raised" ref={element}>
+      <bdi class="iri clip">{visible(iri)}</bdi>
       <IriTools iri={iri} link={linkOf(iri)} />
     </span>
   );

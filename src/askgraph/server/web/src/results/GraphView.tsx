@@ -5,7 +5,7 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { resource } from "../api/graphs.ts";
 import { thingAddress } from "../app/router.ts";
 import { onThemeChange } from "../app/theme.ts";
-import { formatNumber, language, locale } from "../i18n/index.ts";
+import { formatNumber, locale } from "../i18n/index.ts";
 import { useAttempt } from "../parts/asking.ts";
 import { Button, Named, ProblemNote } from "../parts/parts.tsx";
 import { canvasIn, choose, fitted, recolour, redraw, zoomBy } from "./canvas.ts";
@@ -50,7 +50,7 @@ export function GraphView({ drawing, graph }: { drawing: Drawing; graph: string 
   const node = whole.nodes.find(({ id }) => id === chosen) ?? null;
   const expand = (iri: string) =>
     attempt(async () => {
-      const around = await resource(graph, { iri, language: language.value });
+      const around = await resource(graph, { iri });
       setMore((before) => [...before, drawingAround(around, locale.value)]);
     });
   growing.current = (id) => {
@@ -59,7 +59,7 @@ export function GraphView({ drawing, graph }: { drawing: Drawing; graph: string 
   const [things, triples] = [formatNumber(whole.nodes.length), formatNumber(whole.edges.length)];
   return (
     <div class="graph-view stack near">
-      <div class="graph-frame">
+      <div class="graph-frame sheet">
         <div
           class={whole.nodes.length > MANY ? "graph-canvas many" : "graph-canvas"}
           ref={frame}
@@ -70,7 +70,7 @@ export function GraphView({ drawing, graph }: { drawing: Drawing; graph: string 
           fit={() => core.current && fitted(core.current)}
         />
         {node && (
-          <div class="map-card" role="status">
+          <div class="map-card raised row" role="status">
             <Named href={node.iri ? thingAddress(graph, node.iri) : null}>{node.label}</Named>
             {node.iri && <Button onClick={() => node.iri && expand(node.iri)}>{say.expand}</Button>}
           </div>
@@ -82,7 +82,7 @@ export function GraphView({ drawing, graph }: { drawing: Drawing; graph: string 
       </p>
       <Legend drawing={whole} />
       <details>
-        <summary>{say.asList}</summary>
+        <summary class="muted small">{say.asList}</summary>
         <TripleList drawing={whole} graph={graph} onExpand={expand} />
       </details>
     </div>
@@ -90,12 +90,18 @@ export function GraphView({ drawing, graph }: { drawing: Drawing; graph: string 
 }
 
 function Legend({ drawing }: { drawing: Drawing }) {
+  const words = { thing: say.legendThing, class: say.legendClass, value: say.legendValue };
   const kinds = new Set(drawing.nodes.map(({ kind }) => kind));
   return (
-    <ul class="legend row muted small">
-      {kinds.has("thing") && <li class="legend-thing">{say.legendThing}</li>}
-      {kinds.has("class") && <li class="legend-class">{say.legendClass}</li>}
-      {kinds.has("value") && <li class="legend-value">{say.legendValue}</li>}
+    <ul class="legend row loose muted small">
+      {(["thing", "class", "value"] as const)
+        .filter((kind) => kinds.has(kind))
+        .map((kind) => (
+          <li key={kind}>
+            <span class={`swatch ${kind}`} />
+            {words[kind]}
+          </li>
+        ))}
     </ul>
   );
 }

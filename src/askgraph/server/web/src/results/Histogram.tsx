@@ -1,29 +1,30 @@
 // How often values occur: a column for each class of values.
 
-import { locale as formatLocale, formatNumber } from "../i18n/index.ts";
+import { locale } from "../i18n/index.ts";
 import { type Bin, bins } from "./charts.ts";
-import { BOTTOM, Marks, type Sized, TOP, XAxis, YAxis } from "./Marks.tsx";
+import type { Column } from "./columns.ts";
+import { BOTTOM, levelsOf, Marks, type Sized, TOP, XAxis, YAxis } from "./Marks.tsx";
 import { roomFor } from "./measure.ts";
-import { binBounds, numberScale, yearBounds, yearOf } from "./scales.ts";
+import { binBounds, yearBounds, yearOf } from "./scales.ts";
 import { numberText } from "./texts.ts";
 import { say } from "./words.ts";
 
 interface HistogramProps extends Sized {
+  readonly column: Column;
+  /** Its values; times in milliseconds. */
   readonly values: readonly number[];
-  /** Whether the values are times in milliseconds. */
-  readonly times: boolean;
 }
 
-export function Histogram({ values, times, label, width }: HistogramProps) {
-  const locale = formatLocale.value;
+export function Histogram({ column, values, label, width }: HistogramProps) {
+  const times = column.kind === "time";
   const bounds = times ? yearBounds(values) : binBounds(values);
   const classes = bins(values, bounds);
-  const written = (bound: number) => (times ? String(yearOf(bound)) : numberText(bound, locale));
+  const written = (bound: number) =>
+    times ? String(yearOf(bound)) : numberText(bound, locale.value);
   const height = Math.round(Math.min(340, Math.max(220, width * 0.42)));
   const counts = classes.map(({ count }) => count);
-  const y = numberScale(counts, height / 60, true).range([height - BOTTOM, TOP]);
-  const levels = y.ticks(height / 60).filter(Number.isInteger);
-  const left = roomFor(levels.map(formatNumber)) + 2;
+  const levels = levelsOf(counts, [height - BOTTOM, TOP], { zero: true, whole: true });
+  const { left, scale: y } = levels;
   const right = width - 24;
   const one = (right - left) / classes.length;
   const marks = classes.map((bin, index) => ({
@@ -56,7 +57,7 @@ export function Histogram({ values, times, label, width }: HistogramProps) {
         );
       }}
     >
-      <YAxis {...{ levels, left, right }} at={y} written={formatNumber} />
+      <YAxis {...{ levels, right }} />
       <XAxis
         {...{ width, height }}
         ticks={bounds

@@ -2,9 +2,8 @@
 
 import { locale as formatLocale } from "../i18n/index.ts";
 import type { LinePoint, Series } from "./charts.ts";
-import { BOTTOM, Marks, nearestOf, type Sized, TOP, XAxis, YAxis } from "./Marks.tsx";
-import { roomFor } from "./measure.ts";
-import { numberScale, timeAxis } from "./scales.ts";
+import { BOTTOM, levelsOf, Marks, nearestOf, type Sized, TOP, XAxis, YAxis } from "./Marks.tsx";
+import { timeAxis } from "./scales.ts";
 import { markText, momentText, numberText } from "./texts.ts";
 
 interface Placed extends LinePoint {
@@ -18,15 +17,14 @@ export function Lines({ series, label, width }: Sized & { series: readonly Serie
   );
   const height = Math.round(Math.min(380, Math.max(240, width * 0.5)));
   const values = points.map(({ value }) => value);
-  const level = numberScale(values, height / 60).range([height - BOTTOM, TOP]);
-  const levels = level.ticks(height / 60);
-  const left = roomFor(levels.map((tick) => numberText(tick, locale))) + 2;
+  const levels = levelsOf(values, [height - BOTTOM, TOP]);
+  const { left } = levels;
   const inner = width - left - 16;
   const moments = points.map(({ moment }) => moment.time);
   const times = timeAxis(moments, inner / 90);
   times.scale.range([left, left + inner]);
   const x = ({ moment }: LinePoint) => times.scale(moment.time);
-  const y = ({ value }: LinePoint) => level(value);
+  const y = ({ value }: LinePoint) => levels.scale(value);
   const marks = points.map((point) => ({
     words: told(point, series, locale),
     x: x(point),
@@ -35,7 +33,7 @@ export function Lines({ series, label, width }: Sized & { series: readonly Serie
   return (
     <>
       {series.length > 1 && (
-        <ul class="legend row muted small">
+        <ul class="legend row loose muted small">
           {series.map(({ name }, index) => (
             <li key={name}>
               <span class="swatch" style={shade(index)} />
@@ -61,12 +59,7 @@ export function Lines({ series, label, width }: Sized & { series: readonly Serie
           );
         }}
       >
-        <YAxis
-          {...{ levels, left }}
-          right={width}
-          at={level}
-          written={(tick) => numberText(tick, locale)}
-        />
+        <YAxis levels={levels} right={width} />
         <XAxis
           {...{ width, height }}
           ticks={times.ticks.map((tick) => ({

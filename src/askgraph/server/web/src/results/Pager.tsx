@@ -33,9 +33,13 @@ export function Pager({ page, pages, onPage, size, onSize }: Props) {
         </>
       )}
       {onSize && (
-        <label class="page-size row">
+        <label class="row at-end">
           {say.perPage}
-          <select value={size} onChange={(event) => onSize(Number(event.currentTarget.value))}>
+          <select
+            class="field slim"
+            value={size}
+            onChange={(event) => onSize(Number(event.currentTarget.value))}
+          >
             {SIZES.map((choice) => (
               <option key={choice} value={choice}>
                 {choice}

@@ -2,8 +2,8 @@
 
 import { save } from "../api/http.ts";
 import { useAttempt } from "../parts/asking.ts";
-import { Popover } from "../parts/Popover.tsx";
-import { Button, ProblemNote } from "../parts/parts.tsx";
+import { Menu } from "../parts/Popover.tsx";
+import { ProblemNote } from "../parts/parts.tsx";
 import { pngOf, standalone } from "./pictures.ts";
 import { say } from "./words.ts";
 
@@ -25,26 +25,19 @@ export function Pictures({ name, drawing }: PicturesProps) {
     save(blob, `${fileName(name)}.${format}`);
   };
   return (
-    <span class="pictures">
-      <Popover panelClass="downloads" icon="save" label={say.asPicture}>
-        {(close) => (
-          <ul>
-            {(["svg", "png"] as const).map((format) => (
-              <li key={format}>
-                <Button
-                  look="quiet small"
-                  onClick={() => {
-                    close();
-                    void attempt(() => keep(format));
-                  }}
-                >
-                  {format.toUpperCase()}
-                </Button>
-              </li>
-            ))}
-          </ul>
-        )}
-      </Popover>
+    <span class="at-end">
+      <Menu
+        icon="save"
+        label={say.asPicture}
+        groups={[
+          {
+            items: (["svg", "png"] as const).map((format) => ({
+              text: format.toUpperCase(),
+              take: () => void attempt(() => keep(format)),
+            })),
+          },
+        ]}
+      />
       <ProblemNote problem={problem} />
     </span>
   );

@@ -1,12 +1,11 @@
 // The result of an answer: as a table, a chart, a map or a graph.
 
 import { useEffect, useId, useMemo, useState } from "preact/hooks";
-import type { Shown } from "../api/boards.ts";
 import { evidenceOf, type RowEvidence } from "../api/graphs.ts";
-import type { AnswerView, Cell, Row } from "../api/types.ts";
+import type { AnswerView, Cell, Row, Shown } from "../api/types.ts";
 import { knownGraphs, knownServer, may } from "../app/known.ts";
 import { Later } from "../app/Later.tsx";
-import { locale as formatLocale, language } from "../i18n/index.ts";
+import { locale as formatLocale } from "../i18n/index.ts";
 import { useAttempt, useFetched } from "../parts/asking.ts";
 import { Button, ProblemNote } from "../parts/parts.tsx";
 import { chartsOf } from "./charts.ts";
@@ -100,11 +99,10 @@ export function ResultView({ answer, runId, graph, wantsMap, ...looks }: ResultV
   };
   const drawMore = () =>
     attempt(async () => {
-      const query = origin.query ?? "";
       const count = Math.min(NEXT_DRAWN, result.total - seen);
       const wanted = Array.from({ length: count }, (_, at) => seen + at);
       const found = await Promise.all(
-        wanted.map((row) => evidenceOf(graph, { query, row, language: language.value })),
+        wanted.map((row) => evidenceOf(graph, origin.query ?? "", row)),
       );
       setMore([...more, ...found]);
     });

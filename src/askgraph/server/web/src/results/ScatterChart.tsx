@@ -1,10 +1,10 @@
 // Two numbers of each row against each other: a point a row, named where there is room.
 
 import { locale as formatLocale } from "../i18n/index.ts";
-import { type Chart, chartName, type Dot } from "./charts.ts";
+import type { Chart, Dot } from "./charts.ts";
 import { areaOf, spotsForNames } from "./labels.ts";
-import { BOTTOM, Marks, nearestOf, type Sized, TOP, XAxis, YAxis } from "./Marks.tsx";
-import { lineOf, roomFor, shortened, widthOf } from "./measure.ts";
+import { BOTTOM, levelsOf, Marks, nearestOf, type Sized, TOP, XAxis, YAxis } from "./Marks.tsx";
+import { lineOf, shortened, widthOf } from "./measure.ts";
 import { numberScale } from "./scales.ts";
 import { numberText } from "./texts.ts";
 
@@ -18,21 +18,15 @@ export function Dots({
   width,
 }: Sized & { dots: readonly Dot[]; chart: Chart }) {
   const locale = formatLocale.value;
-  const { value, by } = chartName(chart);
+  const [value, by] = [chart.value.title, chart.by?.title ?? ""];
   const height = Math.round(Math.min(420, Math.max(260, width * 0.55)));
   const floor = height - BOTTOM - NAME;
-  const level = numberScale(
-    dots.map((dot) => dot.value),
-    height / 60,
-  ).range([floor, TOP + NAME]);
-  const levels = level.ticks(height / 60);
-  const left = roomFor(levels.map((tick) => numberText(tick, locale))) + 2;
+  const values = dots.map((dot) => dot.value);
+  const levels = levelsOf(values, [floor, TOP + NAME]);
+  const { left } = levels;
   const count = (width - left) / 90;
-  const across = numberScale(
-    dots.map((dot) => dot.across),
-    count,
-  );
-  across.range([left, width - 24]);
+  const places = dots.map((dot) => dot.across);
+  const across = numberScale(places, count).range([left, width - 24]);
   const ticks = across.ticks(count).map((at) => ({ x: across(at), text: numberText(at, locale) }));
   const marks = dots.map((dot) => ({
     words: [
@@ -43,7 +37,7 @@ export function Dots({
       .filter(Boolean)
       .join(", "),
     x: across(dot.across),
-    y: level(dot.value),
+    y: levels.scale(dot.value),
   }));
   const names = spotsForNames(
     dots.map(({ name }, at) => ({ ...(marks[at] ?? { x: 0, y: 0 }), name, wide: widthOf(name) })),
@@ -69,19 +63,14 @@ export function Dots({
         );
       }}
     >
-      <YAxis
-        {...{ levels, left }}
-        right={width}
-        at={level}
-        written={(tick) => numberText(tick, locale)}
-      />
+      <YAxis levels={levels} right={width} />
       <XAxis {...{ ticks, width }} height={height - NAME} />
       <text class="tick" x={0} y={TOP + 2}>
         {shortened(value, width)}
         <title>{value}</title>
       </text>
       <text class="tick" x={width} y={height - 6} text-anchor="end">
-        {shortened(by ?? "", width)}
+        {shortened(by, width)}
         <title>{by}</title>
       </text>
     </Marks>

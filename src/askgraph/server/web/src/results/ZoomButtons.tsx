@@ -12,7 +12,7 @@ export function ZoomButtons({ zoom, fit }: { zoom: (factor: number) => void; fit
     </Button>
   );
   return (
-    <div class="zoom-buttons">
+    <div class="zoom-buttons stack tight">
       {button(say.nearer, "+", () => zoom(STEP))}
       {button(say.farther, "−", () => zoom(1 / STEP))}
       {button(say.all, "⤢", fit)}

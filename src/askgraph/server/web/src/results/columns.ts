@@ -1,7 +1,7 @@
 // Kinds of columns, which decide how they are sorted, aligned and drawn.
 
 import type { Cell, Row } from "../api/types.ts";
-import { language } from "../i18n/index.ts";
+import { language, locale } from "../i18n/index.ts";
 import { shortName, textOf, visible } from "./texts.ts";
 import { checkedPlace, momentOf, numberOf, type Place, pictureOf, placeOf } from "./values.ts";
 import { say, several } from "./words.ts";
@@ -118,6 +118,22 @@ function isYear(cell: Cell | null): boolean {
 /** The classes of a column's cells. */
 export function classOf(column: Column): string {
   return column.answers ? column.kind : `${column.kind} context`;
+}
+
+/** What is new about a cell: that its row is, if `was` is null, or what stood there before. */
+export function markText(
+  row: Row,
+  was: Row | null | undefined,
+  { index }: Column,
+  isFirst: boolean,
+): string {
+  if (was === undefined) return "";
+  if (was === null) return isFirst ? say.isNew : "";
+  const textIn = (cells: Row) => {
+    const cell = cells[index];
+    return cell ? textOf(cell, locale.value) : say.unbound;
+  };
+  return textIn(row) === textIn(was) ? "" : say.was(textIn(was));
 }
 
 // Headings of columns: the graph's names for the things that variables stand for.

@@ -1,7 +1,6 @@
 // The triples behind a result as a drawing: things and values, joined by predicates.
 
-import type { Resource } from "../api/graphs.ts";
-import type { Cell, Evidence, Row } from "../api/types.ts";
+import type { Cell, EvidenceView, ResourceView, Row } from "../api/types.ts";
 import { shortName, textOf, visible } from "./texts.ts";
 
 export interface Node {
@@ -34,7 +33,11 @@ const ESCAPED = /\\(?:u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|(.))/gs;
 const CONTROLS: Labels = { t: "\t", n: "\n", r: "\r", b: "\b", f: "\f" };
 
 /** The drawing of the evidence of rows; each triple once. */
-export function drawingOf(evidence: readonly Evidence[], labels: Labels, locale: string): Drawing {
+export function drawingOf(
+  evidence: readonly EvidenceView[],
+  labels: Labels,
+  locale: string,
+): Drawing {
   const triples = evidence.flatMap((piece) => piece.triples);
   return joined(
     triples.map(([s, p, o]) =>
@@ -49,7 +52,7 @@ export function drawingOfTriples(rows: readonly Row[], locale: string): Drawing 
 }
 
 /** Returns the drawing of a thing with the first facts about it, and those that point at it. */
-export function drawingAround(around: Resource, locale: string): Drawing {
+export function drawingAround(around: ResourceView, locale: string): Drawing {
   const middle: Cell = { type: "iri", value: around.iri, label: around.label };
   const out = around.outgoing.flatMap(({ predicate, values }) =>
     values.slice(0, MOST_NEAR).map((value) => drawn(middle, predicate, value, locale)),

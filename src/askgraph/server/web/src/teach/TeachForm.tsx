@@ -2,7 +2,7 @@
 
 import { useRef, useState } from "preact/hooks";
 import { complete, teach } from "../api/graphs.ts";
-import type { Completion } from "../api/types.ts";
+import type { CompletionView } from "../api/types.ts";
 import { may } from "../app/known.ts";
 import { graphAddress } from "../app/router.ts";
 import { useAttempt, useFetched, useSettled } from "../parts/asking.ts";
@@ -21,7 +21,7 @@ interface TeachProps {
 }
 
 /** What a word means: classes, a property or a thing, or another word. */
-type Meaning = { readonly sameAs: string } | { readonly terms: readonly Completion[] };
+type Meaning = { readonly sameAs: string } | { readonly terms: readonly CompletionView[] };
 
 const NOTHING: Meaning = { terms: [] };
 
@@ -49,12 +49,7 @@ function Teaching({ question, graph, unused, taught }: TeachProps) {
     if (isSaved) taught();
   };
   return (
-    <Form
-      class="teach stack near"
-      onSend={() => {
-        if (isWhole) void save();
-      }}
-    >
+    <Form class="teach stack near" onSend={() => isWhole && void save()}>
       <fieldset>
         <legend class="label">{say.which}</legend>
         <div class="row close">
@@ -101,7 +96,7 @@ function MeaningField({ graph, meaning, setMeaning }: MeaningProps) {
   const panel = useRef<HTMLDivElement>(null);
   const q = useSettled(sought.trim(), PAUSE);
   const found = useFetched(`${graph} ${q}`, async (signal) =>
-    q.length < 2 ? [] : (await complete(graph, q, { signal })).completions,
+    q.length < 2 ? [] : (await complete(graph, q, signal)).completions,
   );
   const terms = "terms" in meaning ? meaning.terms : [];
   const isSettled = q !== "" && q === sought.trim() && !found.busy;
@@ -113,7 +108,7 @@ function MeaningField({ graph, meaning, setMeaning }: MeaningProps) {
     setSought("");
     panel.current?.querySelector("input")?.focus();
   };
-  const add = (one: Completion) => {
+  const add = (one: CompletionView) => {
     const goTogether = one.kind === "class" && terms.every((term) => term.kind === "class");
     take({ terms: goTogether ? [...terms, one] : [one] });
   };
@@ -134,17 +129,20 @@ function MeaningField({ graph, meaning, setMeaning }: MeaningProps) {
         <ul class="alternatives" aria-label={say.found}>
           {offered.map((one) => (
             <li key={one.iri}>
-              <button type="button" class="alternative" title={one.iri} onClick={() => add(one)}>
-                <span class="alternative-name">
-                  <bdi>{one.label}</bdi>
-                  <span class="muted small">{one.of || say.kinds[KINDS.indexOf(one.kind)]}</span>
-                </span>
+              <button
+                type="button"
+                class="pick alternative row one-line spread"
+                title={one.iri}
+                onClick={() => add(one)}
+              >
+                <bdi>{one.label}</bdi>
+                <span class="muted small">{one.of || say.kinds[KINDS.indexOf(one.kind)]}</span>
               </button>
             </li>
           ))}
           {isSettled && (
             <li>
-              <button type="button" class="alternative" onClick={() => take({ sameAs: q })}>
+              <button type="button" class="pick alternative" onClick={() => take({ sameAs: q })}>
                 <bdi>{say.sameAs(q)}</bdi>
               </button>
             </li>
