@@ -1,6 +1,6 @@
 // Questions and runs: events, taken up again if the connection breaks, and actions on runs.
 
-import { eventsOf } from "./events.ts";
+import { streamEvents } from "./events.ts";
 import { get, ProblemError, post, remove, request, UNREACHABLE, withQuery } from "./http.ts";
 import type * as api from "./types.ts";
 import type { RunEvent, RunView, Step } from "./types.ts";
@@ -11,12 +11,12 @@ const WAITS = [200, 1000, 3000, 6000];
 
 /** Asks, and yields the events; a broken connection is taken up again. */
 export async function* ask(asking: api.Asking, signal: AbortSignal): AsyncGenerator<RunEvent> {
-  yield* resumed(eventsOf("POST", "/ask", asking, signal), "", signal);
+  yield* resume(streamEvents("POST", "/ask", asking, signal), "", signal);
 }
 
 /** Yields the events of a run that was begun before. */
 export async function* watch(run: string, signal: AbortSignal): AsyncGenerator<RunEvent> {
-  yield* resumed(eventsAfter(run, -1, signal), run, signal);
+  yield* resume(eventsAfter(run, -1, signal), run, signal);
 }
 
 export const runOf = (id: string) => get<RunView>(`/runs/${encodeURIComponent(id)}`);
@@ -50,11 +50,11 @@ export async function stepsOf(id: string): Promise<Step[]> {
 
 function eventsAfter(run: string, after: number, signal: AbortSignal) {
   const path = withQuery(`/runs/${run}/events`, after < 0 ? {} : { after });
-  return eventsOf("GET", path, undefined, signal);
+  return streamEvents("GET", path, undefined, signal);
 }
 
-async function* resumed(
-  first: ReturnType<typeof eventsOf>,
+async function* resume(
+  first: ReturnType<typeof streamEvents>,
   begun: string,
   signal: AbortSignal,
 ): AsyncGenerator<RunEvent> {

@@ -24,7 +24,7 @@ export class EventParser {
 }
 
 /** The data of the events that a request is answered with, until its stream ends. */
-export async function* eventsOf(
+export async function* streamEvents(
   method: "GET" | "POST",
   path: string,
   body: unknown,

@@ -95,7 +95,7 @@ export const formatQuery = (graph: string, query: string) =>
 const DECLARED = "missing prefix";
 
 /** Returns the findings about a query; null if the server cannot look it over now. */
-export async function looked(graph: string, query: string): Promise<api.ValidationView | null> {
+export async function checkQuery(graph: string, query: string): Promise<api.ValidationView | null> {
   if (!query.trim()) return null;
   const asked = { query, language: language.value };
   const found = await post<api.ValidationView>(ofGraph(graph, "/validate"), asked).catch(

@@ -5,12 +5,9 @@ import type { Problem } from "./types.ts";
 
 /** The server's "no", or that it could not be reached (status 0). */
 export class ProblemError extends Error {
-  readonly problem: Problem;
-
-  constructor(problem: Problem) {
+  constructor(readonly problem: Problem) {
     super(problem.detail || problem.title);
     this.name = "ProblemError";
-    this.problem = problem;
   }
 }
 

@@ -1,6 +1,6 @@
 // Adding graphs: the request, and how far the work that it began is.
 
-import { eventsOf } from "./events.ts";
+import { streamEvents } from "./events.ts";
 import { currentKey, ProblemError, post, problemFrom, remove, UNREACHABLE } from "./http.ts";
 import type { AddBody, JobView, Problem } from "./types.ts";
 
@@ -39,7 +39,7 @@ export function upload(
 
 /** A job as it goes on, until it is over. */
 export async function* watchJob(id: string, signal: AbortSignal): AsyncGenerator<JobView> {
-  for await (const data of eventsOf("GET", `/jobs/${id}/events`, undefined, signal))
+  for await (const data of streamEvents("GET", `/jobs/${id}/events`, undefined, signal))
     yield (JSON.parse(data) as { job: JobView }).job;
 }
 

@@ -20,11 +20,11 @@ export interface PageProps {
 }
 
 const LOADED: Partial<Record<PageName, () => Promise<ComponentType<PageProps>>>> = {
-  graphs: () => import("../browse/BrowsePage.tsx").then((found) => found.BrowsePage),
+  graphs: () => import("../browse/GraphList.tsx").then((found) => found.BrowsePage),
   add: () => import("../add/AddPage.tsx").then((found) => found.AddPage),
   compare: () => import("../compare/ComparePage.tsx").then((found) => found.ComparePage),
   history: () => import("../history/HistoryPage.tsx").then((found) => found.HistoryPage),
-  boards: () => import("../boards/BoardsPage.tsx").then((found) => found.BoardsPage),
+  boards: () => import("../boards/BoardPage.tsx").then((found) => found.BoardsPage),
 };
 
 export function App() {

@@ -38,7 +38,7 @@ const WITH_ID: Readonly<Record<string, PageName>> = {
 
 /** The route of a path. */
 export function routeOf(path: string): Route {
-  const [first = "", id = "", ...more] = path.split("/").slice(1).map(decoded);
+  const [first = "", id = "", ...more] = path.split("/").slice(1).map(decodePart);
   const page = more.length > 0 ? undefined : (id ? WITH_ID : ALONE)[first];
   return page ? { page, id } : { page: "missing", id: "" };
 }
@@ -101,7 +101,7 @@ function here(): Place {
   return { path: pathname, query: new URLSearchParams(search) };
 }
 
-function decoded(part: string): string {
+function decodePart(part: string): string {
   try {
     return decodeURIComponent(part);
   } catch {

@@ -2,25 +2,30 @@
 
 import { useState } from "preact/hooks";
 import { edit } from "../api/ask.ts";
-import { looked, refine } from "../api/graphs.ts";
-import type { AnswerView, ArrangementView, Problem, RunView, Shown } from "../api/types.ts";
+import { checkQuery, refine } from "../api/graphs.ts";
+import type {
+  AnswerView,
+  ArrangementView,
+  FindingView,
+  Problem,
+  RunView,
+  Shown,
+} from "../api/types.ts";
 import { may } from "../app/known.ts";
 import { Later } from "../app/Later.tsx";
 import { showRun } from "../app/router.ts";
-import { named } from "../i18n/index.ts";
+import { formatTime, named } from "../i18n/index.ts";
 import { useAttempt, useFetched } from "../parts/asking.ts";
-import { Button, Fold, ProblemNote } from "../parts/parts.tsx";
+import { Button, Fold, Note, ProblemNote } from "../parts/parts.tsx";
 import type { ResultViewProps } from "../results/ResultView.tsx";
 import { again, chooseReading, type Turn } from "./conversation.ts";
 import { Drafts } from "./Drafts.tsx";
-import { HeadlineView, spokenHeadline } from "./HeadlineView.tsx";
-import { headlineOf, wantsPlaces } from "./headline.ts";
-import { Notes } from "./Notes.tsx";
+import { HeadlineView, headlineOf, speakHeadline, wantsPlaces } from "./HeadlineView.tsx";
 import { Options, Refusal } from "./Options.tsx";
 import { ReadBack } from "./ReadBack.tsx";
 import { readerOf, spokenBy } from "./reading.ts";
 import { StepsOf } from "./Steps.tsx";
-import { useStanding, Verdict } from "./Verdict.tsx";
+import { type Standing, useStanding, Verdict } from "./Verdict.tsx";
 import { say } from "./words.ts";
 
 /** Loads how results are shown, which the question box can do without. */
@@ -54,7 +59,7 @@ export function AnswerPart({ turn, run, answer, isLast }: AnswerPartProps) {
   const read = readerOf(graph, run);
   const written = run.changes === null ? null : sparql;
   const findings = useFetched(`${graph} ${written}`, async () =>
-    written === null ? null : looked(graph, written),
+    written === null ? null : checkQuery(graph, written),
   );
   const runChanged = async (query: string) => {
     setBusy(true);
@@ -70,7 +75,7 @@ export function AnswerPart({ turn, run, answer, isLast }: AnswerPartProps) {
   return (
     <div class="answer stack" data-status={status} aria-busy={isBusy}>
       <p class="seen-by-readers" role="status">
-        {isLast && !problem && say.answerIs(answer.clarification || spokenHeadline(answer))}
+        {isLast && !problem && say.answerIs(answer.clarification || speakHeadline(answer))}
       </p>
       {status === "clarification" && (
         <Options {...{ turn, run, answer, isNone }} none={() => setNone(true)} />
@@ -152,7 +157,7 @@ export function AnswerPart({ turn, run, answer, isLast }: AnswerPartProps) {
                 props={{
                   question: run.question,
                   graph,
-                  unused: unusedIn(turn, answer),
+                  unused: findUnusedWords(turn, answer),
                   taught: () => again(turn),
                 }}
               />
@@ -166,7 +171,7 @@ export function AnswerPart({ turn, run, answer, isLast }: AnswerPartProps) {
 }
 
 /** The words of a question that its answer leaves out, or that were not understood. */
-function unusedIn(turn: Turn, { unused_words: unused }: AnswerView): readonly string[] {
+function findUnusedWords(turn: Turn, { unused_words: unused }: AnswerView): readonly string[] {
   if (unused.length > 0) return unused;
   return turn.steps.value.find((step) => step.step === "findings")?.unused_words ?? [];
 }
@@ -237,4 +242,63 @@ export function sureness(confidence: number): "sure" | "fairly" | "unsure" | "gu
   if (confidence >= 0.85) return "sure";
   if (confidence >= 0.6) return "fairly";
   return confidence >= 0.35 ? "unsure" : "guess";
+}
+
+// Notes for judging an answer: that it is empty and why, cut off, or confirmed before.
+
+interface NotesProps {
+  readonly answer: AnswerView;
+  readonly turn: Turn;
+  /** Findings about a query that a person changed. */
+  readonly findings: readonly FindingView[];
+  readonly standing: Standing;
+}
+
+function Notes({ answer, turn, findings, standing }: NotesProps) {
+  const { confirmed, truncated, why_empty, cut_short } = answer;
+  return (
+    <>
+      {why_empty && (
+        <Note title={say.whyEmpty}>
+          <p class="lines" dir="auto">
+            {why_empty}
+          </p>
+        </Note>
+      )}
+      {findings.length > 0 && (
+        <Note look="warn" title={answer.total === 0 && !why_empty ? say.whyEmpty : say.checked}>
+          {findings.map((finding) => (
+            <p key={`${finding.check} ${finding.message}`} dir="auto">
+              {finding.message}
+            </p>
+          ))}
+        </Note>
+      )}
+      {cut_short && <Note look="warn" text={named(say.cutShort, cut_short)} />}
+      {truncated && <Note text={named(say.cutOff, truncated.reason)} />}
+      {confirmed && (
+        <Note look="good">
+          <p>
+            <strong>{say.confirmedBefore(formatTime(confirmed.when))}.</strong>{" "}
+            {confirmed.question !== turn.question && (
+              <bdi>{say.confirmedAs(confirmed.question)}</bdi>
+            )}
+          </p>
+          {confirmed.change && <p dir="auto">{confirmed.change}</p>}
+          {standing.isGone && <p role="status">{say.withdrawn}</p>}
+          <p class="row">
+            <Button onClick={() => again(turn, { anew: true })}>
+              {standing.isGone ? say.askAgain : say.askAnew}
+            </Button>
+            {standing.withdraw && (
+              <Button look="quiet small" onClick={() => void standing.withdraw?.()}>
+                {say.withdraw}
+              </Button>
+            )}
+          </p>
+          <ProblemNote problem={standing.problem} />
+        </Note>
+      )}
+    </>
+  );
 }

@@ -8,7 +8,7 @@ import { formatSeconds, language } from "../i18n/index.ts";
 import { Icon } from "../parts/Icon.tsx";
 import { methodTitle, methodWords, missingWords } from "../parts/methods.ts";
 import { Popover } from "../parts/Popover.tsx";
-import { Button, Choice, dotted, Select } from "../parts/parts.tsx";
+import { Button, Choice, joinWithDots, Select } from "../parts/parts.tsx";
 import {
   chooseGraphs,
   chooseMethod,
@@ -107,7 +107,7 @@ function NotSetUp({ methods }: { methods: readonly MethodView[] }) {
 
 /** Describes the cost of a question, as far as it was seen on this server. */
 function costWords(method: MethodView): string {
-  return dotted(
+  return joinWithDots(
     method.needs_model ? say.needsModel : say.withoutModel,
     typeof method.seconds === "number" && say.onAverage(formatSeconds(method.seconds)),
     method.tokens ? say.tokens(Math.round(method.tokens)) : "",
@@ -157,7 +157,7 @@ export function GraphChooser() {
               more={
                 <>
                   {graph.description && <bdi>{graph.description} </bdi>}
-                  {dotted(
+                  {joinWithDots(
                     graph.triples !== null && say.triples(graph.triples),
                     graph.remote && say.remote,
                   )}

@@ -6,7 +6,7 @@ import { useFetched } from "../parts/asking.ts";
 import { Button, Fold } from "../parts/parts.tsx";
 import type { Turn } from "./conversation.ts";
 import type { Draft, Reader } from "./reading.ts";
-import { stepSay } from "./stepWords.ts";
+import { stepSay } from "./Steps.tsx";
 import { say } from "./words.ts";
 
 interface DraftsProps {

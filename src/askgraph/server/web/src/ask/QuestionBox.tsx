@@ -23,6 +23,7 @@ interface QuestionBoxProps {
 
 const PAUSE = 110;
 const SHOWN = 7;
+const KINDS: Readonly<Record<string, number>> = { entity: 0, class: 1, property: 2, predicate: 2 };
 
 export function QuestionBox(props: QuestionBoxProps) {
   const [text, setText] = useState(props.initial ?? "");
@@ -40,7 +41,7 @@ export function QuestionBox(props: QuestionBoxProps) {
 
   const take = (completion: CompletionView) => {
     const cursor = area.current?.selectionStart ?? text.length;
-    const next = completed(text, cursor, completion);
+    const next = completeQuestion(text, cursor, completion);
     setText(next.text);
     suggestions.close();
     queueMicrotask(() => {
@@ -97,7 +98,28 @@ export function QuestionBox(props: QuestionBoxProps) {
         onBlur={suggestions.close}
       />
       {suggestions.found.length > 0 && (
-        <SuggestionList id={list} found={suggestions.found} at={suggestions.at} take={take} />
+        <div id={list} class="suggestions raised" role="listbox" aria-label={say.suggestions}>
+          {suggestions.found.map((one, position) => (
+            <div
+              key={`${one.iri} ${one.text}`}
+              id={`${list}-${position}`}
+              class="pick suggestion row one-line spread"
+              role="option"
+              tabIndex={-1}
+              aria-selected={position === suggestions.at}
+              onPointerDown={(event) => {
+                event.preventDefault();
+                take(one);
+              }}
+            >
+              <bdi>{one.text}</bdi>
+              <span class="muted small">
+                {one.label !== one.text && <bdi>{one.label} · </bdi>}
+                {one.of ? <bdi>{one.of}</bdi> : say.kinds[KINDS[one.kind] ?? 3]}
+              </span>
+            </div>
+          ))}
+        </div>
       )}
       <div class="question-foot row spread">
         <div class="question-tools row">{props.children}</div>
@@ -122,7 +144,7 @@ function useSuggestions(graphs: readonly string[]) {
   const { value } = useFetched(`${round} ${graphs.join("\n")} ${wanted}`, async () => {
     const lists =
       wanted && (await Promise.all(graphs.slice(0, 4).map((one) => listOf(one, wanted))));
-    return { round, list: lists ? merged(lists, SHOWN) : [] };
+    return { round, list: lists ? mergeCompletions(lists, SHOWN) : [] };
   });
   useEffect(() => setAt(-1), [value]);
   const found = (isCompletable(before) && value?.round === round && value.list) || [];
@@ -146,44 +168,6 @@ async function listOf(graph: string, before: string): Promise<readonly Completio
   }
 }
 
-// The names that complete a question, as a listbox below it.
-
-interface SuggestionListProps {
-  readonly id: string;
-  readonly found: readonly CompletionView[];
-  readonly at: number;
-  readonly take: (completion: CompletionView) => void;
-}
-
-const KINDS: Readonly<Record<string, number>> = { entity: 0, class: 1, property: 2, predicate: 2 };
-
-function SuggestionList({ id, found, at, take }: SuggestionListProps) {
-  return (
-    <div id={id} class="suggestions raised" role="listbox" aria-label={say.suggestions}>
-      {found.map((one, position) => (
-        <div
-          key={`${one.iri} ${one.text}`}
-          id={`${id}-${position}`}
-          class="pick suggestion row one-line spread"
-          role="option"
-          tabIndex={-1}
-          aria-selected={position === at}
-          onPointerDown={(event) => {
-            event.preventDefault();
-            take(one);
-          }}
-        >
-          <bdi>{one.text}</bdi>
-          <span class="muted small">
-            {one.label !== one.text && <bdi>{one.label} · </bdi>}
-            {one.of ? <bdi>{one.of}</bdi> : say.kinds[KINDS[one.kind] ?? 3]}
-          </span>
-        </div>
-      ))}
-    </div>
-  );
-}
-
 // Completing names while a question is typed.
 
 /** Whether the words before the cursor are worth asking the graph for. */
@@ -193,7 +177,7 @@ export function isCompletable(before: string): boolean {
 }
 
 /** The question with a completion in place of the words that it completes, and the new cursor. */
-export function completed(
+export function completeQuestion(
   text: string,
   cursor: number,
   completion: CompletionView,
@@ -206,7 +190,7 @@ export function completed(
 }
 
 /** The completions of several graphs as one list, in turn, each name once. */
-export function merged(
+export function mergeCompletions(
   found: readonly (readonly CompletionView[])[],
   limit: number,
 ): CompletionView[] {

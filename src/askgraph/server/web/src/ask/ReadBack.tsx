@@ -3,10 +3,17 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { parts as partsOf, search, swap } from "../api/graphs.ts";
 import type { AlternativeView, AnswerView, PartsView, PartView, PieceView } from "../api/types.ts";
-import { useAttempt, useFetched, useSettled } from "../parts/asking.ts";
-import { among } from "../parts/offers.ts";
+import { moveAmongOffers, useAttempt, useFetched, useSought } from "../parts/asking.ts";
 import { Popover } from "../parts/Popover.tsx";
-import { Button, Field, Form, ProblemNote, SearchField } from "../parts/parts.tsx";
+import {
+  Button,
+  Field,
+  Form,
+  type Offer,
+  Offers,
+  ProblemNote,
+  SearchField,
+} from "../parts/parts.tsx";
 import { say } from "./words.ts";
 
 interface ReadBackProps {
@@ -47,18 +54,25 @@ export function ReadBack(props: ReadBackProps) {
         <span class="faint">{say.readAs}</span>{" "}
         {pieces.map((piece, at) => {
           const part = parts?.parts.find((one) => one.id === piece.part);
-          return part ? (
-            <PartMenu
+          if (!part) return <span key={at}>{piece.text}</span>;
+          return (
+            <Popover
               key={at}
-              text={piece.text}
-              part={part}
-              graph={graph}
-              isLooking={!read.isWhole}
-              look={read.look}
-              change={(to) => void change(part, to)}
-            />
-          ) : (
-            <span key={at}>{piece.text}</span>
+              class={`part ${part.kind}`}
+              panelClass="part-panel"
+              title={say.partIs(part.label)}
+              onOpen={read.look}
+              label={piece.text}
+            >
+              {(close) => {
+                const take = (to: string) => {
+                  close();
+                  void change(part, to);
+                };
+                const Choice = part.kind === "value" ? ValueChoice : NameChoice;
+                return <Choice {...{ part, graph, take }} isLooking={!read.isWhole} />;
+              }}
+            </Popover>
           );
         })}
       </p>
@@ -126,56 +140,32 @@ function textOf(parts: PartsView | null): string {
   return (parts?.pieces ?? []).map((piece) => piece.text).join("");
 }
 
-// A part of the sentence, as a button that opens its alternatives.
+// The alternatives to a part of the sentence.
 
-interface PartMenuProps {
-  readonly text: string;
+const SEARCHED: Readonly<Record<string, string>> = {
+  ...{ entity: "entity", class: "class", predicate: "property" },
+};
+const MOST = 8;
+
+interface ChoiceProps {
   readonly part: PartView;
   readonly graph: string;
   /** Whether alternatives are still to come. */
   readonly isLooking: boolean;
-  /** Looks for alternatives, which then come with the part. */
-  readonly look: () => void;
-  readonly change: (to: string) => void;
-}
-
-const SEARCHED = { entity: "entity", class: "class", predicate: "property" } as const;
-const PAUSE = 150;
-const MOST = 8;
-
-function PartMenu({ text, part, graph, isLooking, look, change }: PartMenuProps) {
-  return (
-    <Popover
-      class={`part ${part.kind}`}
-      panelClass="part-panel"
-      title={say.partIs(part.label)}
-      onOpen={look}
-      label={text}
-    >
-      {(close) => {
-        const take = (to: string) => {
-          close();
-          change(to);
-        };
-        return part.kind === "value" ? (
-          <ValueChoice part={part} take={take} />
-        ) : (
-          <NameChoice
-            part={part}
-            kind={SEARCHED[part.kind]}
-            graph={graph}
-            isLooking={isLooking}
-            take={take}
-          />
-        );
-      }}
-    </Popover>
-  );
-}
-
-interface ChoiceProps {
-  readonly part: PartView;
   readonly take: (to: string) => void;
+}
+
+function offersOf(found: readonly AlternativeView[], take: (to: string) => void): Offer[] {
+  return found.map(({ iri, value, label, rows, description }) => {
+    const to = iri ?? value ?? "";
+    return {
+      name: label || to,
+      hint: typeof rows === "number" && say.rows(rows),
+      more: description,
+      title: to,
+      take: () => take(to),
+    };
+  });
 }
 
 function ValueChoice({ part, take }: ChoiceProps) {
@@ -183,7 +173,7 @@ function ValueChoice({ part, take }: ChoiceProps) {
   return (
     <>
       {part.alternatives.length > 0 && (
-        <Alternatives found={part.alternatives} take={take} title={say.instead} />
+        <Offers offers={offersOf(part.alternatives, take)} label={say.instead} />
       )}
       <Form class="stack close" onSend={() => value.trim() && take(value.trim())}>
         <Field
@@ -200,22 +190,22 @@ function ValueChoice({ part, take }: ChoiceProps) {
   );
 }
 
-interface NameChoiceProps extends ChoiceProps {
-  readonly kind: string;
-  readonly graph: string;
-  readonly isLooking: boolean;
-}
-
-function NameChoice({ part, kind, graph, isLooking, take }: NameChoiceProps) {
+function NameChoice({ part, graph, isLooking, take }: ChoiceProps) {
   const [sought, setSought] = useState("");
-  const hits = useHits(graph, kind, sought);
-  const found = hits ? byCloseness(hits, sought) : part.alternatives;
+  const kind = SEARCHED[part.kind] ?? "";
+  const { value: hits } = useSought(sought, `${graph} ${kind}`, async (q, signal) =>
+    orderByCloseness((await search(graph, { q, kind, limit: MOST }, signal)).hits, q),
+  );
+  const found = hits ?? part.alternatives;
   const panel = useRef<HTMLDivElement>(null);
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: keys of the field and of what it found
-    <div ref={panel} onKeyDown={(event) => among(panel.current, event, { enters: hits !== null })}>
+    <div
+      ref={panel}
+      onKeyDown={(event) => moveAmongOffers(panel.current, event, { enters: hits !== null })}
+    >
       <SearchField label={say.searchOther} value={sought} onText={setSought} />
-      {found.length > 0 && <Alternatives found={found} take={take} title={say.instead} />}
+      {found.length > 0 && <Offers offers={offersOf(found, take)} label={say.instead} />}
       {found.length === 0 && (
         <p class="muted small" role="status">
           {isLooking ? <span class="spinner" /> : say.noAlternatives}
@@ -226,52 +216,11 @@ function NameChoice({ part, kind, graph, isLooking, take }: NameChoiceProps) {
 }
 
 /** The names that are what is sought first, then those that begin with it. */
-function byCloseness(
-  found: readonly AlternativeView[],
-  sought: string,
-): readonly AlternativeView[] {
-  const wanted = sought.trim().toLowerCase();
+function orderByCloseness(found: readonly AlternativeView[], sought: string): AlternativeView[] {
+  const wanted = sought.toLowerCase();
   const away = ({ label }: AlternativeView) => {
     const name = label.toLowerCase();
     return name === wanted ? 0 : name.startsWith(wanted) ? 1 : 2;
   };
   return [...found].sort((one, other) => away(one) - away(other));
-}
-
-interface AlternativesProps {
-  readonly found: readonly AlternativeView[];
-  readonly take: (to: string) => void;
-  readonly title: string;
-}
-
-function Alternatives({ found, take, title }: AlternativesProps) {
-  return (
-    <ul class="alternatives" aria-label={title}>
-      {found.map((one) => {
-        const to = one.iri ?? one.value ?? "";
-        return (
-          <li key={to}>
-            <button type="button" class="pick alternative" title={to} onClick={() => take(to)}>
-              <span class="row one-line spread">
-                <bdi>{one.label || to}</bdi>
-                {typeof one.rows === "number" && (
-                  <span class="muted small">{say.rows(one.rows)}</span>
-                )}
-              </span>
-              {one.description && <bdi class="alternative-more">{one.description}</bdi>}
-            </button>
-          </li>
-        );
-      })}
-    </ul>
-  );
-}
-
-/** Returns the graph's terms of a name; null while nothing is sought. */
-function useHits(graph: string, kind: string, sought: string): readonly AlternativeView[] | null {
-  const q = useSettled(sought.trim(), PAUSE);
-  const found = useFetched(`${graph} ${kind} ${q}`, async (signal) =>
-    q.length < 2 ? null : (await search(graph, { q, kind, limit: MOST }, signal)).hits,
-  );
-  return sought.trim().length < 2 ? null : found.value;
 }

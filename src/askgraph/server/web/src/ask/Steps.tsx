@@ -2,12 +2,11 @@
 
 import { stepsOf } from "../api/ask.ts";
 import type { RunView, Step, UsageView } from "../api/types.ts";
-import { formatSeconds, named } from "../i18n/index.ts";
+import { formatSeconds, named, texts } from "../i18n/index.ts";
 import { useAttempt, useFetched } from "../parts/asking.ts";
-import { dotted, Fold, Folded, ProblemNote } from "../parts/parts.tsx";
+import { Fold, Folded, joinWithDots, ProblemNote } from "../parts/parts.tsx";
 import type { Turn } from "./conversation.ts";
 import type { Draft, Reader } from "./reading.ts";
-import { kindWord, stepSay, stepTitle } from "./stepWords.ts";
 import { say } from "./words.ts";
 
 interface StepsProps {
@@ -21,7 +20,7 @@ interface StepsProps {
 
 export function Steps({ steps, isRunning = false, seconds = null, usage, read }: StepsProps) {
   if (steps.length === 0) return null;
-  const counts = dotted(
+  const counts = joinWithDots(
     say.steps(steps.length),
     seconds !== null && formatSeconds(seconds),
     ...(usage ? costWords(usage) : []),
@@ -60,7 +59,7 @@ function StepView({ step, read }: { step: Step; read: Reader | undefined }) {
       return (
         <Folded
           title={stepTitle(step)}
-          more={dotted(
+          more={joinWithDots(
             typeof step.observation.rows === "number" && stepSay.rows(step.observation.rows),
             formatSeconds(step.seconds),
           )}
@@ -151,4 +150,49 @@ export function StepsOf({ turn, run, read }: { turn: Turn; run: RunView; read: R
       {problem ? <ProblemNote problem={problem} /> : <p class="muted">{say.loadSteps}</p>}
     </Fold>
   );
+}
+
+// Steps of a run, each in a line.
+
+import words from "./stepWords.json";
+
+export const stepSay = texts("ask/stepWords", words);
+
+const KINDS = ["entity", "class", "predicate", "value", "operator"];
+const LONGEST = 140;
+
+/** The word for a kind of mention. */
+function kindWord(kind: string): string {
+  return stepSay.kinds[KINDS.indexOf(kind)] ?? kind;
+}
+
+/** A step in one line. */
+export function stepTitle(step: Step): string {
+  switch (step.step) {
+    case "findings": {
+      const names = [...new Set(step.mentions.map((mention) => mention.label))];
+      return names.length > 0 ? stepSay.found(clipText(names.join(", "))) : stepSay.foundNothing;
+    }
+    case "draft":
+      return step.words ? stepSay.draftAs(clipText(step.words)) : stepSay.draft;
+    case "thought":
+      return clipText(step.text);
+    case "prompt":
+      return stepSay.prompt(clipText(step.purpose));
+    case "model_turn": {
+      const calls = step.choice.calls?.length ?? 0;
+      return calls > 0
+        ? stepSay.turnCalls(calls)
+        : clipText(step.choice.text ?? "") || stepSay.turn;
+    }
+    case "tool_use":
+      return step.observation.failed ? stepSay.toolFailed(step.tool) : stepSay.tool(step.tool);
+    default:
+      return stepSay.other;
+  }
+}
+
+function clipText(text: string): string {
+  const line = text.trim().split("\n")[0] ?? "";
+  return line.length > LONGEST ? `${line.slice(0, LONGEST - 1)}…` : line;
 }

@@ -4,12 +4,11 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { graphTitle } from "../app/known.ts";
 import { formatSeconds } from "../i18n/index.ts";
 import { methodTitle } from "../parts/methods.ts";
-import { Button, dotted, Note, ProblemNote } from "../parts/parts.tsx";
+import { Button, joinWithDots, Note, ProblemNote } from "../parts/parts.tsx";
 import { AnswerPart } from "./AnswerPart.tsx";
 import { again, stop, type Turn } from "./conversation.ts";
 import { WaysOn } from "./Options.tsx";
-import { Steps } from "./Steps.tsx";
-import { stepTitle } from "./stepWords.ts";
+import { Steps, stepTitle } from "./Steps.tsx";
 import { say } from "./words.ts";
 
 interface TurnViewProps {
@@ -39,7 +38,7 @@ export function TurnView({ turn, isFirst, isLast }: TurnViewProps) {
       </Heading>
       {run && (
         <p class="turn-about faint">
-          {dotted(
+          {joinWithDots(
             run.graphs.map(graphTitle).join(", "),
             methodTitle(run.method),
             run.model,

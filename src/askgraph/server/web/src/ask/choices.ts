@@ -5,7 +5,7 @@ import type { MethodView } from "../api/types.ts";
 import { keep, kept } from "../app/kept.ts";
 import { knownGraphs, knownMethods } from "../app/known.ts";
 
-const graphsWanted = signal<readonly string[]>(keptList("graphs"));
+const graphsWanted = signal<readonly string[]>(readList("graphs"));
 const methodWanted = signal<string | null>(kept("method"));
 const modelWanted = signal<string | null>(kept("model"));
 
@@ -48,7 +48,7 @@ export function chooseModel(name: string): void {
   keep("model", name);
 }
 
-function keptList(name: string): string[] {
+function readList(name: string): string[] {
   try {
     const found: unknown = JSON.parse(kept(name) ?? "[]");
     return Array.isArray(found) ? found.filter((one) => typeof one === "string") : [];

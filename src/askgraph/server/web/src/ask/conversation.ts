@@ -12,10 +12,6 @@ let nextKey = 0;
 
 /** One question of the conversation. */
 export class Turn {
-  readonly question: string;
-  readonly graphs: readonly string[];
-  /** The same for all versions of a question, which stand in one another's place. */
-  readonly key: number;
   readonly state = signal<TurnState>("asking");
   readonly run = signal<RunView | null>(null);
   readonly id = signal<string | null>(null);
@@ -24,23 +20,21 @@ export class Turn {
   readonly ahead = signal(0);
   readonly problem = signal<Problem | null>(null);
   readonly begun = performance.now();
-  readonly asking: Asking | null;
   readonly leaving = new AbortController();
+  /** The same for all versions of a question, which stand in one another's place. */
+  readonly key: number;
   /** The question as it was answered first, and as its answer was changed since. */
   readonly versions: Turn[];
 
   constructor(
-    question: string,
-    graphs: readonly string[],
-    asking: Asking | null,
+    readonly question: string,
+    readonly graphs: readonly string[],
+    readonly asking: Asking | null,
     versionOf: Turn | null = null,
   ) {
     this.key = versionOf?.key ?? nextKey++;
     this.versions = versionOf?.versions ?? [];
     this.versions.push(this);
-    this.question = question;
-    this.graphs = graphs;
-    this.asking = asking;
   }
 
   get isRunning(): boolean {
@@ -198,7 +192,7 @@ export async function follow(
 }
 
 /** What a run was asked with. */
-export function askedBy({ question, graphs, method, model, language }: RunView): Asking {
+function askedBy({ question, graphs, method, model, language }: RunView): Asking {
   return {
     ...{ question, graphs, method },
     ...(model ? { model } : {}),

@@ -3,8 +3,10 @@
 import { useEffect, useState } from "preact/hooks";
 import {
   boardOf,
+  boards,
   changePin,
   deleteBoard,
+  newBoard,
   refresh,
   renameBoard,
   seen,
@@ -12,11 +14,21 @@ import {
   unpin,
 } from "../api/boards.ts";
 import type { BoardView } from "../api/types.ts";
+import type { PageProps } from "../app/App.tsx";
 import { knownGraphs } from "../app/known.ts";
 import { navigate } from "../app/router.ts";
 import { Share } from "../ask/Verdict.tsx";
-import { useAttempt } from "../parts/asking.ts";
-import { Button, Dialog, dotted, Field, Form, ProblemNote, SureDialog } from "../parts/parts.tsx";
+import { formatTime } from "../i18n/index.ts";
+import { useAttempt, useFetched } from "../parts/asking.ts";
+import {
+  Button,
+  Dialog,
+  Field,
+  Form,
+  joinWithDots,
+  ProblemNote,
+  SureDialog,
+} from "../parts/parts.tsx";
 import { saveBoard } from "./export.tsx";
 import { PinCard } from "./PinCard.tsx";
 import { say } from "./words.ts";
@@ -32,7 +44,7 @@ export function BoardPage({ id }: { id: string }) {
       try {
         const fresh = await refresh(id, signal);
         setBoard(fresh);
-        setSaid(newsOf(fresh));
+        setSaid(summarizeNews(fresh));
       } catch (error) {
         if (!signal.aborted) throw error;
       } finally {
@@ -218,12 +230,64 @@ export function Renaming({ title, label, name, close, save }: RenamingProps) {
 }
 
 /** What a look at a board found, in a sentence or two. */
-function newsOf({ content }: BoardView): string {
+function summarizeNews({ content }: BoardView): string {
   const changed = content.filter((pin) => pin.changes).length;
   const failed = content.filter((pin) => pin.problem).length;
   if (content.length === 0) return "";
-  return dotted(
+  return joinWithDots(
     changed > 0 ? say.changedPins(changed) : failed === 0 && say.upToDate,
     failed > 0 && say.failedPins(failed),
+  );
+}
+
+// The boards: a list of them, and one of them.
+
+export function BoardsPage({ id }: PageProps) {
+  return id ? <BoardPage key={id} id={id} /> : <BoardList />;
+}
+
+function BoardList() {
+  const { value, problem, again } = useFetched("boards", boards);
+  const [title, setTitle] = useState("");
+  const [attempt, refused] = useAttempt();
+  const make = () =>
+    attempt(async () => {
+      const { id } = await newBoard(title.trim());
+      navigate(`/boards/${id}`);
+    });
+  return (
+    <div class="page stack">
+      <h1>{say.title}</h1>
+      <ProblemNote problem={problem} again={again} />
+      {!value && !problem && <p class="muted later">{say.loading}</p>}
+      {value?.length === 0 && (
+        <p class="muted">
+          {say.none} <a href="/">{say.ask}</a>
+        </p>
+      )}
+      <ul class="board-list ruled">
+        {value?.map((board) => (
+          <li key={board.id}>
+            <a href={`/boards/${board.id}`}>
+              <bdi>{board.title}</bdi>
+            </a>
+            <span class="muted small">
+              {joinWithDots(
+                say.pins(board.pins),
+                board.shared && say.isShared,
+                formatTime(board.changed),
+              )}
+            </span>
+          </li>
+        ))}
+      </ul>
+      <Form class="row new-board" onSend={() => void make()}>
+        <Field label={say.new} value={title} onText={setTitle} input={{ maxLength: 200 }} />
+        <Button look="" type="submit" disabled={title.trim() === ""}>
+          {say.make}
+        </Button>
+      </Form>
+      <ProblemNote problem={refused} />
+    </div>
   );
 }

@@ -6,13 +6,12 @@ import { graphTitle } from "../app/known.ts";
 import { Later } from "../app/Later.tsx";
 import { askAddress } from "../app/router.ts";
 import { Result, results } from "../ask/AnswerPart.tsx";
-import { HeadlineView } from "../ask/HeadlineView.tsx";
-import { wantsPlaces } from "../ask/headline.ts";
+import { HeadlineView, wantsPlaces } from "../ask/HeadlineView.tsx";
 import { formatTime } from "../i18n/index.ts";
 import type { IconName } from "../parts/Icon.tsx";
-import { Button, dotted, ProblemNote } from "../parts/parts.tsx";
+import { Button, joinWithDots, ProblemNote } from "../parts/parts.tsx";
 import { Renaming } from "./BoardPage.tsx";
-import { changesIn, countsOf } from "./changes.ts";
+import { countChanges, listChanges } from "./changes.ts";
 import { say } from "./words.ts";
 
 interface PinCardProps {
@@ -59,7 +58,9 @@ export function PinCard({ pin, isMine, change, ...more }: PinCardProps) {
             <PinTools {...more} title={title} rename={(name) => change({ title: name })} />
           )}
         </header>
-        <p class="muted small">{dotted(graphTitle(graph), say.asOf(formatTime(pin.checked)))}</p>
+        <p class="muted small">
+          {joinWithDots(graphTitle(graph), say.asOf(formatTime(pin.checked)))}
+        </p>
         {pin.problem && (
           <>
             <ProblemNote problem={pin.problem} />
@@ -118,12 +119,12 @@ function PinTools({ title, place, of, move, remove, rename }: PinToolsProps) {
 }
 
 function Changed({ pin, changes }: { pin: PinView; changes: ChangesView }) {
-  const rows = changesIn(pin);
+  const rows = listChanges(pin);
   return (
     <div class="pin-changes stack close">
       <p class="row small">
         <span>{say.since(formatTime(pin.seen))}</span>
-        {countsOf(changes).map(([look, text]) => (
+        {countChanges(changes).map(([look, text]) => (
           <span key={look} class={`chip ${look}`}>
             {text}
           </span>

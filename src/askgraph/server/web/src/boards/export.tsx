@@ -5,14 +5,13 @@ import { save } from "../api/http.ts";
 import type { BoardView, PinView, Row } from "../api/types.ts";
 import { graphTitle } from "../app/known.ts";
 import { theme } from "../app/theme.ts";
-import { cellText, spokenHeadline } from "../ask/HeadlineView.tsx";
+import { formatCell, speakHeadline } from "../ask/HeadlineView.tsx";
 import { formatTime, language } from "../i18n/index.ts";
-import { dotted } from "../parts/parts.tsx";
+import { joinWithDots } from "../parts/parts.tsx";
 import { columnsOf, markText } from "../results/columns.ts";
-import { fileName } from "../results/Pictures.tsx";
-import { standalone } from "../results/pictures.ts";
-import { visible } from "../results/texts.ts";
-import { changesIn, countsOf } from "./changes.ts";
+import { fileName, toStandaloneSvg } from "../results/Pictures.tsx";
+import { stripControls } from "../results/texts.ts";
+import { countChanges, listChanges } from "./changes.ts";
 import { say } from "./words.ts";
 
 const POLICY = "default-src 'none'; style-src 'unsafe-inline'";
@@ -39,7 +38,7 @@ export function saveBoard(board: BoardView): void {
   const isDark = matchMedia("(prefers-color-scheme: dark)").matches;
   const scheme = theme.value === "system" ? (isDark ? "dark" : "light") : theme.value;
   const title = document.createElement("title");
-  title.textContent = visible(board.title);
+  title.textContent = stripControls(board.title);
   const body = document.createElement("body");
   render(<Board board={board} />, body);
   // As text, since the page's own policy allows no styles in its documents.
@@ -57,7 +56,7 @@ ${body.outerHTML}</html>
 function Board({ board }: { board: BoardView }) {
   return (
     <>
-      <h1 dir="auto">{visible(board.title)}</h1>
+      <h1 dir="auto">{stripControls(board.title)}</h1>
       <p class="small">{say.exported(formatTime(new Date().toISOString()))}</p>
       {board.content.map((pin) => (
         <Section key={pin.id} pin={pin} />
@@ -69,18 +68,18 @@ function Board({ board }: { board: BoardView }) {
 function Section({ pin }: { pin: PinView }) {
   const { answer, changes } = pin;
   const card = document.querySelector(`[data-pin="${CSS.escape(pin.id)}"]`);
-  const title = visible(pin.title || pin.question);
+  const title = stripControls(pin.title || pin.question);
   const drawing = drawingIn(card, title);
-  const counts = changes ? dotted(...countsOf(changes).map(([, text]) => text)) : "";
-  const lines = changesIn(pin);
+  const counts = changes ? joinWithDots(...countChanges(changes).map(([, text]) => text)) : "";
+  const lines = listChanges(pin);
   const facts = [...(card?.querySelectorAll(".thing-facts > div") ?? [])];
   const shown = answer.cells.length;
   return (
     <section>
       <h2 dir="auto">{title}</h2>
-      <p class="small">{dotted(graphTitle(pin.graph), say.asOf(formatTime(pin.checked)))}</p>
+      <p class="small">{joinWithDots(graphTitle(pin.graph), say.asOf(formatTime(pin.checked)))}</p>
       <p class="said" dir="auto">
-        {visible(spokenHeadline(answer))}
+        {stripControls(speakHeadline(answer))}
       </p>
       {counts && (
         <p class="small">
@@ -92,7 +91,7 @@ function Section({ pin }: { pin: PinView }) {
           <summary>{say.changes}</summary>
           <ul>
             {lines.map(({ kind, row, was }, at) => (
-              <li key={at}>{`${dotted(kind, row)}${was && ` (${say.wasCell(was)})`}`}</li>
+              <li key={at}>{`${joinWithDots(kind, row)}${was && ` (${say.wasCell(was)})`}`}</li>
             ))}
           </ul>
         </details>
@@ -144,7 +143,8 @@ function Table({ pin: { answer, changes } }: { pin: PinView }) {
                 const mark = markText(row, marks.get(number), column, place === 0);
                 return (
                   <td key={column.index} class={column.kind === "number" ? "number" : undefined}>
-                    {cellText(row[column.index] ?? null)} {mark && <span class="mark">{mark}</span>}
+                    {formatCell(row[column.index] ?? null)}{" "}
+                    {mark && <span class="mark">{mark}</span>}
                   </td>
                 );
               })}
@@ -161,7 +161,7 @@ function drawingIn(card: Element | null, title: string): Element | null {
   const found = card?.querySelector<SVGSVGElement>(".marks svg, .map svg");
   if (!found) return null;
   const { width, height } = found.getBoundingClientRect();
-  const parsed = new DOMParser().parseFromString(standalone(found, title), "image/svg+xml");
+  const parsed = new DOMParser().parseFromString(toStandaloneSvg(found, title), "image/svg+xml");
   const copy = parsed.documentElement;
   for (const image of copy.querySelectorAll("image")) image.remove();
   copy.setAttribute("viewBox", `0 0 ${width} ${height}`);

@@ -7,9 +7,8 @@ import { classAddress } from "../app/router.ts";
 import { formatNumber, language } from "../i18n/index.ts";
 import { useFetched } from "../parts/asking.ts";
 import { Named } from "../parts/parts.tsx";
-import { lineOf, shortened, widthOf } from "../results/measure.ts";
-import { useWidth } from "../results/useWidth.ts";
-import { type Box, laidOut, type Node } from "./layout.ts";
+import { lineOf, shortenText, useWidth, widthOf } from "../results/measure.ts";
+import { type Box, layOut, type Node } from "./layout.ts";
 import { say } from "./words.ts";
 
 const NARROW = 560;
@@ -62,16 +61,16 @@ function Drawing({ graph, picture, width }: PictureProps & { readonly width: num
     const most = picture.classes[0]?.instances ?? 1;
     const classes = picture.classes.slice(0, isNarrow ? 8 : 12);
     const boxes = classes.map(({ iri, label, instances }): Box => {
-      const [name, count] = [shortened(label, LONGEST, BOLD), formatNumber(instances)];
+      const [name, count] = [shortenText(label, LONGEST, BOLD), formatNumber(instances)];
       const radius = 9 + (isNarrow ? 14 : 20) * Math.sqrt(instances / most);
       const wide = Math.max(2 * radius, widthOf(name, BOLD), widthOf(count)) + 6;
       return { id: iri, name, label, count, radius, wide, below: 2 * high + 2 };
     });
     const links = picture.links.map(({ label, ...one }) => {
-      const name = shortened(label, LONGEST);
+      const name = shortenText(label, LONGEST);
       return { ...one, name, label, wide: widthOf(name) + 6, high };
     });
-    return laidOut(boxes, links, width, height);
+    return layOut(boxes, links, width, height);
   }, [picture, width]);
   return (
     <svg

@@ -6,12 +6,12 @@ import type { GraphSummary, VerifiedOne } from "../api/types.ts";
 import { knownMe, may, mayWithdraw } from "../app/known.ts";
 import { askAddress, classAddress, propertyAddress, thingAddress } from "../app/router.ts";
 import { formatTime, language, named } from "../i18n/index.ts";
-import { useAttempt, useFetched, useSettled } from "../parts/asking.ts";
-import { Button, dotted, Facts, Named, ProblemNote, SearchField } from "../parts/parts.tsx";
+import { useAttempt, useFetched, useSought } from "../parts/asking.ts";
+import { Button, Facts, joinWithDots, Named, ProblemNote, SearchField } from "../parts/parts.tsx";
 import { TaughtWords } from "../teach/TaughtWords.tsx";
 import { ClassPicture } from "./ClassPicture.tsx";
 import { Counts } from "./GraphList.tsx";
-import { ofClass, ofPredicate, ranked, TermList } from "./TermList.tsx";
+import { ofClass, ofPredicate, rankHits, TermList } from "./TermList.tsx";
 import { Path } from "./TermPages.tsx";
 import { say } from "./words.ts";
 
@@ -111,17 +111,18 @@ function Starters({ graph }: { graph: string }) {
 // Finds things, classes and properties of a graph by name, while it is typed.
 
 const MOST = 20;
-const PAUSE = 150;
 const KINDS = ["entity", "class", "property"];
 const ADDRESSES = { entity: thingAddress, class: classAddress, property: propertyAddress };
 
 function SearchBox({ graph }: { graph: string }) {
   const [text, setText] = useState("");
-  const wanted = useSettled(text.trim(), PAUSE);
-  const found = useFetched(`${graph} ${language.value} ${wanted}`, async (signal) => {
-    if (wanted === "") return null;
-    return ranked((await search(graph, { q: wanted, limit: MOST }, signal)).hits);
-  });
+  const key = `${graph} ${language.value}`;
+  const found = useSought(
+    text,
+    key,
+    async (q, signal) => rankHits((await search(graph, { q, limit: MOST }, signal)).hits),
+    1,
+  );
   return (
     <search class="stack close measure">
       <SearchField
@@ -136,11 +137,9 @@ function SearchBox({ graph }: { graph: string }) {
       />
       <ProblemNote problem={found.problem} />
       <div role="status">
-        {wanted !== "" && found.value?.length === 0 && !found.busy && (
-          <p class="muted small">{say.nothingFound}</p>
-        )}
+        {found.value?.length === 0 && !found.busy && <p class="muted small">{say.nothingFound}</p>}
       </div>
-      {wanted !== "" && found.value && found.value.length > 0 && (
+      {found.value && found.value.length > 0 && (
         <ul class="hits sheet" aria-label={say.searchResults}>
           {found.value.map(({ kind, iri, label, description }) => (
             <li key={`${kind} ${iri}`}>
@@ -182,7 +181,9 @@ function VerifiedList({ graph }: { graph: string }) {
           <li key={one.id} class="row spread">
             <span>
               <Named href={one.mine && one.run ? `/run/${one.run}` : null}>{one.question}</Named>{" "}
-              <span class="muted small">{dotted(formatTime(one.when), !one.mine && one.by)}</span>
+              <span class="muted small">
+                {joinWithDots(formatTime(one.when), !one.mine && one.by)}
+              </span>
             </span>
             {mayWithdraw(one) && (
               <Button

@@ -6,9 +6,9 @@ import { formatNumber, locale, named } from "../i18n/index.ts";
 import { useFetched } from "../parts/asking.ts";
 import { Named, SearchField } from "../parts/parts.tsx";
 import { Cell } from "../results/Cell.tsx";
-import { Pager } from "../results/Pager.tsx";
-import { folded } from "../results/sorting.ts";
-import { visible } from "../results/texts.ts";
+import { Pager } from "../results/controls.tsx";
+import { foldText } from "../results/sorting.ts";
+import { stripControls } from "../results/texts.ts";
 import { say } from "./words.ts";
 
 const PAGE = 15;
@@ -80,7 +80,7 @@ export function TermList({ title, filterLabel, terms, total, find, graph, addres
               <tr key={term.iri}>
                 <td>
                   <Named href={address(term.iri)} title={term.iri}>
-                    {visible(term.label)}
+                    {stripControls(term.label)}
                   </Named>
                   {(term.examples.length > 0 || term.example !== null) && (
                     <p class="term-examples faint">
@@ -90,7 +90,7 @@ export function TermList({ title, filterLabel, terms, total, find, graph, addres
                           <Cell cell={cell} graph={graph} />
                         </span>
                       ))}
-                      <bdi>{visible(term.example ?? "")}</bdi>
+                      <bdi>{stripControls(term.example ?? "")}</bdi>
                     </p>
                   )}
                 </td>
@@ -138,8 +138,8 @@ export function listed(
   order: TermOrder,
   locale: string,
 ): Listed[] {
-  const wanted = folded(filter.trim());
-  const found = terms.filter(({ label, iri }) => folded(`${label}\n${iri}`).includes(wanted));
+  const wanted = foldText(filter.trim());
+  const found = terms.filter(({ label, iri }) => foldText(`${label}\n${iri}`).includes(wanted));
   const names = new Intl.Collator(locale, { numeric: true, sensitivity: "base" });
   const byName = (one: Listed, other: Listed) => names.compare(one.label, other.label);
   const byCount = (one: Listed, other: Listed) => other.count - one.count;
@@ -149,7 +149,7 @@ export function listed(
 }
 
 /** Hits with the best first; of those that match alike, the shortest name, which says least else. */
-export function ranked(hits: readonly HitView[]): HitView[] {
+export function rankHits(hits: readonly HitView[]): HitView[] {
   return [...hits].sort(
     (one, other) => other.score - one.score || one.label.length - other.label.length,
   );

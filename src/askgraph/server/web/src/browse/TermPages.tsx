@@ -11,9 +11,9 @@ import { formatNumber, language, locale } from "../i18n/index.ts";
 import { type Fetched, useFetched } from "../parts/asking.ts";
 import { Facts, IriTools, Named, ProblemNote } from "../parts/parts.tsx";
 import { Cell } from "../results/Cell.tsx";
-import { drawingAround, joined } from "../results/evidence.ts";
-import { Pager } from "../results/Pager.tsx";
-import { shortName, textOf, visible } from "../results/texts.ts";
+import { Pager } from "../results/controls.tsx";
+import { drawAround, joinDrawings } from "../results/evidence.ts";
+import { shortName, stripControls, textOf } from "../results/texts.ts";
 import { linkOf, pictureOf } from "../results/values.ts";
 import { FactsTable } from "./FactsTable.tsx";
 import { say } from "./words.ts";
@@ -32,11 +32,11 @@ export function ThingPage({ graph, iri }: Term) {
   const [drawn, setDrawn] = useState(false);
   const about = useAbout(graph, iri);
   const { value } = about;
-  const label = visible(value?.label ?? shortName(iri));
+  const label = stripControls(value?.label ?? shortName(iri));
   const pictures = knownServer.value.value?.["images"] === true;
   const picture = value?.outgoing.flatMap(({ values }) => values).find((cell) => pictureOf(cell));
   const drawing = useMemo(
-    () => (value ? drawingAround(value, locale.value) : joined([])),
+    () => (value ? drawAround(value, locale.value) : joinDrawings([])),
     [value, locale.value],
   );
   const isKnown = value !== null && value.outgoing.length + value.incoming.length > 0;
@@ -79,7 +79,7 @@ export function ClassPage({ graph, iri }: Term) {
     const end = predicate.subject_classes.find((one) => one.iri === iri);
     return end ? [{ ...predicate, count: end.count }] : [];
   });
-  const label = visible(about.value?.label ?? shortName(iri));
+  const label = stripControls(about.value?.label ?? shortName(iri));
   const total = found.value?.total ?? 0;
   return (
     <TermPage {...{ graph, iri, label, about }} kind={say.aClass}>
@@ -112,7 +112,7 @@ export function PropertyPage({ graph, iri }: Term) {
   const about = useAbout(graph, iri);
   const holds = useFetched(`${iri} ${language.value}`, (signal) => profile(graph, iri, signal));
   const used = holds.value?.predicates.find((predicate) => predicate.iri === iri) ?? null;
-  const label = visible(used?.label ?? about.value?.label ?? shortName(iri));
+  const label = stripControls(used?.label ?? about.value?.label ?? shortName(iri));
   const classOf = (one: string) => classAddress(graph, one);
   return (
     <TermPage {...{ graph, iri, label, about }} kind={say.aProperty} problem={holds.problem}>
@@ -176,11 +176,11 @@ function TermPage({ graph, iri, label, kind, about, problem, children }: TermPag
       )}
       {value?.description && (
         <p class="lead large measure" dir="auto">
-          {visible(value.description)}
+          {stripControls(value.description)}
         </p>
       )}
       <p class="row">
-        <bdi class="iri muted">{visible(iri)}</bdi>
+        <bdi class="iri muted">{stripControls(iri)}</bdi>
         <IriTools iri={iri} link={linkOf(iri)} />
       </p>
       <ProblemNote problem={about.problem ?? problem ?? null} again={about.again} />
@@ -214,7 +214,7 @@ function Ends({ title, ends, address }: EndsProps) {
       <ul class="ends row loose">
         {ends.map(({ iri, label, count }) => (
           <li key={iri} title={iri}>
-            <Named href={address?.(iri)}>{visible(label)}</Named>{" "}
+            <Named href={address?.(iri)}>{stripControls(label)}</Named>{" "}
             <span class="muted small number">{formatNumber(count)}</span>
           </li>
         ))}

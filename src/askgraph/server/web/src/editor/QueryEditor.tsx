@@ -2,7 +2,7 @@
 
 import type { EditorView } from "@codemirror/view";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { formatQuery, looked, vocabulary } from "../api/graphs.ts";
+import { checkQuery, formatQuery, vocabulary } from "../api/graphs.ts";
 import type { FindingView } from "../api/types.ts";
 import { texts } from "../i18n/index.ts";
 import { useAttempt } from "../parts/asking.ts";
@@ -33,7 +33,7 @@ export function QueryEditor(props: QueryEditorProps) {
   useEffect(() => {
     if (!host.current) return;
     const look = async (query: string) => {
-      const found = await looked(newest.current.graph, query);
+      const found = await checkQuery(newest.current.graph, query);
       setFindings(found?.findings ?? []);
       return found;
     };

@@ -8,7 +8,7 @@ import { graphTitle, knownGraphs } from "../app/known.ts";
 import { locale } from "../i18n/index.ts";
 import { useAttempt } from "../parts/asking.ts";
 import { methodTitle } from "../parts/methods.ts";
-import { Button, dotted, ProblemNote, SearchField, SureDialog } from "../parts/parts.tsx";
+import { Button, joinWithDots, ProblemNote, SearchField, SureDialog } from "../parts/parts.tsx";
 import { say } from "./words.ts";
 
 const PAUSE = 180;
@@ -77,7 +77,7 @@ function HistoryRow({ run, drop }: { run: RunSummary; drop: () => void }) {
     <li class="row">
       <a href={`/run/${run.id}`}>
         <bdi class="history-question">{run.question}</bdi>
-        <span class="faint">{dotted(...about, stateWords(run))}</span>
+        <span class="faint">{joinWithDots(...about, stateWords(run))}</span>
       </a>
       <Button
         look="quiet icon small"

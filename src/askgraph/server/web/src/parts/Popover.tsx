@@ -3,6 +3,7 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useId, useRef, useState } from "preact/hooks";
 import { Icon, type IconName } from "./Icon.tsx";
+import { type Offer, Offers } from "./parts.tsx";
 
 interface PopoverProps {
   readonly label: ComponentChildren;
@@ -79,16 +80,9 @@ export function Popover({ label, icon, title, children, onOpen, ...classes }: Po
   );
 }
 
-interface Item {
-  readonly text: ComponentChildren;
-  /** What it does, at the line's end. */
-  readonly hint?: string;
-  readonly take: () => void;
-}
-
 interface MenuProps extends Omit<PopoverProps, "children" | "panelClass"> {
   /** What can be taken, in groups that may have titles. */
-  readonly groups: readonly { readonly title?: string; readonly items: readonly Item[] }[];
+  readonly groups: readonly { readonly title?: string; readonly items: readonly Offer[] }[];
 }
 
 /** A button that opens a list to take something from. */
@@ -96,28 +90,18 @@ export function Menu({ groups, ...button }: MenuProps) {
   return (
     <Popover {...button} panelClass="menu">
       {(close) =>
-        groups.map(({ title, items }, group) => (
-          <section key={group}>
-            {title && <p class="small muted">{title}</p>}
-            <ul>
-              {items.map(({ text, hint, take }, at) => (
-                <li key={at}>
-                  <button
-                    type="button"
-                    class="pick small row spread"
-                    onClick={() => {
-                      close();
-                      take();
-                    }}
-                  >
-                    <bdi>{text}</bdi>
-                    {hint && <span class="muted">{hint}</span>}
-                  </button>
-                </li>
-              ))}
-            </ul>
-          </section>
-        ))
+        groups.map(({ title, items }, at) => {
+          const closing = (offer: Offer) => () => {
+            close();
+            offer.take();
+          };
+          return (
+            <section key={at}>
+              {title && <p class="small muted">{title}</p>}
+              <Offers offers={items.map((offer) => ({ ...offer, take: closing(offer) }))} />
+            </section>
+          );
+        })
       }
     </Popover>
   );

@@ -1,7 +1,7 @@
 // Parts that every page uses: buttons, links, fields, dialogs, folds, and notes on problems.
 
 import type { ComponentChildren, ComponentProps } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useId, useRef, useState } from "preact/hooks";
 import type { Problem } from "../api/types.ts";
 import { texts } from "../i18n/index.ts";
 import { Icon, type IconName } from "./Icon.tsx";
@@ -55,7 +55,7 @@ export function Named({ href, children, ...link }: NamedProps) {
   );
 }
 
-export interface FieldProps {
+interface FieldProps {
   readonly label: string;
   readonly value: string;
   readonly onText: (text: string) => void;
@@ -78,18 +78,34 @@ export function SearchField({ label, value, onText, input, ...rest }: FieldProps
   );
 }
 
-/** A line of text with its label above it. */
-export function Field({ label, value, onText, input = {} }: FieldProps) {
+interface HintedProps extends FieldProps {
+  readonly hint?: string;
+  /** What is wrong with the text; it takes the place of the hint. */
+  readonly fault?: string | null;
+}
+
+/** A line of text with its label above it, and perhaps a hint below. */
+export function Field({ label, value, onText, input, hint, fault }: HintedProps) {
+  const id = useId();
   return (
-    <label>
-      <span class="label">{label}</span>
+    <div>
+      <label class="label" for={id}>
+        {label}
+      </label>
       <input
         {...input}
-        class="field"
+        id={id}
+        class={`field ${input?.class ?? ""}`}
         value={value}
+        {...(hint && { "aria-invalid": Boolean(fault), "aria-describedby": `${id}-hint` })}
         onInput={(event) => onText(event.currentTarget.value)}
       />
-    </label>
+      {hint && (
+        <p id={`${id}-hint`} class={fault ? "fault small" : "muted small"}>
+          {fault ?? hint}
+        </p>
+      )}
+    </div>
   );
 }
 
@@ -154,8 +170,36 @@ export function Choice({ name, more, group, title, onChange, children, ...input 
   );
 }
 
+/** Something to take from a list: its name, what goes along at the line's end, and below it. */
+export interface Offer {
+  readonly name: ComponentChildren;
+  readonly hint?: ComponentChildren;
+  readonly more?: ComponentChildren;
+  readonly title?: string | undefined;
+  readonly take: () => void;
+}
+
+/** A list to take something from, by mouse or by the keys of `among`. */
+export function Offers({ offers, label }: { offers: readonly Offer[]; label?: string }) {
+  return (
+    <ul class="alternatives" aria-label={label}>
+      {offers.map(({ name, hint, more, title, take }, at) => (
+        <li key={at}>
+          <button type="button" class="pick alternative" title={title} onClick={take}>
+            <span class="row one-line spread">
+              <bdi>{name}</bdi>
+              {hint && <span class="muted small">{hint}</span>}
+            </span>
+            {more && <bdi class="alternative-more">{more}</bdi>}
+          </button>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
 /** Those of the texts that are not empty, with dots between them. */
-export function dotted(...texts: readonly (string | null | false | undefined)[]): string {
+export function joinWithDots(...texts: readonly (string | null | false | undefined)[]): string {
   return texts.filter(Boolean).join(" · ");
 }
 

@@ -29,8 +29,8 @@ const TRIPLES = { ttl: "Turtle", nt: "N-Triples", jsonld: "JSON-LD" };
 export function Downloads({ runId, graph, rows, search }: Props) {
   const [attempt, problem] = useAttempt();
   const files = (formats: Readonly<Record<string, string>>, search: string) =>
-    Object.entries(formats).map(([format, text]) => ({
-      text,
+    Object.entries(formats).map(([format, name]) => ({
+      name,
       take: () => {
         const names = format === "csv" ? "true" : "";
         const path = withQuery(`/runs/${runId}/result`, { format, names, search });

@@ -5,9 +5,10 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { thingAddress } from "../app/router.ts";
 import { formatNumber, locale } from "../i18n/index.ts";
 import { Button, Named } from "../parts/parts.tsx";
-import { degreesText, type Pin } from "./columns.ts";
+import { formatDegrees, type Pin } from "./columns.ts";
+import { ZoomButtons } from "./controls.tsx";
 import { spotsForNames } from "./labels.ts";
-import { lineOf, shortened, widthOf } from "./measure.ts";
+import { lineOf, shortenText, useWidth, widthOf } from "./measure.ts";
 import { Pictures } from "./Pictures.tsx";
 import {
   EDGE,
@@ -20,9 +21,7 @@ import {
   type View,
 } from "./projection.ts";
 import { usePanning } from "./usePanning.ts";
-import { useWidth } from "./useWidth.ts";
 import { say } from "./words.ts";
-import { ZoomButtons } from "./ZoomButtons.tsx";
 
 const MANY = 60;
 const NARROW = 560;
@@ -57,7 +56,7 @@ function Sized({ pins, graph, elsewhere, tiles, width }: MapViewProps & { width:
   useEffect(() => setChosen(null), [pins]);
   const { view, ...panning } = usePanning(frame, spots, size);
   const points = pins.map((pin, index) => {
-    const name = isNarrow ? shortened(pin.name, LONGEST) : pin.name;
+    const name = isNarrow ? shortenText(pin.name, LONGEST) : pin.name;
     const at = pixelOf(spots[index] ?? { x: 0, y: 0 }, view, size);
     return { ...at, pin, name, wide: widthOf(name) + 4 };
   });
@@ -144,7 +143,7 @@ function Sized({ pins, graph, elsewhere, tiles, width }: MapViewProps & { width:
               >
                 <bdi>{pin.name}</bdi>
               </Button>
-              <span class="muted small number">{degreesText(pin.place, locale.value)}</span>
+              <span class="muted small number">{formatDegrees(pin.place, locale.value)}</span>
             </li>
           ))}
         </ul>
@@ -177,7 +176,7 @@ function Card({ pin, pins, graph }: { pin: Pin; pins: readonly Pin[]; graph: str
     <div class="map-card raised row" role="status">
       <Named href={pin.iri ? thingAddress(graph, pin.iri) : null}>{pin.name}</Named>
       {others > 0 && <span class="muted small">{say.sameRow(formatNumber(others))}</span>}
-      <span class="muted small number">{degreesText(pin.place, locale.value)}</span>
+      <span class="muted small number">{formatDegrees(pin.place, locale.value)}</span>
     </div>
   );
 }

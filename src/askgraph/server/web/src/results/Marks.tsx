@@ -4,9 +4,9 @@ import type { ScaleLinear } from "d3-scale";
 import type { ComponentChildren } from "preact";
 import { useId, useState } from "preact/hooks";
 import { locale } from "../i18n/index.ts";
-import { roomFor, widthOf } from "./measure.ts";
+import { measureRoom, widthOf } from "./measure.ts";
 import { numberScale } from "./scales.ts";
-import { numberText } from "./texts.ts";
+import { formatNumberText } from "./texts.ts";
 import { say } from "./words.ts";
 
 interface Mark {
@@ -121,8 +121,8 @@ export function levelsOf(
   const count = (floor + BOTTOM) / 60;
   const scale = numberScale(values, count, zero).range([floor, top]);
   const ticks = scale.ticks(count).filter((tick) => !whole || Number.isInteger(tick));
-  const written = (level: number) => numberText(level, locale.value);
-  return { scale, ticks, written, left: roomFor(ticks.map(written)) + 2 };
+  const written = (level: number) => formatNumberText(level, locale.value);
+  return { scale, ticks, written, left: measureRoom(ticks.map(written)) + 2 };
 }
 
 /** The levels of a chart, each a line across it with its number at the left. */

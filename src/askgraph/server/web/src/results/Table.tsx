@@ -8,10 +8,10 @@ import { useFetched } from "../parts/asking.ts";
 import { Button, CopyButton, ProblemNote, SearchField } from "../parts/parts.tsx";
 import { Cell } from "./Cell.tsx";
 import { type Column, classOf, markText } from "./columns.ts";
+import { Pager } from "./controls.tsx";
 import { Downloads } from "./Downloads.tsx";
-import { Pager } from "./Pager.tsx";
-import { matching, type Numbered, nextOrder, type Order, sorted } from "./sorting.ts";
-import { tabSeparated, textOf, visible } from "./texts.ts";
+import { filterRows, type Numbered, nextOrder, type Order, sortRows } from "./sorting.ts";
+import { stripControls, textOf, toTabSeparated } from "./texts.ts";
 import { say } from "./words.ts";
 
 const PAGE = 25;
@@ -44,7 +44,7 @@ export function Table({ result, columns, origin, pictures, marks, onDraw }: Prop
   const locale = formatLocale.value;
   const rows = useMemo(() => {
     const numbered = result.cells.map((row, number) => ({ row, number }));
-    return sorted(matching(numbered, columns, search, locale), order, locale);
+    return sortRows(filterRows(numbered, columns, search, locale), order, locale);
   }, [result, columns, search, order, locale]);
   const last = Math.max(0, Math.ceil(rows.length / size) - 1);
   const at = Math.min(page, last);
@@ -203,7 +203,7 @@ function Toolbar({ result, columns, rows, origin, iris, onIris, ...filter }: Too
   const { cells, total } = result;
   const all = Math.max(total, cells.length);
   const copied = () =>
-    tabSeparated(
+    toTabSeparated(
       columns.map((column) => column.title),
       rows.map(({ row }) => columns.map(({ index }) => row[index] ?? null)),
     );
@@ -269,7 +269,7 @@ function Why({ row, origin, known, onDraw }: WhyProps) {
       <ul>
         {found.words.map((sentence) => (
           <li key={sentence}>
-            <bdi>{visible(sentence)}</bdi>
+            <bdi>{stripControls(sentence)}</bdi>
           </li>
         ))}
       </ul>

@@ -1,9 +1,9 @@
 // Charts that a result suggests, and the contents of each.
 
 import type { Row } from "../api/types.ts";
-import { type Column, degreesOf } from "./columns.ts";
+import { type Column, degreesOf, type Pin } from "./columns.ts";
 import { textOf } from "./texts.ts";
-import { type Moment, momentOf, numberOf, parsedMoment } from "./values.ts";
+import { type Moment, momentOf, numberOf, parseMoment } from "./values.ts";
 
 /**
  * Bars: a number for each name. Lines: a number over time, a line for each name. Scatter: two
@@ -76,7 +76,7 @@ export function chartsOf(columns: Columns, rows: Rows, ordered: boolean): Chart[
 }
 
 /** Whether a chart shows all that answers, so that it may stand in the place of the table. */
-export function saysAll({ kind, value, by, name }: Chart, columns: Columns, rows: Rows): boolean {
+function saysAll({ kind, value, by, name }: Chart, columns: Columns, rows: Rows): boolean {
   const enough = kind === "bars" || kind === "line" ? FEWEST_POINTS : FEWEST_TO_COUNT;
   const answers = columns.filter((column) => column.answers);
   const drawn = [value, by, name];
@@ -183,5 +183,33 @@ function numberIn(row: Row, column: Column | null): number | null {
 function timeIn(row: Row, column: Column | null): Moment | null {
   const cell = (column && row[column.index]) ?? null;
   const isYear = cell !== null && column?.kind === "time";
-  return momentOf(cell) ?? (isYear ? parsedMoment(cell.value.padStart(4, "0")) : null);
+  return momentOf(cell) ?? (isYear ? parseMoment(cell.value.padStart(4, "0")) : null);
+}
+
+// The views of a result, and which of them says most at a glance.
+
+export type View = "card" | "table" | "chart" | "map" | "graph";
+
+interface Shown {
+  readonly columns: readonly Column[];
+  readonly charts: readonly Chart[];
+  readonly pins: readonly Pin[];
+  readonly rows: readonly Row[];
+}
+
+/** The view that a result opens with. */
+export function firstView({ columns, charts, pins, rows }: Shown): View {
+  if (onlyThing(columns, rows) !== null) return "card";
+  if (pins.length > 0 && pins.length >= rows.length / 2) return "map";
+  const [chart] = charts;
+  return chart && saysAll(chart, columns, rows) ? "chart" : "table";
+}
+
+/** The one thing that a result is, by its IRI; null if it is more, or something else. */
+export function onlyThing(columns: readonly Column[], rows: readonly Row[]): string | null {
+  const answers = columns.filter((column) => column.answers);
+  const [column] = answers;
+  if (!column || answers.length > 1 || rows.length !== 1) return null;
+  const cell = rows[0]?.[column.index];
+  return cell?.type === "iri" && column.kind === "thing" ? cell.value : null;
 }

@@ -2,9 +2,9 @@
 
 import type { Cell, Row } from "../api/types.ts";
 import { language, locale } from "../i18n/index.ts";
-import { shortName, textOf, visible } from "./texts.ts";
-import { checkedPlace, momentOf, numberOf, type Place, pictureOf, placeOf } from "./values.ts";
-import { say, several } from "./words.ts";
+import { shortName, stripControls, textOf } from "./texts.ts";
+import { checkPlace, momentOf, numberOf, type Place, pictureOf, placeOf } from "./values.ts";
+import { pluralize, say } from "./words.ts";
 
 type Kind =
   | "number"
@@ -83,7 +83,7 @@ function soundPair(row: Row, latitude: Column, longitude: Column): boolean {
 /** The place that a row names by two columns of degrees, numbers or texts of numbers. */
 function placeIn(row: Row, { latitude, longitude }: Degrees): Place | null {
   const [north, east] = [latitude, longitude].map(({ index }) => degreeOf(row[index] ?? null));
-  return typeof north === "number" && typeof east === "number" ? checkedPlace(east, north) : null;
+  return typeof north === "number" && typeof east === "number" ? checkPlace(east, north) : null;
 }
 
 function degreeOf(cell: Cell | null): number | null {
@@ -148,8 +148,8 @@ export function headingOf(name: string, labels: Readonly<Record<string, string>>
   const iri = Object.keys(labels).find((one) => wordsOf(shortName(one)) === named);
   const label = (iri && labels[iri]) || COMPUTED[named]?.() || named;
   const isSaid = label.toLowerCase().startsWith(COUNTED); // as "number of berths"
-  return visible(
-    isCount && !isSaid ? say.numberOf(language.value === "en" ? several(label) : label) : label,
+  return stripControls(
+    isCount && !isSaid ? say.numberOf(language.value === "en" ? pluralize(label) : label) : label,
   );
 }
 
@@ -192,13 +192,13 @@ export function pinsOf(columns: readonly Column[], rows: readonly Row[], locale:
     const at = place(row);
     if (!at) return [];
     const cell = named.map(({ index }) => row[index]).find((found) => found);
-    const name = cell ? textOf(cell, locale) : degreesText(at, locale);
+    const name = cell ? textOf(cell, locale) : formatDegrees(at, locale);
     return [{ row: number, place: at, name, iri: cell?.type === "iri" ? cell.value : null }];
   });
 }
 
 /** A place in degrees, as “48.1° N, 11.6° E”. */
-export function degreesText({ latitude, longitude }: Place, locale: string): string {
+export function formatDegrees({ latitude, longitude }: Place, locale: string): string {
   const degrees = (value: number, signs: string) => {
     const number = Math.abs(value).toLocaleString(locale, { maximumFractionDigits: 2 });
     return `${number}° ${value < 0 ? signs[1] : signs[0]}`;

@@ -86,14 +86,14 @@ function pins({ columns, cells }: TableView): Pin[] {
   ].flatMap((names) => {
     const places = names.map((one) => columns.indexOf(one));
     const rows = cells
-      .map((row) => places.map((at) => pointed(row[at] ?? null)))
+      .map((row) => places.map((at) => parsePoint(row[at] ?? null)))
       .filter((row) => row.every((cell) => cell !== null));
     return pinsOf(columnsOf(names, rows, []), rows, "en");
   });
 }
 
 /** Degrees in one text as the point that they are. */
-function pointed(cell: Cell | null): Cell | null {
+function parsePoint(cell: Cell | null): Cell | null {
   const found = cell && new RegExp(DEGREES).exec(cell.value);
   return found ? { type: "literal", value: `POINT(${found[2]} ${found[1]})` } : cell;
 }

@@ -41,13 +41,13 @@ export function placeAt({ x, y }: Spot): Place {
 }
 
 /** The view that shows all spots with a margin; a single one with the country around it. */
-export function fitting(spots: readonly Spot[], size: Size): View {
+export function fitView(spots: readonly Spot[], size: Size): View {
   const [left, right] = extent(spots.map(({ x }) => x));
   const [top, bottom] = extent(spots.map(({ y }) => y));
   const across = Math.max(right - left, 0.03) * 1.25;
   const down = Math.max(bottom - top, 0.03) * 1.3;
   const world = Math.min(size.width / across, size.height / down);
-  return bounded({ x: (left + right) / 2, y: (top + bottom) / 2, world }, size);
+  return boundView({ x: (left + right) / 2, y: (top + bottom) / 2, world }, size);
 }
 
 function extent(values: readonly number[]): [number, number] {
@@ -55,18 +55,18 @@ function extent(values: readonly number[]): [number, number] {
 }
 
 /** Returns the view nearer or farther by a factor; the spot under the pointer stays. */
-export function zoomed(view: View, factor: number, about: Spot, size: Size): View {
+export function zoomView(view: View, factor: number, about: Spot, size: Size): View {
   const least = Math.min(size.width, size.height);
   const world = Math.min(CLOSEST, Math.max(least, view.world * factor));
   const kept = 1 - view.world / world;
   const [x, y] = [view.x + (about.x - view.x) * kept, view.y + (about.y - view.y) * kept];
-  return bounded({ x, y, world }, size);
+  return boundView({ x, y, world }, size);
 }
 
 /** The view moved by pixels. */
-export function moved(view: View, right: number, down: number, size: Size): View {
+export function moveView(view: View, right: number, down: number, size: Size): View {
   const { x, y, world } = view;
-  return bounded({ x: x + right / world, y: y + down / world, world }, size);
+  return boundView({ x: x + right / world, y: y + down / world, world }, size);
 }
 
 /** The pixels of a spot in a view. */
@@ -88,7 +88,7 @@ export function netStep(view: View): number {
   return [0.1, 0.25, 0.5, 1, 2, 5, 10, 15, 30, 45, 60].find((step) => step >= wanted) ?? 90;
 }
 
-function bounded(view: View, { width, height }: Size): View {
+function boundView(view: View, { width, height }: Size): View {
   const world = Math.max(view.world, Math.min(width, height));
   return { x: within(view.x, width / world), y: within(view.y, height / world), world };
 }

@@ -2,7 +2,7 @@
 
 import type { RefObject } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { fitting, moved, type Size, type Spot, spotAt, zoomed } from "./projection.ts";
+import { fitView, moveView, type Size, type Spot, spotAt, zoomView } from "./projection.ts";
 
 const CLOSE = 256 * 2 ** 5;
 const SLACK = 4;
@@ -23,17 +23,17 @@ export function usePanning(
 ) {
   const size = { width, height };
   const middle = { x: width / 2, y: height / 2 };
-  const [view, setView] = useState(() => fitting(spots, size));
+  const [view, setView] = useState(() => fitView(spots, size));
   const fingers = useRef(new Map<number, Spot>());
   const travelled = useRef(0);
   // Until it is pressed, the wheel scrolls the page past the map.
   const awake = useRef(false);
   const isFirst = useRef(true);
-  const fit = () => setView(fitting(spots, size));
+  const fit = () => setView(fitView(spots, size));
   const move = ([right, down]: readonly [number, number]) =>
-    setView((now) => moved(now, right, down, size));
+    setView((now) => moveView(now, right, down, size));
   const zoomAt = (at: Spot, factor: number) =>
-    setView((now) => zoomed(now, factor, spotAt(at, now, size), size));
+    setView((now) => zoomView(now, factor, spotAt(at, now, size), size));
   /** The pixels of the map at a point of the window. */
   const here = ({ x, y }: Spot) => {
     const { left = 0, top = 0 } = element.current?.getBoundingClientRect() ?? {};
@@ -88,7 +88,7 @@ export function usePanning(
     fit,
     zoom: (factor: number) => zoomAt(middle, factor),
     show: (spot: Spot) =>
-      setView((now) => moved({ ...spot, world: Math.max(now.world, CLOSE) }, 0, 0, size)),
+      setView((now) => moveView({ ...spot, world: Math.max(now.world, CLOSE) }, 0, 0, size)),
     /** Whether the pointer has just dragged, so that its release presses nothing. */
     dragged: () => travelled.current > SLACK,
     handlers: {
