@@ -195,7 +195,7 @@ _OVERLAPS = """selector => {
 def expect_sound(page: Page, *, themes: bool = False) -> None:
     """Nothing is wider than the window, and axe-core finds nothing; in both themes if wanted."""
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    assert (violations_in_both_themes if themes else violations)(page) == []
+    assert (violations_in_both_themes(page) if themes else violations(page)) == []
 
 
 def measure_overlaps(page: Page, selector: str) -> list[str]:
