@@ -14,8 +14,14 @@ from askgraph.evaluation.reports.page import BUILT, html_page
 playwright = pytest.importorskip("playwright.sync_api", reason="no playwright")
 
 from playwright.sync_api import Browser, Page, expect, sync_playwright  # noqa: E402
-from tests.server.browser.fonts import environment_with_font  # noqa: E402
-from tests.server.browser.watched import ARGUMENTS, CHROMIUM, DARK, LIGHT, PATIENCE  # noqa: E402
+from tests.server.browser.watched import (  # noqa: E402
+    ARGUMENTS,
+    CHROMIUM,
+    DARK,
+    LIGHT,
+    PATIENCE,
+    environment_with_font,
+)
 
 pytestmark = [
     pytest.mark.skipif(not CHROMIUM, reason="no chromium on the PATH; ASKGRAPH_CHROMIUM names one"),
