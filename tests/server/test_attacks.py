@@ -5,7 +5,7 @@ import io
 import json
 import re
 import socket
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -15,10 +15,9 @@ import pytest
 from tests.each import for_each
 from tests.servers import faults
 from tests.servers.llm import LlmServer
-from tests.servers.served import ServedThread
+from tests.servers.served import ServedThread, job_ended, visitor
 from tests.servers.sparql import SparqlServer
 
-from askgraph.server.store.tables import new_id
 from askgraph.workspace import Workspace
 from askgraph.workspace.settings import FILE
 
@@ -33,7 +32,6 @@ e:jupiter a e:Planet ; rdfs:label "Jupiter"@en . e:Planet rdfs:label "planet"@en
 e:io a e:Moon ; rdfs:label "Io"@en ; e:orbits e:jupiter .
 e:evil a e:Moon ; rdfs:label "{EVIL}"@en ; e:orbits e:jupiter ; rdfs:seeAlso <javascript:alert(3)> .
 """
-Ended = Callable[[str], dict[str, Any]]
 
 
 @pytest.fixture(scope="module")
@@ -61,20 +59,8 @@ def url(place: Workspace) -> Iterator[str]:
 
 @pytest.fixture
 def client(url: str) -> Iterator[httpx2.Client]:
-    cookies = {"askgraph_visitor": new_id().ljust(32, "0")[:32]}
-    with httpx2.Client(base_url=url, cookies=cookies, timeout=60) as client:
+    with visitor(url) as client:
         yield client
-
-
-@pytest.fixture
-def ended(client: httpx2.Client) -> Ended:
-    def wait(id: str) -> dict[str, Any]:
-        with client.stream("GET", f"/api/v1/jobs/{id}/events") as response:
-            lines = [line for line in response.iter_lines() if line.startswith("data: ")]
-        job: dict[str, Any] = json.loads(lines[-1][6:])["job"]
-        return job
-
-    return wait
 
 
 def asked(client: httpx2.Client, question: str, **more: object) -> dict[str, Any]:
@@ -212,9 +198,7 @@ class TestQueries:
 class TestUploads:
     """What is uploaded is a file of ours, of bounded size, and nothing but RDF."""
 
-    def test_names_and_sizes_of_uploads(
-        self, client: httpx2.Client, place: Workspace, ended: Ended
-    ) -> None:
+    def test_names_and_sizes_of_uploads(self, client: httpx2.Client, place: Workspace) -> None:
         # The name of a graph is no path.
         for name in ("../evil", "..", ".", "/etc/evil", "a/b", "a\\b", "", "a\0b", "~", "-x",
                      "x" * 65, ".lock", "%2e%2e"):  # fmt: skip
@@ -231,7 +215,7 @@ class TestUploads:
             for name in ("../../../evil.nt", "/tmp/evil.nt", "..\\evil.nt", "....//evil.nt")
         ]
         response = client.post("/api/v1/graphs/upload", data={"name": "paths"}, files=files)
-        assert ended(response.json()["id"])["state"] == "done"
+        assert job_ended(client, response.json()["id"])["state"] == "done"
         kept = [Path(source) for source in place.graphs()["paths"].sources]
         assert [path.name for path in kept] == [
             "evil.nt",
@@ -251,16 +235,6 @@ class TestUploads:
         [
             ("bomb.nt", gzip.compress(bytes(100 * 2**20)), "more than 2 MB, unpacked"),
             (
-                "laughs.rdf",
-                b'<!DOCTYPE r [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;&a;">]><r>&b;</r>',
-                "defines the entity 'b' by others",
-            ),
-            (
-                "outside.rdf",
-                b'<!DOCTYPE r [<!ENTITY x SYSTEM "file:///etc/passwd">]><r>&x;</r>',
-                "by a file",
-            ),
-            (
                 "context.jsonld",
                 b'{"@context": "http://127.0.0.1:1/context", "@id": "http://e.org/a", "p": "x"}',
                 "remote context",
@@ -268,18 +242,18 @@ class TestUploads:
         ],
     )
     def test_bombs_do_not_go_off(
-        self, client: httpx2.Client, place: Workspace, ended: Ended,
+        self, client: httpx2.Client, place: Workspace,
         name: str, content: bytes, words: str,
     ) -> None:  # fmt: skip
         response = client.post(
             "/api/v1/graphs/upload", data={"name": "bomb"}, files=[("files", (name, content))]
         )
-        job = ended(response.json()["id"])
+        job = job_ended(client, response.json()["id"])
         assert job["state"] == "failed" and words in job["problem"]["detail"]
         assert "bomb" not in place.graphs() and not (place.folder / "uploads" / job["id"]).exists()
 
     def test_a_file_that_needs_too_much_memory_ends_its_process_alone(
-        self, client: httpx2.Client, ended: Ended
+        self, client: httpx2.Client
     ) -> None:
         """Entities within bounds, used so often in one literal that no memory would do."""
         entity, uses = "A" * 1000, "&x;" * 600_000
@@ -293,7 +267,7 @@ class TestUploads:
             data={"name": "hungry"},
             files=[("files", ("a.rdf", content.encode()))],
         )
-        job = ended(response.json()["id"])
+        job = job_ended(client, response.json()["id"])
         assert job["state"] == "failed" and "memory" in job["problem"]["detail"]
         assert client.get("/healthz").status_code == 200
 
@@ -383,20 +357,14 @@ class TestForgery:
             response = client.get("/api/v1/runs", params={"search": search})
             assert response.status_code in (200, 422) and response.json().get("runs", []) == []
 
-    def test_ids_that_are_guessed(self, client: httpx2.Client, url: str) -> None:
-        # A visitor cannot name themselves somebody.
+    def test_a_visitor_cannot_name_themselves_somebody(
+        self, client: httpx2.Client, url: str
+    ) -> None:
         forged = {"X-Forwarded-User": "admin", "Remote-User": "admin", "X-Forwarded-For": "::1"}
         with httpx2.Client(base_url=url, headers=forged, timeout=60) as other:
             assert "admin" not in other.get("/api/v1/me").text
             cookie = {"Cookie": "askgraph_visitor=key:admin"}
             assert "key:admin" not in other.get("/api/v1/me", headers=cookie).text
-        # Keys are not guessed.
-        statuses = [
-            client.get("/api/v1/me", headers={"Authorization": f"Bearer askgraph_{n:08}_{n:043}"})
-            for n in range(30)
-        ]
-        assert {one.status_code for one in statuses} == {401, 429}
-        assert statuses[-1].status_code == 429 and float(statuses[-1].headers["retry-after"]) > 0
 
 
 class TestOtherSites:

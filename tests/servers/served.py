@@ -1,6 +1,7 @@
 """`askgraph serve` for tests: in a thread of this process, or as a process that can be killed."""
 
 import contextlib
+import json
 import os
 import re
 import signal
@@ -14,12 +15,15 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+import httpx2
+
 from askgraph.sample import graph_path
 from askgraph.server.app import server_of
+from askgraph.server.auth.identify import VISITOR, new_visitor
 from askgraph.server.settings import ServeSettings
 from askgraph.workspace import Workspace
 
-__all__ = ["ServedProcess", "ServedThread", "sample_workspace"]
+__all__ = ["ServedProcess", "ServedThread", "job_ended", "sample_workspace", "visitor"]
 
 _START = 60.0
 
@@ -29,6 +33,21 @@ def sample_workspace(folder: Path) -> Workspace:
     workspace = Workspace(folder)
     workspace.add("space", [graph_path()])
     return workspace
+
+
+def visitor(url: str) -> httpx2.Client:
+    """Return a browser that has not been at a server before."""
+    return httpx2.Client(base_url=url, cookies={VISITOR: new_visitor()}, timeout=60)
+
+
+def job_ended(client: httpx2.Client, id: str) -> dict[str, Any]:
+    """Wait for the end of a job by its events, and return it."""
+    job: dict[str, Any] = {}
+    with client.stream("GET", f"/api/v1/jobs/{id}/events") as response:
+        for line in response.iter_lines():
+            if line.startswith("data: "):
+                job = json.loads(line[6:])["job"]
+    return job
 
 
 class ServedThread:

@@ -25,16 +25,9 @@ from askgraph.server.openai import routes as chat
 from askgraph.server.page import description_router, missing_page, page_router
 from askgraph.server.problems import Problem, faults_in_words, problem_of, problem_response
 from askgraph.server.protection import protect
-from askgraph.server.rest import (
-    boards,
-    graphs,
-    profile,
-    queries,
-    questions,
-    server,
-)
+from askgraph.server.rest import boards, graphs, profile, queries, questions, server
 from askgraph.server.runs.request import RunRequest
-from askgraph.server.runs.workers import Job, rarely_collected
+from askgraph.server.runs.workers import Job, collect_rarely
 from askgraph.server.settings import ServeSettings
 from askgraph.server.store import Store
 from askgraph.server.telemetry import set_up_logs
@@ -180,7 +173,7 @@ def run(
 
     asyncio.run(check_database())
     server, listening = server_of(settings, workspace, report=report, opened=opened)
-    rarely_collected()
+    collect_rarely()
     sys.setswitchinterval(_SWITCH)
     server.run(sockets=[listening])
 

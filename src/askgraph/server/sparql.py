@@ -147,7 +147,7 @@ async def _body(request: Request) -> str:
         raise QueryError("the query is not UTF-8 text") from problem
 
 
-def accepted(header: str, formats: Sequence[ResultFormat]) -> ResultFormat | None:
+def choose_format(header: str, formats: Sequence[ResultFormat]) -> ResultFormat | None:
     """Return the format that a client likes best, of equals the first; None if none will do.
 
     Without a header, or with one in which nothing can be read, anything will do.
@@ -305,7 +305,7 @@ def _format(formats: tuple[ResultFormat, ...], request: Request, name: str = "")
     for form in formats:
         if form.name == name:
             return form
-    found = accepted(request.headers.get("accept", ""), formats)
+    found = choose_format(request.headers.get("accept", ""), formats)
     if found is None:
         offered = ", ".join(form.accepted[0] for form in formats)
         raise _Unacceptable(f"such a result comes as one of {offered}: accept one of these")
@@ -319,7 +319,7 @@ def _failure(error: AskgraphError, request: Request) -> Response:
         problem = problem.model_copy(update={"status": 406})
     elif isinstance(error, WrongKind):
         problem = problem.model_copy(update={"status": 415})
-    form = accepted(request.headers.get("accept", ""), _ERRORS)
+    form = choose_format(request.headers.get("accept", ""), _ERRORS)
     if form is not None and form.name == "problem":
         return problem_response(problem)
     headers = {"Retry-After": str(round(problem.retry_after))} if problem.retry_after else {}

@@ -59,10 +59,7 @@ def test_the_graphs_and_their_picture(client: httpx2.Client) -> None:
 @for_each(
     ("language", "said"),
     [
-        (
-            "en",
-            "Holds astronauts, robotic missions, crewed missions, scientists, moons and 17",
-        ),
+        ("en", "Holds astronauts, robotic missions, crewed missions, scientists, moons and 17"),
         ("de", "Enthält Astronauten, unbemannte Missionen, bemannte Missionen, Wissenschaftler,"),
         ("fr", "Contient : astronauts, "),
         ("es", "Contiene: astronautas, "),

@@ -52,20 +52,27 @@ def test_queries_and_their_results(client: httpx2.Client) -> None:
     assert missing.status_code == 404
 
 
+@for_each("path", ["query", "answer"])
 @for_each(
-    ("query", "status", "kind"),
+    ("body", "status", "kind"),
     [
-        ("DELETE WHERE { ?s ?p ?o }", 403, "query-forbidden"),
-        ("SELECT * { SERVICE <http://169.254.169.254/> { ?s ?p ?o } }", 403, "query-forbidden"),
-        ("SELECT ?x WHERE {\n ?x ?y }", 400, "query-syntax"),
-        ("", 422, "request"),
-        ("SELECT * { ?s ?p ?o }" + " " * 100_000, 422, "request"),
+        ({"query": "DELETE WHERE { ?s ?p ?o }"}, 403, "query-forbidden"),
+        (
+            {"query": "SELECT * { SERVICE <http://169.254.169.254/> { ?s ?p ?o } }"},
+            403,
+            "query-forbidden",
+        ),
+        ({"query": "SELECT ?x WHERE {\n ?x ?y }"}, 400, "query-syntax"),
+        ({"query": ""}, 422, "request"),
+        ({"query": "SELECT * { ?s ?p ?o }" + " " * 100_000}, 422, "request"),
+        ({"query": MOONS, "columns": ["a"] * 101}, 422, "request"),
+        ({"query": MOONS, "timeout": 0}, 422, "request"),
     ],
 )
 def test_what_may_not_be_run_is_refused(
-    client: httpx2.Client, query: str, status: int, kind: str
+    client: httpx2.Client, path: str, body: dict[str, object], status: int, kind: str
 ) -> None:
-    response = client.post("/api/v1/graphs/space/query", json={"query": query})
+    response = client.post(f"/api/v1/graphs/space/{path}", json=body)
     assert (response.status_code, response.json()["type"].rpartition(":")[2]) == (status, kind)
 
 
@@ -190,25 +197,3 @@ def test_the_answers_of_queries(client: httpx2.Client) -> None:
     assert facts["total"] > 10  # type: ignore[operator]
     # A graph that the caller may not see is missing.
     assert client.post("/api/v1/graphs/secret/answer", json={"query": MOONS}).status_code == 404
-
-
-@for_each(
-    ("body", "status", "kind"),
-    [
-        ({"query": "DELETE WHERE { ?s ?p ?o }"}, 403, "query-forbidden"),
-        (
-            {"query": "SELECT * { SERVICE <http://169.254.169.254/> { ?s ?p ?o } }"},
-            403,
-            "query-forbidden",
-        ),
-        ({"query": "SELECT ?x WHERE {\n ?x ?y }"}, 400, "query-syntax"),
-        ({"query": ""}, 422, "request"),
-        ({"query": MOONS, "columns": ["a"] * 101}, 422, "request"),
-        ({"query": MOONS, "timeout": 0}, 422, "request"),
-    ],
-)
-def test_an_answer_that_may_not_be_run_is_refused(
-    client: httpx2.Client, body: dict[str, object], status: int, kind: str
-) -> None:
-    response = client.post("/api/v1/graphs/space/answer", json=body)
-    assert (response.status_code, response.json()["type"].rpartition(":")[2]) == (status, kind)

@@ -46,7 +46,7 @@ def upload_folder(workspace: Path, job: str) -> Path:
     return workspace / _FOLDER / job
 
 
-def stored(files: Sequence[Sent], folder: Path) -> tuple[Path, ...]:
+def store_files(files: Sequence[Sent], folder: Path) -> tuple[Path, ...]:
     """Copy files into a new folder; `SetupError` for one that is no RDF by name and content."""
     if not files:
         raise SetupError("no file was sent: send one or more as 'files'")
@@ -90,7 +90,7 @@ def _stored(sent: Sent, number: int, folder: Path) -> Path:
     with received.open("xb") as out:
         shutil.copyfileobj(sent.content, out, 1 << 20)
     if packed:
-        start = next(unpacked(received, part=_START), b"")
+        start = next(unpack(received, part=_START), b"")
     stem, suffix = _named(sent.name)
     suffix = suffix or _looks_like(start)
     if not suffix:
@@ -170,17 +170,17 @@ def check_files(files: Sequence[Path], *, most: int) -> None:
     """
     left = most
     for file in files:
-        for part in unpacked(file):
+        for part in unpack(file):
             left -= len(part)
             if left < 0:
                 raise TooLarge(
                     f"{file.name} makes it more than {most // 2**20:,} MB, unpacked: leave"
                     " something out, or ask the operator to raise upload_mb"
                 )
-        check_elements(file.name, unpacked(file, part=1 << 16))
+        check_elements(file.name, unpack(file, part=1 << 16))
 
 
-def unpacked(file: Path, *, part: int = _PART) -> Iterator[bytes]:
+def unpack(file: Path, *, part: int = _PART) -> Iterator[bytes]:
     """Yield the content of a file in parts; `SetupError` if it cannot be unpacked."""
     try:
         unpacker = _UNPACKERS.get(file.suffix)

@@ -16,7 +16,7 @@ from pydantic import BaseModel, Field
 from askgraph.answers import chosen_answer
 from askgraph.answers.codec import status_of
 from askgraph.errors import AskgraphError, QueryError, ServiceError, SetupError
-from askgraph.server.mcp.access import Access, Language, chosen, current, tool_errors
+from askgraph.server.mcp.access import Access, Language, current, find_graph, tool_errors
 from askgraph.server.mcp.results import (
     ROWS,
     Answered,
@@ -99,11 +99,11 @@ async def ask(
         if given is not None:
             return await _read_as(access, *given, limit)
         methods, wanted = access.method_names(), (method or DEFAULT_METHOD).replace("_", "-")
-        names = graphs or [chosen(access, None)]
+        names = graphs or [find_graph(access, None)]
         before = tuple(Earlier(one.question, one.query) for one in earlier or ())
         asked = RunRequest(
             Question(question, language, before),
-            tuple(dict.fromkeys(chosen(access, name) for name in names)),
+            tuple(dict.fromkeys(find_graph(access, name) for name in names)),
             wanted,
             seconds=seconds,
         )
@@ -139,7 +139,7 @@ async def _read_as(
     access: Access, reading: int, asked_back: Clarification, graph: str, limit: int
 ) -> Answered:
     """The answer of the reading that the user chose."""
-    async with access.graph(chosen(access, graph)) as opened:
+    async with access.graph(find_graph(access, graph)) as opened:
         answer = await chosen_answer(
             asked_back.options[reading],
             asked_back,

@@ -288,7 +288,7 @@ class Talk:
     said: str = ""
 
 
-def talk_of(messages: Sequence[ChatMessage]) -> Talk:
+def parse_talk(messages: Sequence[ChatMessage]) -> Talk:
     """Return the question of a conversation.
 
     Messages of the system are not for a graph and are passed over. Raises `SetupError` if the

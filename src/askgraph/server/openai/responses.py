@@ -15,11 +15,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, Field
 
 from askgraph.errors import AskgraphError
-from askgraph.server.openai import (
-    ChatAnswer,
-    ChatMessage,
-    ChatPart,
-)
+from askgraph.server.openai import ChatAnswer, ChatMessage, ChatPart
 from askgraph.server.openai.answers import Follows, chat_answer, message_parts, read_to_end
 from askgraph.server.problems import problem_of
 from askgraph.server.runs import LANGUAGE_TAG

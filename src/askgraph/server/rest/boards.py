@@ -14,8 +14,9 @@ from askgraph.server.auth import Principal
 from askgraph.server.hub import Asker, Hub, HubDep
 from askgraph.server.problems import Missing, Problem, problem_of
 from askgraph.server.runs import AnswerView, Body, Cell, ShareBody, answer_view
-from askgraph.server.runs.replies import written_answer
+from askgraph.server.runs.replies import answer_query
 from askgraph.server.store.tables import BoardRow, PinRow, new_id, now
+from askgraph.server.store.tables import boards as boards_table
 
 _Row = Sequence[Cell | None]
 
@@ -245,23 +246,23 @@ async def one(id: str, hub: HubDep, caller: Asker) -> BoardView:
 @router.patch("/boards/{id}")
 async def rename(id: str, body: BoardBody, hub: HubDep, caller: Asker) -> BoardView:
     """Give a board another title."""
-    await _own(hub, id, caller)
-    await hub.store.change_board(id, title=body.title)
+    await _board(hub, id, caller, own=True)
+    await hub.store.change(boards_table, id, title=body.title)
     return await _view(hub, id, caller)
 
 
 @router.delete("/boards/{id}", status_code=204)
 async def delete(id: str, hub: HubDep, caller: Asker) -> None:
     """Delete a board with its pins."""
-    await _own(hub, id, caller)
-    await hub.store.delete_board(id)
+    await _board(hub, id, caller, own=True)
+    await hub.store.delete(boards_table, id)
 
 
 @router.post("/boards/{id}/share")
 async def share(id: str, body: ShareBody, hub: HubDep, caller: Asker) -> BoardView:
     """Let others read a board by its address, without what graphs hide from them; or no longer."""
-    await _own(hub, id, caller)
-    await hub.store.change_board(id, shared=body.shared)
+    await _board(hub, id, caller, own=True)
+    await hub.store.change(boards_table, id, shared=body.shared)
     return await _view(hub, id, caller)
 
 
@@ -272,7 +273,8 @@ async def refresh(id: str, hub: HubDep, caller: Asker) -> BoardView:
     Each query has the server's limits, counts as a request, and may fail without the others. What
     a reader's refresh gives is not kept.
     """
-    board, pins = await _readable(hub, id, caller)
+    board = await _board(hub, id, caller)
+    pins = await _pins(hub, board, caller)
     turns = asyncio.Semaphore(_TOGETHER)
 
     async def again(pin: PinRow) -> PinRow | Problem:
@@ -281,7 +283,7 @@ async def refresh(id: str, hub: HubDep, caller: Asker) -> BoardView:
             try:
                 await hub.accounts.admit(caller)
                 async with hub.graphs.lease(pin.graph, caller) as opened:
-                    answer = await written_answer(
+                    answer = await answer_query(
                         hub,
                         pin.query,
                         opened,
@@ -295,7 +297,7 @@ async def refresh(id: str, hub: HubDep, caller: Asker) -> BoardView:
 
     found = await asyncio.gather(*map(again, pins))
     fresh = [one for one in found if isinstance(one, PinRow)]
-    if _owned(board, caller):
+    if board.owner == caller.id:
         for pin in fresh:
             await hub.store.put_latest(pin.id, pin.latest or {}, pin.checked or "")
     failed = {pin.id: one for pin, one in zip(pins, found, strict=True) if isinstance(one, Problem)}
@@ -306,7 +308,7 @@ async def refresh(id: str, hub: HubDep, caller: Asker) -> BoardView:
 @router.post("/boards/{id}/seen")
 async def seen(id: str, hub: HubDep, caller: Asker) -> BoardView:
     """Take the latest answers of a board as seen: later ones are compared with them."""
-    await _own(hub, id, caller)
+    await _board(hub, id, caller, own=True)
     await hub.store.accept_latest(id)
     return await _view(hub, id, caller)
 
@@ -314,7 +316,7 @@ async def seen(id: str, hub: HubDep, caller: Asker) -> BoardView:
 @router.post("/boards/{id}/pins", status_code=201)
 async def pin(id: str, body: PinBody, hub: HubDep, caller: Asker) -> BoardView:
     """Pin the answer of a run to the end of a board."""
-    await _own(hub, id, caller)
+    await _board(hub, id, caller, own=True)
     run = await hub.records.row(body.run, caller)
     answer = run.answer or {}
     graph, query = answer.get("graph"), answer.get("sparql")
@@ -343,7 +345,7 @@ async def pin(id: str, body: PinBody, hub: HubDep, caller: Asker) -> BoardView:
 @router.patch("/boards/{id}/pins/{pin}")
 async def change(id: str, pin: str, body: PinChange, hub: HubDep, caller: Asker) -> BoardView:
     """Give a pin another heading, view or place."""
-    await _own(hub, id, caller)
+    await _board(hub, id, caller, own=True)
     values: dict[str, object] = {}
     if body.title is not None:
         values["title"] = body.title
@@ -360,14 +362,14 @@ async def change(id: str, pin: str, body: PinChange, hub: HubDep, caller: Asker)
 @router.delete("/boards/{id}/pins/{pin}", status_code=204)
 async def unpin(id: str, pin: str, hub: HubDep, caller: Asker) -> None:
     """Remove a pin from a board."""
-    await _own(hub, id, caller)
+    await _board(hub, id, caller, own=True)
     if not await hub.store.delete_pin(id, pin):
         raise _no_pin(pin)
 
 
 async def _view(hub: Hub, id: str, caller: Principal) -> BoardView:
-    board, pins = await _readable(hub, id, caller)
-    return await _told(hub, board, pins, caller, {})
+    board = await _board(hub, id, caller)
+    return await _told(hub, board, await _pins(hub, board, caller), caller, {})
 
 
 async def _told(
@@ -396,34 +398,23 @@ async def _told(
         )
 
     views = await asyncio.to_thread(lambda: [view(pin) for pin in pins])
-    about = {**vars(board), "hidden": board.pins - len(pins), "mine": _owned(board, caller)}
+    about = {**vars(board), "hidden": board.pins - len(pins), "mine": board.owner == caller.id}
     return BoardView.model_validate({**about, "content": views})
 
 
-async def _own(hub: Hub, id: str, caller: Principal) -> None:
-    if not _owned(await _board(hub, id, caller), caller):
-        raise _no_board(id)
-
-
-async def _readable(hub: Hub, id: str, caller: Principal) -> tuple[BoardRow, list[PinRow]]:
-    """A board and its pins of graphs that the caller sees; `Missing` if they may not read it."""
-    board = await _board(hub, id, caller)
-    return board, [pin for pin in await hub.store.pins(id) if caller.sees(pin.graph)]
-
-
-async def _board(hub: Hub, id: str, caller: Principal) -> BoardRow:
+async def _board(hub: Hub, id: str, caller: Principal, *, own: bool = False) -> BoardRow:
+    """A board that the caller may read or, if it has to be their own, change."""
     board = await hub.store.board(id)
-    if board is None or not (_owned(board, caller) or board.shared or caller.may("admin")):
-        raise _no_board(id)
-    return board
+    if board is not None:
+        may_read = board.shared or caller.may("admin")
+        if board.owner == caller.id or (may_read and not own):
+            return board
+    raise Missing(f"there is no board {id!r}, or it is not yours")
 
 
-def _owned(board: BoardRow, caller: Principal) -> bool:
-    return board.owner == caller.id
-
-
-def _no_board(id: str) -> Missing:
-    return Missing(f"there is no board {id!r}, or it is not yours")
+async def _pins(hub: Hub, board: BoardRow, caller: Principal) -> list[PinRow]:
+    """The pins of a board that are of graphs which the caller sees."""
+    return [pin for pin in await hub.store.pins(board.id) if caller.sees(pin.graph)]
 
 
 def _no_pin(id: str) -> Missing:

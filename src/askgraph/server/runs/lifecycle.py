@@ -26,9 +26,9 @@ from askgraph.server.runs import RunView, State
 from askgraph.server.runs.events import Event, Events, Queue, shield
 from askgraph.server.runs.records import RunRecords
 from askgraph.server.runs.request import RunRequest
-from askgraph.server.runs.workers import Answering, Crew, Job
+from askgraph.server.runs.workers import Answering, Job, WorkerPool
 from askgraph.server.settings import ServeSettings
-from askgraph.server.store.tables import Json
+from askgraph.server.store.tables import Json, runs
 from askgraph.server.telemetry import question_span, span_headers
 from askgraph.trace import Answer, Clarification, Refusal, Step, Trace
 from askgraph.trace.codec import Head
@@ -64,7 +64,7 @@ class Runs:
         self,
         settings: ServeSettings,
         graphs: OpenGraphs,
-        answering: Answering | Crew,
+        answering: Answering | WorkerPool,
         records: RunRecords,
     ) -> None:
         self._settings, self._answering = settings, answering
@@ -147,7 +147,7 @@ class Runs:
             # Running.
             if run.state == "queued":
                 run.state = "running"
-                await self._records.started(run.id)
+                await self._records.store.run_started(run.id, self._records.process)
             # Its steps, the last of which is the outcome.
             async with aclosing(self._answering.told(await self._job(run))) as told:
                 async for one in told:
@@ -155,7 +155,7 @@ class Runs:
                         run.head = one
                         continue
                     run.steps.append(one)
-                    run.told.append(self._records.masked(one))
+                    run.told.append(self._records.mask(one))
                     if not isinstance(one, Answer | Clarification | Refusal):
                         run.events.add("step", step=run.told[-1])
 
@@ -257,7 +257,7 @@ class Runs:
         """Cancel a run, wherever it runs; one that has ended stays as it is."""
         run = self._here.get(id)
         if run is None:
-            await self._records.ask_to_cancel(id)
+            await self._records.store.ask_to_cancel(runs, id)
         else:
             await self._stop(run, "cancelled")
 
@@ -277,7 +277,8 @@ class Runs:
             try:
                 if looks % _BEAT == 0:
                     await give_up(await self._records.beat())
-                for id in await self._records.to_cancel() if self._here else []:
+                store, process = self._records.store, self._records.process
+                for id in await store.cancel_wanted(process) if self._here else []:
                     await self.cancel(id)
             except (ServiceError, SetupError) as error:
                 _log.warning("what to stop, and what others left, cannot be seen: %s", error)
