@@ -251,9 +251,9 @@ class Jobs:
             end = {"state": "failed", "problem": Problem.unexpected().model_dump()}
             _log.exception("adding the graph %r failed by a bug", job.new.name)
         watch.cancel()
-        await shield(self._ended(job, end))
+        await shield(self._end(job, end))
 
-    async def _ended(self, job: _Job, end: Mapping[str, Any]) -> None:
+    async def _end(self, job: _Job, end: Mapping[str, Any]) -> None:
         """Leave nothing of a graph that did not come to be, and keep how the job ended."""
         try:
             if end["state"] != "done":

@@ -51,7 +51,7 @@ def store_files(files: Sequence[Sent], folder: Path) -> tuple[Path, ...]:
     if not files:
         raise SetupError("no file was sent: send one or more as 'files'")
     folder.mkdir(parents=True)
-    return tuple(_stored(sent, number, folder) for number, sent in enumerate(files, 1))
+    return tuple(_store_file(sent, number, folder) for number, sent in enumerate(files, 1))
 
 
 def uploads_of(workspace: Path, settings: GraphSettings) -> Path | None:
@@ -77,7 +77,7 @@ def clear_orphans(
             shutil.rmtree(folder, ignore_errors=True)
 
 
-def _stored(sent: Sent, number: int, folder: Path) -> Path:
+def _store_file(sent: Sent, number: int, folder: Path) -> Path:
     start = sent.content.read(_START)
     sent.content.seek(0)
     if start.startswith(_ARCHIVES):
@@ -91,8 +91,8 @@ def _stored(sent: Sent, number: int, folder: Path) -> Path:
         shutil.copyfileobj(sent.content, out, 1 << 20)
     if packed:
         start = next(unpack(received, part=_START), b"")
-    stem, suffix = _named(sent.name)
-    suffix = suffix or _looks_like(start)
+    stem, suffix = _split_name(sent.name)
+    suffix = suffix or _guess_suffix(start)
     if not suffix:
         raise SetupError(
             f"{_shown(sent.name)} is of no known kind; known are {', '.join(FORMATS)}, each also"
@@ -103,7 +103,7 @@ def _stored(sent: Sent, number: int, folder: Path) -> Path:
     return received.rename(other if own.exists() else own)
 
 
-def _named(name: str) -> tuple[str, str]:
+def _split_name(name: str) -> tuple[str, str]:
     """The name of a file, in letters and digits, and its suffix if it is that of a format."""
     last = re.split(r"[/\\]", name)[-1]
     for ending in _PACKED.values():
@@ -115,7 +115,7 @@ def _named(name: str) -> tuple[str, str]:
     return plain or "file", known
 
 
-def _looks_like(start: bytes) -> str:
+def _guess_suffix(start: bytes) -> str:
     """The suffix of the format that a file begins like, empty if none."""
     text = start.removeprefix(b"\xef\xbb\xbf").lstrip()
     if text.startswith((b"<?xml", b"<!DOCTYPE", b"<rdf:RDF")):

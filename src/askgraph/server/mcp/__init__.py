@@ -214,7 +214,9 @@ class _GraphServer(MCPServer[Any]):
         """Call a tool: it takes `graph` and `graphs` alike, and no argument that is not its own."""
         tool = next((one for one in await self.list_tools() if one.name == name), None)
         if tool is not None:
-            arguments = _fitting(name, arguments, list(tool.input_schema.get("properties", {})))
+            arguments = _fit_arguments(
+                name, arguments, list(tool.input_schema.get("properties", {}))
+            )
         try:
             return await super().call_tool(name, arguments, context)
         except ToolError as error:
@@ -241,7 +243,7 @@ class _GraphServer(MCPServer[Any]):
         return await super().get_prompt(name, arguments, context)
 
 
-def _fitting(tool: str, given: Mapping[str, Any], known: Sequence[str]) -> dict[str, Any]:
+def _fit_arguments(tool: str, given: Mapping[str, Any], known: Sequence[str]) -> dict[str, Any]:
     """The arguments of a call as its tool names them.
 
     Raises `ToolError` for others, and for several graphs if the tool looks at one.
@@ -273,7 +275,7 @@ def graph_server(access_of: AccessOf) -> MCPServer[Any]:
         finally:
             CALLER.reset(token)
 
-    with _logging_left_alone():
+    with _leave_logging_alone():
         server = _GraphServer(
             "askgraph",
             title="Askgraph",
@@ -293,7 +295,7 @@ def graph_server(access_of: AccessOf) -> MCPServer[Any]:
 
 
 @contextmanager
-def _logging_left_alone() -> Iterator[None]:
+def _leave_logging_alone() -> Iterator[None]:
     """Keep the library from setting up the logs of the whole process, if nobody did yet."""
     handler = logging.NullHandler()
     logging.getLogger().addHandler(handler)

@@ -26,7 +26,7 @@ from askgraph.server.hub import Hub, caller_of, hub_of
 from askgraph.server.mcp import graph_server
 from askgraph.server.mcp.access import FOLLOWING, Access, Known
 from askgraph.server.runs import AskBody
-from askgraph.server.runs.replies import steps_of_run, suggest_following
+from askgraph.server.runs.replies import read_steps, suggest_following
 from askgraph.server.runs.request import RunRequest, method_names
 from askgraph.trace import Outcome, Question, Step
 
@@ -80,7 +80,7 @@ class HostedAccess:
             language=asked.question.language,
         )
         run = await self._hub.ask(body, self._caller, before=asked.question.before)
-        async with aclosing(steps_of_run(self._hub, run)) as steps:
+        async with aclosing(read_steps(self._hub, run)) as steps:
             async for step in steps:
                 yield step
 

@@ -24,7 +24,7 @@ from askgraph.server.rest.server import choices
 from askgraph.server.runs import MOST_QUESTION, AskBody, odd_character
 from askgraph.server.runs.replies import (
     choose_reading,
-    steps_of_run,
+    read_steps,
     suggest_following,
     text_stream,
     unless_disconnected,
@@ -154,7 +154,7 @@ async def _begin(
     after: str | None = None,
 ) -> Begun:
     """The run that a request begins; `after` is the run that it goes on from."""
-    if talk.choice is not None and (back := await _asked_back(talk, after, hub, caller)):
+    if talk.choice is not None and (back := await _find_asked_back(talk, after, hub, caller)):
         choice = talk.choice
         _, _, outcome = await hub.records.outcome(back, caller)
         most = len(outcome.options) if isinstance(outcome, Clarification) else 0
@@ -185,7 +185,7 @@ async def _begin(
         after=after,
     )
     run = await hub.ask(asked, caller, before=talk.before)
-    return run.id, steps_of_run(hub, run), _follows(hub, run.asked.question, caller)
+    return run.id, read_steps(hub, run), _follows(hub, run.asked.question, caller)
 
 
 def _follows(hub: Hub, asked: Question, caller: Principal) -> Follows:
@@ -197,7 +197,9 @@ def _follows(hub: Hub, asked: Question, caller: Principal) -> Follows:
     return follows
 
 
-async def _asked_back(talk: Talk, after: str | None, hub: Hub, caller: Principal) -> str | None:
+async def _find_asked_back(
+    talk: Talk, after: str | None, hub: Hub, caller: Principal
+) -> str | None:
     """The run that asked back: the one before, or the latest that said what our message says."""
     if after is not None:
         _, _, outcome = await hub.records.outcome(after, caller)

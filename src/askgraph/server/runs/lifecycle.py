@@ -100,9 +100,9 @@ class Runs:
         """
         if self._closing:
             raise TooMany("this server is shutting down; ask again in a moment", retry_after=2.0)
-        return await asyncio.shield(asyncio.create_task(self._begun(asked, caller)))
+        return await asyncio.shield(asyncio.create_task(self._begin_run(asked, caller)))
 
-    async def _begun(self, asked: RunRequest, caller: Principal) -> Run:
+    async def _begin_run(self, asked: RunRequest, caller: Principal) -> Run:
         waits = any(queue.full for queue in self._queues(asked))
         state: State = "queued" if waits else "running"
         id = await self._records.begin(asked, caller, state)
@@ -116,7 +116,7 @@ class Runs:
             method=asked.method,
         )
         run.task = asyncio.create_task(self._run(run), name=f"run {id}")
-        self._left(run)
+        self._leave(run)
         return run
 
     async def _run(self, run: Run) -> None:
@@ -124,7 +124,7 @@ class Runs:
         problem: Problem | None = None
         try:
             with question_span(run.id, run.asked.method, run.asked.graphs):
-                await self._worked(run)
+                await self._work(run)
             run.state = "done"
         except asyncio.CancelledError:
             run.state = run.stops_as
@@ -134,11 +134,11 @@ class Runs:
             run.state, problem = "failed", Problem.unexpected()
             _log.exception("question %s failed by a bug", run.id)
         try:
-            await shield(self._ended(run, problem))
+            await shield(self._end(run, problem))
         finally:
             asyncio.get_running_loop().call_later(_KNOWN, self._here.pop, run.id, None)
 
-    async def _worked(self, run: Run) -> None:
+    async def _work(self, run: Run) -> None:
         async with AsyncExitStack() as held:
             # Queued: for each graph, then for the server.
             for queue in self._queues(run.asked):
@@ -172,7 +172,7 @@ class Runs:
             span_headers(),
         )
 
-    async def _ended(self, run: Run, problem: Problem | None) -> None:
+    async def _end(self, run: Run, problem: Problem | None) -> None:
         """Keep how a run ended, then announce it."""
         trace = Trace(run.asked.question, run.asked.method, tuple(run.steps))
         seconds = round(asyncio.get_running_loop().time() - run.began, 6)
@@ -197,22 +197,22 @@ class Runs:
 
         A run that nobody reads any more is cancelled after the server's `patience`.
         """
-        with self._attended(run):
+        with self._attend(run):
             async with aclosing(run.events.read(after)) as events:
                 async for event in events:
                     yield event
 
     @contextmanager
-    def _attended(self, run: Run) -> Iterator[None]:
+    def _attend(self, run: Run) -> Iterator[None]:
         if run.patience is not None:
             run.patience.cancel()
             run.patience = None
         try:
             yield
         finally:
-            self._left(run)
+            self._leave(run)
 
-    def _left(self, run: Run) -> None:
+    def _leave(self, run: Run) -> None:
         if run.events.ended or run.events.readers or run.patience is not None:
             return
 
@@ -225,7 +225,7 @@ class Runs:
 
     async def outcome(self, run: Run) -> RunView:
         """Wait for the end of a run and return it; cancelled early, the run is left."""
-        with self._attended(run):
+        with self._attend(run):
             last = await run.events.last()
         if last["event"] == "outcome":
             return RunView.model_validate(last["run"])

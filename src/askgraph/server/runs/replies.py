@@ -49,26 +49,26 @@ Value = TypeVar("Value")
 
 def event_stream(events: AsyncGenerator[Event, None]) -> StreamingResponse:
     """Return a response that sends events as they come, and closes `events` when it is left."""
-    return text_stream(_told(events))
+    return text_stream(_to_texts(events))
 
 
 def text_stream(texts: AsyncGenerator[str, None]) -> StreamingResponse:
     """Return a response that sends events that are text already; see `event_stream`."""
     return StreamingResponse(
-        _kept_alive(texts),
+        _keep_alive(texts),
         media_type="text/event-stream",
         headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"},
     )
 
 
-async def _told(events: AsyncGenerator[Event, None]) -> AsyncGenerator[str, None]:
+async def _to_texts(events: AsyncGenerator[Event, None]) -> AsyncGenerator[str, None]:
     async with aclosing(events):
         async for event in events:
             data = json.dumps(event, ensure_ascii=False)
             yield f"event: {event['event']}\nid: {event['seq']}\ndata: {data}\n\n"
 
 
-async def _kept_alive(texts: AsyncGenerator[str, None]) -> AsyncIterator[str]:
+async def _keep_alive(texts: AsyncGenerator[str, None]) -> AsyncIterator[str]:
     async with aclosing(texts):
         coming: asyncio.Task[str | None] = asyncio.ensure_future(anext(texts, None))
         try:
@@ -106,7 +106,7 @@ async def unless_disconnected(request: Request, work: Awaitable[Value]) -> Value
         gone.cancel()
 
 
-def steps_of_run(hub: Hub, run: Run) -> AsyncGenerator[Step, None]:
+def read_steps(hub: Hub, run: Run) -> AsyncGenerator[Step, None]:
     """Yield the steps of a run up to its outcome, its places in the queue first, as thoughts.
 
     Closed early, the run is cancelled. Raises `Failed` if it failed or was stopped.
