@@ -2,10 +2,9 @@
 
 from collections.abc import Iterator
 
-import httpx2
 import pytest
 from tests.servers.key_holders import Locked
-from tests.servers.served import ServedThread, sample_workspace, visitor
+from tests.servers.served import ServedThread, Visitor, sample_workspace
 from tests.servers.stuck import stuck_server
 
 from askgraph.workspace import Workspace
@@ -41,7 +40,7 @@ def stuck(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServedThread]:
 
 
 @pytest.fixture
-def client(served: str) -> Iterator[httpx2.Client]:
+def client(served: str) -> Iterator[Visitor]:
     """A browser that has not been here before."""
-    with visitor(served) as client:
+    with Visitor(served) as client:
         yield client

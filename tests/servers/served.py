@@ -23,7 +23,7 @@ from askgraph.server.auth.identify import VISITOR, new_visitor
 from askgraph.server.settings import ServeSettings
 from askgraph.workspace import Workspace
 
-__all__ = ["ServedProcess", "ServedThread", "job_ended", "sample_workspace", "visitor"]
+__all__ = ["ServedProcess", "ServedThread", "Visitor", "job_ended", "sample_workspace"]
 
 _START = 60.0
 
@@ -35,9 +35,27 @@ def sample_workspace(folder: Path) -> Workspace:
     return workspace
 
 
-def visitor(url: str) -> httpx2.Client:
-    """Return a browser that has not been at a server before."""
-    return httpx2.Client(base_url=url, cookies={VISITOR: new_visitor()}, timeout=60)
+class Visitor(httpx2.Client):
+    """A browser that has not been at a server before."""
+
+    def __init__(self, url: str) -> None:
+        super().__init__(base_url=url, cookies={VISITOR: new_visitor()}, timeout=60)
+
+    def get_json(self, path: str, **parameters: Any) -> Any:
+        """Return what an address below `/api/v1` gives."""
+        return self._read(self.get(f"/api/v1/{path}", params=parameters))
+
+    def post_json(self, path: str, **body: object) -> Any:
+        """Return what an address below `/api/v1` replies to a body."""
+        return self._read(self.post(f"/api/v1/{path}", json=body))
+
+    def ask(self, question: str, **more: object) -> Any:
+        """Return the run of a question."""
+        return self.post_json("ask", question=question, **more)
+
+    def _read(self, response: httpx2.Response) -> Any:
+        assert response.status_code in (200, 201), response.text
+        return response.json()
 
 
 def job_ended(client: httpx2.Client, id: str) -> dict[str, Any]:

@@ -8,7 +8,7 @@ import httpx2
 import pytest
 from tests.servers.harbours import BEFORE, NOW, QUESTION, put_harbours
 from tests.servers.key_holders import Locked
-from tests.servers.served import ServedThread, visitor
+from tests.servers.served import ServedThread, Visitor
 
 from askgraph.server.auth import OwnLimits
 from askgraph.workspace import Workspace
@@ -30,14 +30,14 @@ def address(place: Workspace) -> Iterator[str]:
 
 
 @pytest.fixture
-def ann(address: str) -> Iterator[httpx2.Client]:
-    with visitor(address) as client:
+def ann(address: str) -> Iterator[Visitor]:
+    with Visitor(address) as client:
         yield client
 
 
 @pytest.fixture
-def bob(address: str) -> Iterator[httpx2.Client]:
-    with visitor(address) as client:
+def bob(address: str) -> Iterator[Visitor]:
+    with Visitor(address) as client:
         yield client
 
 
@@ -47,12 +47,12 @@ def done(response: httpx2.Response) -> Reply:
     return told
 
 
-def asked(client: httpx2.Client, question: str = QUESTION, **more: object) -> str:
+def asked(client: Visitor, question: str = QUESTION, **more: object) -> str:
     run = done(client.post("/ask", json={"question": question, **more}))
     return str(run["id"])
 
 
-def board_of(client: httpx2.Client, *questions: str) -> Reply:
+def board_of(client: Visitor, *questions: str) -> Reply:
     """A board with a pin for each question."""
     board = done(client.post("/boards", json={"title": "Harbours"}))
     for question in questions:
