@@ -78,6 +78,7 @@ class HostedAccess:
             graphs=list(asked.graphs),
             method=asked.method,
             language=asked.question.language,
+            seconds=asked.seconds,
         )
         run = await self._hub.ask(body, self._caller, before=asked.question.before)
         async with aclosing(read_steps(self._hub, run)) as steps:
