@@ -227,6 +227,16 @@ class TestUploads:
         [
             ("bomb.nt", gzip.compress(bytes(100 * 2**20)), "more than 2 MB, unpacked"),
             (
+                "laughs.rdf",
+                b'<!DOCTYPE r [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;&a;">]><r>&b;</r>',
+                "defines the entity 'b' by others",
+            ),
+            (
+                "outside.rdf",
+                b'<!DOCTYPE r [<!ENTITY x SYSTEM "file:///etc/passwd">]><r>&x;</r>',
+                "by a file",
+            ),
+            (
                 "context.jsonld",
                 b'{"@context": "http://127.0.0.1:1/context", "@id": "http://e.org/a", "p": "x"}',
                 "remote context",
@@ -347,12 +357,19 @@ class TestForgery:
             response = client.get("/api/v1/runs", params={"search": search})
             assert response.status_code in (200, 422) and response.json().get("runs", []) == []
 
-    def test_a_visitor_cannot_name_themselves_somebody(self, client: Visitor, url: str) -> None:
+    def test_callers_that_are_forged(self, client: Visitor, url: str) -> None:
         forged = {"X-Forwarded-User": "admin", "Remote-User": "admin", "X-Forwarded-For": "::1"}
         with httpx2.Client(base_url=url, headers=forged, timeout=60) as other:
             assert "admin" not in other.get("/api/v1/me").text
             cookie = {"Cookie": "askgraph_visitor=key:admin"}
             assert "key:admin" not in other.get("/api/v1/me", headers=cookie).text
+        # Keys are not guessed.
+        statuses = [
+            client.get("/api/v1/me", headers={"Authorization": f"Bearer askgraph_{n:08}_{n:043}"})
+            for n in range(30)
+        ]
+        assert {one.status_code for one in statuses} == {401, 429}
+        assert statuses[-1].status_code == 429 and float(statuses[-1].headers["retry-after"]) > 0
 
 
 class TestOtherSites:
