@@ -47,12 +47,12 @@ def done(response: httpx2.Response) -> Reply:
     return told
 
 
-def asked(client: Visitor, question: str = QUESTION, **more: object) -> str:
+def asked(client: httpx2.Client, question: str = QUESTION, **more: object) -> str:
     run = done(client.post("/ask", json={"question": question, **more}))
     return str(run["id"])
 
 
-def board_of(client: Visitor, *questions: str) -> Reply:
+def board_of(client: httpx2.Client, *questions: str) -> Reply:
     """A board with a pin for each question."""
     board = done(client.post("/boards", json={"title": "Harbours"}))
     for question in questions:
