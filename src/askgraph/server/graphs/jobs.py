@@ -251,18 +251,19 @@ class Jobs:
             end = {"state": "failed", "problem": Problem.unexpected().model_dump()}
             _log.exception("adding the graph %r failed by a bug", job.new.name)
         watch.cancel()
-        await shield(self._end(job, end))
+        job.row = replace(job.row, **end)  # those that follow it hear so when all is cleared
+        await shield(self._end(job))
 
-    async def _end(self, job: _Job, end: Mapping[str, Any]) -> None:
+    async def _end(self, job: _Job) -> None:
         """Leave nothing of a graph that did not come to be, and keep how the job ended."""
         try:
-            if end["state"] != "done":
+            if job.row.state != "done":
                 await asyncio.to_thread(clear_graph, self._workspace, job.new.name, job.new.job)
-            await self._store.put_job(replace(job.row, **end))
+            await self._store.put_job(job.row)
         except AskgraphError as error:
             _log.error("how the job %s ended cannot be kept: %s", job.row.id, error)
         finally:
-            job.change(**end)
+            job.change()
             asyncio.get_running_loop().call_later(_KEPT, self._here.pop, job.row.id, None)
 
     async def _watch(self, job: _Job) -> None:
