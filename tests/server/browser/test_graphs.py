@@ -29,7 +29,7 @@ from tests.server.browser.watched import (
 from askgraph import sample
 from askgraph.graph.glossary import Entry
 from askgraph.server.graphs import jobs
-from askgraph.server.graphs.worker import Added, Doing, Task, add_in_process
+from askgraph.server.graphs.worker import AddedView, Doing, Task, add_in_process
 from askgraph.workspace import Workspace
 
 ONTOLOGY = "https://example.org/space/ontology#"
@@ -144,7 +144,7 @@ def may_end(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
     """No graph is added before this is set."""
     may_end = threading.Event()
 
-    async def add(task: Task, tell: Callable[[Doing], None]) -> Added:
+    async def add(task: Task, tell: Callable[[Doing], None]) -> AddedView:
         await asyncio.to_thread(may_end.wait)
         return await add_in_process(task, tell)
 

@@ -22,8 +22,8 @@ from askgraph.server.auth import Principal
 from askgraph.server.hub import Hub, open_hub
 from askgraph.server.runs import AskBody, RunView
 from askgraph.server.runs.lifecycle import Run
-from askgraph.server.runs.replies import confirmed
-from askgraph.server.runs.workers import packed, portable
+from askgraph.server.runs.replies import confirm_answer
+from askgraph.server.runs.workers import frame_message, to_portable
 from askgraph.server.settings import ServeSettings
 from askgraph.workspace import Workspace
 
@@ -143,7 +143,7 @@ async def test_processes_that_die_or_are_told(hub: Hub, sample_endpoint: SparqlS
 async def test_a_confirmed_answer_is_known_in_all_processes(hub: Hub) -> None:
     first = await asked(hub, QUESTIONS[1])
     await asyncio.gather(*(asked(hub, one) for one in QUESTIONS))
-    await confirmed(hub, first.id, None, ANN)
+    await confirm_answer(hub, first.id, None, ANN)
     again = await asyncio.gather(*(asked(hub, QUESTIONS[1]) for _ in range(4)))
     assert all(one.answer and one.answer.confirmed for one in again)
 
@@ -188,5 +188,5 @@ ERRORS = [one for one in errors.__all__ if issubclass(getattr(errors, one, objec
 def test_an_error_is_told_with_its_words(name: str) -> None:
     kind = getattr(errors, name)
     more = {"limit": "tokens", "scope": "run"} if kind is errors.BudgetSpent else {}
-    again = pickle.loads(packed(portable(kind("the fault of 7", **more)))[8:])
+    again = pickle.loads(frame_message(to_portable(kind("the fault of 7", **more)))[8:])
     assert str(again) == "the fault of 7" and isinstance(again, kind | ServiceError)
