@@ -122,18 +122,3 @@ def test_a_damaged_recording_says_where(text: str, make: Make, tmp_path: Path) -
 def test_a_recording_that_is_not_there_is_a_fault_of_the_setup(make: Make, tmp_path: Path) -> None:
     with pytest.raises(SetupError, match="cannot be read"):
         RecordedModel(tmp_path / "none.jsonl", make)
-
-
-async def test_what_is_written_is_json_without_headers(
-    make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("TEST_KEY", KEY)
-    recording = RecordedModel(tmp_path / "r.jsonl", make, record=True)
-    await completed(recording.complete(ASKED))
-    await recording.close()
-
-    [line] = (tmp_path / "r.jsonl").read_text().splitlines()
-
-    entry = json.loads(line)
-    assert entry["request"].keys() == {"method", "url", "content"}
-    assert entry["headers"] == {"content-type": "text/event-stream"}

@@ -33,14 +33,6 @@ async def test_the_width_of_the_beam_is_the_number_of_choices(
     assert sent["use_beam_search"] is True and sent["n"] == 2
 
 
-async def test_without_beams_nothing_beyond_the_protocol_is_sent(
-    model: OpenAIModel, llm_server: LlmServer
-) -> None:
-    await completed(model.complete(ASKED, n=2))
-
-    assert "use_beam_search" not in llm_server.bodies[0]
-
-
 async def test_a_server_that_does_not_know_beams_is_named_and_not_asked_for_samples(
     model: OpenAIModel, llm_server: LlmServer
 ) -> None:

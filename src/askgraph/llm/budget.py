@@ -275,7 +275,7 @@ class ModelStack:
         """Return the same model, whose calls are charged to these accounts, too."""
         return replace(self, accounts=(*self.accounts, *accounts))
 
-    async def complete(
+    def complete(
         self, messages: Sequence[llm.Message], **options: Unpack[llm.Options]
     ) -> AsyncGenerator[llm.Event, None]:
         """Send the messages and stream the reply."""
@@ -283,9 +283,7 @@ class ModelStack:
         for name, value in options.items():
             if value is not None:
                 wanted[name] = value  # type: ignore[literal-required]
-        async with aclosing(self._whole.complete(messages, **wanted)) as stream:
-            async for event in stream:
-                yield event
+        return self._whole.complete(messages, **wanted)
 
     async def close(self) -> None:
         """Close the model inside, also for others that share it."""
@@ -343,20 +341,15 @@ class BudgetedModel(llm.ModelAround):
         request = llm.Request.of(messages, options)
         estimate = estimated_input(request)
         limits = [account.most_output(estimate, self._price) for account in self._accounts]
-        known = [max(1, limit // request.n) for limit in limits if limit is not None]
-        if not known:
-            allowed = None
-        else:
-            if request.max_tokens is not None:
-                known.append(request.max_tokens)
-            allowed = min(known)
-        if allowed is not None:
-            options["max_tokens"] = allowed
+        allowed = [max(1, limit // request.n) for limit in limits if limit is not None]
+        if request.max_tokens is not None:
+            allowed.append(request.max_tokens)
+        if allowed:
+            options["max_tokens"] = min(allowed)
         for account in self._accounts:
             account.hold(estimate, self._price)
         usage: TokenUsage | None = None
-        lost = TokenUsage()
-        seen: list[str] = []
+        lost, seen = TokenUsage(), list[str]()
         try:
             async with aclosing(self._timed(self._inner.complete(messages, **options))) as stream:
                 async for event in stream:

@@ -20,11 +20,13 @@ from askgraph.errors import ErrorReply, MalformedReply, PromptTooLong, SetupErro
 from askgraph.llm import Event, Message, Options, Request
 from askgraph.llm._connection import ModelServer
 from askgraph.llm._streams import (
+    UNREADABLE,
     Assembly,
     Json,
     beams_of,
     json_events,
     no_beams,
+    read_arguments,
     read_object,
     topped_up,
 )
@@ -63,7 +65,7 @@ class OpenAIModel(ModelServer[AsyncOpenAI]):
         self._lacks = length_name_for(self._address)
         self._renamed = False
 
-    async def complete(
+    def complete(
         self, messages: Sequence[Message], **options: Unpack[Options]
     ) -> AsyncGenerator[Event, None]:
         """Send the messages and stream the reply."""
@@ -73,14 +75,9 @@ class OpenAIModel(ModelServer[AsyncOpenAI]):
         def ask(choices: int, already: int) -> AsyncGenerator[Event, None]:
             return self._timed(self._one(request, choices, already))
 
-        choices = (
-            beams_of(ask(request.n, 0), request.n, self._identity)
-            if request.beams
-            else topped_up(ask, request.n)
-        )
-        async with aclosing(choices) as stream:
-            async for event in stream:
-                yield event
+        if request.beams:
+            return beams_of(ask(request.n, 0), request.n, self._identity)
+        return topped_up(ask, request.n)
 
     async def _one(
         self, request: Request, choices: int, already: int
@@ -108,13 +105,12 @@ class OpenAIModel(ModelServer[AsyncOpenAI]):
     async def _sent(self, sent: Json, request: Request) -> AsyncGenerator[Event, None]:
         assembly = Assembly(request, model=self.model)
         try:
-            async with self._connection.library().chat.completions.with_streaming_response.create(
+            async with self.library().chat.completions.with_streaming_response.create(
                 **sent, extra_body=self._extra(request), extra_headers=self._no_key
             ) as reply:
                 kind = reply.headers.get("content-type", "")
-                async with aclosing(
-                    self._read(reply.http_response.aiter_bytes(), kind, assembly)
-                ) as stream:
+                parts = reply.http_response.aiter_bytes()
+                async with aclosing(self._read(parts, kind, assembly)) as stream:
                     async for event in stream:
                         yield event
         except APIStatusError as problem:
@@ -123,9 +119,8 @@ class OpenAIModel(ModelServer[AsyncOpenAI]):
             ) from problem
         except (APIError, httpx2.HTTPError) as problem:
             raise self._connection_failure(problem) from problem
-        for call in assembly.calls():
-            yield call
-        yield assembly.completion()
+        for event in assembly.ending():
+            yield event
 
     async def _read(
         self, parts: AsyncGenerator[bytes, None], kind: str, assembly: Assembly
@@ -144,8 +139,7 @@ class OpenAIModel(ModelServer[AsyncOpenAI]):
                         yield event
                     if assembly.full:
                         return
-        if not assembly.ended:
-            raise MalformedReply(f"the reply of {self._address} is cut off, or is no completion")
+        self._check_end(assembly, "completion")
 
     def _extra(self, request: Request) -> dict[str, object]:
         """Return the fields beyond OpenAI's own protocol."""
@@ -283,6 +277,12 @@ def _told(request: llm.Request, lacks: Lacks) -> tuple[llm.Message, ...]:
     return asking_for(request.schema, request.messages)
 
 
+def _sound(call: llm.ToolCall) -> str:
+    """Arguments as JSON: several servers fail on a conversation that holds any other text."""
+    read = read_arguments(call)
+    return json.dumps(read) if UNREADABLE in read else call.arguments
+
+
 def _message(message: llm.Message) -> dict[str, object]:
     match message:
         case llm.System(text):
@@ -298,22 +298,13 @@ def _message(message: llm.Message) -> dict[str, object]:
                     {
                         "id": call.id,
                         "type": "function",
-                        "function": {"name": call.name, "arguments": _sound(call.arguments)},
+                        "function": {"name": call.name, "arguments": _sound(call)},
                     }
                     for call in calls
                 ]
             elif not text:
                 said["content"] = ""
             return said | (json.loads(opaque) if opaque else {})
-
-
-def _sound(arguments: str) -> str:
-    """Arguments as JSON: several servers fail on a conversation that holds any other text."""
-    try:
-        sound = isinstance(json.loads(arguments), dict)
-    except (ValueError, RecursionError):
-        sound = False
-    return arguments if sound else json.dumps({"unreadable": arguments})
 
 
 def _format(request: llm.Request, lacks: Lacks) -> object:

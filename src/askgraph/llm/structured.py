@@ -10,7 +10,6 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Any
 
 from askgraph.errors import SetupError
@@ -279,14 +278,6 @@ def _said(problem: ValueError, text: str) -> str:
     return str(problem)
 
 
-class CallFault(StrEnum):
-    """The fault of a call."""
-
-    TOOL = "tool"  # there is none of this name
-    JSON = "json"  # the arguments cannot be read
-    ARGUMENTS = "arguments"  # one is missing, unknown, or of the wrong kind
-
-
 @dataclass(frozen=True)
 class SoundCall:
     """A call that can be run: the tool there is, and its arguments as values."""
@@ -301,7 +292,6 @@ class BadCall:
     """A call that cannot be run; the model gets `feedback` in place of a result."""
 
     call: ToolCall
-    fault: CallFault
     feedback: str
 
 
@@ -312,12 +302,11 @@ def checked_call(call: ToolCall, tools: Sequence[ToolSchema]) -> SoundCall | Bad
     JSON within JSON, Python's quotes, numbers, booleans and null as text, and no arguments at all
     if none are needed.
     """
-    name = call.name
-    exact = [tool for tool in tools if tool.name == name]
-    alike = exact or [tool for tool in tools if _plain(tool.name) == _plain(name)]
+    exact = [tool for tool in tools if tool.name == call.name]
+    alike = exact or [tool for tool in tools if _plain(tool.name) == _plain(call.name)]
     tool = alike[0] if len(alike) == 1 else None
     if tool is None:
-        return BadCall(call, CallFault.TOOL, _no_tool(call.name, tools))
+        return BadCall(call, _no_tool(call.name, tools))
     try:
         arguments = lenient_object(call.arguments) if call.arguments.strip() else {}
     except ValueError as problem:
@@ -325,13 +314,13 @@ def checked_call(call: ToolCall, tools: Sequence[ToolSchema]) -> SoundCall | Bad
             f"The call of {tool.name} was not run: its arguments are no JSON object, for"
             f" {problem}. Write the call again with all of its arguments."
         )
-        return BadCall(call, CallFault.JSON, feedback)
+        return BadCall(call, feedback)
     closed = {"type": "object", "additionalProperties": False} | dict(tool.parameters)
     value = fitted(arguments, closed)
     assert isinstance(value, dict)
     if wrong := faults(value, closed):
         feedback = f"The call of {tool.name} was not run: {'; '.join(wrong[:5])}."
-        return BadCall(call, CallFault.ARGUMENTS, feedback)
+        return BadCall(call, feedback)
     return SoundCall(call, tool, value)
 
 
@@ -348,60 +337,32 @@ def _no_tool(name: str, tools: Sequence[ToolSchema]) -> str:
     return f"There is no tool {name[:80]!r}, so nothing was run.{hint} {there}"
 
 
-class TroubleKind(StrEnum):
-    """The kinds of trouble."""
-
-    EMPTY = "empty"  # neither text nor a call
-    REFUSED = "refused"  # by the model, or by a filter in front of it
-    CUT_OFF = "cut off"  # it ran into a limit on its length
-
-
-@dataclass(frozen=True)
-class Trouble:
-    """A fault of a reply, and a message for the model that may mend it."""
-
-    kind: TroubleKind
-    feedback: str
-
-
-def trouble(choice: Choice) -> Trouble | None:
-    """Return the trouble of a reply as a whole; None if it has none.
+def trouble(choice: Choice) -> str | None:
+    """Return a message for the model that may mend a reply that is no use; None if it is of use.
 
     A cut-off reply may hold calls: those before the last are whole, and `checked_call` decides
     whether the last one is.
     """
     if choice.finish is Finish.REFUSED:
-        return Trouble(
-            TroubleKind.REFUSED,
+        return (
             "Your last reply was a refusal. The question is about facts in a public or private"
-            " graph that the person asking may read. Go on with it, or cancel and say why.",
+            " graph that the person asking may read. Go on with it, or cancel and say why."
         )
     if choice.finish is Finish.LENGTH:
-        return Trouble(
-            TroubleKind.CUT_OFF,
+        return (
             "Your last reply was longer than allowed and is cut off. Say the same in fewer words:"
-            " think less aloud, and make one call at a time.",
+            " think less aloud, and make one call at a time."
         )
     if not choice.text.strip() and not choice.calls:
-        return Trouble(
-            TroubleKind.EMPTY, "Your last reply was empty. Call a tool, answer, or cancel."
-        )
+        return "Your last reply was empty. Call a tool, answer, or cancel."
     return None
 
 
 _LONGEST = 3  # turns of one round
 
 
-@dataclass(frozen=True)
-class Loop:
-    """A round of `period` turns, done twice, with `feedback` for the model."""
-
-    period: int
-    feedback: str
-
-
-def looping(turns: Sequence[Choice | Assistant]) -> Loop | None:
-    """Return the round that the model's last turns repeat: A-A, A-B-A-B or A-B-C-A-B-C.
+def looping(turns: Sequence[Choice | Assistant]) -> str | None:
+    """Return a message for a model whose last turns repeat: A-A, A-B-A-B or A-B-C-A-B-C.
 
     Two turns are the same if they say the same words and make the same calls, in whatever
     order, with the same arguments; ids, spaces, case and reasoning do not count.
@@ -409,7 +370,13 @@ def looping(turns: Sequence[Choice | Assistant]) -> Loop | None:
     last = [_fingerprint(turn) for turn in turns[-2 * _LONGEST :]]
     for period in range(1, _LONGEST + 1):
         if len(last) >= 2 * period and last[-period:] == last[-2 * period : -period]:
-            return Loop(period, _feedback(period))
+            same = f"{period} turns are those before them"
+            same = "turn is the one before it" if period == 1 else same
+            return (
+                f"Your last {same}, once more, and the results will be the same. Nothing was run."
+                " Try something else: other words, another tool, or answer or cancel with what you"
+                " know."
+            )
     return None
 
 
@@ -424,11 +391,3 @@ def _call(call: ToolCall) -> str:
     except ValueError:
         arguments = " ".join(call.arguments.split())
     return f"{call.name} {arguments}"
-
-
-def _feedback(period: int) -> str:
-    what = "turn is the one before it" if period == 1 else f"{period} turns are those before them"
-    return (
-        f"Your last {what}, once more, and the results will be the same. Nothing was run."
-        " Try something else: other words, another tool, or answer or cancel with what you know."
-    )
