@@ -30,7 +30,7 @@ from askgraph.graph.examples.drafts import drafts
 from askgraph.search.pipeline import build_schema, link_text, propose_from_links
 from askgraph.search.rank import FEATURES, clusters, together
 from askgraph.sparql.results import SelectResult
-from askgraph.sparql.write import plain_text
+from askgraph.sparql.serializer import plain_text
 from askgraph.workspace import Workspace
 from askgraph.workspace.generation import results_of
 from askgraph.workspace.plans import Asked

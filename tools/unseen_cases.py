@@ -45,7 +45,7 @@ from askgraph.search.rank import Cluster, Proposal, clusters, weights_for
 from askgraph.search.resolve_operators import resolve_times
 from askgraph.search.tokenize.question_operators import QuestionOperators
 from askgraph.sparql.comparison import Cell
-from askgraph.sparql.write import plain_text
+from askgraph.sparql.serializer import plain_text
 from askgraph.workspace import Workspace
 
 FIRST_EVIDENCE = (

@@ -18,7 +18,6 @@ from askgraph.sparql.vocabulary import NUMERIC_DATATYPES
 from askgraph.trace import Answer, Clarification, Confirmed, Evidence, Outcome, Refusal
 
 _EVIDENCE_ROWS = 3
-
 _EVIDENCE_TRIPLES = 6
 
 

@@ -284,17 +284,15 @@ class _About:
 
     def highest(self) -> Iterator[Starter]:
         """The first one by a measure."""
-        units = {p.iri: self._unit(p) for p, _ in self.nouns}
         own = () if self._is_plural(self.noun) else self.nouns
-        measures = [(p, label) for p, label in own if self._is_measure(p, label)]
-        for p, label in sorted(measures, key=lambda one: units[one[0].iri] is None):
-            unit = units[p.iri]
-            size = SIZES.get(unit.dimension, "highest") if unit else "highest"
+        measures = [
+            (unit_of(p, self.reader.arrays), p, label)
+            for p, label in own
+            if self._is_measure(p, label)
+        ]
+        for unit, p, label in sorted(measures, key=lambda one: one[0] is None):
+            size = most_in_words(unit)
             yield self._say("next class highest", self.noun, label, size, of=p.iri, most=_TIES)
-
-    def _unit(self, p: PredicateProfile) -> Unit | None:
-        told = descriptions_of(p.iri, self.reader.arrays)
-        return unit_said([*(text for text, _ in p.names), p.iri], told)
 
     def acting(self) -> Iterator[Starter]:
         """Those that do something to one thing, of which much is said."""
@@ -505,6 +503,16 @@ def called_in(item: ClassProfile | PredicateProfile, language: str) -> str:
     if said.isupper() and len(said) > _SHORT:
         said = said.lower()
     return within_sentence(said) if language == "en" else said
+
+
+def unit_of(p: PredicateProfile, arrays: GraphArrays | None) -> Unit | None:
+    """Return the unit of a predicate's numbers; None if nothing says it."""
+    return unit_said([*(text for text, _ in p.names), p.iri], descriptions_of(p.iri, arrays))
+
+
+def most_in_words(unit: Unit | None) -> str:
+    """Return what the most of a measure is called in English: a diameter is great, a time long."""
+    return SIZES.get(unit.dimension, "highest") if unit else "highest"
 
 
 def _is_dated(p: PredicateProfile) -> bool:

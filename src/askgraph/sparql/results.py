@@ -163,18 +163,21 @@ def _told(term: Term | None) -> object:
         case Triple():
             return {"t": [_told(part) for part in (term.subject, term.predicate, term.object)]}
         case _:
-            return _stored_literal(term)
+            return _literal(term, "v", "l", "d", "t")
 
 
-def _stored_literal(term: Literal) -> dict[str, str]:
-    told = {"v": term.value}
+def _literal(
+    term: Literal, value: str, language: str, direction: str, datatype: str
+) -> dict[str, object]:
+    """Return a literal as JSON, its parts by these names."""
+    parts: dict[str, object] = {value: term.value}
     if term.language:
-        told["l"] = term.language
+        parts[language] = term.language
         if term.direction:
-            told["d"] = str(term.direction)
+            parts[direction] = str(term.direction)
     elif term.datatype.value != XSD_STRING:
-        told["t"] = term.datatype.value
-    return told
+        parts[datatype] = term.datatype.value
+    return parts
 
 
 def _read_term(given: Any, known: dict[str, Term]) -> Any:
@@ -248,7 +251,6 @@ _TRIPLES = {
     "rdf": RdfFormat.RDF_XML,
     "jsonld": RdfFormat.JSON_LD,
 }
-_DIRECTION = "its:dir"
 _ELEMENT = re.compile(r"[^\W\d][\w.-]*$")
 
 
@@ -344,15 +346,4 @@ def _term(term: Term) -> dict[str, object]:
             }
             return {"type": "triple", "value": parts}
         case Literal():
-            return _literal(term)
-
-
-def _literal(literal: Literal) -> dict[str, object]:
-    told: dict[str, object] = {"type": "literal", "value": literal.value}
-    if literal.language:
-        told["xml:lang"] = literal.language
-        if literal.direction:
-            told[_DIRECTION] = str(literal.direction)
-    elif literal.datatype.value != XSD_STRING:
-        told["datatype"] = literal.datatype.value
-    return told
+            return {"type": "literal", **_literal(term, "value", "xml:lang", "its:dir", "datatype")}

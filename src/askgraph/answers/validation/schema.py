@@ -35,8 +35,8 @@ from askgraph.answers.validation._inference import (
 from askgraph.answers.validation.filters import fitting
 from askgraph.sparql import Pattern, Term
 from askgraph.sparql.prefixes import WELL_KNOWN, namespace_of, words_of_local_name
+from askgraph.sparql.serializer import text_of
 from askgraph.sparql.vocabulary import NUMERIC_DATATYPES, RDF_LANG_STRING, XSD
-from askgraph.sparql.write import text_of
 
 __all__ = ["schema"]
 
@@ -200,19 +200,17 @@ class _Case:
             types = [f"@{tag}" for tag in sorted(use.languages)]
         message = f"{self._name(step.predicate)} gives {', '.join(types[:_SHOWN])}, not {given}"
         place = _place(self.text, literal, self.atom.pattern, self.known)
+        # A store that compares numbers by value would find it.
+        is_number = literal.datatype.value in NUMERIC_DATATYPES
+        sure = _BY_VALUE if is_number and use.datatypes & NUMERIC_DATATYPES else 1.0
         return Finding(
             kind,
             message,
             place,
             str(literal),
             tuple(Proposal(text_of(form)) for form in forms),
-            round(use.objects_told * self.known.complete * self._sure(literal, use), 3),
+            round(use.objects_told * self.known.complete * sure, 3),
         )
-
-    def _sure(self, literal: Literal, use: PredicateUse) -> float:
-        """Less than even if a store that compares numbers by value would find it."""
-        own = literal.datatype.value
-        return _BY_VALUE if own in NUMERIC_DATATYPES and use.datatypes & NUMERIC_DATATYPES else 1.0
 
     def _like(self, step: Step) -> tuple[Step, ...]:
         """Predicates that fit between the ends; taken against the direction as this one is."""

@@ -21,7 +21,8 @@ from askgraph.sparql import (
     Span,
     Union,
     Values,
-    children,
+    groups_in,
+    outside_groups,
     walk,
 )
 from askgraph.sparql.lexer import lexed
@@ -130,7 +131,7 @@ class _Finder:
         return Braces(*cast("Span", group.span), tuple(self.elements(group)))
 
     def elements(self, group: Group) -> Iterator[Element]:
-        for statement, nodes in groupby(group.elements, lambda node: _statement(node)):
+        for statement, nodes in groupby(group.elements, _statement):
             if statement is not None:
                 names = once(self.variables(tuple(nodes)))
                 yield Element("triples", *statement, certain=frozenset(names), possible=names)
@@ -210,19 +211,13 @@ class _Finder:
 
     def groups_in(self, part: object) -> tuple[Braces, ...]:
         """The groups of EXISTS in expressions."""
-        return tuple(
-            self.braces(one) for one in walk(part, into=_outside) if isinstance(one, Group)
-        )
+        return tuple(map(self.braces, groups_in(part)))
 
     def variables(self, part: object) -> Iterator[str]:
         """The variables of a part that its text has, but those of groups in it."""
-        nodes = walk(part, into=_outside)
+        nodes = walk(part, into=outside_groups)
         return (one.value for one in nodes if isinstance(one, Variable) and one.value in self.names)
 
 
 def _statement(node: object) -> Span | None:
     return node.statement if isinstance(node, Pattern) else None
-
-
-def _outside(node: object) -> tuple[object, ...]:
-    return () if isinstance(node, Group) else children(node)
