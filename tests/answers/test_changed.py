@@ -1,14 +1,10 @@
 """Follow-ups that change the query of the last result, over the sample graph."""
 
-from collections.abc import AsyncIterator
-
 import pytest
-import pytest_asyncio
 from tests.each import for_each
 
 from askgraph.answers.changed_query import changed
 from askgraph.graph import KnowledgeGraph
-from askgraph.sample import graph_path
 from askgraph.sparql.results import value_of
 from askgraph.trace import Answer, Earlier, Question, Refusal, follow_up
 from askgraph.workspace import Workspace
@@ -19,20 +15,6 @@ MOONS = PREFIX + "SELECT DISTINCT ?moon { ?moon o:orbits s:Jupiter }"
 AGENCIES = PREFIX + (
     "SELECT ?agency (COUNT(?m) AS ?n) { ?m a o:Mission ; o:operator ?agency } GROUP BY ?agency"
 )
-
-
-@pytest.fixture(scope="module")
-def place(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
-    workspace = Workspace(tmp_path_factory.mktemp("changed"))
-    workspace.add("space", [graph_path()])
-    return workspace
-
-
-@pytest_asyncio.fixture
-async def space(place: Workspace) -> AsyncIterator[KnowledgeGraph]:
-    graph = place.graph("space")
-    yield graph
-    await graph.endpoint.close()
 
 
 async def after(

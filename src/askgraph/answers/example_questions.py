@@ -11,7 +11,7 @@ from math import log2
 import numpy as np
 from pyoxigraph import NamedNode
 
-from askgraph.answers.headline import descriptions_of
+from askgraph.answers.headline import unit_of
 from askgraph.answers.verbalize.phrases import (
     Names,
     Phrases,
@@ -22,7 +22,7 @@ from askgraph.answers.verbalize.phrases import (
 )
 from askgraph.graph.arrays import GraphArrays, Ids, tallied
 from askgraph.graph.examples.drafts import are_identifiers, are_measured
-from askgraph.graph.measures import Unit, unit_said
+from askgraph.graph.measures import Unit
 from askgraph.graph.profile import (
     ClassProfile,
     PredicateProfile,
@@ -503,11 +503,6 @@ def called_in(item: ClassProfile | PredicateProfile, language: str) -> str:
     if said.isupper() and len(said) > _SHORT:
         said = said.lower()
     return within_sentence(said) if language == "en" else said
-
-
-def unit_of(p: PredicateProfile, arrays: GraphArrays | None) -> Unit | None:
-    """Return the unit of a predicate's numbers; None if nothing says it."""
-    return unit_said([*(text for text, _ in p.names), p.iri], descriptions_of(p.iri, arrays))
 
 
 def most_in_words(unit: Unit | None) -> str:

@@ -27,8 +27,8 @@ from askgraph.answers.example_questions import (
     language_of,
     most_in_words,
     starters_of,
-    unit_of,
 )
+from askgraph.answers.headline import unit_of
 from askgraph.answers.resource import classes_of
 from askgraph.answers.verbalize import labels_of
 from askgraph.answers.verbalize.phrases import is_uncounted, phrases_in

@@ -10,12 +10,11 @@ from collections import deque
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from importlib.metadata import version
 
 import httpx2
 
+from askgraph.deadline import parse_retry_after
 from askgraph.endpoint._dialects import problem_in, readable
 from askgraph.endpoint.public_only import Guard, own_origin
 from askgraph.errors import (
@@ -312,17 +311,7 @@ class Exchange:
         if kind == "timeout" or status == 408:
             return _Failure(TimedOut(f"the server's own time limit was reached: {told}"))
         if status in _BUSY:
-            value = response.headers.get("retry-after", "").strip()
-            if value.isdecimal():
-                wait = float(value)
-            else:
-                try:
-                    moment = parsedate_to_datetime(value)
-                except (TypeError, ValueError):
-                    wait = None
-                else:
-                    moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-                    wait = max(0.0, (moment - datetime.now(UTC)).total_seconds())
+            wait = parse_retry_after(response.headers.get("retry-after", ""))
             self._not_before = max(self._not_before, time.monotonic() + (wait or 0.0))
             return _Failure(Overloaded(told, retry_after=wait), self._retries, wait)
         if kind == "syntax":

@@ -17,7 +17,6 @@ from pyoxigraph import BlankNode, NamedNode, Triple
 
 from askgraph.endpoint import Endpoint
 from askgraph.errors import ForbiddenQuery, QueryError, QuerySyntaxError, ServiceError, TimedOut
-from askgraph.sparql.federation.outline import outline
 from askgraph.sparql.federation.service import Clause, clauses, prologue
 from askgraph.sparql.federation.surroundings import (
     Solved,
@@ -28,6 +27,7 @@ from askgraph.sparql.federation.surroundings import (
     surroundings,
 )
 from askgraph.sparql.judge import MAX_LENGTH
+from askgraph.sparql.parser import parse_query
 from askgraph.sparql.results import Row, SelectResult, Term
 
 Value = TypeVar("Value")
@@ -265,7 +265,7 @@ class Join:
             around,
             filters_on(self.text, clause),
             prologue(self.text),
-            outline(self.text).datasets,
+            " ".join(parse_query(self.text).tree.datasets),
             None if around.solved is None else self._solutions.get(around.solved),
             self.most,
             silent if clause.silent else self.deadline,

@@ -7,13 +7,13 @@ from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, Mapping
 from dataclasses import KW_ONLY, dataclass, field
 from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from importlib.metadata import version
 from pathlib import Path
 from typing import ClassVar, Generic, TypeVar
 
 import httpx2
 
+from askgraph.deadline import parse_retry_after
 from askgraph.errors import (
     AskgraphError,
     ErrorReply,
@@ -275,7 +275,8 @@ def status_failure(
     if status == 429:
         told += "; the model's settings `requests_per_minute` and `parallel` ask it less"
     if status in _BUSY or (status == 200 and any(mark in whole for mark in _BUSY_WORDS)):
-        return Overloaded(told, retry_after=_retry_after(headers))
+        wait = parse_retry_after(headers.get("retry-after", ""))
+        return Overloaded(told, retry_after=wait)
     if status in (408, 409):
         return TimedOut(told)
     if status == 404:
@@ -304,18 +305,3 @@ def _message(body: object) -> str:
             return ""
         case _:
             return json.dumps(body, default=str)
-
-
-def _retry_after(headers: Mapping[str, str]) -> float | None:
-    """Return the seconds that `Retry-After` asks for, given as such or as a date."""
-    value = headers.get("retry-after", "").strip()
-    try:
-        return max(0.0, float(value))
-    except ValueError:
-        pass
-    try:
-        moment = parsedate_to_datetime(value)
-    except (TypeError, ValueError):
-        return None
-    moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-    return max(0.0, (moment - datetime.now(UTC)).total_seconds())

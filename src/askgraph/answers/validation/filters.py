@@ -85,10 +85,8 @@ class _Values:
                     ]
                     if all(found):
                         yield found[0][0]
-                case Call(name=name, arguments=(left, Literal() as right)) if name in COMPARISONS:
-                    yield from self.compared(left, name, right)
-                case Call(name=name, arguments=(Literal() as left, right)) if name in COMPARISONS:
-                    yield from self.compared(right, TURNED[name], left)
+                case _ if comparison := _comparison(one):
+                    yield from self.compared(*comparison)
 
     def compared(self, left: Expression, name: str, right: Literal) -> Iterator[Reason]:
         match left:
@@ -141,7 +139,6 @@ class _Values:
                         yield self.known.predicates[step.predicate]
 
 
-COMPARISONS = frozenset(["=", "<", ">", "<=", ">="])
 TURNED = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "=": "="}
 _ANEW = re.compile(r"\b(?:RAND|UUID|STRUUID|BNODE)\(")  # give another value at each call
 
@@ -181,15 +178,18 @@ def contradictions(filters: Iterable[Filter]) -> Iterator[tuple[Filter, str]]:
                     tightest[bound.value, below] = bound
 
 
+def _comparison(condition: Expression) -> tuple[Expression, str, Literal] | None:
+    """What a condition compares with a value, and how; None if it is no comparison."""
+    match condition:
+        case Call(name=name, arguments=(left, Literal() as right)) if name in TURNED:
+            return left, name, right
+        case Call(name=name, arguments=(Literal() as left, right)) if name in TURNED:
+            return right, TURNED[name], left
+    return None
+
+
 def _bounds(condition: Expression) -> Iterator[_Bound]:
-    for one in parts_of(condition, "&&"):
-        match one:
-            case Call(name=name, arguments=(left, Literal() as right)) if name in COMPARISONS:
-                pass
-            case Call(name=name, arguments=(Literal() as right, left)) if name in COMPARISONS:
-                name = TURNED[name]
-            case _:
-                continue
+    for left, name, right in filter(None, map(_comparison, parts_of(condition, "&&"))):
         number = _number(right)
         if number is not None and isinstance(left, Variable | Call):
             text = text_of(left)
