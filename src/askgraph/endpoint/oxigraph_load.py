@@ -39,10 +39,9 @@ from pyoxigraph import (
 
 from askgraph.errors import ServiceError, SetupError
 from askgraph.sparql import vocabulary as v
-from askgraph.sparql.rdf_files import FORMATS, check_document
+from askgraph.sparql.rdf_files import FORMATS, PACKED, check_document, suffix_of
 
-_PACKED = (".gz", ".bz2", ".xz")
-_KNOWN = f"{', '.join(FORMATS)}, each also with {', '.join(_PACKED)}"
+_KNOWN = f"{', '.join(FORMATS)}, each also with {', '.join(PACKED)}"
 _BESIDE = 16 * 2**20  # bytes of files for which a process of their own is worth its start
 _PIECE = 250_000  # quads that the store sorts in memory at once, some hundred bytes each
 _LINES, _ROWS = 32 * 2**20, 4 * 2**20  # bytes of N-Triples that a store or a reader takes at once
@@ -275,7 +274,7 @@ def _files(source: Path) -> list[Path]:
         file
         for file in source.rglob("*")
         if file.is_file()
-        and _suffix(file) in FORMATS
+        and suffix_of(file) in FORMATS
         and not any(part.startswith(".") for part in file.relative_to(source).parts)
     )
     if not files:
@@ -283,32 +282,20 @@ def _files(source: Path) -> list[Path]:
     return files
 
 
-def _suffix(file: Path) -> str:
-    suffixes = [suffix.lower() for suffix in file.suffixes]
-    if suffixes and suffixes[-1] in _PACKED:
-        suffixes.pop()
-    return suffixes[-1] if suffixes else ""
-
-
 def _format(file: Path) -> RdfFormat:
     try:
-        return FORMATS[_suffix(file)]
+        return FORMATS[suffix_of(file)]
     except KeyError:
         raise SetupError(
-            f"{str(file)!r} has an unknown extension {_suffix(file)!r}; known are {_KNOWN}"
+            f"{str(file)!r} has an unknown extension {suffix_of(file)!r}; known are {_KNOWN}"
         ) from None
 
 
 def _quads(file: Path, tell: "_Progress") -> Iterator[Quad]:
     with _explained(file), _opened(file, tell) as told:
-        found = _format(file)
-        if found == RdfFormat.RDF_XML and not told.start.lstrip().startswith(
-            (b"<?xml", b"<!", b"<rdf:")
-        ):
-            looks_turtle = re.match(rb"\s*(@prefix|@base|PREFIX|BASE|#)", told.start)
-            format = RdfFormat.TURTLE if looks_turtle else found
-        else:
-            format = found
+        format = _format(file)
+        if format == RdfFormat.RDF_XML and _TURTLE.match(told.start):
+            format = RdfFormat.TURTLE
         if format in (RdfFormat.RDF_XML, RdfFormat.JSON_LD):
             with file.open("rb") as raw, _unpacked(file, raw) as again:
                 check_document(str(file), format, iter(lambda: again.read(1 << 16), b""))
@@ -328,6 +315,7 @@ def _lines(file: Path, tell: "_Progress", size: int) -> Iterator[Lines]:
     tell(file.stat().st_size)
 
 
+_TURTLE = re.compile(rb"\s*(@prefix|@base|PREFIX|BASE|#)")
 _LONGEST = 300  # characters of a message
 _PAGE = re.compile(rb"\s*<(!doctype\s+)?html\b", re.IGNORECASE)
 

@@ -224,18 +224,24 @@ RDF_KINDS = {
 """Media types of RDF documents that are understood, the one wanted most first."""
 
 
-_PACKED: Mapping[str, Callable[[bytes], bytes]] = {
+PACKED: Mapping[str, Callable[[bytes], bytes]] = {
     ".gz": gzip.decompress,
     ".bz2": bz2.decompress,
     ".xz": lzma.decompress,
 }
 
 
+def suffix_of(path: Path) -> str:
+    """Return the suffix that tells the format of a file, packed or not; empty if it has none."""
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    if suffixes and suffixes[-1] in PACKED:
+        suffixes.pop()
+    return suffixes[-1] if suffixes else ""
+
+
 def read_statements(path: Path) -> Statements:
     """Read an RDF file, packed or not; `SetupError` if it is missing, unknown or wrong."""
-    suffixes = [suffix.lower() for suffix in path.suffixes]
-    unpacked = _PACKED.get(suffixes[-1] if suffixes else "")
-    kind = FORMATS.get("".join((suffixes[:-1] if unpacked else suffixes)[-1:]))
+    unpacked, kind = PACKED.get(path.suffix.lower()), FORMATS.get(suffix_of(path))
     if kind is None:
         raise SetupError(f"{str(path)!r} is of no known kind: {', '.join(FORMATS)}, or packed")
     try:
