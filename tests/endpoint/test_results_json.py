@@ -51,7 +51,7 @@ def parsed(*pieces: bytes, limit: int | None = None) -> ResultsParser:
     parser = ResultsParser(limit)
     for piece in pieces:
         parser.feed(piece)
-    parser.close()
+    parser.feed(None)
     return parser
 
 

@@ -199,12 +199,9 @@ class _Reader:
 
     def classes(self, things: Ids) -> Mapping[str, float]:
         """The classes of things, each with the share of them that it has."""
-        number = self.arrays.number(self._kind) if self.arrays else None
-        if self.arrays is None or number is None or not len(things):
-            return {}
-        found, counts = tallied(self.arrays.pairs(things, number)[1])
-        iris = self.arrays.terms.values(found)
-        return {iri: int(n) / len(things) for iri, n in zip(iris, counts, strict=True)}
+        found, counts = tallied(self.pairs(things, self._kind)[1])
+        iris = self.arrays.terms.values(found) if self.arrays else ()
+        return {iri: int(n) / len(things) for iri, n in zip(iris, counts, strict=False)}
 
     def linked(self, things: Ids) -> list[int]:
         """Things, those with the most links first."""

@@ -18,9 +18,10 @@ import tempfile
 import threading
 import zlib
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain, groupby, islice
 from pathlib import Path
 from typing import IO, Any, cast
@@ -47,6 +48,7 @@ _PIECE = 250_000  # quads that the store sorts in memory at once, some hundred b
 _LINES, _ROWS = 32 * 2**20, 4 * 2**20  # bytes of N-Triples that a store or a reader takes at once
 
 Progress = Callable[[int, int, str], None]
+Tell = Callable[[int], None]
 Row = tuple[str, str, str]
 """A triple as the N-Triples texts of its terms."""
 
@@ -175,7 +177,7 @@ def _contents(
     sizes = [file.stat().st_size for file in files]
     blanks = 0
     for number, file in enumerate(files):
-        tell = _Progress(progress, sum(sizes[:number]), sum(sizes), file.name)
+        tell = partial(_tell, progress, sum(sizes[:number]), sum(sizes), file.name)
         names = _Blanks(blanks)
         if size and sizes[number] > size and _format(file) == RdfFormat.N_TRIPLES:
             for lines in _lines(file, tell, size):
@@ -291,7 +293,7 @@ def _format(file: Path) -> RdfFormat:
         ) from None
 
 
-def _quads(file: Path, tell: "_Progress") -> Iterator[Quad]:
+def _quads(file: Path, tell: Tell) -> Iterator[Quad]:
     with _explained(file), _opened(file, tell) as told:
         format = _format(file)
         if format == RdfFormat.RDF_XML and _TURTLE.match(told.start):
@@ -303,7 +305,7 @@ def _quads(file: Path, tell: "_Progress") -> Iterator[Quad]:
     tell(file.stat().st_size)
 
 
-def _lines(file: Path, tell: "_Progress", size: int) -> Iterator[Lines]:
+def _lines(file: Path, tell: Tell, size: int) -> Iterator[Lines]:
     before, rest = 0, b""
     with _explained(file), _opened(file, tell) as told:
         while data := told.read(size):
@@ -321,7 +323,7 @@ _PAGE = re.compile(rb"\s*<(!doctype\s+)?html\b", re.IGNORECASE)
 
 
 @contextmanager
-def _opened(file: Path, tell: "_Progress") -> Iterator["_Told"]:
+def _opened(file: Path, tell: Tell) -> Iterator["_Told"]:
     with file.open("rb") as raw, _unpacked(file, raw) as stream:
         told = _Told(stream, raw, tell)
         if _PAGE.match(told.start):
@@ -343,35 +345,25 @@ def _explained(file: Path, before: int = 0) -> Iterator[None]:
 
 
 def _unpacked(file: Path, raw: IO[bytes]) -> IO[bytes]:
-    match file.suffix.lower():
-        case ".gz":
-            return cast("IO[bytes]", gzip.GzipFile(fileobj=raw))
-        case ".bz2":
-            return bz2.BZ2File(raw)
-        case ".xz":
-            return lzma.LZMAFile(raw)
-        case _:
-            return raw
+    known: Mapping[str, Callable[[IO[bytes]], Any]] = {
+        ".gz": lambda packed: gzip.GzipFile(fileobj=packed),
+        ".bz2": bz2.BZ2File,
+        ".xz": lzma.LZMAFile,
+    }
+    opened = known.get(file.suffix.lower())
+    return opened(raw) if opened else raw
 
 
-@dataclass(frozen=True)
-class _Progress:
-    """Reports to the caller how much of all files is done."""
-
-    told: Progress | None
-    before: int
-    total: int
-    name: str
-
-    def __call__(self, done: int) -> None:
-        if self.told:
-            self.told(self.before + done, self.total, self.name)
+def _tell(progress: Progress | None, before: int, total: int, name: str, done: int) -> None:
+    """Report to the caller how much of all files is done."""
+    if progress:
+        progress(before + done, total, name)
 
 
 class _Told:
     """A stream that reports how far it was read, after each mebibyte."""
 
-    def __init__(self, stream: IO[bytes], raw: IO[bytes], tell: "_Progress") -> None:
+    def __init__(self, stream: IO[bytes], raw: IO[bytes], tell: Tell) -> None:
         self._stream, self._raw, self._tell = stream, raw, tell
         self._read = 0
         self.start = self._stream.read(4096).removeprefix(b"\xef\xbb\xbf")

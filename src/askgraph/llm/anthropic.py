@@ -66,11 +66,11 @@ class AnthropicModel(ModelServer[AsyncAnthropic]):
                     async for event in stream:
                         yield event
                 return
+            except PromptTooLong:
+                raise
             except ErrorReply as problem:
                 refused = "output_config" in str(problem) or "schema" in str(problem)
                 if request.schema is None or self._in_words or not refused:
-                    raise
-                if isinstance(problem, PromptTooLong):
                     raise
                 self._in_words = True
 
@@ -248,18 +248,13 @@ def _blocks(message: llm.Message) -> list[Json]:
             blocks: list[Json] = json.loads(opaque) if opaque else []
             if text or not calls:
                 blocks.append({"type": "text", "text": text or "(nothing)"})
-            blocks += [
-                {
-                    "type": "tool_use",
-                    "id": call.id,
-                    "name": call.name,
-                    "input": read_arguments(call),
-                }
-                for call in calls
-            ]
-            return blocks
+            return blocks + [_call(call) for call in calls]
         case llm.User(text) | llm.System(text):
             return [{"type": "text", "text": text}]
+
+
+def _call(call: llm.ToolCall) -> Json:
+    return {"type": "tool_use", "id": call.id, "name": call.name, "input": read_arguments(call)}
 
 
 def _output(request: llm.Request, *, in_words: bool) -> Json | None:

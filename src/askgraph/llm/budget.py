@@ -15,7 +15,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Unpack
+from typing import Unpack, cast
 
 from askgraph import deadline, llm
 from askgraph.errors import BudgetSpent, SetupError
@@ -36,13 +36,8 @@ class Price:
         fresh = usage.input - usage.cached - usage.cache_written
         cached = self.input if self.cached_input is None else self.cached_input
         written = self.input if self.cache_write is None else self.cache_write
-        million = (
-            fresh * self.input
-            + usage.cached * cached
-            + usage.cache_written * written
-            + usage.output * self.output
-        )
-        return million / 1_000_000
+        read = fresh * self.input + usage.cached * cached + usage.cache_written * written
+        return (read + usage.output * self.output) / 1_000_000
 
 
 @dataclass(frozen=True)
@@ -84,12 +79,12 @@ class Prices:
         if model in self.models:
             return self.models[model]
         fitting = [name for name in self.models if model.startswith((f"{name}-", f"{name}@"))]
+        if not self.models:
+            raise SetupError(
+                f"a limit of money needs the price of {model!r}: name a file with prices in the "
+                "model's setting `prices`"
+            )
         if not fitting:
-            if not self.models:
-                raise SetupError(
-                    f"a limit of money needs the price of {model!r}: name a file with prices in "
-                    "the model's setting `prices`"
-                )
             there = ", ".join(sorted(self.models))
             raise SetupError(
                 f"the price table has no price for {model!r}; it has {there}: add"
@@ -279,11 +274,8 @@ class ModelStack:
         self, messages: Sequence[llm.Message], **options: Unpack[llm.Options]
     ) -> AsyncGenerator[llm.Event, None]:
         """Send the messages and stream the reply."""
-        wanted: llm.Options = {**self.options}
-        for name, value in options.items():
-            if value is not None:
-                wanted[name] = value  # type: ignore[literal-required]
-        return self._whole.complete(messages, **wanted)
+        given = {name: value for name, value in options.items() if value is not None}
+        return self._whole.complete(messages, **cast("llm.Options", {**self.options, **given}))
 
     async def close(self) -> None:
         """Close the model inside, also for others that share it."""

@@ -225,17 +225,11 @@ def body(request: llm.Request, model: str, lacks: Lacks, *, choices: int, seed: 
         "response_format": _format(request, lacks),
     }
     if request.tools:
-        wanted["tools"] = [
-            {
-                "type": "function",
-                "function": {
-                    "name": tool.name,
-                    "description": tool.description,
-                    "parameters": tool.parameters,
-                },
-            }
-            for tool in request.tools
-        ]
+        tools = (
+            {"name": one.name, "description": one.description, "parameters": one.parameters}
+            for one in request.tools
+        )
+        wanted["tools"] = [{"type": "function", "function": tool} for tool in tools]
         choice = request.tool_choice
         if choice in ("auto", "none", "required"):
             wanted["tool_choice"] = None if choice == "auto" else choice
@@ -277,10 +271,12 @@ def _told(request: llm.Request, lacks: Lacks) -> tuple[llm.Message, ...]:
     return asking_for(request.schema, request.messages)
 
 
-def _sound(call: llm.ToolCall) -> str:
-    """Arguments as JSON: several servers fail on a conversation that holds any other text."""
+def _call(call: llm.ToolCall) -> Json:
+    """A call as JSON: several servers fail on a conversation whose arguments are anything else."""
     read = read_arguments(call)
-    return json.dumps(read) if UNREADABLE in read else call.arguments
+    arguments = json.dumps(read) if UNREADABLE in read else call.arguments
+    function = {"name": call.name, "arguments": arguments}
+    return {"id": call.id, "type": "function", "function": function}
 
 
 def _message(message: llm.Message) -> dict[str, object]:
@@ -294,14 +290,7 @@ def _message(message: llm.Message) -> dict[str, object]:
         case llm.Assistant(text, calls, _, opaque):
             said: dict[str, object] = {"role": "assistant", "content": text or None}
             if calls:
-                said["tool_calls"] = [
-                    {
-                        "id": call.id,
-                        "type": "function",
-                        "function": {"name": call.name, "arguments": _sound(call)},
-                    }
-                    for call in calls
-                ]
+                said["tool_calls"] = [_call(call) for call in calls]
             elif not text:
                 said["content"] = ""
             return said | (json.loads(opaque) if opaque else {})
@@ -328,10 +317,8 @@ def _is_strict(schema: object) -> bool:
     parts = schema.get("properties")
     if schema.get("type") == "object" or isinstance(parts, Mapping):
         names = set(parts) if isinstance(parts, Mapping) else set()
-        if (
-            schema.get("additionalProperties") is not False
-            or set(schema.get("required", ())) != names
-        ):
+        is_closed = schema.get("additionalProperties") is False
+        if not is_closed or set(schema.get("required", ())) != names:
             return False
     return all(_is_strict(part) for part in schema.values())
 
@@ -355,21 +342,16 @@ def _read(chunk: Json, assembly: Assembly, place: str) -> Iterator[llm.Event]:
     """
     assembly.model = _string(chunk.get("model")) or assembly.model
     assembly.id = _string(chunk.get("id")) or assembly.id
-    if isinstance(chunk.get("usage"), dict):
-        usage = chunk["usage"]
+    if isinstance(usage := chunk.get("usage"), dict):
         input_, output = usage.get("prompt_tokens"), usage.get("completion_tokens")
-        if not isinstance(input_, int) or not isinstance(output, int):
-            assembly.usage = None
-        else:
+        assembly.usage = None
+        if isinstance(input_, int) and isinstance(output, int):
+            cached = _count(usage.get("prompt_tokens_details"), "cached_tokens")
+            thought = _count(usage.get("completion_tokens_details"), "reasoning_tokens")
             assembly.usage = llm.TokenUsage(
-                input=input_,
-                cached=_count(usage.get("prompt_tokens_details"), "cached_tokens"),
-                output=output,
-                reasoning=_count(usage.get("completion_tokens_details"), "reasoning_tokens"),
+                input=input_, cached=cached, output=output, reasoning=thought
             )
-    choices = chunk.get("choices")
-    if choices is None:
-        choices = []
+    choices = [] if chunk.get("choices") is None else chunk["choices"]
     if not isinstance(choices, list):
         raise MalformedReply("the reply's `choices` are no list")
     for at, choice in enumerate(choices):

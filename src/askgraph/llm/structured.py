@@ -9,7 +9,9 @@ import difflib
 import json
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from types import NoneType
 from typing import Any
 
 from askgraph.errors import SetupError
@@ -57,17 +59,15 @@ def read_structured(choice: Choice, schema: Mapping[str, object]) -> Structured 
 
 def _object(text: str) -> dict[str, object]:
     """Read the whole text, else the last fence, else the text between the outer braces."""
+    start, end = text.find("{"), text.rfind("}")
+    inner = [*_FENCED.findall(text)[-1:], text[start : end + 1]]
     try:
         return lenient_object(text)
-    except ValueError as problem:
-        start, end = text.find("{"), text.rfind("}")
-        inner = [*_FENCED.findall(text)[-1:], text[start : end + 1] if 0 <= start < end else ""]
+    except ValueError:
         for part in inner:
-            try:
+            with suppress(ValueError):
                 return lenient_object(part)
-            except ValueError:
-                continue
-        raise problem
+        raise
 
 
 def takes_grammar(model: LanguageModel) -> bool:
@@ -85,15 +85,10 @@ def refuse_grammar(request: Request, identity: Identity) -> None:
         )
 
 
-_TYPES: dict[str, tuple[type, ...]] = {
-    "object": (dict,),
-    "array": (list,),
-    "string": (str,),
-    "boolean": (bool,),
-    "integer": (int,),
-    "number": (int, float),
-    "null": (type(None),),
-}
+_TYPES: dict[str, Any] = {
+    "object": dict, "array": list, "string": str, "boolean": bool, "integer": int,
+    "number": (int, float), "null": NoneType,
+}  # fmt: skip
 
 Schema = Mapping[str, Any]
 
@@ -109,10 +104,8 @@ def fitted(value: object, schema: Schema, root: Schema | None = None) -> object:
         value = _read(value, _types(schema))
     if isinstance(value, dict):
         parts = schema.get("properties", {})
-        return {
-            name: fitted(part, parts[name], root) if name in parts else part
-            for name, part in value.items()
-        }
+        named = {name: fitted(value[name], parts[name], root) for name in parts if name in value}
+        return value | named
     if isinstance(value, list) and isinstance(schema.get("items"), Mapping):
         return [fitted(part, schema["items"], root) for part in value]
     return value
@@ -137,11 +130,8 @@ def faults(value: object, schema: Schema, *, at: str = "", root: Schema | None =
     if isinstance(value, dict):
         parts = schema.get("properties", {})
         inside = f"{at}." if at else ""
-        found = [
-            f"{inside + name!r} is missing"
-            for name in schema.get("required", ())
-            if name not in value
-        ]
+        missing = (name for name in schema.get("required", ()) if name not in value)
+        found = [f"{inside + name!r} is missing" for name in missing]
         for name, part in value.items():
             if name in parts:
                 found += faults(part, parts[name], at=inside + name, root=root)
@@ -255,13 +245,10 @@ def lenient_object(text: str) -> dict[str, object]:
     except RecursionError as problem:
         raise ValueError("it is nested too deeply") from problem
     except ValueError as problem:
-        if len(plain) > 20_000 or not plain.startswith("{"):
-            value = None
-        else:
-            try:
+        value = None
+        if len(plain) <= 20_000 and plain.startswith("{"):
+            with suppress(ValueError, SyntaxError, MemoryError, RecursionError, TypeError):
                 value = ast.literal_eval(plain)
-            except (ValueError, SyntaxError, MemoryError, RecursionError, TypeError):
-                value = None
         if value is None:
             raise ValueError(_said(problem, plain)) from problem
     if not isinstance(value, dict):
@@ -307,20 +294,17 @@ def checked_call(call: ToolCall, tools: Sequence[ToolSchema]) -> SoundCall | Bad
     tool = alike[0] if len(alike) == 1 else None
     if tool is None:
         return BadCall(call, _no_tool(call.name, tools))
+    not_run = f"The call of {tool.name} was not run:"
     try:
         arguments = lenient_object(call.arguments) if call.arguments.strip() else {}
     except ValueError as problem:
-        feedback = (
-            f"The call of {tool.name} was not run: its arguments are no JSON object, for"
-            f" {problem}. Write the call again with all of its arguments."
-        )
-        return BadCall(call, feedback)
+        wrong = f"its arguments are no JSON object, for {problem}"
+        return BadCall(call, f"{not_run} {wrong}. Write the call again with all of its arguments.")
     closed = {"type": "object", "additionalProperties": False} | dict(tool.parameters)
     value = fitted(arguments, closed)
     assert isinstance(value, dict)
-    if wrong := faults(value, closed):
-        feedback = f"The call of {tool.name} was not run: {'; '.join(wrong[:5])}."
-        return BadCall(call, feedback)
+    if found := faults(value, closed):
+        return BadCall(call, f"{not_run} {'; '.join(found[:5])}.")
     return SoundCall(call, tool, value)
 
 

@@ -132,7 +132,7 @@ def _together(part: object) -> object:
             subjects.setdefault(element.subject, {}).setdefault(once, element)
             continue
         for own in subjects.values():
-            found += sorted(own.values(), key=lambda pattern: pattern.predicate != _TYPE)
+            found.extend(sorted(own.values(), key=lambda pattern: pattern.predicate != _TYPE))
         subjects = {}
         found += [element] if element else []
     return Group(tuple(found))

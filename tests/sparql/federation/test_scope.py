@@ -69,6 +69,8 @@ def test_the_variables_of_published_queries_are_those_that_oxigraph_sees() -> No
             continue  # Oxigraph would call it
         text = admitted(example.query).text
         where = parse_query(text).tree.where
+        if where.span is None:
+            continue  # DESCRIBE <a>
         group = text[slice(*span_of(where))]
         try:
             solutions = store.query(f"{prologue(text)} SELECT * WHERE {group} LIMIT 0")

@@ -77,19 +77,13 @@ class Conditions:
         if len(items) <= _LISTED:
             return self.phrases.listed([self.words(item) for item in items], "or")
         # Dates or numbers from the least to the most; none if there is anything else.
-        terms = [unwrapped(item) for item in items]
-        literals = [term for term in terms if isinstance(term, Literal)]
-        kinds = {literal.datatype.value for literal in literals}
-        if len(literals) == len(terms) and kinds <= DATE_DATATYPES:
-            ordered = sorted(literals, key=lambda literal: literal.value)
-        elif len(literals) == len(terms) and kinds <= NUMERIC_DATATYPES:
-            ordered = sorted(literals, key=lambda literal: float(literal.value))
-        else:
-            ordered = []
-        if ordered:
-            return self.phrases.say(
-                "one of", len(items), self.words(ordered[0]), self.words(ordered[-1])
-            )
+        literals = [one for one in map(unwrapped, items) if isinstance(one, Literal)]
+        kinds = {one.datatype.value for one in literals}
+        dated, counted = kinds <= DATE_DATATYPES, kinds <= NUMERIC_DATATYPES
+        if len(literals) == len(items) and (dated or counted):
+            literals.sort(key=lambda one: one.value if dated else float(one.value))
+            ends = (self.words(literals[at]) for at in (0, -1))
+            return self.phrases.say("one of", len(items), *ends)
         shown = self.phrases.listed([self.words(item) for item in items[:2]])
         return self.phrases.say("one of many", len(items), shown)
 
@@ -324,18 +318,14 @@ class Nouns:
 
     def reachable(self, variable: Term) -> set[str]:
         """The names of a variable and of the values that hang on it."""
-        found = {variable.value} if isinstance(variable, Variable) else set()
-        for pattern in self.scope.patterns:
-            if pattern.subject == variable and isinstance(pattern.object, Variable):
-                found.add(pattern.object.value)
-        return found
+        ends = [variable, *(one.object for one in self.scope.patterns if one.subject == variable)]
+        return {end.value for end in ends if isinstance(end, Variable)}
 
 
 _FUNCTIONS = {
     **{name: name.lower() for name in "YEAR MONTH DAY STRLEN LANG ABS ROUND".split()},
     **dict.fromkeys(["CEIL", "FLOOR"], "round"),
 }
-_COMPARED = frozenset(["=", "!=", "<", ">", "<=", ">="])
 
 
 class ValueWords(Nouns, ABC):
@@ -428,7 +418,7 @@ class ValueWords(Nouns, ABC):
         if condition is not None:
             subject = self.reference(condition.variable)
             return f"{subject} {self.tests.text([self.dated(condition)])}"
-        if call.name in _COMPARED and len(texts) == 2:
+        if call.name in _COMPARISONS and len(texts) == 2:
             return f"{texts[0]} {self.say(call.name, texts[1])}"
         if call.name in ("&&", "||"):
             return self.listed(texts, "and" if call.name == "&&" else "or")

@@ -69,6 +69,7 @@ def span_of(part: Part | Group) -> Span:
     """Return where a part stands; a sub-select without its braces."""
     if isinstance(part, tuple):
         return cast("Span", part[0].statement)
+    assert not isinstance(part, Pattern)  # those are in tuples
     return cast("Span", part.inner if isinstance(part, Query) else part.span)
 
 
