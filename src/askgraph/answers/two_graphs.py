@@ -142,16 +142,13 @@ async def over_two(found: Sequence[Found]) -> Answer | None:
                 break
             link = await _link(head, other)
             if link is not None:
-                sure = (
-                    min(_confidence(head, other, heads=True), _confidence(other, head, heads=False))
-                    * JOINED
+                sure = JOINED * min(
+                    _confidence(head, other, heads=True), _confidence(other, head, heads=False)
                 )
                 service = f"askgraph:{other.run.graph.name}"
                 both = Counted(Federated(head.run.endpoint, {service: other.run.endpoint}))
-                run, candidate = (
-                    replace(head.run, endpoint=both),
-                    _joined(head, other, link, service),
-                )
+                run = replace(head.run, endpoint=both)
+                candidate = _joined(head, other, link, service)
                 labels: dict[str, str] = {}
                 said: list[str] = []
                 for part in (other, head):

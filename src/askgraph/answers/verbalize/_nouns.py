@@ -90,13 +90,10 @@ class Conditions:
     def text(self, conditions: Iterable[Condition]) -> str:
         """Return the conditions on one variable as one phrase; two bounds as a range."""
         found = list(conditions)
-        for low, high in ((">=", "<="), ("date >=", "date <=")):
-            least = next((c for c in found if c.key == low), None)
-            most = next((c for c in found if c.key == high), None)
-            if least and most:
-                found = [c for c in found if c is not least and c is not most]
-                found.append(Condition(least.variable, "between", f"{least.value}\0{most.value}"))
-        found = _years(found)
+        for low, high in ((">=", "<="), ("date >=", "date <="), ("date >=", "date <")):
+            ends = [next((c for c in found if c.key == key), None) for key in (low, high)]
+            if (both := _range(*ends)) is not None:
+                found = [*(c for c in found if not any(c is end for end in ends)), both]
         return self.phrases.listed([self.said(condition) for condition in found])
 
     def said(self, condition: Condition) -> str:
@@ -184,17 +181,20 @@ class Conditions:
         return Condition(subject, key, self.words(Literal(re.sub(r"\\(.)", r"\1", plain[2]))))
 
 
-def _years(conditions: list[Condition]) -> list[Condition]:
-    """Bounds at the turns of years as those years: `is in 1969`."""
-    first = next((c for c in conditions if c.key == "date >=" and c.value[4:] == "-01-01"), None)
-    end = next((c for c in conditions if c.key == "date <" and c.value[4:] == "-01-01"), None)
-    if first is None or end is None or not (first.value[:4] + end.value[:4]).isdigit():
-        return conditions
-    rest = [c for c in conditions if c is not first and c is not end]
-    start, last = int(first.value[:4]), int(end.value[:4]) - 1
-    if start == last:
-        return [*rest, Condition(first.variable, "year =", str(start))]
-    return [*rest, Condition(first.variable, "between", f"{start}\0{last}")]
+def _range(least: Condition | None, most: Condition | None) -> Condition | None:
+    """Two bounds as one; those at the turns of years as these: `is in 1969`."""
+    if least is None or most is None:
+        return None
+    value = f"{least.value}\0{most.value}"
+    if most.key == "date <":
+        turns = re.fullmatch(r"(\d{4})-01-01\0(\d{4})-01-01", value)
+        if turns is None:
+            return None
+        first, last = int(turns[1]), int(turns[2]) - 1
+        if first == last:
+            return Condition(least.variable, "year =", str(first))
+        value = f"{first}\0{last}"
+    return Condition(least.variable, "between", value)
 
 
 def parts_of(condition: Expression, operator: str) -> Iterator[Expression]:
