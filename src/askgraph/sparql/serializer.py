@@ -132,7 +132,8 @@ def _together(part: object) -> object:
             subjects.setdefault(element.subject, {}).setdefault(once, element)
             continue
         for own in subjects.values():
-            found.extend(sorted(own.values(), key=lambda pattern: pattern.predicate != _TYPE))
+            ordered: list[Pattern] = sorted(own.values(), key=lambda one: one.predicate != _TYPE)
+            found += ordered
         subjects = {}
         found += [element] if element else []
     return Group(tuple(found))
