@@ -81,9 +81,6 @@ def test_what_is_wrong_is_said(tmp_path: Path, text: str, said: str) -> None:
     path.write_text(HEAD + text)
     with pytest.raises(SetupError, match=said):
         read_definitions(path)
-
-
-def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(SetupError, match=r"no file .*gone\.toml"):
         read_definitions(tmp_path / "gone.toml")
 
