@@ -31,7 +31,7 @@ from askgraph.graph.examples.drafts import Draft, drafts
 from askgraph.search.pipeline import build_schema, link_text, propose_from_links
 from askgraph.search.rank import Cluster, Proposal
 from askgraph.sparql.comparison import Cell
-from askgraph.sparql.write import plain_text
+from askgraph.sparql.serializer import plain_text
 from askgraph.workspace import Workspace
 from askgraph.workspace.generation import results_of
 from askgraph.workspace.plans import Asked

@@ -25,7 +25,7 @@ from askgraph.evaluation import Score, Table
 from askgraph.evaluation.metrics.sets import best_column_multiset
 from askgraph.sparql.parser import read
 from askgraph.sparql.results import SelectResult
-from askgraph.sparql.write import text_of
+from askgraph.sparql.serializer import text_of
 
 __all__ = ["PAPER", "Rescored", "disagreements", "rescored", "table3", "unlike"]
 

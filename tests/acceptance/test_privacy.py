@@ -32,7 +32,7 @@ from askgraph.search.pipeline import build_schema, link_text, propose_from_links
 from askgraph.search.rank import clusters
 from askgraph.search.tokenize.word_lists import word_list
 from askgraph.sparql.prefixes import words_of_local_name
-from askgraph.sparql.write import plain_text
+from askgraph.sparql.serializer import plain_text
 from askgraph.trace import ModelTurn, Prompt, Question, Refusal, Step
 from askgraph.workspace import Workspace
 from askgraph.workspace.run_sync import result_of

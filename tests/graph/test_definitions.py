@@ -20,7 +20,7 @@ from askgraph.graph.definitions import (
 )
 from askgraph.sparql import Path as PropertyPath
 from askgraph.sparql.rewrite.virtual import read_path
-from askgraph.sparql.write import text_of
+from askgraph.sparql.serializer import text_of
 
 PLACE = "http://example.org/"
 HEAD = f'[prefixes]\n"" = "{PLACE}"\n'

@@ -32,7 +32,7 @@ from askgraph.sparql.judge import admitted, checked
 from askgraph.sparql.layout import formatted
 from askgraph.sparql.parser import read
 from askgraph.sparql.prefixes import PrefixMap
-from askgraph.sparql.write import laid_out, text_of
+from askgraph.sparql.serializer import laid_out, text_of
 from askgraph.workspace import Workspace
 
 DEPTH = 16

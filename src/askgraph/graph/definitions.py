@@ -48,7 +48,7 @@ from askgraph.sparql.lexer import lexed
 from askgraph.sparql.parser import read
 from askgraph.sparql.prefixes import PrefixMap
 from askgraph.sparql.rewrite.virtual import VirtualPaths, predicates_in, read_path
-from askgraph.sparql.write import text_of
+from askgraph.sparql.serializer import text_of
 
 LANGUAGE = "en"
 """The language of labels and comments that do not say theirs."""

@@ -17,7 +17,7 @@ from askgraph.graph.names import names_of
 from askgraph.sparql import Path, Predicate
 from askgraph.sparql import vocabulary as v
 from askgraph.sparql.prefixes import words_of_local_name
-from askgraph.sparql.write import text_of
+from askgraph.sparql.serializer import text_of
 
 _MOST = 1_000_000
 _TIMES = 20

@@ -32,7 +32,7 @@ from askgraph.sparql.judge import admitted, checked
 from askgraph.sparql.lexer import lexed, with_declared
 from askgraph.sparql.parser import read
 from askgraph.sparql.results import Row, value_of
-from askgraph.sparql.write import text_of
+from askgraph.sparql.serializer import text_of
 
 Prefixes = Mapping[str, str]
 Progress = Callable[[int, int], None]

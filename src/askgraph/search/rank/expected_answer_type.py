@@ -46,8 +46,8 @@ from askgraph.sparql import (
     walk,
 )
 from askgraph.sparql.results import SelectResult
+from askgraph.sparql.serializer import tree_of
 from askgraph.sparql.vocabulary import LABEL_PREDICATES, NUMERIC_DATATYPES, RDF_TYPE
-from askgraph.sparql.write import tree_of
 
 AGGREGATING = ("average", "sum", "minimum", "maximum")
 _SURE = 0.7  # links from this score on say what a noun means

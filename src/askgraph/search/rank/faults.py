@@ -40,8 +40,8 @@ from askgraph.search.rank.expected_answer_type import ExpectedAnswer, in_a_name,
 from askgraph.search.tokenize import Quantity
 from askgraph.search.tokenize.question_operators import Operator, QuestionOperators
 from askgraph.sparql import Bind, Call, Group, Pattern, Query, Values, variables_of
+from askgraph.sparql.serializer import text_of as written
 from askgraph.sparql.vocabulary import RDF_TYPE
-from askgraph.sparql.write import text_of as written
 
 _FIRST_NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 _LOWER, _UPPER = (">", ">=", "="), ("<", "<=", "=")

@@ -52,8 +52,8 @@ from askgraph.sparql.rewrite.refined import (
     without_condition,
 )
 from askgraph.sparql.rewrite.swapped import swapped
+from askgraph.sparql.serializer import laid_out, tree_of
 from askgraph.sparql.vocabulary import XSD_STRING
-from askgraph.sparql.write import laid_out, tree_of
 
 router = APIRouter(prefix="/api/v1", tags=["queries"])
 

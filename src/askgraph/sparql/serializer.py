@@ -132,15 +132,11 @@ def _together(part: object) -> object:
             subjects.setdefault(element.subject, {}).setdefault(once, element)
             continue
         for own in subjects.values():
-            patterns = sorted(own.values(), key=_is_no_type)
-            found += patterns
+            ordered: list[Pattern] = sorted(own.values(), key=lambda one: one.predicate != _TYPE)
+            found += ordered
         subjects = {}
         found += [element] if element else []
     return Group(tuple(found))
-
-
-def _is_no_type(pattern: Pattern) -> bool:
-    return pattern.predicate != _TYPE
 
 
 def expression_text(expression: Expression, prefixes: PrefixMap | None = None) -> str:
@@ -427,14 +423,19 @@ class Lines(_OneLine):
             lines.append(f"{words} {self.names.of(iri[1:-1])}")
         if query.form == "DESCRIBE" and not query.where.elements:
             return lines + self.modifiers(query)
-        keyword = "" if query.form == "ASK" else "WHERE"
-        return opened(lines, keyword, self.body(query.where)) + self.modifiers(query)
+        opening = "{" if query.form == "ASK" else "WHERE {"
+        if len(lines) == 1 or lines[-1] == "}":
+            opening = f"{lines.pop()} {opening}"
+        return [*lines, opening, *indented(self.body(query.where)), "}", *self.modifiers(query)]
 
     def heads(self, query: Query) -> list[str]:
         """The lines before the datasets and the WHERE group."""
         match query.form:
             case "SELECT":
-                return select_lines(self.items(query))
+                items = self.items(query)
+                line = " ".join(items)
+                fits = len(line) <= WIDTH - len(" WHERE {")
+                return [line] if fits else [items[0], *indented(items[1:])]
             case "CONSTRUCT":
                 return ["CONSTRUCT {", *indented(self.body(Group(query.template))), "}"]
             case _:
@@ -463,7 +464,10 @@ class Lines(_OneLine):
     def rows(self, values: Values) -> list[str]:
         """Return the lines of VALUES."""
         head, rows = self.table(values)
-        return values_lines(head, rows, tuples=head.startswith("("))
+        line = f"VALUES {head} {{ {' '.join(rows)} }}"
+        if len(line) <= WIDTH - 8 and (not head.startswith("(") or len(rows) < 3):
+            return [line]
+        return [f"VALUES {head} {{", *indented(rows), "}"]
 
     def element_lines(self, element: Element) -> list[str]:
         """Return the lines of an element other than triples."""
@@ -534,7 +538,9 @@ class Names:
         name = self.known[iri] = self.prefixes.shorten(iri)
         label = self.labels.get(iri)
         if label and _adds(label, iri):
-            self.comments[name] = _shortened(label)
+            text = " ".join(label.split())
+            cut = text[: _LABEL_LENGTH - 1].rstrip() + "…"
+            self.comments[name] = text if len(text) <= _LABEL_LENGTH else cut
         return name
 
     def finished(self, lines: Iterable[str]) -> str:
@@ -557,11 +563,6 @@ def _adds(label: str, iri: str) -> bool:
     said = set(re.findall(r"\w+", local))
     words = re.findall(r"\w+", label.casefold())
     return not set(words) <= said and "".join(words) != "".join(re.findall(r"\w+", local))
-
-
-def _shortened(label: str) -> str:
-    text = " ".join(label.split())
-    return text if len(text) <= _LABEL_LENGTH else text[: _LABEL_LENGTH - 1].rstrip() + "…"
 
 
 @dataclass
@@ -605,21 +606,6 @@ def braced(head: str, body: list[str]) -> list[str]:
     return [f"{head}{{", *indented(body), "}"]
 
 
-def select_lines(items: list[str]) -> list[str]:
-    """Return the head of a SELECT, on one line if it fits; the first item is the keyword."""
-    one_line = " ".join(items)
-    fits = len(one_line) <= WIDTH - len(" WHERE {")
-    return [one_line] if fits else [items[0], *indented(items[1:])]
-
-
-def opened(lines: list[str], keyword: str, body: list[str]) -> list[str]:
-    """Return the lines of a head with the WHERE group behind them."""
-    opening = f"{keyword} {{".lstrip()
-    joined = len(lines) == 1 or lines[-1] == "}"
-    last = [f"{lines[-1]} {opening}"] if joined else [lines[-1], opening]
-    return [*lines[:-1], *last, *indented(body), "}"]
-
-
 def union_lines(parts: list[list[str]]) -> list[str]:
     """Return groups with UNION between them."""
     if all(len(part) == 1 for part in parts):
@@ -631,11 +617,3 @@ def union_lines(parts: list[list[str]]) -> list[str]:
         lines[-1:] = ["} UNION {"] if lines else ["{"]
         lines += [*indented(part), "}"]
     return lines
-
-
-def values_lines(head: str, rows: list[str], *, tuples: bool) -> list[str]:
-    """Return VALUES, on one line if it is short."""
-    line = f"VALUES {head} {{ {' '.join(rows)} }}"
-    if len(line) <= WIDTH - 8 and (not tuples or len(rows) < 3):
-        return [line]
-    return [f"VALUES {head} {{", *indented(rows), "}"]
