@@ -16,10 +16,9 @@ from askgraph.search.expand import (
     APART,
     BESIDE,
     FAR,
-    WORTH_NONE,
-    WORTH_OPERATOR,
     Node,
     PartialMatch,
+    Worth,
     named_words,
 )
 from askgraph.search.link import Link
@@ -338,7 +337,7 @@ def with_none(query: QueryBuilder, candidate: Candidate) -> Candidate | None:
         candidate,
         tree=replace(tree, where=where),
         ids=every if place is query.root else candidate.ids,
-        gain=candidate.gain + WORTH_NONE,
+        gain=candidate.gain + Worth.NONE,
     )
 
 
@@ -772,14 +771,25 @@ def _of_two(query: QueryBuilder, operator: Operator, candidate: Candidate) -> Ca
     outer = Query("SELECT", Group((*where, Bind(told, value))), columns=((value, None),))
     columns = (*((one, None) for one, _ in kept), (value, None))
     tree = replace(outer if calls else replace(tree, where=outer.where), columns=columns)
+    return _with_number(query, operator, candidate, tree, (*shown, value))
+
+
+def _with_number(
+    query: QueryBuilder,
+    operator: Operator,
+    candidate: Candidate,
+    tree: Query,
+    shown: tuple[Value, ...],
+) -> Candidate:
+    """A candidate that shows what an operator reckons from what it showed."""
     return replace(
         candidate,
         tree=tree,
-        shown=(*shown, value),
-        hints=draft.hints,
+        shown=shown,
+        hints=query.draft.hints,
         used=candidate.used | operator.mask,
         shown_words=candidate.shown_words | operator.mask,
-        gain=candidate.gain + WORTH_OPERATOR + query.search.weight_of(operator.mask),
+        gain=candidate.gain + Worth.OPERATOR + query.search.weight_of(operator.mask),
         notes=(*candidate.notes, PAIRED),
     )
 
@@ -789,23 +799,15 @@ def _average_of_counts(query: QueryBuilder, operator: Operator, candidate: Candi
 
     It stays as it is if it counts in no groups, or only some of them.
     """
-    tree, draft = candidate.tree, query.draft
+    tree = candidate.tree
     counts = [one for one in candidate.shown if isinstance(one, Call)]
     whole = not (tree.having or tree.limit is not None or candidate.used & operator.mask)
     if not (tree.group_by and whole) or list(map(function_of, counts)) != ["COUNT"]:
         return candidate
     number = Call("AVG", (alias_of(counts[0]),))
     each_one = replace(tree, distinct=False, order=())
-    return replace(
-        candidate,
-        tree=Query("SELECT", Group((each_one,)), columns=((alias_of(number), number),)),
-        shown=(number,),
-        hints=draft.hints,
-        used=candidate.used | operator.mask,
-        shown_words=candidate.shown_words | operator.mask,
-        gain=candidate.gain + WORTH_OPERATOR + query.search.weight_of(operator.mask),
-        notes=(*candidate.notes, PAIRED),
-    )
+    outer = Query("SELECT", Group((each_one,)), columns=((alias_of(number), number),))
+    return _with_number(query, operator, candidate, outer, (number,))
 
 
 _CLASS_NAMED = 0.6  # words name a class so well
@@ -823,7 +825,7 @@ def share(query: QueryBuilder, operator: Operator) -> bool:
         query.draft.columns.append(aggregated_value(query, "SUM", query.take_spot(spot)))
         for one in query.frame.of("sum"):
             query.take(one.mask, query.search.weight_of(one.mask))
-            query.gain += WORTH_OPERATOR
+            query.gain += Worth.OPERATOR
         return True
     whole = _whole(query, operator)
     if whole is None or not (query.root.node.edges or query.root.node.cls != whole.target):

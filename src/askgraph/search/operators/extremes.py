@@ -3,7 +3,7 @@
 from pyoxigraph import Variable
 
 from askgraph.graph.literals import Sort
-from askgraph.search.expand import ACROSS, APART, BESIDE, DOUBT_BESIDE, NEAR
+from askgraph.search.expand import ACROSS, APART, BESIDE, NEAR, Doubt
 from askgraph.search.operators.aggregates import (
     aggregated,
     alone,
@@ -179,7 +179,7 @@ def _measured_by(
             if time is not None:
                 return time, False
             if found is not None:
-                query.unknown += DOUBT_BESIDE if _is_of_next(query, operator, beside) else 0.0
+                query.unknown += Doubt.BESIDE if _is_of_next(query, operator, beside) else 0.0
                 return query.hang(found), words is measure.dates
         return _event_of(query, measure)
     return None

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from pyoxigraph import Variable
 
 from askgraph.graph.arrays import Ids, distinct, in_both
-from askgraph.search.expand import DOUBT_MISTAKEN, Edge
+from askgraph.search.expand import Doubt, Edge
 from askgraph.search.expand.schema import is_mirrored
 from askgraph.search.operators.aggregates import BY_SHOWN, spreads
 from askgraph.search.operators.query_builder import Place, QueryBuilder
@@ -179,7 +179,7 @@ def _most_counted(query: QueryBuilder, key: Call, *, descending: bool) -> None:
     group, counted = draft.group[0], variable_of(key)
     counts = _counts(query, group, counted)
     if len(counts) and counts.max() == 1:
-        query.unknown += DOUBT_MISTAKEN  # there is one of it in each group: nothing has the most
+        query.unknown += Doubt.MISTAKEN  # there is one of it in each group: nothing has the most
         return
     asked = [one for one in draft.columns if isinstance(one, Variable) and one != group]
     of_group = [one for one in asked if _is_told(query, group, one)]

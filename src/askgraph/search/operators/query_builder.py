@@ -17,18 +17,7 @@ from pyoxigraph import Literal, Variable
 from askgraph.graph.arrays import Ids, in_both
 from askgraph.graph.literals import Sort, day_number, split_literal
 from askgraph.index.names import Kind
-from askgraph.search.expand import (
-    BESIDE,
-    DOUBT_CLASS_LIKE,
-    DOUBT_KEY,
-    DOUBT_MISTAKEN,
-    DOUBT_OTHER_FITS,
-    DOUBT_STEP,
-    NEAR,
-    Edge,
-    Node,
-    PartialMatch,
-)
+from askgraph.search.expand import BESIDE, NEAR, Doubt, Edge, Node, PartialMatch
 from askgraph.search.expand.beam_search import BeamSearch
 from askgraph.search.expand.schema import Schema, is_mirrored, kinds_of_nodes, leaving, spread
 from askgraph.search.link import Link
@@ -892,7 +881,7 @@ class QueryBuilder:
                 turned = inverse != self.schema.names_subject(number)
                 cost = COST_BELOW * place.below + (_COST_TURNED if turned else 0.0)
                 cost += COST_SORT if self.lookups.is_key(number, link) else 0.0
-                doubt = DOUBT_MISTAKEN if turned and not self.search.fits_noun(link, ids) else 0.0
+                doubt = Doubt.MISTAKEN if turned and not self.search.fits_noun(link, ids) else 0.0
                 cost += (
                     _COST_DOUBT * doubt
                     - COST_FIT * link.score * link.quality
@@ -931,7 +920,7 @@ class QueryBuilder:
             )
             if not known:
                 self.draft.places.append(place)
-                self.unknown += DOUBT_STEP
+                self.unknown += Doubt.STEP
         self._narrow(place, spot.predicate, spot.inverse)
         return self.draft.attach(place, spot.predicate, inverse=spot.inverse)
 
@@ -950,9 +939,9 @@ class QueryBuilder:
         """Count a slot as used."""
         number = self.schema.number(link.target)
         if number is not None and self.lookups.is_key(number, link):
-            self.unknown += DOUBT_KEY
+            self.unknown += Doubt.KEY
         elif self.search.is_class_like(link):
-            self.unknown += DOUBT_CLASS_LIKE
+            self.unknown += Doubt.CLASS_LIKE
         self.done.add(slot)
         self.links.append(link)
         self.take(slot.mask, self.search.gain(link, self.used))
@@ -1096,7 +1085,7 @@ class QueryBuilder:
             fits = [n for n in fits if n in own or not any(n in span for span in spans)]
             if fits:
                 named = [n for n in fits if begins & self.schema.words(n)]
-                self.unknown += DOUBT_OTHER_FITS * (len(fits) - 1)
+                self.unknown += Doubt.OTHER_FITS * (len(fits) - 1)
                 return unnamed_spot(place, [*(n for n in fits if n in own), *named, *fits][0])
         return None
 
