@@ -107,9 +107,8 @@ def _comparison_after(query: QueryBuilder, operator: Operator) -> tuple[Operator
 
 def _restricts(query: QueryBuilder, operator: Operator) -> bool:
     """Whether something is asked for before an operator, or shown."""
-    named = [at for place in query.draft.places for at in place.words if at < operator.first]
-    asked = [slot for slot in query.slots if slot.first < operator.first]
-    return bool(named or asked or query.projected)
+    asked = any(slot.first < operator.first for slot in query.slots)
+    return asked or bool(query.named_before(operator) or query.projected)
 
 
 def _value_of_group(query: QueryBuilder, operator: Operator, mean: Operator) -> Call | None:
@@ -157,12 +156,8 @@ def group_counted(query: QueryBuilder, counted: Variable, operator: Operator) ->
     first has no name; if there can only be one for each, what is shown makes the groups.
     """
     query.grouped = True
-    place = next((one for one in query.draft.places if one.end == counted), None)
-    named = [
-        one
-        for one in query.draft.places
-        if any(at < operator.first for at in one.words) and isinstance(one.end, Variable)
-    ]
+    place = query.draft.place_at(counted)
+    named = [one for one in query.named_before(operator) if isinstance(one.end, Variable)]
     others = [one for one in named if one is not place and one is not query.root]
     if place is None or place is query.root or spreads(query, query.root, place):
         _group(query, query.root if place is None else _named_group(query, place, operator))
@@ -219,9 +214,8 @@ def _shows(query: QueryBuilder, place: Place) -> bool:
 
 def _group_before(query: QueryBuilder, operator: Operator, spot: Spot) -> Place | None:
     """The thing named before an operator of which a number has several values."""
-    for place in query.draft.places:
-        named = any(at < operator.first for at in place.words)
-        if named and isinstance(place.end, Variable) and has_several(query, place, spot):
+    for place in query.named_before(operator):
+        if isinstance(place.end, Variable) and has_several(query, place, spot):
             return place
     return None
 
@@ -316,7 +310,7 @@ def with_none(query: QueryBuilder, candidate: Candidate) -> Candidate | None:
     if not (draft.having and draft.group):
         return None
     group, counted = draft.group[0], variable_of(draft.having[0].arguments[0])
-    place = next((one for one in draft.places if one.end == group), None)
+    place = draft.place_at(group)
     if place is None or place.node.cls is None or len(draft.having) > 1 or tree.order:
         return None
     every = query.schema.instances(place.node.cls)
@@ -577,12 +571,7 @@ def alone(query: QueryBuilder, operator: Operator) -> bool:
     What the rows are grouped by does not count.
     """
     asked = [s for s in query.slots if s.first < operator.first and query.is_left(s)]
-    named = [
-        place
-        for place in query.draft.places
-        for at in place.words
-        if at < operator.first and place.end not in query.draft.group
-    ]
+    named = any(one.end not in query.draft.group for one in query.named_before(operator))
     return not asked and not named and query.zones.is_head(operator.first)
 
 
@@ -605,9 +594,9 @@ def _adjoin(query: QueryBuilder, one: Operator, other: Operator) -> bool:
     between = range(one.last + 1, other.first)
     if any(not query.reading.is_stop(at) for at in between):
         return False
-    tokens = query.reading.tokens
-    gap = query.reading.text[tokens[one.last].end : tokens[other.first].start]
-    return "," in gap or any(tokens[at].folded in query.reading.words.joining for at in between)
+    reading = query.reading
+    gap, joining = reading.gap(one.last, other.first), reading.words.joining
+    return "," in gap or any(reading.folded[at] in joining for at in between)
 
 
 def is_column(query: QueryBuilder, operator: Operator) -> bool:
@@ -658,7 +647,11 @@ def aggregated(query: QueryBuilder, operator: Operator, function: str) -> bool:
 def _aggregands(query: QueryBuilder, operator: Operator, sorts: Sequence[Sort]) -> list[Variable]:
     """The numbers that an aggregate is over; several aggregates may share one."""
     slot = query.next_slot(operator.last, ACROSS)
-    spot = None if slot is None or _parted(query, operator, slot) else query.spot(slot, sorts=sorts)
+    spot = (
+        None
+        if slot is None or query.reading.parted(operator.last, slot.first)
+        else query.spot(slot, sorts=sorts)
+    )
     if slot is not None and spot is not None:
         others = query.frame.of(*AGGREGATING)
         among = enumerated(query, operator)
@@ -701,20 +694,12 @@ def _parts_rows(query: QueryBuilder, slot: Slot) -> bool:
     )
 
 
-def _parted(query: QueryBuilder, operator: Operator, slot: Slot) -> bool:
-    """Whether a sentence ends between an operator and a noun."""
-    tokens = query.reading.tokens
-    between = query.reading.text[tokens[operator.last].end : tokens[slot.first].start]
-    return any(mark in between for mark in ".?!;")
-
-
 def _joined(query: QueryBuilder, between: range) -> bool:
     """Whether a comma or a conjunction stands between two nouns, and nothing of content."""
-    tokens, reading = query.reading.tokens, query.reading
-    gap = reading.text[tokens[between.start - 1].end : tokens[between.stop].start]
-    words = {tokens[at].folded for at in between}
-    stops = all(reading.is_stop(at) for at in between)
-    return stops and ("," in gap or bool(words & reading.words.joining))
+    reading = query.reading
+    words = {reading.folded[at] for at in between}
+    joined = "," in reading.gap(between.start - 1, between.stop) or words & reading.words.joining
+    return bool(joined) and all(map(reading.is_stop, between))
 
 
 def _said_before(query: QueryBuilder, operator: Operator) -> list[Variable]:

@@ -128,7 +128,7 @@ def _holding(query: QueryBuilder, operator: Operator, held: range) -> Spot | Non
             if name is None:
                 return None
             variable = query.take_spot(spot)
-            known = next((place for place in query.draft.places if place.end == variable), None)
+            known = query.draft.place_at(variable)
             place = known or Place(variable, Node(ids), spot.place.below + 1)
             if known is None:
                 query.draft.places.append(place)
@@ -617,5 +617,5 @@ def without(query: QueryBuilder, operator: Operator) -> bool:
 
 def _is_denied_itself(query: QueryBuilder, operator: Operator, place: Place) -> bool:
     """Whether a thing that lacks something is not named before "no", though another one is."""
-    named = {at for one in query.draft.places for at in one.words if at < operator.first}
-    return bool(named) and not any(at < operator.first for at in place.words)
+    named = query.named_before(operator)
+    return bool(named) and place not in named

@@ -129,7 +129,7 @@ def _is_shared(query: QueryBuilder, value: Variable, descending: bool) -> bool:
     if found is None:
         return False
     (end, predicate, inverse), _ = found
-    place = next((one for one in query.draft.places if one.end == end), None)
+    place = query.draft.place_at(end)
     if place is None or inverse:
         return False
     ids = query.ids_at(place)
@@ -233,13 +233,11 @@ _Place = tuple[Place | None, tuple[int, bool] | None]
 
 def _at(query: QueryBuilder, variable: Variable) -> _Place:
     """Where a variable stands: at a place, or at the end of a predicate of one."""
-    for place in query.draft.places:
-        if place.end == variable:
-            return place, None
+    if (place := query.draft.place_at(variable)) is not None:
+        return place, None
     for (end, predicate, inverse), value in query.draft.attached.items():
         if value == variable:
-            owner = next((one for one in query.draft.places if one.end == end), None)
-            return owner, (predicate, inverse)
+            return query.draft.place_at(end), (predicate, inverse)
     return None, None
 
 

@@ -150,6 +150,10 @@ class Draft:
                 self.denied.append(denied(*group.elements))
         return place
 
+    def place_at(self, end: Term | None) -> Place | None:
+        """Return the place that an end of patterns is at."""
+        return next((one for one in self.places if one.end == end), None)
+
     def naming(self, node: Node, edge: Edge | None) -> list[Link]:
         """Return what names a node to which an edge leads.
 
@@ -910,15 +914,11 @@ class QueryBuilder:
         self.unknown += spot.doubt
         for edge in spot.path:
             variable = self.draft.attach(place, edge.predicate, inverse=edge.inverse)
-            known = [p for p in self.draft.places if p.end == variable]
+            known = self.draft.place_at(variable)
             self._narrow(place, edge.predicate, edge.inverse)
             ids = self.lookups.along(self.ids_at(place), edge)
-            place = (
-                known[0]
-                if known
-                else Place(variable, Node(ids), place.below + 1, parent=place, edge=edge)
-            )
-            if not known:
+            place = known or Place(variable, Node(ids), place.below + 1, parent=place, edge=edge)
+            if known is None:
                 self.draft.places.append(place)
                 self.unknown += Doubt.STEP
         self._narrow(place, spot.predicate, spot.inverse)
@@ -961,6 +961,11 @@ class QueryBuilder:
         """The last slot not yet used that ends within some words before a place."""
         fits = [s for s in self.slots if self.is_left(s) and 0 < before - s.last <= within]
         return max(fits, key=lambda slot: slot.last) if fits else None
+
+    def named_before(self, operator: Operator) -> list[Place]:
+        """The places of the pattern that words before an operator name."""
+        places = self.draft.places
+        return [one for one in places if any(at < operator.first for at in one.words)]
 
     def next_place(self, after: int, within: int = NEAR) -> Place | None:
         """The place of the pattern whose words start soonest after a token."""

@@ -300,7 +300,7 @@ def _is_new_clause(query: QueryBuilder, between: range) -> bool:
 def _denied_whole(query: QueryBuilder, operator: Operator, filters: Sequence[Filter]) -> bool:
     """Deny the patterns that hang together with conditions, but for what was named before."""
     draft, root = query.draft, query.root.end
-    before = [one for one in draft.places if any(at < operator.first for at in one.words)]
+    before = query.named_before(operator)
     kept = {one.end for one in before if isinstance(one.end, Variable)}
     [bounded, *_] = variables_of(filters[0])
     patterns = _component(draft.patterns, bounded, kept)
