@@ -10,7 +10,7 @@ from pyoxigraph import Literal, Variable
 from askgraph.graph.literals import Sort, split_literal
 from askgraph.graph.names import NAME_WORDS, standard_naming
 from askgraph.index.names import Kind, name_tokens
-from askgraph.search.expand import DOUBT_OTHER_FITS, WORTH_NAMING
+from askgraph.search.expand import Doubt, Worth
 from askgraph.search.expand.schema import (
     KINDS,
     kinds_of_nodes,
@@ -55,7 +55,7 @@ def show_names(query: QueryBuilder) -> None:
             continue
         slot = next((one for one in query.slots if one.first <= at <= one.last), None)
         if _is_named_itself(query, at) and (slot is None or slot.first == slot.last):
-            query.take(1 << at, query.weights[at] * WORTH_NAMING)
+            query.take(1 << at, query.weights[at] * Worth.NAMING)
             query.done |= set() if slot is None else {slot}
             continue
         place = owner_of(query, at, at)
@@ -65,7 +65,7 @@ def show_names(query: QueryBuilder) -> None:
         if not names:
             continue
         query.projected += [(at, shown) for shown in names]
-        query.take(1 << at, query.weights[at] * WORTH_NAMING)
+        query.take(1 << at, query.weights[at] * Worth.NAMING)
         query.shown_words |= 1 << at
         if slot is not None:
             query.done.add(slot)
@@ -250,7 +250,7 @@ def value_asked(query: QueryBuilder) -> Spot | None:
         if fits:
             generic = kind_words().generic[kind]
             plain = [number for number in fits if query.schema.words(number) & generic]
-            query.unknown += DOUBT_OTHER_FITS * (len(fits) - 1)
+            query.unknown += Doubt.OTHER_FITS * (len(fits) - 1)
             return unnamed_spot(place, (plain or fits)[0])
     return None
 

@@ -3,7 +3,7 @@
 from pyoxigraph import Variable
 
 from askgraph.graph.literals import Sort
-from askgraph.search.expand import ACROSS, APART, BESIDE, DOUBT_BESIDE, NEAR
+from askgraph.search.expand import ACROSS, APART, BESIDE, NEAR, Doubt
 from askgraph.search.operators.aggregates import (
     aggregated,
     alone,
@@ -179,7 +179,7 @@ def _measured_by(
             if time is not None:
                 return time, False
             if found is not None:
-                query.unknown += DOUBT_BESIDE if _is_of_next(query, operator, beside) else 0.0
+                query.unknown += Doubt.BESIDE if _is_of_next(query, operator, beside) else 0.0
                 return query.hang(found), words is measure.dates
         return _event_of(query, measure)
     return None
@@ -286,7 +286,7 @@ def _most_of(query: QueryBuilder, operator: Operator, descending: bool) -> bool:
     elif _says_frequent(query, operator):
         common = True
     else:
-        before = (one for one in query.draft.places if any(at < operator.first for at in one.words))
+        before = query.named_before(operator)
         common = not any(has_several(query, one, spot) for one in (query.root, *before))
     counted = query.take_spot(spot)
     if not often and _by_value_before(query, operator, counted, descending):
@@ -332,7 +332,7 @@ def _by_value_of(query: QueryBuilder, operator: Operator, counted: Place | None)
         return False
     if any(tokens[at].stem in names for at in slot.links[0].positions):
         return False
-    if any(at < operator.first for one in query.draft.places for at in one.words):
+    if query.named_before(operator):
         return False
     if counted is not None and (counted is query.root or spot.place is not counted):
         return False

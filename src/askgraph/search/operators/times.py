@@ -15,7 +15,7 @@ from askgraph.graph.arrays import Ids
 from askgraph.graph.literals import Sort
 from askgraph.graph.measures import Unit, unit_at
 from askgraph.index.names import Kind
-from askgraph.search.expand import BESIDE, WORTH_OPERATOR, Node
+from askgraph.search.expand import BESIDE, Node, Worth
 from askgraph.search.expand.schema import Schema
 from askgraph.search.link import Link
 from askgraph.search.operators.aggregates import count
@@ -154,7 +154,7 @@ def converted(query: QueryBuilder) -> None:
             continue
         query.projected, draft.columns = shown, columns
         query.take_tokens(operator.positions)
-        query.gain += WORTH_OPERATOR
+        query.gain += Worth.OPERATOR
         query.notes.append("in_unit")
 
 

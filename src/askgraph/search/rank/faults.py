@@ -163,7 +163,7 @@ _NUMBER = re.compile(r"(?:(?<![\w.])-)?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?")
 
 def find_faults(subject: "Subject") -> tuple[str, ...]:
     """Return the names of the faults that a candidate has, out of `FAULTS`."""
-    return tuple(name for name, (holds, _) in _FAULTS.items() if holds(subject))
+    return tuple(name for name, holds in FAULTS.items() if holds(subject))
 
 
 _LOOKED_AT, _BEHIND = 12, 0.4
@@ -546,29 +546,29 @@ def _wrong_kind(subject: Subject) -> bool:
     return bool(subject.candidate.features["misfit"])
 
 
-_FAULTS: Mapping[str, tuple[Callable[[Subject], bool], str]] = {
-    "number_missing": (_number_missing, "a number of the question is not in the query"),
-    "thing_missing": (_thing_missing, "a thing that the question names is not in the query"),
-    "counted_noun": (_counted_noun, "things are to be counted, and a value is compared"),
-    "extreme_missing": (_extreme_missing, "fewer smallest, largest or most than asked for"),
-    "limit_missing": (_limit_missing, "so many of an order are asked for, and all are kept"),
-    "limit_extra": (_limit_extra, "only the first are kept, and no word asks for that"),
-    "columns_missing": (_columns_missing, "fewer columns than things are asked for"),
-    "cut_off": (_cut_off, "the question is longer than what was read of it"),
-    "denied_apart": (_denied_apart, "what is denied hangs on another thing than what is shown"),
-    "wrong_sort": (_wrong_sort, "a number or a date is asked for, and none is shown"),
-    "wrong_kind": (_wrong_kind, "a person, place or time is asked for, and none is shown"),
-    "unasked": (_unasked, "a property is asked for, and all that is shown is what no word names"),
-    "namesake": (_namesake, "another thing of the kind has the same name"),
-    "measured_apart": (_measured_apart, "a number of one thing is asked for, and of others shown"),
-    "indefinite": (_indefinite, "a thing of a kind is asked for, and one of them is in the query"),
-    "contradicts": (_contradicts, "nothing can fit all its conditions"),
-    "counts_group": (_counts_group, "it counts what it groups by"),
-    "single_values": (_single_values, "it sums up single values, one a group"),
-    "bound_twice": (_bound_twice, "two bounds lie on the same side of one value"),
-    "idle_condition": (_idle_condition, "a condition says nothing of what is shown"),
-    "crossed": (_crossed, "each row of one column stands beside each of another"),
-}
+_FAULTS: tuple[Callable[[Subject], bool], ...] = (
+    _number_missing,
+    _thing_missing,
+    _counted_noun,
+    _extreme_missing,
+    _limit_missing,
+    _limit_extra,
+    _columns_missing,
+    _cut_off,
+    _denied_apart,
+    _wrong_sort,
+    _wrong_kind,
+    _unasked,
+    _namesake,
+    _measured_apart,
+    _indefinite,
+    _contradicts,
+    _counts_group,
+    _single_values,
+    _bound_twice,
+    _idle_condition,
+    _crossed,
+)
 
-FAULTS: Mapping[str, str] = {name: reason for name, (_, reason) in _FAULTS.items()}
-"""All faults by name, each with what is wrong in words."""
+FAULTS: Mapping[str, Callable[[Subject], bool]] = {one.__name__[1:]: one for one in _FAULTS}
+"""All faults by name; each says of a candidate whether it has it."""
