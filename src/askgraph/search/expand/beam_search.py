@@ -559,13 +559,14 @@ def _grow(search: BeamSearch) -> list[PartialMatch]:
     """Grow all states; best first."""
     things = list(_seeds(search))
     classes: list[PartialMatch] = []
-    # A state for each class that words name: its instances.
+    # A state for each class that words name: its instances; more after "no", "each", "how many".
+    indefinite = {one.last + 1 for one in search.frame.of("not", "each", "count")}
     for one in search.linked.of(Kind.CLASS):
         ids = search.schema.instances(one.target)
         if len(ids):
             node = Node(ids, cls=one.target, cls_link=one)
             exact = Worth.EXACT if one.similarity > _EXACTLY else 1.0
-            exact += Worth.INDEFINITE if _is_indefinite(search, one) else 0.0
+            exact += Worth.INDEFINITE if one.positions[0] in indefinite else 0.0
             classes.append(PartialMatch(node, one.mask, exact * search.gain(one, 0), patterns=1))
     pool = things + classes
     level = things + [c for c in classes if len(c.ids) <= search.widest]
@@ -783,12 +784,6 @@ def _equal(search: BeamSearch, quantity: Quantity) -> Ids:
     return np.flatnonzero(found).astype(np.int32)
 
 
-def _is_indefinite(search: BeamSearch, link: Link) -> bool:
-    """Whether a word stands before a class that asks for any of it: no, each, how many."""
-    before = link.positions[0] - 1
-    return any(op.last == before for op in search.frame.of("not", "each", "count"))
-
-
 def lacking(
     search: BeamSearch, seeds: Sequence[PartialMatch], pool: Sequence[PartialMatch]
 ) -> Iterator[PartialMatch]:
@@ -835,14 +830,12 @@ def united(search: BeamSearch, pool: Sequence[PartialMatch]) -> Iterator[Partial
             for other in second
             if one.node.cls_link == other.node.cls_link
             and one.node.edges[0][0].predicate != other.node.edges[0][0].predicate
-            and _are_apart(_step(one.node)[1], _step(other.node)[1], before)
+            and (
+                _step(one.node)[1] == _step(other.node)[1]  # "directed or written by A"
+                or not (_step(one.node)[1] & ~before or _step(other.node)[1] & before)
+            )
             and not search.linked.reading.parted(operator.last, other.used.bit_length() - 1)
         )
-
-
-def _are_apart(one: int, other: int, before: int) -> bool:
-    """Whether words are the same ones, or stand on both sides of a place."""
-    return one == other or not (one & ~before or other & before)
 
 
 def _is_one_step(search: BeamSearch, node: Node) -> bool:
@@ -1116,27 +1109,25 @@ def with_apposition(search: BeamSearch, seed: PartialMatch) -> Iterator[PartialM
     link = seed.node.link
     if link is None or link.kind is not Kind.ENTITY or len(seed.ids) != 1:
         return
-    for one in (*_classes_beside(search, link, seed), *_places_after(search, link, seed)):
+    told = [
+        one
+        for one in search.linked.of(Kind.CLASS)
+        if one.similarity > SURE
+        and _is_beside(search, one, link)
+        and np.isin(seed.ids, search.schema.instances(one.target)).all()
+    ]
+    if _shares_name(search, link):
+        told += [
+            one
+            for one in search.linked.of(Kind.ENTITY, Kind.VALUE)
+            if one.similarity > SURE
+            and _comes_after(search, one, link)
+            and _are_linked(search, int(seed.ids[0]), one)
+        ]
+    for one in told:
         gain = search.gain(one, seed.used)
         if gain:
             yield replace(seed, used=seed.used | one.mask, gain=seed.gain + gain)
-
-
-def _classes_beside(search: BeamSearch, link: Link, seed: PartialMatch) -> Iterator[Link]:
-    """The classes beside a name that the thing is of."""
-    for one in search.linked.of(Kind.CLASS):
-        beside = one.similarity > SURE and _is_beside(search, one, link)
-        if beside and np.isin(seed.ids, search.schema.instances(one.target)).all():
-            yield one
-
-
-def _places_after(search: BeamSearch, link: Link, seed: PartialMatch) -> Iterator[Link]:
-    """The things after a name, shared by others, that the thing is linked to."""
-    if _shares_name(search, link):
-        for one in search.linked.of(Kind.ENTITY, Kind.VALUE):
-            after = one.similarity > SURE and _comes_after(search, one, link)
-            if after and _are_linked(search, int(seed.ids[0]), one):
-                yield one
 
 
 def _is_beside(search: BeamSearch, cls: Link, link: Link) -> bool:

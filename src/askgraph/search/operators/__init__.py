@@ -174,8 +174,9 @@ class QueryCompleter:
 
     def finish(self, state: PartialMatch, *, afar: bool = True) -> Iterator[Candidate]:
         """Build the queries of one state: without the predicates that lie afar, and with them."""
-        if not self._can_answer(state):
-            return
+        is_thing = self.lookups.is_resource(state.ids) or state.hops or state.node.edges
+        if not (len(state.ids) and is_thing):
+            return  # a literal that the question names is no answer to it
         slots = list(self.lookups.slots(state))
         for far in (False, True) if afar else (False,):
             query = QueryBuilder(self.lookups, state, slots, afar=far)
@@ -192,12 +193,6 @@ class QueryCompleter:
                 yield from _closed(query)
             if not query.missed:
                 return
-
-    def _can_answer(self, state: PartialMatch) -> bool:
-        """A literal that the question names is no answer to it."""
-        if not len(state.ids):
-            return False
-        return self.lookups.is_resource(state.ids) or bool(state.hops or state.node.edges)
 
     def _holds_together(self, query: QueryBuilder) -> bool:
         """Whether nothing contradicts itself, if need be by splitting it between two things."""
@@ -683,16 +678,14 @@ def _telling(search: BeamSearch, thing: int) -> list[int]:
     found = [
         number
         for number, count in zip(numbers.tolist(), counts.tolist(), strict=True)
-        if count <= _VALUES and (number in schema.open or _tells(search, number, count))
+        if count <= _VALUES
+        and (
+            number in schema.open
+            or number == schema.kind
+            or (count == 1 and search.graph.iri_of(number) in DESCRIPTION_PREDICATES)
+        )
     ]
     return found if any(number != schema.kind for number in found) else []
-
-
-def _tells(search: BeamSearch, number: int, count: int) -> bool:
-    """Whether a predicate says in one sentence, or by a class, what a thing is."""
-    if number == search.schema.kind:
-        return True
-    return count == 1 and search.graph.iri_of(number) in DESCRIPTION_PREDICATES
 
 
 def _description(

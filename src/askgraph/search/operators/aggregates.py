@@ -455,9 +455,11 @@ def _count_values(query: QueryBuilder, operator: Operator, slot: Slot) -> bool:
         return False
     number = query.schema.sort(spot.predicate) is Sort.NUMBER
     several = number and not spot.inverse and not query.schema.is_functional(spot.predicate)
-    distinct = not number or _counts_values(query, operator)
+    said = {query.reading.folded[at] for at in operator.positions}
+    differing = {phrase[0] for phrase in query.reading.words.operators["distinct"]}
+    distinct = not number or bool(said & differing)  # "how many different"
     if not distinct and not several:
-        if _is_total(query, operator) or _is_quantity(query, spot):
+        if said & query.reading.words.clauses["totals"] or _is_quantity(query, spot):
             return aggregated(query, operator, "SUM")
         if not _is_of_groups(query, spot):
             return False
@@ -551,18 +553,6 @@ def _is_compound(query: QueryBuilder, place: Place, slot: Slot) -> bool:
         return False
     modifier, head = tokens[link.positions[-1]], tokens[slot.last]
     return modifier.stem == modifier.folded and head.stem != head.folded
-
-
-def _counts_values(query: QueryBuilder, operator: Operator) -> bool:
-    """Whether words say that equal numbers count once: "how many different"."""
-    distinct = {phrase[0] for phrase in query.reading.words.operators["distinct"]}
-    return any(query.reading.tokens[at].folded in distinct for at in operator.positions)
-
-
-def _is_total(query: QueryBuilder, operator: Operator) -> bool:
-    """Whether words say that numbers are added up: "the total number of employees"."""
-    totals = query.reading.words.clauses["totals"]
-    return any(query.reading.folded[at] in totals for at in operator.positions)
 
 
 def alone(query: QueryBuilder, operator: Operator) -> bool:

@@ -264,8 +264,11 @@ def also_asked(query: QueryBuilder) -> Iterator[Variable]:
         links = links_asked(query.linked, query.schema, name, at) if name in KINDS else ()
         for link in sorted(links, key=lambda one: -one.quality):
             number = query.schema.number(link.target)
-            place = next((one for one in _things(query) if _bears(query, one, number)), None)
-            if place is not None and number is not None:
+            if number is None:
+                continue
+            applies = query.lookups.applies
+            bearing = (one for one in _things(query) if applies(query.ids_at(one), number, False))
+            if (place := next(bearing, None)) is not None:
                 yield query.draft.attach(place, number)
                 query.shown_words |= 1 << at
                 break
@@ -279,10 +282,6 @@ def _things(query: QueryBuilder) -> Iterator[Place]:
             constant = query.draft.constant(child)
             if constant is not None:
                 yield Place(constant, child)
-
-
-def _bears(query: QueryBuilder, place: Place, predicate: int | None) -> bool:
-    return predicate is not None and query.lookups.applies(query.ids_at(place), predicate, False)
 
 
 def sorting_key(query: QueryBuilder, shown: Value) -> Value:

@@ -17,7 +17,6 @@ from askgraph.search.operators.query_builder import (
     DATED,
     FIRST_DAY,
     NUMERIC,
-    Place,
     QueryBuilder,
     Spot,
     bounding_day,
@@ -599,7 +598,8 @@ def exists(query: QueryBuilder, operator: Operator) -> bool:
 def without(query: QueryBuilder, operator: Operator) -> bool:
     """ "Without X": no value of the predicate that X names, there or a step or two away."""
     spot = query.spot(query.next_slot(operator.last, NEAR))
-    if spot is None or _is_denied_itself(query, operator, spot.place):
+    before = query.named_before(operator)  # what lacks something is named before "no"
+    if spot is None or (before and spot.place not in before):
         return False
     truths = truths_of(query.schema, spot.predicate)
     if truths is not None and truths[1]:
@@ -613,9 +613,3 @@ def without(query: QueryBuilder, operator: Operator) -> bool:
     query.draft.denied.append(denied(*steps))
     query.use_spot(spot)
     return True
-
-
-def _is_denied_itself(query: QueryBuilder, operator: Operator, place: Place) -> bool:
-    """Whether a thing that lacks something is not named before "no", though another one is."""
-    named = query.named_before(operator)
-    return bool(named) and place not in named

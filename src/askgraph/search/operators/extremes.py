@@ -98,22 +98,15 @@ def _turned(query: QueryBuilder, operator: Operator) -> bool:
     among, order = enumerated(query, operator), query.draft.order
     if len(among) != 2 or among[1].first != operator.first or len(order) != 1:
         return False
-    (one, up), (other, down) = ((_of(each.measure), _is_up(each)) for each in among)
-    if one != other or up == down or among[0].name not in query.notes:
+    measured = [{*one.measure.measures} if one.measure else set() for one in among]
+    up = {one.measure.up if one.measure else one.name in ("maximum", "most") for one in among}
+    if measured[0] != measured[1] or len(up) < 2 or among[0].name not in query.notes:
         return False
     key, descending = order[0]
     if isinstance(key, Call) and key.is_aggregate:
         return False
     order.append((key, not descending))
     return True
-
-
-def _of(measure: Measure | None) -> frozenset[str]:
-    return frozenset(measure.measures if measure is not None else ())
-
-
-def _is_up(operator: Operator) -> bool:
-    return operator.measure.up if operator.measure else operator.name in ("maximum", "most")
 
 
 def _says_frequent(query: QueryBuilder, operator: Operator) -> bool:

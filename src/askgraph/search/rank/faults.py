@@ -106,19 +106,6 @@ def _bound_twice(subject: "Subject") -> bool:
     return len(sides) > len(set(sides))
 
 
-def _hangs_apart(subject: "Subject") -> bool:
-    """Whether what it denies hangs on something else than what it shows: another may have it."""
-    patterns = subject.patterns
-    main = set(variables_of(tuple(patterns)))
-    asked = {variable_of(one) for one in subject.shown}
-    values = asked - {one.subject for one in patterns}
-    owners = {one.subject for one in patterns if one.object in values}
-    return not subject.candidate.asks and any(
-        not set(variables_of(tuple(patterns_in(one)))) & main & (asked | owners)
-        for one in subject.denied
-    )
-
-
 def _idle_condition(subject: "Subject") -> bool:
     """A condition says nothing of what is shown: only of a thing that the question names."""
     if subject.candidate.asks:
@@ -469,7 +456,19 @@ def _cut_off(subject: Subject) -> bool:
 
 def _denied_apart(subject: Subject) -> bool:
     """What is denied hangs on another thing than what is shown (what has no end is not denied)."""
-    return bool(subject.frame.of("not")) and _hangs_apart(subject)
+    patterns = subject.patterns
+    main = set(variables_of(tuple(patterns)))
+    asked = {variable_of(one) for one in subject.shown}
+    values = asked - {one.subject for one in patterns}
+    owners = {one.subject for one in patterns if one.object in values}
+    return (
+        bool(subject.frame.of("not"))
+        and not subject.candidate.asks
+        and any(
+            not set(variables_of(tuple(patterns_in(one)))) & main & (asked | owners)
+            for one in subject.denied
+        )
+    )
 
 
 def _unasked(subject: Subject) -> bool:
