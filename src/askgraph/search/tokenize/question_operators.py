@@ -396,7 +396,7 @@ def _asked(reading: TokenizedQuestion) -> str | None:
     for at, word in enumerate(reading.folded[: _ASKS_AT + 1]):
         said = [one for one in asking.get(word, ()) if reading.says(one[0], at)]
         if said:
-            return max(said, key=lambda one: len(one[0]))[1]
+            return said[0][1]
     return None
 
 
