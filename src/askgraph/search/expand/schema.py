@@ -77,7 +77,7 @@ def remember(
     """Keep what a function of a schema finds for its other arguments."""
 
     @wraps(find)
-    def look_up(schema: "Schema", *key: _P.args, **named: _P.kwargs) -> _R:
+    def look_up(schema: "Schema", /, *key: _P.args, **named: _P.kwargs) -> _R:
         found, arguments = schema.found[find.__name__], (*key, *named.values())
         if arguments not in found:
             found[arguments] = find(schema, *key, **named)
