@@ -17,6 +17,7 @@ from askgraph.search.operators.query_builder import (
     DATED,
     FIRST_DAY,
     NUMERIC,
+    Place,
     QueryBuilder,
     Spot,
     bounding_day,
