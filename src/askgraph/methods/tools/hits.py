@@ -113,7 +113,7 @@ class Page:
     @property
     def _counts(self) -> bool:
         """Whether it may be told how many there are."""
-        return self.context.veil is None or self.context.veil.rows
+        return self.context.shows_counts
 
     def line(self, found: Found) -> str:
         """One entity or literal."""

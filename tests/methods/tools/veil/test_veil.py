@@ -7,20 +7,17 @@ from dataclasses import replace
 import pytest
 from pyoxigraph import Literal, NamedNode
 from tests.each import for_each
-from tests.methods.tools.exploring import explored
 from tests.odd_names import ODD
 
-from askgraph import plugins
 from askgraph.errors import QueryError
 from askgraph.graph import KnowledgeGraph
-from askgraph.llm import ToolCall
 from askgraph.methods.tools import Context, Sees
 from askgraph.methods.tools.masking import Veil
 from askgraph.methods.tools.mentions import mentioned
-from askgraph.methods.tools.rendering import Writer
-from askgraph.methods.tools.toolbox import GraphToolbox
+from askgraph.methods.tools.rendering import Writer, table
 from askgraph.search.pipeline import link_text
 from askgraph.sparql import vocabulary as v
+from askgraph.sparql.results import SelectResult
 from askgraph.trace import Question
 from askgraph.workspace import Workspace
 from askgraph.workspace.run_sync import result_of
@@ -33,19 +30,11 @@ PREFIXES = (
 
 
 def veil_of(graph: KnowledgeGraph, asked: str = ASKED, sees: Sees = "masked") -> Veil:
-    veil = Veil.of([(graph, link_text(asked, "en", graph.names))], sees=sees)
-    assert veil is not None
-    return veil
+    return Veil.of([(graph, link_text(asked, "en", graph.names))], sees=sees)
 
 
 def under(veil: Veil, asked: str = ASKED) -> Context:
     return Context(veil.graphs[0], Question(asked, "en"), veil=veil)
-
-
-def test_with_everything_to_be_seen_there_is_no_veil(near: KnowledgeGraph) -> None:
-    linked = link_text(ASKED, "en", near.names)
-
-    assert Veil.of([(near, linked)], sees="everything") is None
 
 
 @for_each(
@@ -78,7 +67,6 @@ def test_of_things_with_the_same_name_the_question_has_the_one_that_is_used(
 
     veil = Veil.of([(near, linked)], used=[iri])
 
-    assert veil is not None
     assert veil.question() == "Which moons of hidden:e1 were discovered by hidden:e2?"
     assert veil.unveiled("hidden:e2") == f"<{iri}>"
 
@@ -175,20 +163,6 @@ def test_terms_that_are_declared_are_of_the_schema(odd: KnowledgeGraph) -> None:
     assert veil.query("ASK { ?x ex:mentor ?y ; a ex:Pension, r:p1 }") == (
         "ASK { ?x ex:mentor ?y ; a ex:Pension, hidden:e1 }"
     )
-
-
-def test_what_another_graph_holds_is_not_made_up(odd: KnowledgeGraph, near: KnowledgeGraph) -> None:
-    linked = [(graph, link_text("Cologne?", "en", graph.names)) for graph in (odd, near)]
-    veil = Veil.of(linked)
-    assert veil is not None
-    alone = veil_of(near)
-    shown = alone.iri("https://example.org/space/Titan")
-
-    veil.made_up(["http://ex.org/res/c1", "http://ex.org/res/none"])
-    alone.made_up(["https://example.org/space/Titan"])
-
-    assert not veil.shows("http://ex.org/res/c1") and veil.shows("http://ex.org/res/none")
-    assert alone.checked("space:Titan") == shown
 
 
 def test_comments_and_declarations_of_a_model_are_left_out(near: KnowledgeGraph) -> None:
@@ -328,49 +302,29 @@ def test_the_last_look_leaves_the_schema_and_our_own_lines(near: KnowledgeGraph)
     assert veil_of(near).checked(text) == text
 
 
-async def test_a_model_works_with_placeholders_through_the_tools(near: KnowledgeGraph) -> None:
-    veil = veil_of(near)
-    veil.question()
-    async with explored(near) as graph:
-        toolbox = GraphToolbox(
-            ("execute", "describe", "search_entity"), [graph], Question(ASKED), veil=veil
-        )
-        calls = (
-            ("execute", '{"query": "SELECT ?m { ?m ont:orbits hidden:e1 }"}'),
-            ("describe", '{"iri": "hidden:e1"}'),
-            ("search_entity", '{"query": "hidden:e1"}'),
-            ("execute", '{"query": "SELECT ?m { ?m ont:orbits hidden:e77 }"}'),
-        )  # fmt: skip
-        uses = [await toolbox.call(ToolCall("c", name, text)) for name, text in calls]
-    executed, described, found, wrong = [use.observation.text for use in uses]
-
-    assert executed.startswith("18 rows")
-    assert described.startswith("hidden:e1 a ont:Planet")
-    assert found.startswith("- hidden:e") and "a ont:Moon" in found
-    assert "hidden:e77" in wrong
-    assert not any("Saturn" in text for text in (executed, described, found, wrong))
-
-
-async def test_of_the_schema_alone_there_are_no_rows_and_no_counts(near: KnowledgeGraph) -> None:
-    veil = veil_of(near, sees="schema")
-    async with explored(near) as graph:
-        context = replace(under(veil), graph=graph)
-        overview = await plugins.load("tool", "overview")(context, question=ASKED)
-        executed = await plugins.load("tool", "execute")(context, query="SELECT * { ?s ?p ?o }")
-        toolbox = GraphToolbox(("describe",), [graph], Question(ASKED), veil=veil)
-        described = await toolbox.call(ToolCall("c", "describe", '{"iri": "ont:Moon"}'))
-
-    assert "ont:Moon" in overview.text
-    assert not re.search(r"(?<![\w:])\d", overview.text)
-    assert executed.text.startswith("there are rows, which are not shown")
-    assert described.observation.failed
-
-
 def test_a_query_is_read_by_its_own_prefixes(space: KnowledgeGraph) -> None:
     veil = Veil.of([(space, link_text("Which moons are there?", None, space.names))])
-    assert veil is not None
     query = "PREFIX s: <https://example.org/space/> SELECT ?m { ?m ?p s:Jupiter . ?m ?q s:Europa }"
 
     masked = veil.query(query)
     assert "Jupiter" not in masked and "Europa" not in masked
     assert veil.unveiled(masked).count("https://example.org/space/") >= 2
+
+
+def test_an_iri_that_no_graph_holds_is_shown_to_the_model_that_made_it_up(
+    odd: KnowledgeGraph, near: KnowledgeGraph
+) -> None:
+    veil = Veil.of([(graph, link_text("Cologne?", "en", graph.names)) for graph in (odd, near)])
+    held, none = "http://ex.org/res/c1", "http://ex.org/res/none"
+
+    told = veil.explained(f"ASK {{ <{held}> ?p <{none}> }}", f"No <{none}> at <{held}>")
+
+    assert told == f"No <{none}> at hidden:e1"
+
+
+async def test_of_the_schema_alone_no_rows_are_shown(near: KnowledgeGraph) -> None:
+    rows = SelectResult(("moon",), ((NamedNode("https://example.org/space/Titan"),),))
+
+    shown = await table(under(veil_of(near, sees="schema")), rows)
+
+    assert shown.text == "there are rows, which are not shown: moon"
