@@ -93,8 +93,12 @@ def test_iris_that_the_graph_lacks_are_refused_however_often(space: KnowledgeGra
     assert "the graph has no ont:discoveredBy; nearest: ont:discoverer" in found[0].text
 
 
-def test_what_a_result_has_shown_may_be_used(space: KnowledgeGraph) -> None:
+def test_what_a_result_has_shown_and_standard_vocabularies_may_be_used(
+    space: KnowledgeGraph,
+) -> None:
     box = toolbox(space)
+    query = 'SELECT ?m { ?m <http://www.w3.org/2000/01/rdf-schema#label> "Titan"@en }'
+    assert called(box, "answer", query=query, columns=["m"], certainty=1.0).ends == "answer"
     called(box, "execute", query=SHOWING)
     called(box, "execute", query="SELECT * { space:Mars a ?c }")
     assert called(box, "answer", query=MARS, columns=["m"], certainty=1.0).ends == "answer"
@@ -128,12 +132,6 @@ def test_a_candidate_that_was_proposed_is_no_news(space: KnowledgeGraph) -> None
     query, columns = proposed.answer.query, list(proposed.answer.answer_columns)
 
     assert called(box, "answer", query=query, columns=columns, certainty=0.6).ends == "answer"
-
-
-def test_standard_vocabularies_need_not_be_shown(space: KnowledgeGraph) -> None:
-    query = 'SELECT ?m { ?m <http://www.w3.org/2000/01/rdf-schema#label> "Titan"@en }'
-    found = called(toolbox(space), "answer", query=query, columns=["m"], certainty=1.0)
-    assert found.ends == "answer"
 
 
 def test_an_empty_result_is_told_even_where_its_iris_were_doubted_before(
@@ -175,22 +173,13 @@ def test_a_remote_graph_answers_the_same() -> None:
 PREFIXES = {"": "http://example.org/", "onto": "http://example.org/onto#"}
 
 
-def test_the_reason_is_kept_and_the_run_ends() -> None:
+def test_a_cancellation_keeps_its_reason_and_runs_the_best_attempt() -> None:
     with served(MOONS, PREFIXES) as (_, graph):
-        found = called(toolbox(graph), "cancel", reason="Nothing on comets.")
-    assert (found.text, found.ends, found.answer) == ("Nothing on comets.", "cancel", None)
-
-
-def test_the_best_attempt_is_run() -> None:
-    with served(MOONS, PREFIXES) as (_, graph):
+        alone = called(toolbox(graph), "cancel", reason="Nothing on comets.")
         query = "SELECT ?m { ?m onto:orbits :Jupiter }"
         found = called(toolbox(graph), "cancel", reason="Only moons.", query=query)
-    assert found.ends == "cancel" and found.rows == 2
+        failed = called(toolbox(graph), "cancel", reason="No.", query="SELECT ?m { ?m }")
+    assert (alone.text, alone.ends, alone.answer) == ("Nothing on comets.", "cancel", None)
+    assert found.ends == failed.ends == "cancel" and found.rows == 2
     assert found.answer is not None and found.answer.confidence == 0.1
-
-
-def test_a_best_attempt_that_fails_is_told() -> None:
-    with served(MOONS, PREFIXES) as (_, graph):
-        found = called(toolbox(graph), "cancel", reason="No.", query="SELECT ?m { ?m }")
-    assert found.ends == "cancel" and found.answer is None
-    assert "The best attempt failed" in found.text
+    assert failed.answer is None and "The best attempt failed" in failed.text

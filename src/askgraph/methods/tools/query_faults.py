@@ -34,6 +34,9 @@ _MOST = 5
 _PLACE = re.compile(r"line \d+, column \d+: ")
 _LONGEST = 600
 _TOLD = 6
+
+
+_REQUESTS = 10  # that look for why a result is empty
 _TYPES = 2  # shown of each
 _ASKED = 6
 
@@ -107,16 +110,16 @@ def said_failure(problem: ServiceError) -> str:
             return f"the endpoint failed: {problem}"
 
 
-async def said_empty(context: Context, query: str, *, budget: int = 10) -> Shown:
+async def said_empty(context: Context, query: str) -> Shown:
     """Say why a query has no result; empty if that cannot be told within the time allowed.
 
-    IRIs that the graph does not hold are the reason if there are any. Else at most `budget`
+    IRIs that the graph does not hold are the reason if there are any. Else at most ten
     requests look for the part of the query that leaves nothing.
     """
     try:
         if unknown := await unknown_in(context, query):
             return await said_unknown(context, query, unknown)
-        found = await emptiness_of(context, query, budget=budget)
+        found = await emptiness_of(context, query, budget=_REQUESTS)
     except ServiceError as problem:
         return Shown(f"why could not be found out: {said_failure(problem)}")
     if found is None:
