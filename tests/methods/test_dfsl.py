@@ -5,13 +5,14 @@ import json
 import re
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from tests.each import for_each
 from tests.graphs import MOONS
+from tests.methods.moons_asked import names
 
 from askgraph.endpoint import Counted
 from askgraph.errors import Overloaded, SetupError
@@ -38,13 +39,9 @@ NEITHER = (False, False)
 FLIPPED = "<sparql>SELECT ?m WHERE { :Jupiter onto:orbits ?m }</sparql>"
 
 
-@pytest.fixture(scope="module")
-def moons(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KnowledgeGraph]:
-    folder = tmp_path_factory.mktemp("dfsl")
-    (folder / "moons.ttl").write_text(MOONS)
-    graph = Workspace(folder / "workspace").open(folder / "moons.ttl")
-    yield replace(graph, examples=EXAMPLES)
-    result_of(graph.endpoint.close())
+@pytest.fixture
+def moons(moons: KnowledgeGraph) -> KnowledgeGraph:
+    return replace(moons, examples=EXAMPLES)
 
 
 def run(
@@ -65,10 +62,6 @@ ASKED = "Which moons orbit Jupiter?"
 
 def told(model: ScriptedModel) -> str:
     return "\n".join(str(getattr(m, "text", "")) for m in model.requests[0].messages)
-
-
-def names(answer: Answer) -> set[str]:
-    return {str(row[0]).rsplit("/", 1)[-1].rstrip(">") for row in answer.result.rows}
 
 
 def test_one_call_with_the_nearest_examples_and_the_terms_of_the_question(

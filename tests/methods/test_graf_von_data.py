@@ -1,12 +1,12 @@
 """Graf von Data with scripted models: written actions are done, told, confirmed, and replayed."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.each import for_each
-from tests.graphs import MOONS, PETS
+from tests.methods.moons_asked import names
 
 from askgraph.errors import SetupError
 from askgraph.evaluation.runs.one_question import trace_of
@@ -15,28 +15,10 @@ from askgraph.llm import Request, User
 from askgraph.llm.scripted import Reply, ScriptedModel
 from askgraph.methods.graf_von_data import Action, GrafVonData, actions_in
 from askgraph.trace import Answer, Question, Refusal, Trace
-from askgraph.workspace import Workspace
 from askgraph.workspace.run_sync import result_of
 
 REPLY = 40  # tokens of a scripted reply: a script does not heed `max_tokens`, as servers do
 ALL = "SELECT DISTINCT ?moon WHERE { ?moon onto:orbits :Jupiter }"
-
-
-@pytest.fixture(scope="module")
-def graphs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, KnowledgeGraph]]:
-    folder = tmp_path_factory.mktemp("gvd")
-    opened = {}
-    for name, source in (("moons", MOONS), ("pets", PETS)):
-        (folder / f"{name}.ttl").write_text(source)
-        opened[name] = Workspace(folder / "workspace").open(folder / f"{name}.ttl")
-    yield opened
-    for graph in opened.values():
-        result_of(graph.endpoint.close())
-
-
-@pytest.fixture
-def moons(graphs: dict[str, KnowledgeGraph]) -> KnowledgeGraph:
-    return graphs["moons"]
 
 
 def run(
@@ -51,23 +33,23 @@ def run(
     return trace, model
 
 
-def names(answer: Answer | None) -> set[str]:
-    assert answer is not None
-    return {str(row[0]).rsplit("/", 1)[-1].rstrip(">") for row in answer.result.rows}
-
-
 def told(model: ScriptedModel, request: int) -> str:
     return str(model.requests[request].messages[-1])
 
 
-@pytest.mark.parametrize("between", ["\n", " | "])
+@pytest.mark.parametrize(
+    "replies",
+    [
+        [f"Think: clear.\nAct: query('{ALL}')", "Think: fits.\nAct: success('done')"],
+        [f"Act: query('{ALL}') | success('done')"],
+    ],
+)
 def test_a_query_is_run_and_confirmed_in_two_turns_or_one(
-    moons: KnowledgeGraph, between: str
+    moons: KnowledgeGraph, replies: list[str]
 ) -> None:
-    replies = f"Act: query('{ALL}'){between}Act: success('done')".split("\n")
     trace, model = run(replies, moons)
 
-    assert len(model.requests) == len(replies) and "2 rows" in told(model, -1) + str(trace.steps)
+    assert len(model.requests) == len(replies) and "2 rows" in str(trace.steps)
     assert isinstance(trace.outcome, Answer) and names(trace.outcome) == {"Io", "Europa"}
     assert all(not request.tools for request in model.requests), "any model will do"
 
@@ -197,9 +179,11 @@ def test_a_model_that_never_ends_costs_at_most_its_cycles(moons: KnowledgeGraph)
     assert isinstance(trace.outcome, Answer) and trace.outcome.confidence <= 0.4
 
 
-def test_of_several_graphs_the_one_that_fits_is_taken(graphs: dict[str, KnowledgeGraph]) -> None:
+def test_of_several_graphs_the_one_that_fits_is_taken(
+    moons: KnowledgeGraph, pets: KnowledgeGraph
+) -> None:
     replies = ["Act: query('SELECT ?who WHERE { :Rex :owner ?who }') | success('')"]
-    trace, _ = run(replies, *graphs.values(), question="Who is the owner of Rex?")
+    trace, _ = run(replies, moons, pets, question="Who is the owner of Rex?")
 
     assert isinstance(trace.outcome, Answer)
     assert trace.outcome.graph == "pets" and names(trace.outcome) == {"Ann"}

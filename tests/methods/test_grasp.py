@@ -1,13 +1,12 @@
 """GRASP with scripted models: what it shows them, does for them, and makes of what they say."""
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from tests.each import for_each
-from tests.graphs import MOONS, PETS
+from tests.methods.moons_asked import names
 
 from askgraph.errors import Overloaded, SetupError
 from askgraph.evaluation.runs.one_question import trace_of
@@ -25,35 +24,12 @@ from askgraph.trace import (
     ToolUse,
     Trace,
 )
-from askgraph.workspace import Workspace
 from askgraph.workspace.run_sync import result_of
 
 REPLY = 40  # tokens of a scripted reply: a script does not heed `max_tokens`, as servers do
 ALL = "SELECT DISTINCT ?moon WHERE { ?moon onto:orbits :Jupiter }"
 BIG = "SELECT ?moon WHERE { ?moon onto:radius ?r FILTER(?r > 1700) }"
 NONE = "SELECT ?moon WHERE { ?moon onto:orbits :Io }"
-
-
-@pytest.fixture(scope="module")
-def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("grasp")
-    (folder / "moons.ttl").write_text(MOONS)
-    (folder / "pets.ttl").write_text(PETS)
-    return folder
-
-
-@pytest.fixture(scope="module")
-def moons(place: Path) -> Iterator[KnowledgeGraph]:
-    graph = Workspace(place / "workspace").open(place / "moons.ttl")
-    yield graph
-    result_of(graph.endpoint.close())
-
-
-@pytest.fixture(scope="module")
-def pets(place: Path) -> Iterator[KnowledgeGraph]:
-    graph = Workspace(place / "workspace").open(place / "pets.ttl")
-    yield graph
-    result_of(graph.endpoint.close())
 
 
 def call(tool: str, /, **arguments: object) -> ToolCall:
@@ -78,10 +54,6 @@ def run(
     method = Grasp(model, **{"feedback": "never", **settings})  # type: ignore[arg-type]
     asked = Question(question) if isinstance(question, str) else question
     return result_of(trace_of(asked, method=method, name="grasp", graphs=graphs)), model
-
-
-def names(answer: Answer) -> set[str]:
-    return {str(row[0]).rsplit("/", 1)[-1].rstrip(">") for row in answer.result.rows}
 
 
 def told(model: ScriptedModel, request: int) -> str:

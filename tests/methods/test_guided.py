@@ -2,7 +2,7 @@
 
 import asyncio
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -34,7 +34,6 @@ from askgraph.trace import (
     ToolUse,
 )
 from askgraph.workspace import Workspace
-from askgraph.workspace.run_sync import result_of
 
 QUESTIONS = [
     question.text
@@ -54,13 +53,6 @@ YES = reply(query="ASK { space:Io ont:orbits space:Jupiter }", sure=0.5)
 CANCEL = ToolCall("1", "cancel", '{"reason": "Nothing is said of moons."}')
 UNSEEN = "You have not seen this result yet"
 APART = "(?=.*Only your query: ).*candidate 1 has"
-
-
-@pytest.fixture(scope="module")
-def space(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KnowledgeGraph]:
-    graph = Workspace(tmp_path_factory.mktemp("guided")).open(sample.graph_path())
-    yield graph
-    result_of(graph.endpoint.close())
 
 
 async def searched(graph: KnowledgeGraph, question: str, **settings: object) -> object:

@@ -1,10 +1,10 @@
 """SPARQL-LLM with scripted models: what it mends, when it asks again, and how it ends."""
 
-from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 from tests.each import for_each
-from tests.methods.moons_asked import GOOD, fenced, names, opened, run, told
+from tests.methods.moons_asked import EXAMPLES, GOOD, fenced, names, run, told
 
 from askgraph.errors import Overloaded, SetupError
 from askgraph.graph import KnowledgeGraph
@@ -14,10 +14,9 @@ from askgraph.methods.sparql_llm import SparqlLlm
 from askgraph.trace import Answer, Refusal, Thought
 
 
-@pytest.fixture(scope="module")
-def moons(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KnowledgeGraph]:
-    with opened(tmp_path_factory.mktemp("sparql-llm")) as graph:
-        yield graph
+@pytest.fixture
+def moons(moons: KnowledgeGraph) -> KnowledgeGraph:
+    return replace(moons, examples=EXAMPLES)
 
 
 def test_the_happy_path_is_one_call(moons: KnowledgeGraph) -> None:

@@ -1,10 +1,6 @@
 """Which examples are nearest: by how they ask, without the question itself."""
 
-from collections.abc import Iterator
 from dataclasses import replace
-
-import pytest
-from tests.graphs import MOONS
 
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.examples import Origin, QueryExample, Wording
@@ -18,8 +14,6 @@ from askgraph.methods.shared.examples import (
     nearest,
     other_than,
 )
-from askgraph.workspace import Workspace
-from askgraph.workspace.run_sync import result_of
 
 MARS = Shot(QueryExample("Which moons orbit Mars?", "SELECT ?m { ?m :orbits :Mars }"), ())
 COUNT = Shot(QueryExample("How many dogs has Ann?", "SELECT (COUNT(?d) AS ?n) { … }"), ())
@@ -71,15 +65,6 @@ def test_masked_things_leave_what_is_asked_of_them() -> None:
 
 
 PREFIXES = "PREFIX : <http://example.org/> PREFIX onto: <http://example.org/onto#> "
-
-
-@pytest.fixture(scope="module")
-def moons(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KnowledgeGraph]:
-    folder = tmp_path_factory.mktemp("examples-near")
-    (folder / "moons.ttl").write_text(MOONS)
-    graph = Workspace(folder / "workspace").open(folder / "moons.ttl")
-    yield graph
-    result_of(graph.endpoint.close())
 
 
 def example(question: str, where: str, *, origin: Origin = "written") -> QueryExample:

@@ -1,15 +1,11 @@
 """Triples are listed a few of each kind, and no predicate is hidden."""
 
-from collections.abc import Iterator
-
-import pytest
 from tests.each import for_each
 from tests.graphs import MOONS
 from tests.servers.sparql import SparqlServer
-from tests.tool_graphs import called, opened_sample, served, toolbox
+from tests.tool_graphs import called, served, toolbox
 
 from askgraph.graph import KnowledgeGraph
-from askgraph.workspace.run_sync import result_of
 
 PREFIXES = {"": "http://example.org/", "onto": "http://example.org/onto#"}
 WIDE = "@prefix : <http://example.org/> .\n" + "\n".join(
@@ -28,13 +24,6 @@ STATEMENTS = """
 NONE = "no triple with subject space:Titan and predicate ont:operator"
 
 
-@pytest.fixture(scope="module")
-def space(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KnowledgeGraph]:
-    graph = opened_sample(tmp_path_factory.mktemp("space"))
-    yield graph
-    result_of(graph.endpoint.close())
-
-
 def asked(server: SparqlServer) -> list[str]:
     return [request.parameters["query"][0] for request in server.requests]
 
@@ -49,7 +38,7 @@ def test_no_predicate_is_hidden() -> None:
     assert all(f":p{number}" in text for number in range(30))
 
 
-def test_a_local_and_a_remote_graph_list_the_same_predicates(space: KnowledgeGraph) -> None:
+def test_a_local_and_a_remote_graph_list_the_same_predicates(local: KnowledgeGraph) -> None:
     with served(MOONS, PREFIXES) as (server, graph):
         text = called(toolbox(graph), "list", subject=":Io").text
         queries = asked(server)
@@ -63,17 +52,17 @@ def test_a_local_and_a_remote_graph_list_the_same_predicates(space: KnowledgeGra
     assert any("LIMIT" in query for query in queries)
 
 
-def test_predicates_that_were_shown_come_last(space: KnowledgeGraph) -> None:
-    box = toolbox(space)
+def test_predicates_that_were_shown_come_last(local: KnowledgeGraph) -> None:
+    box = toolbox(local)
     before = called(box, "list", subject="space:Io").text.split("\n")
-    box = toolbox(space)
+    box = toolbox(local)
     called(box, "list", predicate="rdf:type")
     after = called(box, "list", subject="space:Io").text.split("\n")
     assert before[1].startswith("rdf:type") and after[-1].startswith("rdf:type")
 
 
-def test_the_examples_of_one_predicate_are_diverse(space: KnowledgeGraph) -> None:
-    text = called(toolbox(space), "list", predicate="ont:orbits").text
+def test_the_examples_of_one_predicate_are_diverse(local: KnowledgeGraph) -> None:
+    text = called(toolbox(local), "list", predicate="ont:orbits").text
     ends = [pair.split(" → ")[1] for pair in text.split(": ", 2)[-1].split("; ")]
     assert len(ends) == 10 and len(set(ends)) > 6
 
@@ -91,9 +80,9 @@ def test_the_examples_of_one_predicate_are_diverse(space: KnowledgeGraph) -> Non
     ],
 )
 def test_triples_come_by_predicate(
-    space: KnowledgeGraph, arguments: dict[str, str], head: str, line: str
+    local: KnowledgeGraph, arguments: dict[str, str], head: str, line: str
 ) -> None:
-    found = called(toolbox(space), "list", **arguments)
+    found = called(toolbox(local), "list", **arguments)
     assert found.text.startswith(head) and line in found.text and not found.failed
     assert "https://example.org/space/Titan" in found.seen
 
@@ -134,9 +123,9 @@ def test_variants_of_one_property_take_one_line() -> None:
     ],
 )
 def test_what_cannot_be_listed_is_told(
-    space: KnowledgeGraph, arguments: dict[str, str], told: str
+    local: KnowledgeGraph, arguments: dict[str, str], told: str
 ) -> None:
-    found = called(toolbox(space), "list", **arguments)
+    found = called(toolbox(local), "list", **arguments)
     assert found.failed and told in found.text
 
 

@@ -53,10 +53,6 @@ def test_a_question_names_no_thing_and_no_value(
     assert veil_of(near, asked).question() == shown
 
 
-def test_a_part_of_a_name_is_hidden_too(near: KnowledgeGraph) -> None:
-    assert "Armstrong" not in veil_of(near, "When was Armstrong born?").question()
-
-
 @pytest.mark.parametrize("meant", ["Galileo_Galilei", "Galileo_spacecraft"])
 def test_of_things_with_the_same_name_the_question_has_the_one_that_is_used(
     near: KnowledgeGraph, meant: str
@@ -142,73 +138,60 @@ def test_a_word_of_a_name_is_in_no_note_either(odd: KnowledgeGraph, word: str) -
     assert not [one for one in found if word in one.note]
 
 
-def test_the_last_look_finds_names_of_any_length(odd: KnowledgeGraph) -> None:
-    name = "Ada King, Countess of Lovelace and Several Other Distant Foreign Places"
+@for_each(
+    ("text", "checked"),
+    [
+        (
+            "see Ada King, Countess of Lovelace and Several Other Distant Foreign Places, "
+            "香港 and 李小龍的",
+            "see hidden:e1, hidden:e2 and hidden:e3的",
+        ),
+        ('<http://ex.org/hidden:e1> "hidden:v1"@en <hidden:e3>', None),
+        ('classes: ex:Pension 55\nex:lives "lives in" → xsd:decimal', None),
+    ],
+)
+def test_the_last_look_finds_names_of_any_length_and_leaves_the_schema_and_placeholders(
+    odd: KnowledgeGraph, text: str, checked: str | None
+) -> None:
+    assert veil_of(odd).checked(text) == (text if checked is None else checked)
 
-    assert veil_of(odd).checked(f"see {name}, 香港 and 李小龍的") == (
-        "see hidden:e1, hidden:e2 and hidden:e3的"
-    )
+
+def test_the_last_look_finds_names_values_and_iris(near: KnowledgeGraph) -> None:
+    veil = veil_of(near)
+    veil.literal(Literal("2575.5"), near.prefixes)
+    text = "Neil Armstrong | space:Titan | <https://example.org/space/Io> | 2575.5"
+    ours = 'classes: ont:Moon 55\nont:distanceFromSun "distance from the Sun" → xsd:decimal'
+
+    assert veil.checked(text) == "hidden:e1 | hidden:e2 | hidden:e3 | hidden:v1"
+    assert veil.checked(ours) == ours
 
 
-def test_there_is_no_placeholder_of_a_placeholder(odd: KnowledgeGraph) -> None:
-    text = '<http://ex.org/hidden:e1> "hidden:v1"@en <hidden:e3>'
-
-    assert veil_of(odd).checked(text) == text
-    assert veil_of(odd).query("ASK { <http://ex.org/hidden:e1> ?p 'hidden:e1' }").count("e1") == 2
-
-
-def test_terms_that_are_declared_are_of_the_schema(odd: KnowledgeGraph) -> None:
+def test_terms_that_are_declared_are_of_the_schema_and_placeholders_stay(
+    odd: KnowledgeGraph,
+) -> None:
     veil = veil_of(odd)
 
     assert veil.query("ASK { ?x ex:mentor ?y ; a ex:Pension, r:p1 }") == (
         "ASK { ?x ex:mentor ?y ; a ex:Pension, hidden:e1 }"
     )
+    assert veil.query("ASK { <http://ex.org/hidden:e1> ?p 'hidden:e1' }").count("e1") == 2
 
 
-def test_comments_and_declarations_of_a_model_are_left_out(near: KnowledgeGraph) -> None:
-    veil = veil_of(near)
-    veil.question()
-
-    query = veil.unveiled("PREFIX hidden: <http://x/>\nASK { HIDDEN:E1 ?p ?o } # hidden:e9")
-
-    assert query.split() == "ASK { <https://example.org/space/Saturn> ?p ?o }".split()
-
-
-def test_things_are_placeholders_and_the_schema_is_not(near: KnowledgeGraph) -> None:
-    words = Writer(under(veil_of(near)), {"https://example.org/space/Titan": "Titan"})
-
-    assert words.iri("https://example.org/space/ontology#orbits") == "ont:orbits"
-    assert words.iri("https://example.org/space/Titan") == "hidden:e1"
-    assert words.short("https://example.org/space/Titan") == "hidden:e1"
-    assert list(words.seen)[-1] == "https://example.org/space/Titan"
-
-
-@for_each(
-    ("literal", "shown"),
-    [
-        (Literal("Titan"), "hidden:v1"),
-        (Literal("Titan", language="en"), "hidden:v1@en"),
-        (Literal("1655-03-25", datatype=NamedNode(v.XSD_DATE)), "hidden:v1^^xsd:date"),
-        (Literal("5", datatype=NamedNode(v.XSD_INTEGER)), "hidden:v1^^xsd:integer"),
-        (Literal("true", datatype=NamedNode(v.XSD_BOOLEAN)), "hidden:v1^^xsd:boolean"),
-    ],
-)
-def test_a_literal_keeps_its_language_or_datatype(
-    near: KnowledgeGraph, literal: Literal, shown: str
+def test_every_literal_of_the_graph_is_written_as_a_placeholder_and_so_are_things(
+    near: KnowledgeGraph,
 ) -> None:
-    words = Writer(under(veil_of(near)))
-
-    assert words.literal(literal) == words.stored(str(literal)) == shown
-
-
-def test_every_literal_of_the_graph_is_written_as_a_placeholder(near: KnowledgeGraph) -> None:
-    words, arrays = Writer(under(veil_of(near))), near.arrays
+    titan = "https://example.org/space/Titan"
+    words, arrays = Writer(under(veil_of(near)), {titan: "Titan"}), near.arrays
     assert arrays is not None
 
-    written = [words.term(arrays.terms.term(at)) for at in range(arrays.terms.first_iri)]
+    literals = [arrays.terms.term(at) for at in range(arrays.terms.first_iri)]
+    written = [words.term(literal) for literal in literals]
 
     assert len({re.sub(r"[@^].*", "", one) for one in written}) == arrays.terms.first_iri > 2000
     assert all(re.fullmatch(r"hidden:v\d+(@[\w-]+|\^\^xsd:\w+)?", one) for one in written)
+    assert [words.stored(str(literal)) for literal in literals] == written
+    assert words.iri("https://example.org/space/ontology#orbits") == "ont:orbits"
+    assert words.iri(titan) == words.short(titan) == "hidden:e1" and titan in words.seen
 
 
 @for_each(
@@ -254,6 +237,10 @@ def _plain(query: str) -> str:
         ("FILTER(?y > hidden:v1^^xsd:gYear)", 'FILTER(?y > "1850"^^xsd:gYear)'),
         ('FILTER(?d > "hidden:v1-01-01"^^xsd:date)', 'FILTER(?d > "1850-01-01"^^xsd:date)'),
         ("} LIMIT hidden:v1", "} LIMIT 1850"),
+        (
+            "PREFIX hidden: <http://x/>\nASK { HIDDEN:E1 ?p ?o } # hidden:e9",
+            "ASK { <https://example.org/space/Saturn> ?p ?o } ",
+        ),
     ],
 )
 def test_a_placeholder_is_understood_wherever_a_model_puts_it(
@@ -262,7 +249,8 @@ def test_a_placeholder_is_understood_wherever_a_model_puts_it(
     veil = veil_of(near)
     veil.question()
 
-    assert veil.unveiled(written) == meant
+    assert veil.unveiled(written).split() == meant.split()
+    assert veil.in_words("hidden:e1's (hidden:v1), hidden:e9!") == "Saturn's (1850), something!"
 
 
 @for_each(
@@ -278,28 +266,6 @@ def test_what_is_no_placeholder_is_named_in_a_query_and_nothing_in_words(
     with pytest.raises(QueryError, match="stands for nothing"):
         veil.unveiled(f"SELECT * {{ ?s ?p {wrong} }}")
     assert "hidden:" not in veil.in_words(f"About {wrong}.")
-
-
-def test_words_of_a_model_get_their_names_back(near: KnowledgeGraph) -> None:
-    veil = veil_of(near)
-    veil.question()
-
-    assert veil.in_words("hidden:e1's (hidden:v1), hidden:e9!") == "Saturn's (1850), something!"
-
-
-def test_the_last_look_finds_names_values_and_iris(near: KnowledgeGraph) -> None:
-    veil = veil_of(near)
-    veil.literal(Literal("2575.5"), near.prefixes)
-
-    checked = veil.checked("Neil Armstrong | space:Titan | <https://example.org/space/Io> | 2575.5")
-
-    assert checked == "hidden:e1 | hidden:e2 | hidden:e3 | hidden:v1"
-
-
-def test_the_last_look_leaves_the_schema_and_our_own_lines(near: KnowledgeGraph) -> None:
-    text = 'classes: ont:Moon 55\nont:distanceFromSun "distance from the Sun" → xsd:decimal'
-
-    assert veil_of(near).checked(text) == text
 
 
 def test_a_query_is_read_by_its_own_prefixes(space: KnowledgeGraph) -> None:
