@@ -105,15 +105,19 @@ def _cell(value: object, labels: dict[str, str]) -> str:
 
 
 @for_each(
-    ("heading", "question", "answer"),
+    ("page", "question", "answer"),
     [
-        (heading, row[-2], row[-1])
-        for heading in ("## Questions it understands", "## When it does not know")
-        for row in _rows("README.md", heading)
+        (page, row[-2], row[-1])
+        for page, heading in (
+            ("README.md", "## Questions it understands"),
+            ("docs/questions.md", "## By example"),
+            ("docs/questions.md", "## When it does not know"),
+        )
+        for row in _rows(page, heading)
     ],
 )
-def test_a_question_of_the_readme_has_the_answer_given_there(
-    heading: str, question: str, answer: str, workspace: Path
+def test_a_question_of_the_docs_has_the_answer_given_there(
+    page: str, question: str, answer: str, workspace: Path
 ) -> None:
     result = askgraph.ask(question, sample.graph_path(), workspace=workspace)
 
