@@ -33,14 +33,12 @@ from askgraph.methods import (
     with_presets,
 )
 from askgraph.methods.multi_stage.staged_terms import (
+    THINGS,
     Ground,
     findings,
-    given_predicates,
-    given_things,
+    given_terms,
     grounded,
-    linked_predicates,
-    linked_things,
-    linked_values,
+    linked_terms,
     outside_predicates,
     outside_things,
     picked,
@@ -278,17 +276,17 @@ class _Run:
         async def find() -> _Listings:
             match method.entities:
                 case "linked":
-                    return linked_things(ground, readings=method.readings)
+                    return linked_terms(ground, *THINGS, readings=method.readings)
                 case "proposed":
                     proposed = await self.proposed(ground)
                     return tuple(one for one in proposed if one.kind is not Kind.PREDICATE)
                 case "given":
-                    found = await given_things(ground)
+                    found = await given_terms(ground, predicates=False)
                 case "outside":
                     found = await outside_things(ground, await self.outside())
                 case _:
                     found = self.picked
-            return (*found, *linked_values(ground, readings=method.readings))
+            return (*found, *linked_terms(ground, Kind.VALUE, readings=method.readings))
 
         self.things = await heard("things", _Listings, find, self.picked)
 
@@ -304,14 +302,14 @@ class _Run:
         async def find() -> _Listings:
             match method.predicates:
                 case "given":
-                    return await given_predicates(ground)
+                    return await given_terms(ground, predicates=True)
                 case "outside":
                     return outside_predicates(ground, await self.outside())
                 case "proposed":
                     proposed = await self.proposed(ground)
                     return tuple(one for one in proposed if one.kind is Kind.PREDICATE)
                 case _:
-                    return linked_predicates(ground, readings=method.readings)
+                    return linked_terms(ground, Kind.PREDICATE, readings=method.readings)
 
         self.predicates = await heard("predicates", _Listings, find)
 
