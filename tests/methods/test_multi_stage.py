@@ -290,7 +290,7 @@ def test_a_remote_graph_is_answered_as_a_local_one(tmp_path: Path) -> None:
     ("setting", "said"),
     [
         ({"entities": "guessed"}, "entities"),
-        ({"entities": "outside"}, ""),
+        ({"entities": "outside"}, "linker"),
         ({"entities": "reason"}, "reason"),
         ({"filter": "on"}, "filter"),
         ({"writer": "nobody"}, "writer"),
