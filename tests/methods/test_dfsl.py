@@ -143,11 +143,15 @@ def test_several_queries_may_be_asked_for_in_words(moons: KnowledgeGraph) -> Non
     assert isinstance(trace.outcome, Answer) and names(trace.outcome) == {"Io", "Europa"}
 
 
-def test_given_links_are_taken_as_they_are_and_never_made_up(moons: KnowledgeGraph) -> None:
+def test_given_links_are_taken_as_they_are_no_others_and_never_made_up(
+    moons: KnowledgeGraph,
+) -> None:
     given = ("http://example.org/Mars", "http://example.org/onto#orbits")
     _, model = run([GOOD], moons, question=Question("Its moons?", given=given), links="given")
+    asked = told(model).rpartition("###")[2]
 
-    assert "Entities: :Mars" in told(model) and "Relations: onto:orbits" in told(model)
+    assert "Entities: :Mars" in asked and "onto:Moon 3: onto:orbits → onto:Planet" in asked
+    assert "onto:code" not in asked
     with pytest.raises(SetupError, match="given"):
         run([GOOD], moons, links="given")
 
@@ -209,16 +213,22 @@ def test_an_ablation_compares_by_what_is_left(moons: KnowledgeGraph) -> None:
     assert nearest("relations") == "Name a"
 
 
-def test_as_published_one_query_is_the_best_of_a_beam_of_three(moons: KnowledgeGraph) -> None:
-    given = ("http://example.org/Jupiter", "http://example.org/onto#orbits")
+def test_beams_keep_the_order_of_their_server_and_as_published_the_best_counts(
+    moons: KnowledgeGraph,
+) -> None:
+    given = Question(ASKED, given=("http://example.org/Jupiter", "http://example.org/onto#orbits"))
     beams = [Choice(text) for text in (FLIPPED, GOOD, GOOD)]
 
-    trace, model = run([beams], moons, question=Question(ASKED, given=given), preset="paper")
+    trace, model = run([beams], moons, hypotheses="beams", n=3)
+    paper, published = run([beams], moons, question=given, preset="paper")
 
-    [sent] = model.requests
-    assert sent.beams and sent.n == 3
-    [draft] = [step for step in trace.steps if isinstance(step, Draft)]
-    assert ":Jupiter onto:orbits ?m" in draft.query and isinstance(trace.outcome, Refusal)
+    for [sent] in (model.requests, published.requests):
+        assert sent.beams and sent.n == 3 and sent.max_tokens
+    drafts = [step.query for step in trace.steps if isinstance(step, Draft)]
+    assert drafts[0] == "SELECT ?m WHERE { ?m onto:orbits :Jupiter }"
+    assert isinstance(trace.outcome, Answer) and names(trace.outcome) == {"Io", "Europa"}
+    [draft] = [step for step in paper.steps if isinstance(step, Draft)]
+    assert ":Jupiter onto:orbits ?m" in draft.query and isinstance(paper.outcome, Refusal)
 
 
 def test_fixed_examples_may_be_picked_by_hand(moons: KnowledgeGraph) -> None:
@@ -228,19 +238,22 @@ def test_fixed_examples_may_be_picked_by_hand(moons: KnowledgeGraph) -> None:
     assert shown == [one.question for one in EXAMPLES[:2]] + [ASKED]
 
 
-def test_given_relations_are_told_and_no_others(moons: KnowledgeGraph) -> None:
-    given = ("http://example.org/Jupiter", "http://example.org/onto#orbits")
-    _, model = run([GOOD], moons, question=Question(ASKED, given=given), links="given")
-    asked = told(model).rpartition("###")[2]
-    assert "onto:Moon 3: onto:orbits → onto:Planet" in asked
-    assert "onto:code" not in asked
+@for_each(
+    ("reply", "settings", "why"),
+    [
+        ("I cannot.", {}, ""),
+        ("", {}, ""),
+        ("<sparql>SELECT nonsense</sparql>", {}, ""),
+        (f"{FLIPPED}<sparql>SELECT nonsense</sparql>", {"hypotheses": "prompt"}, "1 failed"),
+    ],
+)
+def test_a_reply_without_a_query_that_runs_is_a_refusal_that_says_why(
+    moons: KnowledgeGraph, reply: str, settings: dict[str, str], why: str
+) -> None:
+    trace, _ = run([reply], moons, **settings)
 
-
-@pytest.mark.parametrize("reply", ["I cannot.", "", "<sparql>SELECT nonsense</sparql>"])
-def test_a_reply_without_a_query_that_runs_is_a_refusal(moons: KnowledgeGraph, reply: str) -> None:
-    trace, _ = run([reply], moons)
-
-    assert isinstance(trace.outcome, Refusal)
+    assert isinstance(trace.outcome, Refusal) and why in trace.outcome.reason
+    assert not why or trace.outcome.best is not None
 
 
 def test_a_spent_budget_is_a_refusal_and_a_server_that_fails_is_none(moons: KnowledgeGraph) -> None:
@@ -347,18 +360,6 @@ def test_a_store_that_is_not_there_is_the_operators_to_mend(moons: KnowledgeGrap
         run([GOOD], moons, examples="nowhere.jsonl")
 
 
-def test_beams_keep_the_order_of_their_server(moons: KnowledgeGraph) -> None:
-    beams = [Choice(text) for text in (FLIPPED, GOOD, GOOD)]
-    trace, model = run([beams], moons, hypotheses="beams", n=3)
-
-    [sent] = model.requests
-    assert sent.beams and sent.n == 3 and sent.max_tokens
-    assert [s.query for s in trace.steps if isinstance(s, Draft)][:1] == [
-        "SELECT ?m WHERE { ?m onto:orbits :Jupiter }"
-    ]
-    assert isinstance(trace.outcome, Answer) and names(trace.outcome) == {"Io", "Europa"}
-
-
 class Late(Counted):
     """An endpoint that takes its time over queries about what is ?late."""
 
@@ -381,14 +382,6 @@ def test_no_further_query_is_run_when_the_time_for_the_question_is_over(
 
     assert isinstance(trace.outcome, Refusal)
     assert re.search("for the question (is|are) over", trace.outcome.reason)
-
-
-def test_a_refusal_says_what_failed_besides_what_was_empty(moons: KnowledgeGraph) -> None:
-    wrong = "<sparql>SELECT nonsense</sparql>"
-    trace, _ = run([FLIPPED + wrong], moons, hypotheses="prompt")
-
-    assert isinstance(trace.outcome, Refusal) and "1 failed" in trace.outcome.reason
-    assert trace.outcome.best is not None
 
 
 @for_each(

@@ -32,6 +32,9 @@ BIG = "SELECT ?moon WHERE { ?moon onto:radius ?r FILTER(?r > 1700) }"
 NONE = "SELECT ?moon WHERE { ?moon onto:orbits :Io }"
 
 
+FOLLOWING = Question("Which moons orbit Mars?", before=(Earlier("Moons?", ALL),))
+
+
 def call(tool: str, /, **arguments: object) -> ToolCall:
     return ToolCall("1", tool, json.dumps(arguments))
 
@@ -279,16 +282,6 @@ def test_an_empty_result_is_looked_at_again_by_the_same_model(moons: KnowledgeGr
     ]
 
 
-def test_without_the_guard_an_iri_that_nothing_showed_is_looked_at_again(
-    moons: KnowledgeGraph,
-) -> None:
-    done = '{"status": "done", "feedback": ""}'
-    replies: list[Reply] = [answered(ALL, "moon"), done]
-    _, model = run(replies, moons, propose=False, guarded=False, feedback="risk")
-
-    assert "http://example.org/onto#orbits" in told(model, 1)
-
-
 def test_feedback_comes_at_most_twice_and_ends_with_done(moons: KnowledgeGraph) -> None:
     refine = '{"status": "refine", "feedback": "Say it otherwise."}'
     replies: list[Reply] = [answered(ALL, "moon"), refine, answered(BIG, "moon"), refine]
@@ -315,16 +308,28 @@ def test_of_several_graphs_the_model_names_the_one(
     assert trace.outcome.graph == "pets" and names(trace.outcome) == {"Ann"}
 
 
-@pytest.mark.parametrize(("before", "calls"), [((), 2), ((Earlier("Moons?", ALL),), 1)])
-def test_graph_search_raises_doubt_only_of_a_question_that_stands_by_itself(
-    moons: KnowledgeGraph, before: tuple[Earlier, ...], calls: int
+@for_each(
+    ("question", "query", "settings", "calls"),
+    [
+        ("Which moons orbit Jupiter?", ALL, {}, 1),
+        ("Which moons orbit Jupiter?", ALL, {"propose": False, "guarded": False}, 2),
+        ("Which moons orbit Mars?", "SELECT ?moon WHERE { ?moon a onto:Moon }", {}, 2),
+        (FOLLOWING, "SELECT ?moon WHERE { ?moon a onto:Moon }", {}, 1),
+    ],
+)
+def test_feedback_on_risk_is_for_what_nothing_showed_and_graph_search_contradicts(
+    moons: KnowledgeGraph,
+    question: str | Question,
+    query: str,
+    settings: dict[str, bool],
+    calls: int,
 ) -> None:
-    asked = Question("Which moons orbit Mars?", before=before)
-    every = "SELECT ?moon WHERE { ?moon a onto:Moon }"
-    replies: list[Reply] = [answered(every, "moon"), '{"status": "done", "feedback": "Good."}']
-    _, model = run(replies, moons, question=asked, feedback="risk")
+    replies: list[Reply] = [answered(query, "moon"), '{"status": "done", "feedback": "Good."}']
+    _, model = run(replies, moons, question=question, feedback="risk", **settings)
 
     assert len(model.requests) == calls
+    if settings:
+        assert "http://example.org/onto#orbits" in told(model, 1)
 
 
 def test_a_follow_up_question_comes_with_what_was_asked_before_to_both(
