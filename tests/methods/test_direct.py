@@ -98,7 +98,7 @@ def test_the_query_of_the_most_similar_question_answers(tmp_path: Path) -> None:
 
 
 def test_without_a_query_that_fits_there_is_no_answer(tmp_path: Path) -> None:
-    other = {"question": "Who?", "sparql": "SELECT ?x { ?x other:thing ?y }"}
+    other: dict[str, object] = {"question": "Who?", "sparql": "SELECT ?x { ?x other:thing ?y }"}
     for line in (other, {"question": "Who?"}):
         assert ask_nearest("Who?", examples(tmp_path, line)).json()["status"] == "refusal"
 

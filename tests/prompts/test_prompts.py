@@ -5,7 +5,7 @@ After a change that is meant: `ASKGRAPH_PROMPTS=write python -m pytest tests/pro
 
 import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from pathlib import Path
@@ -146,7 +146,7 @@ async def test_the_last_prompt_of_a_run(
     graphs: list[KnowledgeGraph],
     monkeypatch: pytest.MonkeyPatch,
     name: str,
-    plugin: type[Method],
+    plugin: Callable[..., Method],
     replies: Sequence[Reply],
     settings: dict[str, object],
     number: int,
@@ -155,7 +155,9 @@ async def test_the_last_prompt_of_a_run(
     monkeypatch.setitem(DETAILS, "list", Detail(schema=("list",), values=False))
     examples = tuple(QueryExample(text, PREFIXES + query) for text, query in OWN)
     asked = [replace(graphs[0], examples=examples if learnt else ()), graphs[1]][:number]
-    given = {Dfsl: GIVEN if "preset" in settings else None, MultiStage: ()}.get(plugin)
+    given: tuple[str, ...] | None = () if plugin is MultiStage else None
+    if plugin is Dfsl and "preset" in settings:
+        given = GIVEN
 
     *_, prompt = await prompts(
         plugin(ScriptedModel(replies), **settings), asked, replace(ASKED, given=given)

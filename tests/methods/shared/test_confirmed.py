@@ -77,7 +77,7 @@ async def test_another_question_gets_none_nor_does_what_nobody_confirmed(
     ):
         assert await steps_of(question, moons) == []
     for origin in ("written", "generated"):
-        known = (replace(PHOBOS, origin=origin),)  # type: ignore[arg-type]
+        known = (replace(PHOBOS, origin=origin),)
         assert await steps_of(ASKED, replace(moons, examples=known)) == []
 
 

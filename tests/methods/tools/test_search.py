@@ -184,7 +184,7 @@ async def test_an_unknown_entity_is_an_error_with_the_nearest(space: KnowledgeGr
 async def test_only_objects_of_the_property_are_found_the_most_frequent_without_a_text(
     space: KnowledgeGraph,
 ) -> None:
-    arguments = {"property": "ont:role"}
+    arguments: dict[str, Any] = {"property": "ont:role"}
     found = await called(space, "search_object_of_property", query="pilot", **arguments)
     every = await called(space, "search_object_of_property", **arguments)
     assert found.text.startswith('10 objects of ont:role, 5 matching for "pilot":')
@@ -305,7 +305,7 @@ YEAR = '"1655"^^xsd:gYear'
     ],
 )
 async def test_constraints_restrict_the_place_that_is_left(
-    space: KnowledgeGraph, arguments: dict[str, str], head: str, shown: str
+    space: KnowledgeGraph, arguments: dict[str, Any], head: str, shown: str
 ) -> None:
     found = await called(space, "search_constrained", **arguments)
     assert found.text.startswith(head) and shown in found.text and "Titania" not in found.text

@@ -455,8 +455,9 @@ async def search_constrained(
         if place == "object":
             nodes[place] = await object_term(context, text)
         else:
-            of = "properties" if place == "property" else ""
-            nodes[place] = NamedNode(await named_node(context, text, sort=of))
+            nodes[place] = NamedNode(
+                await named_node(context, text, sort="properties" if place == "property" else "")
+            )
     at, predicate, end = (nodes.get(place, Variable(place)) for place in given)
     assert not isinstance(predicate, Literal)
     shorten = context.graph.prefixes.shorten
